@@ -1,0 +1,1 @@
+"""Programs: compose, decide nothing."""

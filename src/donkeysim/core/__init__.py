@@ -1,0 +1,1 @@
+"""Types, frames, errors, clocks, pictures and configuration: knows nothing of cars."""

@@ -1,0 +1,51 @@
+"""Errors that speak to people: what was given, what is allowed, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DonkeySimError(Exception):
+    """Base of every error this package raises on purpose. Its text is one clear sentence."""
+
+
+class SpecError(DonkeySimError):
+    """A specification (file, option, message field) asks for something impossible or unknown."""
+
+
+class SceneError(SpecError):
+    """A scene does not exist, or its file is broken."""
+
+
+class WireError(DonkeySimError):
+    """A message from a client cannot be read or may not be said now."""
+
+
+class CapacityError(DonkeySimError):
+    """Every slot for a car is taken."""
+
+
+class ShapeError(DonkeySimError):
+    """An array does not have the shape its function documents."""
+
+
+def nearest_name(given: str, allowed: Iterable[str]) -> str | None:
+    """Return the allowed name nearest to `given`, or None when nothing is near."""
+    matches = difflib.get_close_matches(given, list(allowed), n=1, cutoff=0.5)
+    return matches[0] if matches else None
+
+
+def describe_unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
+    """Return one sentence about an unknown name: what was given, the nearest valid name, and all valid names.
+
+    Args:
+        kind: What the name stands for, in the singular, for example "scene".
+        given: The name that was given; cut to 80 characters in the text.
+        allowed: Every valid name.
+    """
+    names = sorted(allowed)
+    shown = given if len(given) <= 80 else given[:77] + "..."
+    nearest = nearest_name(given, names)
+    hint = f"; did you mean {nearest!r}?" if nearest else "."
+    return f"unknown {kind} {shown!r}{hint} Valid: {', '.join(names)}."

@@ -1,0 +1,90 @@
+"""How inner loops are compiled, and where the machine code is kept.
+
+Numba itself does not notice when a function that a cached kernel calls has changed, so the cache folder's name carries
+a hash of all kernel sources, the versions of Python and Numba, and the processor. An install that cannot be written to
+falls back to the user's cache folder.
+
+Kernels release the GIL and take a half-open range of rows; callers run ranges on threads (see
+`donkeysim.core.workers`). This compiles once for serial and parallel use, gives the same bytes for both, and survives fork.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite.binding
+import numba
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def kernel(function: F) -> F:
+    """Compile a scalar loop for physics: cached, without the GIL, strict IEEE arithmetic (bit-repeatable)."""
+    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def pixel_kernel(function: F) -> F:
+    """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may be reordered for speed."""
+    return njit(cache=True, nogil=True, error_model="numpy", fastmath=True)(function)  # type: ignore[no-any-return]
+
+
+def inline_kernel(function: F) -> F:
+    """Compile a small strict function that is copied into every kernel that calls it."""
+    return njit(nogil=True, error_model="numpy", inline="always")(function)  # type: ignore[no-any-return]
+
+
+def find_cache_folder() -> Path:
+    """Return the folder of compiled kernels for these sources on this processor, creating it.
+
+    `DONKEYSIM_KERNEL_CACHE` names another parent folder. Otherwise it lies beside the package, or in the user's cache
+    folder when the package cannot be written to.
+    """
+    name = _hash_sources()
+    chosen = os.environ.get("DONKEYSIM_KERNEL_CACHE")
+    parents = [Path(chosen)] if chosen else [_PACKAGE / ".kernels", _user_cache() / "kernels"]
+    for parent in parents:
+        folder = parent / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    raise OSError(
+        f"no folder for compiled kernels can be written: tried {', '.join(map(str, parents))}; "
+        "set DONKEYSIM_KERNEL_CACHE to a folder that can."
+    )
+
+
+def count_cached_kernels() -> int:
+    """Return how many compiled kernels the cache folder holds; 0 means that the first run will compile."""
+    return sum(1 for _ in CACHE_FOLDER.rglob("*.nbc"))
+
+
+def _user_cache() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("donkeysim", appauthor=False))
+
+
+def _hash_sources() -> str:
+    digest = hashlib.sha256()
+    for source in sorted(_PACKAGE.rglob("kernels/*.py")) + [_PACKAGE / "core" / "kernel.py", _PACKAGE / "core" / "rng.py"]:
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    digest.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())
+    digest.update(str(llvmlite.binding.get_host_cpu_name()).encode())
+    return digest.hexdigest()[:16]
+
+
+CACHE_FOLDER = find_cache_folder()
+numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]

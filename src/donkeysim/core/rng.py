@@ -1,0 +1,42 @@
+"""Random numbers as a function of who asks and when: hash(world key, slot, step, stream).
+
+World i of 4,096 draws what that world alone would draw, in any order and on any thread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from donkeysim.core.kernel import kernel
+
+
+@kernel
+def mix(value: np.uint64) -> np.uint64:
+    """Return the SplitMix64 finaliser of a 64-bit word (Steele, Lea, Flood 2014)."""
+    z = np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def hash_words(key: int, slot: int, step: int, stream: int) -> np.uint64:
+    """Return a 64-bit hash of a world key, a slot, a step and a stream number."""
+    z = mix(np.uint64(key))
+    z = mix(z ^ np.uint64(slot))
+    z = mix(z ^ np.uint64(step))
+    return mix(z ^ np.uint64(stream))
+
+
+@kernel
+def draw_uniform(key: int, slot: int, step: int, stream: int) -> float:
+    """Return a number in [0, 1) with 53 random bits."""
+    return np.float64(hash_words(key, slot, step, stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def draw_gaussian(key: int, slot: int, step: int, stream: int) -> float:
+    """Return a number from the standard normal distribution (Box–Muller)."""
+    first = draw_uniform(key, slot, step, 2 * stream)
+    second = draw_uniform(key, slot, step, 2 * stream + 1)
+    return np.sqrt(-2.0 * np.log(1.0 - first)) * np.cos(2.0 * np.pi * second)

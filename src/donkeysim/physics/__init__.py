@@ -1,0 +1,1 @@
+"""Vehicle, tyre, contact and progress: everything that changes `State`."""

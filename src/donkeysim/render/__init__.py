@@ -1,0 +1,1 @@
+"""Camera, lens, lidar and textures: pictures and ranges from `State` and `Scene`."""

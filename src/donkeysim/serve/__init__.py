@@ -1,0 +1,1 @@
+"""The server: sessions without IO, sockets, and the watching page."""

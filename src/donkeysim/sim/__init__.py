@@ -1,0 +1,1 @@
+"""The simulator: owns `State` and the order of a step."""

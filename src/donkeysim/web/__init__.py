@@ -1,0 +1,1 @@
+"""What all pages share: host and origin checks, static files."""

@@ -1,0 +1,1 @@
+"""What exists: specifications, scenes, state, telemetry, tracks and cars as data."""

@@ -1,0 +1,276 @@
+"""What one asks for: cars, sensors, scenes and whole experiments as frozen, hashable, TOML-able values.
+
+All values are SI in our frames: metres, seconds, radians, body frame x forward, y left, z up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from donkeysim.core.config import read_dataclass, read_toml
+from donkeysim.core.errors import SpecError, describe_unknown
+
+BODY_STYLES = ("donkey", "bare", "car01", "cybertruck", "f1")
+"""Bodies a car may wear; all share one chassis."""
+
+IMAGE_ENCODINGS = ("JPG", "PNG", "TGA")
+"""Picture files a camera may send."""
+
+QUALITIES = ("default", "fast")
+"""Camera qualities: `default` filters textures, `fast` takes the nearest texel of the right mip level."""
+
+Vector = tuple[float, float, float]
+
+_CARS = Path(__file__).parent / "cars"
+
+
+@dataclass(frozen=True)
+class BodySpec:
+    """How a car looks.
+
+    Attributes:
+        style: One of `BODY_STYLES`.
+        colour: Paint, sRGB 0 to 255.
+        name: Text of the name plate, may have several lines; also what others receive as `hit`. Empty: no plate.
+        font_size: Size of the plate's text, 10 to 100.
+    """
+
+    style: str = "donkey"
+    colour: tuple[int, int, int] = (220, 40, 30)
+    name: str = ""
+    font_size: int = 100
+
+    def __post_init__(self) -> None:
+        if self.style not in BODY_STYLES:
+            raise SpecError(describe_unknown("body style", self.style, BODY_STYLES))
+
+
+@dataclass(frozen=True)
+class CameraSpec:
+    """One camera on a car. Defaults: the original's front camera.
+
+    Attributes:
+        width: Columns [pixel], 16 to 512.
+        height: Rows [pixel], 16 to 512.
+        fov: Vertical field of view [rad], 10° to 170°.
+        position: Of the optical centre in the body frame [m].
+        rotation: (roll, pitch, yaw) of the optical axis [rad]; pitch positive down.
+        fisheye: Strengths of the warp in x and y, 0 to 1; both 0: no warp.
+        grey: All three channels carry the luma.
+        encoding: One of `IMAGE_ENCODINGS`; used where a picture leaves as a file.
+        quality: One of `QUALITIES`.
+        supersample: 1, or 2 for 2x2 samples per pixel.
+    """
+
+    width: int = 160
+    height: int = 120
+    fov: float = math.radians(90.0)
+    position: Vector = (0.553 / 8, 0.0, 1.120 / 8)
+    rotation: Vector = (0.0, math.radians(15.0), 0.0)
+    fisheye: tuple[float, float] = (0.0, 0.0)
+    grey: bool = False
+    encoding: str = "JPG"
+    quality: str = "default"
+    supersample: int = 1
+
+    def __post_init__(self) -> None:
+        if self.quality not in QUALITIES:
+            raise SpecError(describe_unknown("camera quality", self.quality, QUALITIES))
+        if self.encoding not in IMAGE_ENCODINGS:
+            raise SpecError(describe_unknown("image encoding", self.encoding, IMAGE_ENCODINGS))
+        if not (1 <= self.width <= 4096 and 1 <= self.height <= 4096):
+            raise SpecError(f"camera size {self.width}x{self.height} is not possible; each side takes 1 to 4096 pixels.")
+        if not (math.radians(1.0) <= self.fov <= math.radians(175.0)):
+            raise SpecError(f"camera fov {math.degrees(self.fov):g}° is not possible; it takes 1° to 175° (vertical).")
+        if self.supersample not in (1, 2):
+            raise SpecError(f"camera supersample {self.supersample} is not possible; it takes 1 or 2.")
+
+
+@dataclass(frozen=True)
+class LidarSpec:
+    """A scanning lidar. Defaults: the original's, as its client configures it.
+
+    Attributes:
+        sweep_increment: Angle between rays of a level [rad]; int(2π / increment) rays a level.
+        angle_down: Pitch of level 0 below the sensor's horizon [rad].
+        angle_delta: Added to the pitch for every further level [rad].
+        level_count: Levels.
+        max_range: Rays that meet nothing within it return nothing [m].
+        noise: Standard deviation of the distance [m].
+        position: Of the sensor in the body frame [m].
+        pitch: Of the whole sensor, positive down [rad].
+    """
+
+    sweep_increment: float = math.radians(2.0)
+    angle_down: float = math.radians(0.0)
+    angle_delta: float = math.radians(-1.0)
+    level_count: int = 1
+    max_range: float = 50.0 / 8
+    noise: float = 0.5 / 8
+    position: Vector = (0.5 / 8, 0.0, 0.5 / 8)
+    pitch: float = 0.0
+
+
+@dataclass(frozen=True)
+class ImuSpec:
+    """An inertial unit: noise on what the original sends without any.
+
+    Attributes:
+        accel_noise: Standard deviation of each acceleration axis [m/s²].
+        gyro_noise: Standard deviation of each rate axis [rad/s].
+    """
+
+    accel_noise: float = 0.0
+    gyro_noise: float = 0.0
+
+
+@dataclass(frozen=True)
+class WheelCurve:
+    """Friction curve of a tyre in one direction: two cubic pieces, flat at extremum and asymptote.
+
+    Attributes:
+        extremum_slip: Slip of greatest force [-] or [rad].
+        extremum_value: Force over load there [-].
+        asymptote_slip: Slip from which the force is constant.
+        asymptote_value: Force over load there [-].
+        stiffness: Multiplies the force [-].
+    """
+
+    extremum_slip: float
+    extremum_value: float
+    asymptote_slip: float
+    asymptote_value: float
+    stiffness: float = 1.0
+
+
+@dataclass(frozen=True)
+class CarSpec:
+    """A car's physics, metres and kilograms of the RC car's world; every number's source stands in its file.
+
+    Wheels are in the order front-left, front-right, rear-left, rear-right.
+
+    Attributes:
+        mass: Of the whole car [kg].
+        drag: Linear drag of the body, velocity decays at this rate [1/s].
+        angular_drag: The same for rotation [1/s].
+        gravity: Downward acceleration that this preset assumes [m/s²].
+        centre_of_mass: In the body frame [m].
+        chassis_size: Length, width, height of the body's box [m]; also gives the inertia.
+        chassis_centre: Of that box in the body frame [m].
+        wheel_position: Suspension anchor of each wheel, in the body frame, wheel at the middle of nothing: the point
+            the wheel's centre has at full compression is `suspension_travel` above full extension [m].
+        wheel_radius: [m]
+        wheel_inertia: About the axle [kg m²].
+        wheel_damping: Torque per spin rate [N m s/rad].
+        wheel_driven: Which wheels the motor turns.
+        wheel_steered: Which wheels steer.
+        suspension_spring: [N/m]
+        suspension_damper: [N s/m]
+        suspension_target: Rest position as a share of the travel from full extension... see physics/vehicle.
+        suspension_travel: [m]
+        force_point: Height of the point where tyre forces act, above the wheel's contact [m].
+        torque_max: Motor torque per driven wheel at standstill [N m].
+        torque_speed: Speed that normalises the torque curve [m/s].
+        torque_curve: Rows (speed / torque_speed, factor, slope), Hermite, clamped outside.
+        brake_torque: Per wheel at brake 1 [N m].
+        steer_gain: Wheel angle at steer 1 [rad].
+        steer_limit: Hard limit of the wheel angle [rad].
+        slip_speed_driven: Low-speed constant of the slip of driven or braked wheels [m/s].
+        slip_speed_free: Lower bound of the reference speed of free wheels [m/s].
+        slip_speed_lateral: Low-speed constant of the slip angle [m/s].
+        forward: Longitudinal friction.
+        sideways: Lateral friction.
+        camera: The camera it carries when nothing else is asked.
+    """
+
+    name: str
+    mass: float
+    drag: float
+    angular_drag: float
+    gravity: float
+    centre_of_mass: Vector
+    chassis_size: Vector
+    chassis_centre: Vector
+    wheel_position: tuple[Vector, Vector, Vector, Vector]
+    wheel_radius: float
+    wheel_inertia: float
+    wheel_damping: float
+    wheel_driven: tuple[bool, bool, bool, bool]
+    wheel_steered: tuple[bool, bool, bool, bool]
+    suspension_spring: float
+    suspension_damper: float
+    suspension_target: float
+    suspension_travel: float
+    force_point: float
+    torque_max: float
+    torque_speed: float
+    torque_curve: tuple[Vector, ...]
+    brake_torque: float
+    steer_gain: float
+    steer_limit: float
+    slip_speed_driven: float
+    slip_speed_free: float
+    slip_speed_lateral: float
+    forward: WheelCurve
+    sideways: WheelCurve
+    format: int = 1
+    camera: CameraSpec = CameraSpec()
+
+
+@dataclass(frozen=True)
+class SceneSpec:
+    """Which place.
+
+    Attributes:
+        name: A scene's name, or the path of a track file.
+        folders: Further folders to look for track files.
+    """
+
+    name: str = "generated_track"
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WorldSpec:
+    """A whole experiment.
+
+    Attributes:
+        scene: The place; worlds of one simulator may differ later, today all share it.
+        car: Preset name, a file of `world/cars`.
+        world_count: Independent worlds.
+        cars_per_world: Slots for cars in each world.
+        seed: Of every random number.
+    """
+
+    scene: SceneSpec = field(default_factory=SceneSpec)
+    car: str = "original"
+    world_count: int = 1
+    cars_per_world: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.world_count < 1 or self.cars_per_world < 1:
+            raise SpecError(
+                f"a simulator of {self.world_count} worlds with {self.cars_per_world} cars each is not possible; "
+                "both take 1 or more."
+            )
+
+
+def list_cars() -> tuple[str, ...]:
+    """Return the names of the car presets."""
+    return tuple(sorted(path.stem for path in _CARS.glob("*.toml")))
+
+
+def load_car(name: str) -> CarSpec:
+    """Return a car preset.
+
+    Raises:
+        SpecError: No such preset, or its file is broken.
+    """
+    path = _CARS / f"{name}.toml"
+    if not path.is_file():
+        raise SpecError(describe_unknown("car preset", name, list_cars()))
+    return read_dataclass(CarSpec, read_toml(path), path)

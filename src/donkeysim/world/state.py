@@ -1,0 +1,153 @@
+"""What changes: `State` and `Control`, plain arrays with one flat axis of cars.
+
+`car = world * cars_per_world + slot`; movable props have a flat axis of their own,
+`prop = world * props_per_world + slot`. Written by `physics` and by `sim.reset` only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from donkeysim.core.types import ByteArray, FloatArray, IntArray, LongArray
+
+HIT_NONE = -1
+"""`State.hit`: nothing was touched."""
+
+HIT_CAR = 1_000_000
+"""`State.hit` of another car: HIT_CAR + its slot in the world; lower codes index `Scene.hit_names`."""
+
+TOUCH_COUNT = 8
+"""How many things a car may touch at once and still tell new ones from old."""
+
+FAULT_RESCUED = 1
+"""`State.fault` bit: the car left the world or would have become non-finite and was put back at its spawn pose."""
+
+
+class Control(NamedTuple):
+    """What drivers ask for. Shape [car_count] each; held until replaced."""
+
+    steer: FloatArray
+    """-1 to 1, + = left; 1 is the car's `steer_gain`."""
+    throttle: FloatArray
+    """-1 to 1, share of the motor's torque; negative turns backwards at once."""
+    brake: FloatArray
+    """0 to 1, share of the brake torque; a reset leaves 10, as the original does, until the next command."""
+
+
+class State(NamedTuple):
+    """All that changes in a run. World frame unless said; wheel order front-left, front-right, rear-left, rear-right."""
+
+    present: ByteArray
+    """1 where the slot holds a car, shape [car_count]."""
+    position: FloatArray
+    """Of the body's origin [m], shape [car_count, 3]."""
+    orientation: FloatArray
+    """Body to world, unit quaternion (w, x, y, z), shape [car_count, 4]."""
+    velocity: FloatArray
+    """Of the centre of mass [m/s], shape [car_count, 3]."""
+    angular_velocity: FloatArray
+    """[rad/s], world frame, shape [car_count, 3]."""
+    acceleration_body: FloatArray
+    """Difference of the body-frame velocity over the last step, over its length [m/s²], shape [car_count, 3]."""
+    rotation_step: FloatArray
+    """Rotation of the last physics step (w, x, y, z), shape [car_count, 4]."""
+    wheel_speed: FloatArray
+    """Spin about the axle, + = forward [rad/s], shape [car_count, 4]."""
+    wheel_angle: FloatArray
+    """Spin integrated [rad], shape [car_count, 4]."""
+    wheel_extension: FloatArray
+    """Of the suspension, 0 = fully compressed, up to the travel [m], shape [car_count, 4]."""
+    wheel_load: FloatArray
+    """Normal force on the ground [N], shape [car_count, 4]."""
+    steer_angle: FloatArray
+    """Of the steered wheels, + = left [rad], shape [car_count]."""
+    node_index: IntArray
+    """Path node behind the car, shape [car_count]."""
+    cte: FloatArray
+    """Distance to the path's segment, + = left of it [m], shape [car_count]."""
+    on_road: ByteArray
+    """1 where the body's origin is above the drivable surface, shape [car_count]."""
+    progress: FloatArray
+    """Along the shortest line inside the road since the start line [m], shape [car_count]."""
+    lap: IntArray
+    """Start-line crossings since the last reset, shape [car_count]."""
+    crossing_step: LongArray
+    """`step_index` of the last crossing, -1 before the first, shape [car_count]."""
+    crossing_line: IntArray
+    """Index of the start line crossed last, shape [car_count]."""
+    crossing_nodes: IntArray
+    """Net path nodes passed since the last crossing, shape [car_count]."""
+    hit: IntArray
+    """What was last newly touched since the hits were cleared: HIT_NONE, HIT_CAR + slot, or an index of
+    `Scene.hit_names`, shape [car_count]."""
+    touching: IntArray
+    """Codes (as `hit`) of what the car touched in the last step, HIT_NONE where unused,
+    shape [car_count, TOUCH_COUNT]."""
+    fault: IntArray
+    """Bits FAULT_*, shape [car_count]."""
+    reset_count: IntArray
+    """Resets since the car joined, shape [car_count]."""
+    spawn_position: FloatArray
+    """Where a reset puts the body's origin [m], shape [car_count, 3]."""
+    spawn_orientation: FloatArray
+    """How a reset turns it (w, x, y, z), shape [car_count, 4]."""
+    prop_position: FloatArray
+    """Of a movable prop's origin (the middle of its base) [m], shape [prop_count, 3]."""
+    prop_orientation: FloatArray
+    """(w, x, y, z), shape [prop_count, 4]."""
+    prop_velocity: FloatArray
+    """Of its centre of mass [m/s], shape [prop_count, 3]."""
+    prop_angular_velocity: FloatArray
+    """[rad/s], shape [prop_count, 3]."""
+    prop_asleep: ByteArray
+    """1 where the prop rests and is not integrated, shape [prop_count]."""
+    step_index: LongArray
+    """Physics steps since the scene was loaded, shape [world_count]."""
+
+
+def make_control(car_count: int) -> Control:
+    """Return controls at zero."""
+    return Control(*(np.zeros(car_count) for _ in Control._fields))
+
+
+def make_state(world_count: int, cars_per_world: int, props_per_world: int) -> State:
+    """Return a state with every slot empty and every orientation the identity."""
+    cars = world_count * cars_per_world
+    props = world_count * props_per_world
+    identity = (1.0, 0.0, 0.0, 0.0)
+    return State(
+        present=np.zeros(cars, np.uint8),
+        position=np.zeros((cars, 3)),
+        orientation=np.tile(identity, (cars, 1)),
+        velocity=np.zeros((cars, 3)),
+        angular_velocity=np.zeros((cars, 3)),
+        acceleration_body=np.zeros((cars, 3)),
+        rotation_step=np.tile(identity, (cars, 1)),
+        wheel_speed=np.zeros((cars, 4)),
+        wheel_angle=np.zeros((cars, 4)),
+        wheel_extension=np.zeros((cars, 4)),
+        wheel_load=np.zeros((cars, 4)),
+        steer_angle=np.zeros(cars),
+        node_index=np.zeros(cars, np.int32),
+        cte=np.zeros(cars),
+        on_road=np.zeros(cars, np.uint8),
+        progress=np.zeros(cars),
+        lap=np.zeros(cars, np.int32),
+        crossing_step=np.full(cars, -1, np.int64),
+        crossing_line=np.zeros(cars, np.int32),
+        crossing_nodes=np.zeros(cars, np.int32),
+        hit=np.full(cars, HIT_NONE, np.int32),
+        touching=np.full((cars, TOUCH_COUNT), HIT_NONE, np.int32),
+        fault=np.zeros(cars, np.int32),
+        reset_count=np.zeros(cars, np.int32),
+        spawn_position=np.zeros((cars, 3)),
+        spawn_orientation=np.tile(identity, (cars, 1)),
+        prop_position=np.zeros((props, 3)),
+        prop_orientation=np.tile(identity, (props, 1)),
+        prop_velocity=np.zeros((props, 3)),
+        prop_angular_velocity=np.zeros((props, 3)),
+        prop_asleep=np.ones(props, np.uint8),
+        step_index=np.zeros(world_count, np.int64),
+    )
