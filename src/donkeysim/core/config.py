@@ -66,7 +66,9 @@ def locate_key(source: Path | str, key: str) -> str:
     """Return "file, line N" of the first line that sets `key`, or just the file when it is not found."""
     path = Path(source)
     if path.is_file():
-        pattern = re.compile(rf"^\s*(\[+\s*)?(?:[\w.\"]+\.)?\"?{re.escape(key)}\"?\s*(=|\]|\.)|[{{,]\s*{re.escape(key)}\s*=")
+        pattern = re.compile(
+            rf"^\s*(\[+\s*)?(?:[\w.\"]+\.)?\"?{re.escape(key)}\"?\s*(=|\]|\.)|[{{,]\s*{re.escape(key)}\s*="
+        )
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             if pattern.search(line):
                 return f"{source}, line {number}"

@@ -78,7 +78,10 @@ def _user_cache() -> Path:
 
 def _hash_sources() -> str:
     digest = hashlib.sha256()
-    for source in sorted(_PACKAGE.rglob("kernels/*.py")) + [_PACKAGE / "core" / "kernel.py", _PACKAGE / "core" / "rng.py"]:
+    for source in sorted(_PACKAGE.rglob("kernels/*.py")) + [
+        _PACKAGE / "core" / "kernel.py",
+        _PACKAGE / "core" / "rng.py",
+    ]:
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     digest.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())

@@ -82,7 +82,9 @@ class CameraSpec:
         if self.encoding not in IMAGE_ENCODINGS:
             raise SpecError(describe_unknown("image encoding", self.encoding, IMAGE_ENCODINGS))
         if not (1 <= self.width <= 4096 and 1 <= self.height <= 4096):
-            raise SpecError(f"camera size {self.width}x{self.height} is not possible; each side takes 1 to 4096 pixels.")
+            raise SpecError(
+                f"camera size {self.width}x{self.height} is not possible; each side takes 1 to 4096 pixels."
+            )
         if not (math.radians(1.0) <= self.fov <= math.radians(175.0)):
             raise SpecError(f"camera fov {math.degrees(self.fov):g}° is not possible; it takes 1° to 175° (vertical).")
         if self.supersample not in (1, 2):

@@ -1,0 +1,47 @@
+"""Picture files in memory: JPEG, PNG, TGA."""
+
+from __future__ import annotations
+
+import io
+
+import simplejpeg
+from PIL import Image
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.types import ByteArray
+
+JPEG_QUALITY = 75
+"""What the original's engine uses when nothing is said."""
+
+
+def encode_picture(picture: ByteArray, encoding: str) -> bytes:
+    """Return a picture as the bytes of a file, three channels in every encoding.
+
+    Args:
+        picture: sRGB, top row first, C-contiguous, shape [height, width, 3].
+        encoding: "JPG", "PNG" or "TGA".
+
+    Raises:
+        SpecError: Another encoding.
+    """
+    if encoding == "JPG":
+        return encode_jpeg(picture)
+    if encoding not in ("PNG", "TGA"):
+        raise SpecError(describe_unknown("image encoding", encoding, ("JPG", "PNG", "TGA")))
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, format=encoding, **({"compress_level": 1} if encoding == "PNG" else {}))
+    return buffer.getvalue()
+
+
+def encode_jpeg(picture: ByteArray, quality: int = JPEG_QUALITY) -> bytes:
+    """Return a picture [height, width, 3] as JPEG with 4:2:0 colour."""
+    encoded: bytes = simplejpeg.encode_jpeg(picture, quality=quality, colorspace="RGB", colorsubsampling="420")
+    return encoded
+
+
+def decode_picture(data: bytes) -> ByteArray:
+    """Return the pixels of any picture file Pillow opens, sRGB, shape [height, width, 3]."""
+    import numpy as np
+
+    with Image.open(io.BytesIO(data)) as image:
+        return np.asarray(image.convert("RGB"))

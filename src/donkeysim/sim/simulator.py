@@ -1,0 +1,308 @@
+"""The simulator: owns `State`, knows the order of a step, and is all that servers, environments and apps need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from donkeysim.core.errors import CapacityError, SpecError
+from donkeysim.core.frames import Quaternion, Vector
+from donkeysim.core.rng import hash_words
+from donkeysim.core.types import PHYSICS_RATE, ByteArray, IntArray
+from donkeysim.core.workers import Workers
+from donkeysim.physics.engine import PhysicsEngine
+from donkeysim.render.camera import CameraGroup, Renderer
+from donkeysim.render.lidar import LidarScanner
+from donkeysim.sim.observe import observe_lidar, observe_telemetry
+from donkeysim.sim.snapshot import Snapshot, copy_moment, write_moment
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, WorldSpec, load_car
+from donkeysim.world.state import HIT_NONE, make_control, make_state
+from donkeysim.world.telemetry import LidarPoint, Telemetry
+from donkeysim.world.tracks import load_scene
+
+RESET_BRAKE = 10.0
+"""Brake request that a reset leaves until the next command, as the original does."""
+
+STEPS_PER_FRAME = PHYSICS_RATE // 20
+"""Physics steps between two telemetries at the original's 20 Hz."""
+
+_GROUPING_LIMIT = 64
+"""How many choices of cars keep their camera groups."""
+
+CompileReport = Callable[[str, int, int], None]
+"""Called as report(stage, done, total) before each stage and once at the end."""
+
+
+@dataclass
+class _Cameras:
+    """Camera groups of one choice of cars, and where each car's picture lies in them."""
+
+    groups: list[CameraGroup] = field(default_factory=list)
+    place: dict[tuple[int, bool], tuple[int, int]] = field(default_factory=dict)
+
+
+class Simulator:
+    """Cars in worlds, stepped by 1/480 s, with their cameras and lidars.
+
+    Attributes:
+        spec: What was asked for.
+        scene: The place all worlds are on.
+        car_spec: The cars' physics.
+        state: All that changes; read it, change it through the methods.
+        control: What the cars are asked to do; write rows of it.
+        car_count: Slots for cars, `world_count * cars_per_world`.
+    """
+
+    def __init__(self, spec: WorldSpec, *, worker_count: int = 1, scene: Scene | None = None) -> None:
+        self.spec = spec
+        self.scene = scene if scene is not None else load_scene(spec.scene)
+        self.car_spec = load_car(spec.car)
+        self.car_count = spec.world_count * spec.cars_per_world
+        props_per_world = len(self.scene.props.mass)
+        self.state = make_state(spec.world_count, spec.cars_per_world, props_per_world)
+        self.control = make_control(self.car_count)
+        self.workers = Workers(worker_count)
+        world_scene: IntArray = np.zeros(spec.world_count, np.int32)
+        sizes = (self.car_spec, spec.world_count, spec.cars_per_world, props_per_world)
+        self.physics = PhysicsEngine([self.scene], world_scene, *sizes, self.workers)
+        self.renderer = Renderer([self.scene], world_scene, *sizes, self.workers)
+        self._lidar = LidarScanner([self.scene], world_scene, *sizes)
+        self._lidar_spec: dict[int, LidarSpec] = {}
+        self._camera_spec: dict[tuple[int, bool], CameraSpec] = {}
+        self._cameras: dict[tuple[int, ...], _Cameras] = {}
+        self._drawn = _Cameras()
+        self._body: dict[int, BodySpec] = {}
+        self._names: dict[int, str] = {}
+        self._frame_count = [0] * self.car_count
+        for world in range(spec.world_count):
+            self.physics.place_props(self.state, world)
+
+    def compile(self, report: CompileReport | None = None) -> None:
+        """Compile (or load from the cache) every kernel that driving with a camera needs, telling how far it is."""
+        stages = self.physics.list_compile_stages() + self.renderer.list_compile_stages()
+        for done, (name, run) in enumerate(stages):
+            if report is not None:
+                report(name, done, len(stages))
+            run()
+        if report is not None:
+            report("ready", len(stages), len(stages))
+
+    # -- cars ---------------------------------------------------------------------------------------------------------
+
+    def add_car(self, world: int = 0, body: BodySpec | None = None) -> int:
+        """Put a car on the first free place of the start grid and return its row.
+
+        Raises:
+            CapacityError: Every slot of the world is taken, or the grid has no free place.
+        """
+        first = world * self.spec.cars_per_world
+        rows = range(first, first + self.spec.cars_per_world)
+        free = next((row for row in rows if not self.state.present[row]), None)
+        if free is None:
+            raise CapacityError(
+                f"all {self.spec.cars_per_world} places for cars are taken; wait until a car leaves, or allow more cars."
+            )
+        spawn = self._find_grid_slot(rows)
+        self.state.present[free] = 1
+        self.state.spawn_position[free] = self.scene.start.position[spawn]
+        yaw = self.scene.start.yaw[spawn]
+        self.state.spawn_orientation[free] = (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
+        self.state.reset_count[free] = 0
+        self._frame_count[free] = 0
+        self._camera_spec[free, False] = self.car_spec.camera
+        self.configure_car(free, body or BodySpec())
+        self._put_at_spawn(free)
+        self.control.brake[free] = 0.0
+        self._cameras.clear()
+        return free
+
+    def remove_car(self, car: int) -> None:
+        """Take a car out of its world and free its slot."""
+        self.state.present[car] = 0
+        for second in (False, True):
+            self._camera_spec.pop((car, second), None)
+        self._cameras.clear()
+        self._lidar_spec.pop(car, None)
+        self._body.pop(car, None)
+        self._names.pop(car, None)
+
+    def list_cars(self) -> list[int]:
+        """Return the rows that hold a car."""
+        rows: list[int] = np.flatnonzero(self.state.present).tolist()
+        return rows
+
+    def configure_car(self, car: int, body: BodySpec) -> None:
+        """Dress a car."""
+        self._require_car(car)
+        self._body[car] = body
+        self._names[car] = body.name or f"car{car % self.spec.cars_per_world}"
+        self.renderer.set_body(car, body)
+
+    def get_body(self, car: int) -> BodySpec:
+        """Return how a car is dressed."""
+        return self._body[car]
+
+    def configure_camera(self, car: int, camera: CameraSpec | None, second: bool = False) -> None:
+        """Set a car's camera, or its second one; None switches it off."""
+        self._require_car(car)
+        if camera is None:
+            self._camera_spec.pop((car, second), None)
+        else:
+            self._camera_spec[car, second] = camera
+        self._cameras.clear()
+
+    def get_camera(self, car: int, second: bool = False) -> CameraSpec | None:
+        """Return a car's camera, None when it is off."""
+        return self._camera_spec.get((car, second))
+
+    def configure_lidar(self, car: int, lidar: LidarSpec | None) -> None:
+        """Set a car's lidar; None switches it off."""
+        self._require_car(car)
+        if lidar is None:
+            self._lidar_spec.pop(car, None)
+        else:
+            self._lidar_spec[car] = lidar
+
+    def get_lidar(self, car: int) -> LidarSpec | None:
+        """Return a car's lidar, None when it is off."""
+        return self._lidar_spec.get(car)
+
+    def reset_car(self, car: int) -> None:
+        """Put a car back at its spawn pose, at rest, wheels straight, brake held until the next command."""
+        self._require_car(car)
+        self._put_at_spawn(car)
+        self.state.reset_count[car] += 1
+
+    def move_car(self, car: int, position: Vector, orientation: Quaternion | None = None) -> None:
+        """Put a car somewhere else [m, world frame]; it keeps its velocity. No orientation: facing along +x."""
+        self._require_car(car)
+        self.physics.place_car(self.state, car, position, orientation or (1.0, 0.0, 0.0, 0.0), at_rest=False)
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def step(self, step_count: int = STEPS_PER_FRAME) -> None:
+        """Advance every world by `step_count` physics steps of 1/480 s."""
+        self.physics.step(self.state, self.control, step_count)
+
+    def clear_hits(self, cars: Sequence[int]) -> None:
+        """Forget what these cars touched; call it after their telemetry was made."""
+        self.state.hit[list(cars)] = HIT_NONE
+
+    # -- sensors ------------------------------------------------------------------------------------------------------
+
+    def render(self, cars: Sequence[int] | None = None) -> None:
+        """Draw all cameras of these cars (default: all cars)."""
+        key = tuple(self.list_cars() if cars is None else cars)
+        drawn = self._cameras.get(key)
+        if drawn is None:
+            if len(self._cameras) >= _GROUPING_LIMIT:
+                self._cameras.clear()
+            drawn = self._cameras[key] = self._group_cameras(key)
+        for group in drawn.groups:
+            self.renderer.render_group(group, self.state)
+        self._drawn = drawn
+
+    def get_picture(self, car: int, second: bool = False) -> ByteArray:
+        """Return the picture of the last `render`, shape [height, width, 3], valid until the next one."""
+        group, row = self._drawn.place[car, second]
+        picture: ByteArray = self._drawn.groups[group].frame.colour[row]
+        return picture
+
+    def view(self, world: int, position: Vector, rotation: Vector, camera: CameraSpec) -> ByteArray:
+        """Return what a free camera sees.
+
+        Args:
+            world: Which world.
+            position: Of the optical centre [m, world frame].
+            rotation: (roll, pitch, yaw) [rad], pitch positive down.
+            camera: Size and field of view; its own position and rotation are not used.
+        """
+        return self.renderer.render_view(self.state, world, position, rotation, camera)
+
+    def scan_lidar(self, car: int) -> list[LidarPoint] | None:
+        """Return a scan of the car's lidar as the original lists it, None when it is off."""
+        lidar = self._lidar_spec.get(car)
+        if lidar is None:
+            return None
+        rows = self._lidar.scan(self.state, car, lidar, self._world_key(car))
+        return observe_lidar(rows, lidar.sweep_increment, lidar.angle_delta)
+
+    def observe_telemetry(self, car: int) -> Telemetry:
+        """Return the car's readings; each call counts as one frame of that car."""
+        self._require_car(car)
+        frame = self._frame_count[car]
+        self._frame_count[car] = frame + 1
+        return observe_telemetry(
+            self.state,
+            self.control,
+            self.scene,
+            car,
+            car_names=self._names,
+            cars_per_world=self.spec.cars_per_world,
+            frame=frame,
+        )
+
+    # -- moments ------------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """Return a copy of all that changes."""
+        return copy_moment(self.state, self.control, self._frame_count)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this simulator, or of one with the same `WorldSpec`."""
+        write_moment(snapshot, self.state, self.control)
+        self._frame_count = list(snapshot.frame_count)
+
+    def close(self) -> None:
+        """Stop the worker threads."""
+        self.workers.close()
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _require_car(self, car: int) -> None:
+        if not 0 <= car < self.car_count or not self.state.present[car]:
+            raise SpecError(f"there is no car {car}; cars now: {self.list_cars()}.")
+
+    def _put_at_spawn(self, car: int) -> None:
+        state = self.state
+        position, orientation = state.spawn_position[car], state.spawn_orientation[car]
+        self.physics.place_car(state, car, tuple(position.tolist()), tuple(orientation.tolist()), at_rest=True)
+        self.control.steer[car] = self.control.throttle[car] = 0.0
+        self.control.brake[car] = RESET_BRAKE
+        state.hit[car] = HIT_NONE
+        state.lap[car] = 0
+        state.crossing_step[car] = -1
+        state.crossing_nodes[car] = 0
+
+    def _find_grid_slot(self, rows: range) -> int:
+        taken = self.state.spawn_position[[row for row in rows if self.state.present[row]]]
+        for slot, position in enumerate(self.scene.start.position):
+            if not len(taken) or np.linalg.norm(taken - position, axis=1).min() > 0.125:
+                return slot
+        raise CapacityError(
+            f"the start grid of {self.scene.name} has {len(self.scene.start.position)} places and all are taken; "
+            "wait until a car leaves."
+        )
+
+    def _group_cameras(self, cars: tuple[int, ...]) -> _Cameras:
+        sizes: dict[tuple[int, int, str, int], list[tuple[int, bool]]] = {}
+        for car in cars:
+            for second in (False, True):
+                camera = self._camera_spec.get((car, second))
+                if camera is not None:
+                    key = (camera.width, camera.height, camera.quality, camera.supersample)
+                    sizes.setdefault(key, []).append((car, second))
+        made = _Cameras()
+        for members in sizes.values():
+            specs = [self._camera_spec[member] for member in members]
+            for row, member in enumerate(members):
+                made.place[member] = (len(made.groups), row)
+            made.groups.append(self.renderer.make_group([car for car, _ in members], specs))
+        return made
+
+    def _world_key(self, car: int) -> int:
+        world = car // self.spec.cars_per_world
+        return int(hash_words(self.spec.seed, world, 0, 0)) & 0x7FFFFFFFFFFFFFFF
