@@ -5,7 +5,8 @@ a hash of all kernel sources, the versions of Python and Numba, and the processo
 falls back to the user's cache folder.
 
 Kernels release the GIL and take a half-open range of rows; callers run ranges on threads (see
-`donkeysim.core.workers`). This compiles once for serial and parallel use, gives the same bytes for both, and survives fork.
+`donkeysim.core.workers`). This compiles once for serial and parallel use, gives the same bytes for both, and survives
+fork.
 """
 
 from __future__ import annotations
@@ -78,10 +79,8 @@ def _user_cache() -> Path:
 
 def _hash_sources() -> str:
     digest = hashlib.sha256()
-    for source in sorted(_PACKAGE.rglob("kernels/*.py")) + [
-        _PACKAGE / "core" / "kernel.py",
-        _PACKAGE / "core" / "rng.py",
-    ]:
+    shared = [_PACKAGE / "core" / "kernel.py", _PACKAGE / "core" / "rng.py"]
+    for source in [*sorted(_PACKAGE.rglob("kernels/*.py")), *shared]:
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     digest.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())

@@ -103,7 +103,7 @@ class Simulator:
         free = next((row for row in rows if not self.state.present[row]), None)
         if free is None:
             raise CapacityError(
-                f"all {self.spec.cars_per_world} places for cars are taken; wait until a car leaves, or allow more cars."
+                f"all {self.spec.cars_per_world} places for cars are taken; wait until a car leaves or allow more cars."
             )
         spawn = self._find_grid_slot(rows)
         self.state.present[free] = 1

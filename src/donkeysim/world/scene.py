@@ -1,4 +1,4 @@
-"""One built place: static geometry, pictures, path and surfaces as arrays. Made by `build_scene` only; nobody writes it.
+"""One built place: static geometry, pictures, path and surfaces as arrays. Made by `load_scene`; nobody writes it.
 
 Consumers (physics, render) turn one or several scenes into their own flat tables with offsets when they start, so that
 worlds of one batch may be on different tracks and nothing is computed in a hot path that could be done at load.

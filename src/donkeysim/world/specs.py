@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from donkeysim.core.config import read_dataclass, read_toml
 from donkeysim.core.errors import SpecError, describe_unknown

@@ -37,7 +37,7 @@ class Control(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that changes in a run. World frame unless said; wheel order front-left, front-right, rear-left, rear-right."""
+    """All that changes in a run; world frame unless said; wheels front-left, front-right, rear-left, rear-right."""
 
     present: ByteArray
     """1 where the slot holds a car, shape [car_count]."""

@@ -1,0 +1,64 @@
+"""Reading TOML into dataclasses: mistakes name the line and the nearest valid name."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from donkeysim.core.config import read_dataclass, read_toml
+from donkeysim.core.errors import SpecError
+
+
+@dataclass(frozen=True)
+class Wheel:
+    radius: float
+    driven: bool = True
+
+
+@dataclass(frozen=True)
+class Car:
+    mass: float
+    name: str = "x"
+    wheels: tuple[Wheel, ...] = ()
+    size: tuple[float, float] = (1.0, 2.0)
+    front: Wheel | None = None
+    extra: Wheel = field(default_factory=lambda: Wheel(1.0))
+
+
+def write(tmp_path, text):
+    path = tmp_path / "car.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read(path):
+    return read_dataclass(Car, read_toml(path), path)
+
+
+def test_nested_tables_become_dataclasses(tmp_path):
+    path = write(tmp_path, "mass = 3\nsize = [1, 2.5]\n[[wheels]]\nradius = 1\n[front]\nradius = 2.0\ndriven = false\n")
+    assert read(path) == Car(3.0, wheels=(Wheel(1.0),), size=(1.0, 2.5), front=Wheel(2.0, False))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mas = 3\n", "line 1: unknown key 'mas'; did you mean 'mass'?"),
+        ("mass = 3\n[[wheels]]\nradus = 1\n", "line 3: unknown key in [wheels[0]] 'radus'; did you mean 'radius'?"),
+        ("mass = 'heavy'\n", "line 1: mass is 'heavy', but must be a number."),
+        ("mass = true\n", "line 1: mass is True, but must be a number."),
+        ("mass = 1\nsize = [1]\n", "line 2: size is [1], but must be a list of 2 values."),
+        ("mass = 1\nfront = 3\n", "line 2: front is 3, but must be a table."),
+        ("name = 'y'\n", "the key 'mass' is missing"),
+        ("mass = = 1\n", "line 1"),
+    ],
+)
+def test_mistakes_are_explained(tmp_path, text, expected):
+    with pytest.raises(SpecError) as caught:
+        read(write(tmp_path, text))
+    assert expected in str(caught.value)
+    assert "car.toml" in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(SpecError, match=r"cannot read .*none\.toml"):
+        read_toml(tmp_path / "none.toml")

@@ -1,0 +1,44 @@
+"""Compiled kernels are kept where one can write, under a name that follows their sources."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import donkeysim
+from donkeysim.core import kernel
+
+
+def test_the_cache_folder_can_be_chosen_and_is_filled(tmp_path):
+    script = (
+        "from donkeysim.core import rng, kernel; rng.draw_uniform(1, 2, 3, 4); print(kernel.count_cached_kernels())"
+    )
+    environment = dict(os.environ, DONKEYSIM_KERNEL_CACHE=str(tmp_path))
+    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert int(run.stdout) >= 1
+    assert [folder.name for folder in tmp_path.iterdir()] == [kernel.CACHE_FOLDER.name]
+
+
+def test_a_read_only_install_uses_the_users_cache_folder(tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("a file where a folder would have to be made")
+    monkeypatch.delenv("DONKEYSIM_KERNEL_CACHE", raising=False)
+    monkeypatch.setattr(kernel, "_user_cache", lambda: tmp_path / "user")
+    monkeypatch.setattr(kernel, "_hash_sources", lambda: "hash")
+    monkeypatch.setattr(kernel, "_PACKAGE", blocked)
+    assert kernel.find_cache_folder() == tmp_path / "user" / "kernels" / "hash"
+
+
+def test_a_changed_kernel_source_changes_the_folder(tmp_path, monkeypatch):
+    source = Path(donkeysim.__file__).parent
+    for name in ("core/kernel.py", "core/rng.py"):
+        copy = tmp_path / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((source / name).read_bytes())
+    (tmp_path / "physics" / "kernels").mkdir(parents=True)
+    called = tmp_path / "physics" / "kernels" / "called.py"
+    called.write_text("a = 1")
+    monkeypatch.setattr(kernel, "_PACKAGE", tmp_path)
+    before = kernel._hash_sources()
+    called.write_text("a = 2")
+    assert kernel._hash_sources() != before
