@@ -5,6 +5,8 @@ World i of 4,096 draws what that world alone would draw, in any order and on any
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from donkeysim.core.kernel import kernel
@@ -31,7 +33,7 @@ def hash_words(key: int, slot: int, step: int, stream: int) -> np.uint64:
 @kernel
 def draw_uniform(key: int, slot: int, step: int, stream: int) -> float:
     """Return a number in [0, 1) with 53 random bits."""
-    return np.float64(hash_words(key, slot, step, stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return float(hash_words(key, slot, step, stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel
@@ -39,4 +41,4 @@ def draw_gaussian(key: int, slot: int, step: int, stream: int) -> float:
     """Return a number from the standard normal distribution (Box–Muller)."""
     first = draw_uniform(key, slot, step, 2 * stream)
     second = draw_uniform(key, slot, step, 2 * stream + 1)
-    return np.sqrt(-2.0 * np.log(1.0 - first)) * np.cos(2.0 * np.pi * second)
+    return math.sqrt(-2.0 * math.log(1.0 - first)) * math.cos(2.0 * math.pi * second)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.world.state import Control, State
@@ -28,7 +31,7 @@ class Snapshot:
 
 def copy_moment(state: State, control: Control, frame_count: list[int]) -> Snapshot:
     """Return a snapshot that later steps do not touch."""
-    return Snapshot(State(*(a.copy() for a in state)), Control(*(a.copy() for a in control)), tuple(frame_count))
+    return Snapshot(copy.deepcopy(state), copy.deepcopy(control), tuple(frame_count))
 
 
 def write_moment(snapshot: Snapshot, state: State, control: Control) -> None:
@@ -37,8 +40,7 @@ def write_moment(snapshot: Snapshot, state: State, control: Control) -> None:
     Raises:
         ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props.
     """
-    pairs = [*zip(State._fields, snapshot.state, state, strict=True)]
-    pairs += [*zip(Control._fields, snapshot.control, control, strict=True)]
+    pairs = _pair_arrays(snapshot.state, state) + _pair_arrays(snapshot.control, control)
     for name, source, target in pairs:
         if source.shape != target.shape:
             raise ShapeError(
@@ -55,3 +57,7 @@ def hash_state(state: State) -> str:
     for array in state:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
+
+
+def _pair_arrays(source: State | Control, target: State | Control) -> list[tuple[str, NDArray[Any], NDArray[Any]]]:
+    return list(zip(source._fields, source, target, strict=True))  # type: ignore[arg-type]
