@@ -1,0 +1,117 @@
+"""What somebody who watches may see and do: the seam between the running stage and the watching page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from donkeysim.core.types import FloatArray
+from donkeysim.world.telemetry import Telemetry
+
+View = Literal["chase", "top", "camera"]
+"""From behind the car, from above, or what the car's own camera sees."""
+
+
+@dataclass(frozen=True)
+class CarRow:
+    """One car as a watcher sees it.
+
+    Attributes:
+        car_id: Names the car for as long as it exists; never used again for another.
+        name: As its client gave it; any text. Empty: none given.
+        style: One of `BODY_STYLES`.
+        colour: Paint, sRGB 0 to 255.
+        is_pace_car: Driven by the built-in path follower.
+        telemetry: Latest readings; None before the first.
+        pose: Position of the body's origin x, y [m] and yaw [rad], world frame.
+        lap_times: Of the laps since the last reset, oldest first [s].
+        last_hit: Name of what it touched last since it joined or was reset; "" for nothing.
+    """
+
+    car_id: int
+    name: str
+    style: str
+    colour: tuple[int, int, int]
+    is_pace_car: bool
+    telemetry: Telemetry | None
+    pose: tuple[float, float, float]
+    lap_times: tuple[float, ...] = ()
+    last_hit: str = ""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The ground plan of the running scene, world frame [m].
+
+    Attributes:
+        path: The line that cte is measured against, shape [node_count, 2].
+        left: Left edge of the road, shape [point_count, 2].
+        right: Right edge of the road, shape [point_count, 2].
+        start_line: End points of each start line, shape [line_count, 2, 2].
+        is_closed: Whether path and edges return to their first point.
+    """
+
+    path: FloatArray
+    left: FloatArray
+    right: FloatArray
+    start_line: FloatArray
+    is_closed: bool
+
+
+class Watchable(Protocol):
+    """A stage that can be watched; called on the event loop's thread, nothing waits longer than a picture takes."""
+
+    @property
+    def scene_name(self) -> str | None:
+        """Name of the running or loading scene; None in the menu."""
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether a scene is being loaded, kernels being compiled included."""
+
+    @property
+    def loading_stage(self) -> str:
+        """What is being done while loading, one phrase for people; "" otherwise."""
+
+    def scene_names(self) -> tuple[str, ...]:
+        """Return the scenes that the menu offers."""
+
+    def list_cars(self) -> list[CarRow]:
+        """Return the cars of the running scene, in the order they joined; none in the menu."""
+
+    def outline(self) -> Outline | None:
+        """Return the ground plan of the running scene; None in the menu and while loading."""
+
+    async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
+        """Return a view of a car as JPEG, of the present moment.
+
+        Args:
+            view: Which.
+            car_id: Of `CarRow`.
+            width: Columns [pixel]; not used for "camera", which has its own size.
+            height: Rows [pixel]; as `width`.
+
+        Raises:
+            DonkeySimError: There is no such car now.
+        """
+
+    async def load_scene(self, name: str) -> None:
+        """Load a scene from the menu; returns once loading has begun.
+
+        Raises:
+            DonkeySimError: No such scene, or another is running.
+        """
+
+    async def exit_scene(self) -> None:
+        """Bring everybody back to the menu.
+
+        Raises:
+            DonkeySimError: No scene is running.
+        """
+
+    async def reset_car(self, car_id: int) -> None:
+        """Put a car back to where it began.
+
+        Raises:
+            DonkeySimError: There is no such car now.
+        """
