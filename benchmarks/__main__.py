@@ -1,0 +1,32 @@
+"""Run benchmark cases and print their figures: `python -m benchmarks [CASE ...]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+from benchmarks.measure import print_figures, write_lines
+
+CASES = ("car_steps", "physics_steps", "wire", "startup", "peers")
+
+
+def main() -> None:
+    """Parse the cases, run each, print and append to out/benchmarks.jsonl."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("cases", nargs="*", help=f"which (default: all): {', '.join(CASES)}")
+    parser.add_argument("--out", type=Path, default=Path("out/benchmarks.jsonl"), help="JSON lines are appended here")
+    arguments = parser.parse_args()
+    if unknown := [case for case in arguments.cases if case not in CASES]:
+        sys.exit(f"unknown case {unknown[0]!r}. Valid: {', '.join(CASES)}.")
+    for case in arguments.cases or CASES:
+        module = importlib.import_module(f"benchmarks.{case}")
+        print(f"\n{case}: {(module.__doc__ or '').splitlines()[0]}")
+        figures = module.run()
+        print_figures(figures)
+        write_lines(figures, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

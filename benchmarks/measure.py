@@ -1,0 +1,70 @@
+"""How figures are taken: several rounds, the median to quote and the best beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the results.
+
+    Attributes:
+        case: Name of the case.
+        what: What was counted.
+        value: Median of the rounds.
+        best: Best round.
+        unit: Of both.
+        goal: The least that is asked for, None where nothing is.
+        note: Anything a reader must know.
+    """
+
+    case: str
+    what: str
+    value: float
+    best: float
+    unit: str
+    goal: float | None = None
+    note: str = ""
+
+
+def measure_rate(work: Callable[[], int], seconds: float = 1.0, rounds: int = 5) -> tuple[float, float]:
+    """Return (median, best) counts per second of wall time.
+
+    Args:
+        work: Does some counted work and returns the count.
+        seconds: Length of a round.
+        rounds: How many.
+    """
+    work()
+    rates = []
+    for _ in range(rounds):
+        count, start = 0, time.perf_counter()
+        while (elapsed := time.perf_counter() - start) < seconds:
+            count += work()
+        rates.append(count / elapsed)
+    return statistics.median(rates), max(rates)
+
+
+def print_figures(figures: list[Figure]) -> None:
+    """Print a table of results."""
+    for figure in figures:
+        goal = f"  (at least {figure.goal:,.6g})" if figure.goal is not None else ""
+        note = f"  {figure.note}" if figure.note else ""
+        print(f"{figure.what:<58} {figure.value:>12,.6g} {figure.unit:<12}{goal}{note}", flush=True)
+
+
+def write_lines(figures: list[Figure], path: Path) -> None:
+    """Append results to a file of JSON lines, with the machine they were taken on."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
+    with path.open("a", encoding="utf-8") as file:
+        for figure in figures:
+            file.write(json.dumps(asdict(figure) | machine) + "\n")
