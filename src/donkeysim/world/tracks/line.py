@@ -39,7 +39,8 @@ def compute_shortest_line(
         ShapeError: Fewer than 3 nodes, or widths that are not one per node.
 
     References:
-        Lee, Preparata, Euclidean shortest paths in the presence of rectilinear barriers, Networks 14 (1984), the funnel.
+        Lee, Preparata, Euclidean shortest paths in the presence of rectilinear barriers, Networks 14 (1984): the
+        funnel.
     """
     right, left = _make_gates(position, width_left, width_right, closed)
     if not closed:
@@ -131,8 +132,8 @@ def _make_gates(
     widths = (np.asarray(width_left, np.float64), np.asarray(width_right, np.float64))
     if len(node) < 3 or any(width.shape != (len(node),) for width in widths):
         raise ShapeError(
-            f"a road of {len(node)} nodes with widths of shapes {widths[0].shape} and {widths[1].shape} is not possible; "
-            "it takes at least 3 nodes and one width per node on each side."
+            f"a road of {len(node)} nodes with widths of shapes {widths[0].shape} and {widths[1].shape} is not "
+            "possible; it takes at least 3 nodes and one width per node on each side."
         )
     normal = _compute_normals(node, closed)
     left = node + normal * _limit_width(node, normal, widths[0], closed)[:, None]
