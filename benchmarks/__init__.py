@@ -1,1 +1,1 @@
-"""Benchmarks: one folder per case, `python -m benchmarks [CASE ...]`; every figure in README and docs comes from here."""
+"""Benchmarks: one folder per case, `python -m benchmarks [CASE ...]`; figures in README and docs come from here."""
