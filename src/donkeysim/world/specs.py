@@ -161,8 +161,8 @@ class CarSpec:
         centre_of_mass: In the body frame [m].
         chassis_size: Length, width, height of the body's box [m]; also gives the inertia.
         chassis_centre: Of that box in the body frame [m].
-        wheel_position: Suspension anchor of each wheel, in the body frame, wheel at the middle of nothing: the point
-            the wheel's centre has at full compression is `suspension_travel` above full extension [m].
+        wheel_position: Of each wheel's centre at full compression, in the body frame [m]. The suspension moves the
+            wheel down from there, along the body's -z: its centre is `wheel_extension` below this point.
         wheel_radius: [m]
         wheel_inertia: About the axle [kg m²].
         wheel_damping: Torque per spin rate [N m s/rad].
@@ -170,9 +170,10 @@ class CarSpec:
         wheel_steered: Which wheels steer.
         suspension_spring: [N/m]
         suspension_damper: [N s/m]
-        suspension_target: Rest position as a share of the travel from full extension... see physics/vehicle.
-        suspension_travel: [m]
-        force_point: Height of the point where tyre forces act, above the wheel's contact [m].
+        suspension_target: Extension at which the spring carries just the wheel's share of the static load, as a share
+            of the travel from full compression (0) to full extension (1); a car at rest on level ground sits there.
+        suspension_travel: From full compression to full extension [m].
+        force_point: Height above the wheel's contact, along the ground's normal, where tyre forces act [m].
         torque_max: Motor torque per driven wheel at standstill [N m].
         torque_speed: Speed that normalises the torque curve [m/s].
         torque_curve: Rows (speed / torque_speed, factor, slope), Hermite, clamped outside.

@@ -61,6 +61,9 @@ class State(NamedTuple):
     """Of the suspension, 0 = fully compressed, up to the travel [m], shape [car_count, 4]."""
     wheel_load: FloatArray
     """Normal force on the ground [N], shape [car_count, 4]."""
+    wheel_grip: FloatArray
+    """Elastic deflection of each tyre's contact along the wheel (x) and to its left (y): what lets a standing car hold
+    on a slope; fades as soon as the wheel rolls [m], shape [car_count, 4, 2]."""
     steer_angle: FloatArray
     """Of the steered wheels, + = left [rad], shape [car_count]."""
     node_index: IntArray
@@ -103,6 +106,8 @@ class State(NamedTuple):
     """[rad/s], shape [prop_count, 3]."""
     prop_asleep: ByteArray
     """1 where the prop rests and is not integrated, shape [prop_count]."""
+    prop_still: IntArray
+    """Steps for which a prop has hardly moved; it falls asleep after a while, shape [prop_count]."""
     step_index: LongArray
     """Physics steps since the scene was loaded, shape [world_count]."""
 
@@ -129,6 +134,7 @@ def make_state(world_count: int, cars_per_world: int, props_per_world: int) -> S
         wheel_angle=np.zeros((cars, 4)),
         wheel_extension=np.zeros((cars, 4)),
         wheel_load=np.zeros((cars, 4)),
+        wheel_grip=np.zeros((cars, 4, 2)),
         steer_angle=np.zeros(cars),
         node_index=np.zeros(cars, np.int32),
         cte=np.zeros(cars),
@@ -149,5 +155,6 @@ def make_state(world_count: int, cars_per_world: int, props_per_world: int) -> S
         prop_velocity=np.zeros((props, 3)),
         prop_angular_velocity=np.zeros((props, 3)),
         prop_asleep=np.ones(props, np.uint8),
+        prop_still=np.zeros(props, np.int32),
         step_index=np.zeros(world_count, np.int64),
     )
