@@ -1,1 +1,5 @@
-"""Tracks: one TOML file each, and the builder that turns them into scenes."""
+"""Places: one `.toml` file per track and the code that builds it; `list_scenes` and `load_scene`."""
+
+from donkeysim.world.tracks.catalogue import list_scenes, load_scene
+
+__all__ = ["list_scenes", "load_scene"]

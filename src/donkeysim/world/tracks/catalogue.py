@@ -1,0 +1,84 @@
+"""Which tracks there are, by name or by file. Light to import: the builder is loaded with the first scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.core.errors import SceneError, describe_unknown
+
+if TYPE_CHECKING:
+    from donkeysim.world.scene import Scene
+    from donkeysim.world.specs import SceneSpec
+
+FIRST_SCENES = ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
+"""Scenes that menus show first, where they exist."""
+
+_TRACKS = Path(__file__).parent
+
+
+def list_scenes(folders: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names that a menu shows: `FIRST_SCENES` first, then by alphabet.
+
+    Args:
+        folders: Further folders with track files.
+
+    Raises:
+        SceneError: A folder does not exist or a track file is broken.
+    """
+    from donkeysim.world.tracks.track_file import read_track
+
+    names = {name for name, path in find_tracks(folders).items() if read_track(path).listed}
+    first = [name for name in FIRST_SCENES if name in names]
+    return (*first, *sorted(names.difference(first)))
+
+
+def load_scene(spec: SceneSpec) -> Scene:
+    """Build a scene by its name or from a track file.
+
+    Args:
+        spec: A scene's name, or the path of a `.toml` file, and folders to look in.
+
+    Raises:
+        SceneError: There is no such scene, or its file is broken.
+    """
+    from donkeysim.world.tracks.builder import build_scene
+    from donkeysim.world.tracks.track_file import read_track
+
+    path = find_track(spec)
+    return build_scene(read_track(path), path)
+
+
+def find_track(spec: SceneSpec) -> Path:
+    """Return the file of a scene.
+
+    Raises:
+        SceneError: There is none.
+    """
+    if spec.name.endswith(".toml"):
+        path = Path(spec.name).expanduser()
+        if not path.is_file():
+            raise SceneError(
+                f"there is no track file {spec.name!r}; give the path of an existing .toml file or a scene's name."
+            )
+        return path
+    tracks = find_tracks(spec.folders)
+    if spec.name not in tracks:
+        raise SceneError(describe_unknown("scene", spec.name, tracks))
+    return tracks[spec.name]
+
+
+def find_tracks(folders: Sequence[str] = ()) -> dict[str, Path]:
+    """Return all track files by name (the file's stem); own folders win over the package's.
+
+    Raises:
+        SceneError: A folder does not exist.
+    """
+    tracks = {path.stem: path for path in sorted(_TRACKS.glob("*.toml"))}
+    for name in folders:
+        folder = Path(name).expanduser()
+        if not folder.is_dir():
+            raise SceneError(f"there is no folder {name!r} to look for tracks in; give an existing one.")
+        tracks.update({path.stem: path for path in sorted(folder.glob("*.toml"))})
+    return tracks

@@ -1,0 +1,162 @@
+"""The centre path as a curve by arc length, from a script of straights and turns or from points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.errors import SceneError
+from donkeysim.core.types import FloatArray
+from donkeysim.world.tracks.track_file import PathTable, Segment
+
+SAMPLE_SPACING = 0.01
+"""Between the samples of a centre line [m]."""
+
+CLOSING_LIMIT = 0.1
+"""A script is not closed by changing any length or angle by more than about this share."""
+
+
+@dataclass(frozen=True)
+class CentreLine:
+    """The path as samples by arc length; between them it is an arc of the sample's curvature.
+
+    Attributes:
+        distance: Along the path from its beginning [m], shape [sample_count], growing from 0; below `length`.
+        position: x, y [m], shape [sample_count, 2].
+        yaw: Of the driving direction, continuous (not wrapped) [rad], shape [sample_count].
+        curvature: + = turning left [1/m], shape [sample_count].
+        length: Of the whole path [m].
+        closed: Whether its end meets its beginning.
+    """
+
+    distance: FloatArray
+    position: FloatArray
+    yaw: FloatArray
+    curvature: FloatArray
+    length: float
+    closed: bool
+
+    def locate(self, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return positions [m], shape [n, 2], and yaws [rad], shape [n], at places along the path [m].
+
+        Places beyond the ends wrap on a closed path and continue straight on an open one.
+        """
+        place = np.asarray(distance, float)
+        place = np.mod(place, self.length) if self.closed else place
+        index = np.clip(np.searchsorted(self.distance, place, side="right") - 1, 0, len(self.distance) - 1)
+        rest = place - self.distance[index]
+        inside = (rest >= 0.0) & (place <= self.length)
+        turn = np.where(inside, self.curvature[index] * rest, 0.0)
+        chord = rest * np.sinc(turn / (2.0 * np.pi))
+        direction = self.yaw[index] + 0.5 * turn
+        step = np.stack((np.cos(direction), np.sin(direction)), axis=-1) * chord[..., None]
+        return self.position[index] + step, self.yaw[index] + turn
+
+    def offset(self, distance: FloatArray, lateral: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+        """Return positions moved to the left of the path by `lateral` [m], and the path's yaws there."""
+        position, yaw = self.locate(distance)
+        left = np.stack((-np.sin(yaw), np.cos(yaw)), axis=-1)
+        return position + left * np.asarray(lateral, float)[..., None], yaw
+
+
+def build_centre_line(table: PathTable, source: str) -> CentreLine:
+    """Return the centre line that a track file describes.
+
+    Raises:
+        SceneError: A closed script misses its beginning by more than small changes can mend.
+    """
+    if table.points:
+        return _spline_through(np.array(table.points, float), table.closed)
+    length, angle = _read_script(table.segments)
+    if table.closed:
+        length, angle = _close_script(length, angle, table.length, source)
+    return _sample_script(np.array(table.start), math.radians(table.yaw), length, angle, table.closed)
+
+
+def _read_script(segments: tuple[Segment, ...]) -> tuple[FloatArray, FloatArray]:
+    angle = np.radians([segment.turn for segment in segments])
+    length = np.array([segment.straight for segment in segments]) + np.abs(angle) * [s.radius for s in segments]
+    return length, angle
+
+
+def _end_of_script(length: FloatArray, angle: FloatArray) -> FloatArray:
+    """Return x, y, total turn and total length of a script that begins at the origin along +x."""
+    before = np.concatenate(([0.0], np.cumsum(angle)[:-1]))
+    direction = before + 0.5 * angle
+    chord = length * np.sinc(angle / (2.0 * np.pi))
+    return np.array([np.sum(chord * np.cos(direction)), np.sum(chord * np.sin(direction)), angle.sum(), length.sum()])
+
+
+def _close_script(
+    length: FloatArray, angle: FloatArray, wanted_length: float, source: str
+) -> tuple[FloatArray, FloatArray]:
+    """Change lengths and turns by the smallest shares (least squares) that make the script end where it begins."""
+    scale = np.concatenate((length, np.where(angle != 0.0, np.abs(angle), 0.0)))
+    count = len(length)
+    turns = round(angle.sum() / (2.0 * math.pi)) or math.copysign(1, angle.sum())
+    target = np.array([0.0, 0.0, turns * 2.0 * math.pi, wanted_length])
+    rows = 4 if wanted_length > 0.0 else 3
+    share = np.zeros(2 * count)
+
+    def miss(share: FloatArray) -> FloatArray:
+        value = np.concatenate((length, angle)) + share * scale
+        return (_end_of_script(value[:count], value[count:]) - target)[:rows]
+
+    for _ in range(30):
+        error = miss(share)
+        slope = np.stack([(miss(share + step) - error) / 1e-7 for step in 1e-7 * np.eye(2 * count)], axis=1)
+        share = np.linalg.pinv(slope) @ (slope @ share - error)
+    if np.abs(miss(share)).max() > 1e-9 or np.abs(share).max() > CLOSING_LIMIT:
+        x, y, turn, _ = _end_of_script(length, angle)
+        raise SceneError(
+            f"{source}: the segments of [path] end {math.hypot(x, y):.2f} m from the start after turning "
+            f"{math.degrees(turn):.0f} degrees; change them so that they close, or set closed = false."
+        )
+    value = np.concatenate((length, angle)) + share * scale
+    return value[:count], value[count:]
+
+
+def _sample_script(start: FloatArray, yaw: float, length: FloatArray, angle: FloatArray, closed: bool) -> CentreLine:
+    distances, positions, yaws, curvatures = [], [], [], []
+    done = 0.0
+    for piece_length, piece_angle in zip(length, angle, strict=True):
+        count = max(2, math.ceil(piece_length / SAMPLE_SPACING))
+        rest = np.arange(count) * (piece_length / count)
+        curvature = piece_angle / piece_length
+        along = np.append(rest, piece_length)
+        chord = along * np.sinc(curvature * along / (2.0 * np.pi))
+        direction = yaw + 0.5 * curvature * along
+        place = start + np.stack((chord * np.cos(direction), chord * np.sin(direction)), axis=1)
+        distances.append(done + rest)
+        positions.append(place[:-1])
+        yaws.append(yaw + curvature * rest)
+        curvatures.append(np.full(count, curvature))
+        start, yaw, done = place[-1], yaw + piece_angle, done + piece_length
+    return CentreLine(
+        np.concatenate(distances),
+        np.concatenate(positions),
+        np.concatenate(yaws),
+        np.concatenate(curvatures),
+        done,
+        closed,
+    )
+
+
+def _spline_through(points: FloatArray, closed: bool) -> CentreLine:
+    """Return a twice differentiable curve through points, sampled by arc length."""
+    from scipy.interpolate import CubicSpline
+
+    knots = np.vstack((points, points[:1])) if closed else points
+    parameter = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(knots, axis=0).T))))
+    spline = CubicSpline(parameter, knots, bc_type="periodic" if closed else "natural")
+    fine = np.linspace(0.0, parameter[-1], max(64, int(parameter[-1] / SAMPLE_SPACING) * 4))
+    speed = np.hypot(*spline(fine, 1).T)
+    arc = np.concatenate(([0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(fine))))
+    count = max(16, math.ceil(arc[-1] / SAMPLE_SPACING))
+    distance = np.arange(count) * (arc[-1] / count)
+    at = np.interp(distance, arc, fine)
+    (dx, dy), (ddx, ddy) = spline(at, 1).T, spline(at, 2).T
+    yaw = np.unwrap(np.arctan2(dy, dx))
+    return CentreLine(distance, spline(at), yaw, (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3, float(arc[-1]), closed)

@@ -1,0 +1,281 @@
+"""The format of a track file: what a place is, as frozen dataclasses that `core.config` fills from TOML.
+
+All values are in our frames: metres, degrees where a person writes an angle, x forward, y left, z up, turns positive to
+the left. A broken file fails with one sentence that names file, line, field and the nearest valid name.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from donkeysim.core.config import locate_key, read_dataclass, read_toml
+from donkeysim.core.errors import SceneError, SpecError
+
+FORMAT = 1
+"""Version of the format; a file says it first."""
+
+Point = tuple[float, float]
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One piece of a path script: a straight, or a turn of constant radius.
+
+    Attributes:
+        straight: Length [m]; 0 for a turn.
+        turn: Angle [degree], + = left; 0 for a straight.
+        radius: Of the turn [m].
+    """
+
+    straight: float = 0.0
+    turn: float = 0.0
+    radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        is_straight = self.straight > 0.0 and self.turn == 0.0 and self.radius == 0.0
+        is_turn = self.straight == 0.0 and self.turn != 0.0 and self.radius > 0.0
+        if not (is_straight or is_turn):
+            raise ValueError(
+                "a segment is { straight = LENGTH } or { turn = DEGREES, radius = RADIUS }, all above 0 but turn."
+            )
+
+
+@dataclass(frozen=True)
+class PathTable:
+    """The centre path: `segments` from the start pose, or `points` to be joined by a smooth curve.
+
+    Attributes:
+        start: x, y of the first car and of the path's beginning [m].
+        yaw: There [degree], counter-clockwise from +x.
+        closed: Whether the end meets the beginning; a script is then changed as little as closing needs.
+        node_count: Nodes, evenly spaced.
+        length: Wanted length of a closed script [m]; 0: what closing gives.
+        segments: Script, in driving order.
+        points: Instead of a script: the curve passes through them, the first is the start.
+    """
+
+    node_count: int
+    start: Point = (0.0, 0.0)
+    yaw: float = 0.0
+    closed: bool = True
+    length: float = 0.0
+    segments: tuple[Segment, ...] = ()
+    points: tuple[Point, ...] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.segments) == bool(self.points):
+            raise ValueError("a path needs either segments or points.")
+        if self.points and len(self.points) < (3 if self.closed else 2):
+            raise ValueError(f"{len(self.points)} points do not make a path; give 3 or more.")
+        if not 2 <= self.node_count <= 100_000:
+            raise ValueError(f"node_count is {self.node_count}; it takes 2 to 100000.")
+
+
+@dataclass(frozen=True)
+class Marking:
+    """A painted line along the path.
+
+    Attributes:
+        offset: Of its middle from the path [m], + = left.
+        width: [m]
+        colour: sRGB 0 to 255.
+        dash: Length of a dash [m]; 0: one solid line.
+        gap: Between dashes [m].
+    """
+
+    offset: float
+    width: float
+    colour: Colour
+    dash: float = 0.0
+    gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.width <= 0.0:
+            raise ValueError(f"width is {self.width:g}; a marking is wider than 0.")
+        if (self.dash > 0.0) != (self.gap > 0.0) or self.dash < 0.0:
+            raise ValueError("a dashed marking needs dash and gap above 0; a solid one has neither.")
+
+
+@dataclass(frozen=True)
+class RoadTable:
+    """The drivable strip.
+
+    Attributes:
+        width_left: From the path to the left edge [m].
+        width_right: From the path to the right edge [m].
+        friction: Of its surface [-].
+        markings: Lines painted on it.
+    """
+
+    width_left: float
+    width_right: float
+    friction: float = 1.0
+    markings: tuple[Marking, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.width_left <= 0.0 or self.width_right <= 0.0:
+            raise ValueError("width_left and width_right are above 0: the path lies inside the road.")
+        _check_friction(self.friction)
+
+
+@dataclass(frozen=True)
+class HeightPoint:
+    """Height of the ground at a place of the path.
+
+    Attributes:
+        at: Share of the path's length, 0 to 1.
+        height: [m]
+    """
+
+    at: float
+    height: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.at <= 1.0:
+            raise ValueError(f"at is {self.at:g}; a place on the path is a share of its length, 0 to 1.")
+
+
+@dataclass(frozen=True)
+class GroundTable:
+    """Everything beside the road.
+
+    Attributes:
+        height: Of the ground where no elevation says otherwise [m].
+        friction: [-]
+        margin: How far the detailed ground reaches beyond the path's box [m].
+        texture: What grows or lies there.
+        drivable: Whether it counts as road.
+        elevation: Heights along the path, joined by a smooth curve; empty: level.
+        blend: Over what distance beside the road the elevation fades to `height` [m].
+    """
+
+    height: float = 0.0
+    friction: float = 1.0
+    margin: float = 2.0
+    texture: Literal["grass", "plain"] = "grass"
+    drivable: bool = False
+    elevation: tuple[HeightPoint, ...] = ()
+    blend: float = 3.0
+
+    def __post_init__(self) -> None:
+        _check_friction(self.friction)
+        if self.elevation and any(a.at >= b.at for a, b in zip(self.elevation, self.elevation[1:], strict=False)):
+            raise ValueError("elevation points stand in order of growing 'at'.")
+
+
+@dataclass(frozen=True)
+class PropTable:
+    """Things that stand about: at places, or along the path.
+
+    Attributes:
+        kind: What.
+        places: x, y of each [m].
+        every: One each so many metres along the path; 0: none but `places`.
+        offset: Of those from the path [m], + = left.
+        first: Where along the path the first of those stands [m].
+    """
+
+    kind: Literal["cone"]
+    places: tuple[Point, ...] = ()
+    every: float = 0.0
+    offset: float = 0.0
+    first: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.every < 0.0 or (self.every == 0.0) == (not self.places):
+            raise ValueError("a prop needs either places or every above 0.")
+
+
+@dataclass(frozen=True)
+class StartTable:
+    """Start lines and grid.
+
+    Attributes:
+        lines: Places of the start lines along the path [m]; the first is line 0.
+        rows: Distance from one row of the grid to the next [m].
+        columns: Offsets of the grid's columns from the path [m], + = left.
+        slots: How many cars the grid holds.
+        ride_height: Of a resting car's origin above the ground [m].
+    """
+
+    lines: tuple[float, ...] = ()
+    rows: float = 0.625
+    columns: tuple[float, ...] = (0.0,)
+    slots: int = 64
+    ride_height: float = 0.565 / 8
+
+
+@dataclass(frozen=True)
+class LightTable:
+    """Sun, haze and sky.
+
+    Attributes:
+        sun_azimuth: Direction of the sun [degree], counter-clockwise from +x.
+        sun_height: Above the horizon [degree].
+        sun: Linear RGB weight of direct light.
+        ambient: Linear RGB weight of light from everywhere.
+        fog: Colour of the haze, sRGB 0 to 255.
+        fog_density: [1/m]
+        sky: What is painted above and behind.
+    """
+
+    sun_azimuth: float = 60.0
+    sun_height: float = 50.0
+    sun: tuple[float, float, float] = (0.75, 0.72, 0.66)
+    ambient: tuple[float, float, float] = (0.42, 0.45, 0.5)
+    fog: Colour = (190, 208, 224)
+    fog_density: float = 0.004
+    sky: Literal["meadow", "plain"] = "meadow"
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.sun_height <= 90.0:
+            raise ValueError(f"sun_height is {self.sun_height:g}; the sun stands above 0 and up to 90 degrees.")
+
+
+@dataclass(frozen=True)
+class TrackFile:
+    """One track.
+
+    Attributes:
+        format: Version of this format.
+        name: As clients ask for it.
+        listed: Whether menus show it.
+    """
+
+    format: int
+    name: str
+    path: PathTable
+    road: RoadTable
+    listed: bool = True
+    ground: GroundTable = field(default_factory=GroundTable)
+    props: tuple[PropTable, ...] = ()
+    start: StartTable = field(default_factory=StartTable)
+    light: LightTable = field(default_factory=LightTable)
+
+
+def read_track(path: Path) -> TrackFile:
+    """Return the track of a file.
+
+    Raises:
+        SceneError: The file cannot be read, is not TOML, or breaks the format.
+    """
+    try:
+        table = read_toml(path)
+        version = table.get("format")
+        if version != FORMAT:
+            given = "says nothing" if version is None else f"says {version!r}"
+            raise SceneError(f"{locate_key(path, 'format')}: format {given}; this program reads 'format = {FORMAT}'.")
+        return read_dataclass(TrackFile, table, path)
+    except SceneError:
+        raise
+    except SpecError as error:
+        raise SceneError(str(error)) from error
+
+
+def _check_friction(friction: float) -> None:
+    if not (0.0 <= friction <= 4.0 and math.isfinite(friction)):
+        raise ValueError(f"friction is {friction:g}; it takes 0 to 4.")
