@@ -19,7 +19,7 @@ class LidarPoint(msgspec.Struct, frozen=True):
     ry: float
 
 
-class Telemetry(msgspec.Struct, kw_only=True):
+class Telemetry(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Readings on the original's axes (x right, y up, z forward) and in its units; made by `sim.observe` only.
 
     Attributes:
@@ -61,15 +61,15 @@ class Telemetry(msgspec.Struct, kw_only=True):
     pitch: float
     yaw: float
     roll: float
-    cte: float | None
-    activeNode: int | None  # noqa: N815  (the wire's name)
-    totalNodes: int | None  # noqa: N815
-    pos_x: float | None
-    pos_y: float | None
-    pos_z: float | None
-    vel_x: float | None
-    vel_y: float | None
-    vel_z: float | None
+    cte: float | None = None
+    activeNode: int | None = None  # noqa: N815  (the wire's name)
+    totalNodes: int | None = None  # noqa: N815
+    pos_x: float | None = None
+    pos_y: float | None = None
+    pos_z: float | None = None
+    vel_x: float | None = None
+    vel_y: float | None = None
+    vel_z: float | None = None
     on_road: bool
     progress_on_shortest_path: float
     lap: int

@@ -1,0 +1,53 @@
+"""Clocks that can be handed in, and deadlines that do not drift."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Clock = Callable[[], float]
+"""Returns seconds since some fixed moment; never runs backwards. `time.monotonic` is one."""
+
+
+class ManualClock:
+    """A clock that moves only when told to; for tests and for replaying what happened."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        """Return the time it was set to [s]."""
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+
+class Pacer:
+    """Says when the next beat of a steady rhythm is due, by absolute deadlines.
+
+    A beat that comes late does not move the later ones, so the mean rate is exact. When it is more than
+    `MOST_BEATS_BEHIND` beats late the rhythm starts anew from now: lost time is not caught up in a burst.
+    """
+
+    MOST_BEATS_BEHIND = 4
+
+    def __init__(self, interval: float, read_clock: Clock) -> None:
+        self.interval = interval
+        self._read_clock = read_clock
+        self._deadline = read_clock() + interval
+
+    def seconds_left(self) -> float:
+        """Return the time until the next beat [s]; 0 when it is due."""
+        return max(0.0, self._deadline - self._read_clock())
+
+    def take_beat(self) -> None:
+        """Count the beat that is due now and set the next deadline."""
+        late = self._read_clock() - self._deadline
+        if late > self.MOST_BEATS_BEHIND * self.interval:
+            self._deadline += late
+        self._deadline += self.interval
+
+    def restart(self) -> None:
+        """Begin the rhythm anew: the next beat is one interval from now."""
+        self._deadline = self._read_clock() + self.interval

@@ -1,0 +1,153 @@
+"""What the server says: compact JSON lines, `msg_type` first, ASCII only."""
+
+from __future__ import annotations
+
+import binascii
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from donkeysim.core.errors import WireError
+from donkeysim.world.telemetry import LidarPoint, Telemetry
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True, tag_field="msg_type"):
+    """Anything the server says besides telemetry."""
+
+
+class SceneSelectionReady(Reply, frozen=True, tag="scene_selection_ready"):
+    """The menu stands open."""
+
+    loaded: str = "1"
+
+
+class ProtocolVersion(Reply, frozen=True, tag="protocol_version"):
+    """The protocol's version."""
+
+    version: str
+
+
+class SceneNames(Reply, frozen=True, tag="scene_names"):
+    """What can be loaded."""
+
+    scene_names: tuple[str, ...]
+
+
+class SceneLoaded(Reply, frozen=True, tag="scene_loaded"):
+    """A scene is running."""
+
+    scene_name: str
+
+
+class CarLoaded(Reply, frozen=True, tag="car_loaded"):
+    """The client has a car now."""
+
+    scene_name: str
+
+
+class NodePosition(Reply, frozen=True, tag="node_position"):
+    """A node of the path: raw position [U] and rotation on the original's axes."""
+
+    index: int
+    pos_x: float
+    pos_y: float
+    pos_z: float
+    Qx: float
+    Qy: float
+    Qz: float
+    Qw: float
+
+
+class StartLineCrossed(Reply, frozen=True, tag="collision_with_starting_line"):
+    """The client's car drove forward over a start line; `timeStamp` is on the clock of telemetry's `time` [s]."""
+
+    starting_line_index: int
+    timeStamp: float  # noqa: N815  (the wire's name)
+
+
+class ErrorReply(Reply, frozen=True, tag="error"):
+    """What was given, what is allowed, what to do."""
+
+    error: str
+
+
+_encode = msgspec.json.Encoder().encode
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def encode_reply(reply: Reply, numbers_as_strings: bool = False) -> bytes:
+    """Return a reply as one line; `numbers_as_strings` gives `node_position` the form of the public page."""
+    if numbers_as_strings and isinstance(reply, NodePosition):
+        return _finish(_encode(_spell_numbers(msgspec.to_builtins(reply))))
+    line = _encode(reply)
+    if isinstance(reply, NodePosition | StartLineCrossed):
+        _check_finite(line, reply)
+    return _finish(line)
+
+
+def encode_telemetry(
+    telemetry: Telemetry,
+    image: bytes,
+    second_image: bytes | None = None,
+    lidar: Sequence[LidarPoint] | None = None,
+    numbers_as_strings: bool = False,
+) -> bytes:
+    """Return a telemetry message as one line.
+
+    Args:
+        telemetry: Readings; fields that are None are left out.
+        image: File of the first camera.
+        second_image: File of the second camera, sent as `imageb` and `image_b`.
+        lidar: Points; None when the lidar is off.
+        numbers_as_strings: Write every number as a text, as the public page shows them.
+
+    Raises:
+        WireError: A reading is not finite.
+    """
+    line = _encode(telemetry)
+    _check_finite(line, telemetry)
+    parts = [b'{"msg_type":"telemetry",', line[1:-1], b',"image":"', binascii.b2a_base64(image, newline=False), b'"']
+    if second_image is not None:
+        second = binascii.b2a_base64(second_image, newline=False)
+        parts += [b',"imageb":"', second, b'","image_b":"', second, b'"']
+    if lidar is not None:
+        parts += [b',"lidar":', _encode(lidar)]
+    parts.append(b"}")
+    if numbers_as_strings:
+        return _finish(_encode(_spell_numbers(msgspec.json.decode(b"".join(parts)))))
+    return _finish(b"".join(parts))
+
+
+def _finish(line: bytes) -> bytes:
+    if not line.isascii():
+        line = _NOT_ASCII.sub(_escape, line.decode()).encode("ascii")
+    return line + b"\n"
+
+
+def _escape(match: re.Match[str]) -> str:
+    """Return a character as JSON escapes; it stands inside a text, where alone it can be."""
+    units = match.group().encode("utf-16-be")
+    return "".join(f"\\u{units[index] << 8 | units[index + 1]:04x}" for index in range(0, len(units), 2))
+
+
+def _check_finite(line: bytes, message: msgspec.Struct) -> None:
+    """Raise when a number was written as null, which is what becomes of nan and infinity."""
+    if b":null" not in line:
+        return
+    for name, value in msgspec.structs.asdict(message).items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise WireError(f"{name} is {value}; a reading must be finite and is not sent.")
+
+
+def _spell_numbers(value: Any) -> Any:
+    """Return a JSON value with every number as text."""
+    if isinstance(value, dict):
+        return {key: _spell_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_spell_numbers(item) for item in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value

@@ -1,0 +1,81 @@
+"""How a client's configuration messages change a car's body, cameras and lidar: old value and message to new value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, PartialVector
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
+
+PLACEHOLDER_NAME = "Racer Name"
+"""A `car_config` with this name is ignored whole, as the original does."""
+
+SHORTEST_NAME = 2
+"""Characters; shorter names are not shown."""
+
+MOST_RAYS = 20_000
+"""Rays of one lidar scan; more levels than that allows are left out."""
+
+
+def change_body(body: BodySpec, request: ConfigureCar) -> BodySpec:
+    """Return how the car looks after a `car_config`."""
+    if request.name == PLACEHOLDER_NAME:
+        return body
+    red, green, blue = (old if new is None else new for old, new in zip(body.colour, request.colour, strict=True))
+    has_name = request.name is not None and len(request.name) >= SHORTEST_NAME
+    return BodySpec(
+        style=request.style or body.style,
+        colour=(red, green, blue),
+        name=request.name or "" if has_name else body.name,
+        font_size=request.font_size or body.font_size,
+    )
+
+
+def change_camera(camera: CameraSpec, request: ConfigureCamera) -> CameraSpec:
+    """Return a camera after a `cam_config` or `cam_config_b`."""
+    width, height = request.size or (camera.width, camera.height)
+    strengths = request.fisheye or (None, None)
+    x, y = (old if new is None else new for old, new in zip(camera.fisheye, strengths, strict=True))
+    return replace(
+        camera,
+        width=width,
+        height=height,
+        fov=request.fov or camera.fov,
+        position=_change_vector(camera.position, request.position),
+        rotation=_change_vector(camera.rotation, request.rotation),
+        fisheye=(x, y),
+        grey=camera.grey if request.grey is None else request.grey,
+        encoding=request.encoding or camera.encoding,
+    )
+
+
+def change_lidar(lidar: LidarSpec, request: ConfigureLidar) -> tuple[LidarSpec, str]:
+    """Return a lidar after a `lidar_config`, and a note for the client when levels had to be left out, else ""."""
+    increment = request.sweep_increment or lidar.sweep_increment
+    level_count = request.level_count or lidar.level_count
+    most_levels = max(1, MOST_RAYS // int(2.0 * math.pi / increment + 1e-9))
+    note = ""
+    if level_count > most_levels:
+        note = (
+            f"lidar_config: numSweepsLevels {level_count} was changed to {most_levels}; "
+            f"a scan has at most {MOST_RAYS} rays."
+        )
+    changed = LidarSpec(
+        sweep_increment=increment,
+        angle_down=lidar.angle_down if request.angle_down is None else request.angle_down,
+        angle_delta=lidar.angle_delta if request.angle_delta is None else request.angle_delta,
+        level_count=min(level_count, most_levels),
+        max_range=request.max_range or lidar.max_range,
+        noise=lidar.noise if request.noise is None else request.noise,
+        position=_change_vector(lidar.position, request.position),
+        pitch=lidar.pitch if request.pitch is None else request.pitch,
+    )
+    return changed, note
+
+
+def _change_vector(old: tuple[float, float, float], new: PartialVector | None) -> tuple[float, float, float]:
+    if new is None:
+        return old
+    x, y, z = (before if after is None else after for before, after in zip(old, new, strict=True))
+    return (x, y, z)
