@@ -6,7 +6,9 @@ import math
 
 from donkeysim.core import frames
 from donkeysim.core.types import PHYSICS_STEP, FloatArray
+from donkeysim.sim.imu import add_noise
 from donkeysim.world.scene import Scene
+from donkeysim.world.specs import ImuSpec
 from donkeysim.world.state import HIT_CAR, HIT_NONE, Control, State
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
@@ -20,6 +22,8 @@ def observe_telemetry(
     car_names: dict[int, str],
     cars_per_world: int,
     frame: int,
+    imu: ImuSpec,
+    key: int,
 ) -> Telemetry:
     """Return the readings of one car.
 
@@ -31,14 +35,17 @@ def observe_telemetry(
         car_names: Name by car row, for `hit`.
         cars_per_world: To turn a slot into a row.
         frame: Number of this telemetry since the car was loaded.
+        imu: Noise of acceleration and rates.
+        key: World key of that noise, see `core.rng`.
     """
-    world = car // cars_per_world
+    world, slot = divmod(car, cars_per_world)
     orientation = _row4(state.orientation, car)
     velocity_world = _row3(state.velocity, car)
     velocity = frames.vector_to_unity(rotate_to_body(orientation, velocity_world))
     position = frames.vector_to_unity(_row3(state.position, car))
-    accel = frames.vector_to_unity(_row3(state.acceleration_body, car))
-    gyro = frames.rate_to_unity(_row3(state.angular_velocity, car))
+    accel, gyro = _row3(state.acceleration_body, car), _row3(state.angular_velocity, car)
+    accel, gyro = add_noise(accel, gyro, imu, key=key, slot=slot, step=int(state.step_index[world]))
+    accel, gyro = frames.vector_to_unity(accel), frames.rate_to_unity(gyro)
     pitch, yaw, roll = frames.euler_to_unity(orientation)
     return Telemetry(
         steering_angle=frames.steer_to_wire(float(control.steer[car])),

@@ -243,6 +243,8 @@ class Simulator:
             car_names=self._names,
             cars_per_world=self.spec.cars_per_world,
             frame=frame,
+            imu=self.car_spec.imu,
+            key=self._world_key(car),
         )
 
     # -- moments ------------------------------------------------------------------------------------------------------

@@ -186,6 +186,7 @@ class CarSpec:
         forward: Longitudinal friction.
         sideways: Lateral friction.
         camera: The camera it carries when nothing else is asked.
+        imu: Its inertial unit.
     """
 
     name: str
@@ -220,6 +221,7 @@ class CarSpec:
     sideways: WheelCurve
     format: int = 1
     camera: CameraSpec = CameraSpec()
+    imu: ImuSpec = ImuSpec()
 
 
 @dataclass(frozen=True)
