@@ -1,0 +1,171 @@
+// The scene from above with all cars, drawn from its outline; positions in m, x to the right, y up (turned when it fits better).
+
+import { nameCar } from "/pages/cars.js";
+import { colours, fitCanvas } from "/shared/elements.js";
+
+const MARGIN = 22;
+const DELAY_MS = 100;
+const LARGEST_NAMED = 6;
+
+export class TrackMap {
+  /** @param {(car: number) => void} onPick called with the car that was clicked */
+  constructor(canvas, onPick) {
+    this.canvas = canvas;
+    this.outline = null;
+    this.poses = new Map();
+    this.cars = [];
+    this.watched = null;
+    this.isOnScreen = true;
+    this.isDrawing = false;
+    this.place = null;
+    canvas.addEventListener("click", (event) => this.pick(event, onPick));
+    new IntersectionObserver((entries) => { this.isOnScreen = entries.at(-1).isIntersecting; this.start(); }).observe(canvas);
+    document.addEventListener("visibilitychange", () => this.start());
+  }
+
+  /** Show this scene; null: nothing. */
+  setOutline(outline) {
+    this.outline = outline;
+    this.start();
+  }
+
+  /** Take the cars' newest places; between two of them they are drawn on the way. */
+  update(cars, watched) {
+    const now = performance.now();
+    for (const car of cars) {
+      const known = this.poses.get(car.id);
+      this.poses.set(car.id, { from: known?.to ?? car.pose, to: car.pose, at: now });
+    }
+    for (const id of this.poses.keys()) if (!cars.some((car) => car.id === id)) this.poses.delete(id);
+    this.cars = cars;
+    this.watched = watched;
+    this.updatedAt = now;
+    this.start();
+  }
+
+  start() {
+    if (this.isDrawing) return;
+    this.isDrawing = true;
+    requestAnimationFrame(() => this.frame());
+  }
+
+  frame() {
+    this.isDrawing = false;
+    if (!this.isOnScreen || document.visibilityState !== "visible") return;
+    this.draw();
+    if (performance.now() - (this.updatedAt ?? 0) < 2 * DELAY_MS) this.start();
+  }
+
+  draw() {
+    const { pen, width, height } = fitCanvas(this.canvas);
+    if (!this.outline || !width) return;
+    this.place = fitOutline(this.outline, width, height);
+    this.drawRoad(pen);
+    const ordered = [...this.cars].sort((a, b) => (a.id === this.watched) - (b.id === this.watched));
+    for (const car of ordered) this.drawCar(pen, car, width);
+  }
+
+  drawRoad(pen) {
+    const ink = colours();
+    const { left, right, path, start_line: lines, is_closed: isClosed } = this.outline;
+    pen.fillStyle = ink.line;
+    pen.beginPath();
+    if (isClosed) {
+      this.trace(pen, left, true);
+      this.trace(pen, right, true);
+    } else this.trace(pen, [...left, ...right.slice().reverse()], true);
+    pen.fill("evenodd");
+    this.stroke(pen, path, isClosed, ink["text-soft"], 1, [4, 5]);
+    for (const line of lines) this.stroke(pen, line, false, ink.danger, 3, []);
+  }
+
+  stroke(pen, points, isClosed, colour, width, dashes) {
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.setLineDash(dashes);
+    pen.beginPath();
+    this.trace(pen, points, isClosed);
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+
+  trace(pen, points, isClosed) {
+    points.forEach(([x, y], index) => {
+      const [column, row] = this.place.point(x, y);
+      if (index) pen.lineTo(column, row); else pen.moveTo(column, row);
+    });
+    if (isClosed) pen.closePath();
+  }
+
+  drawCar(pen, car, width) {
+    const ink = colours();
+    const [x, y, yaw] = this.poseNow(car.id);
+    const [column, row] = this.place.point(x, y);
+    const isWatched = car.id === this.watched;
+    pen.save();
+    pen.translate(column, row);
+    pen.rotate(this.place.turn - yaw);
+    pen.beginPath();
+    pen.moveTo(9, 0); pen.lineTo(-6, 6); pen.lineTo(-3, 0); pen.lineTo(-6, -6); pen.closePath();
+    pen.lineWidth = isWatched ? 5 : 3;
+    pen.lineJoin = "round";
+    pen.strokeStyle = isWatched ? ink.accent : ink.surface;
+    pen.stroke();
+    pen.fillStyle = `rgb(${car.colour.join(" ")})`;
+    pen.fill();
+    pen.restore();
+    if (isWatched || this.cars.length <= LARGEST_NAMED) drawName(pen, nameCar(car), column, row, width, ink);
+  }
+
+  poseNow(id) {
+    const { from, to, at } = this.poses.get(id);
+    const share = Math.min((performance.now() - at) / DELAY_MS, 1);
+    const jump = Math.hypot(to[0] - from[0], to[1] - from[1]);
+    if (jump > 1.5) return to;
+    const turn = Math.atan2(Math.sin(to[2] - from[2]), Math.cos(to[2] - from[2]));
+    return [from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]), from[2] + share * turn];
+  }
+
+  pick(event, onPick) {
+    if (!this.place) return;
+    const near = this.cars
+      .map((car) => {
+        const [column, row] = this.place.point(...this.poseNow(car.id));
+        return { id: car.id, distance: Math.hypot(column - event.offsetX, row - event.offsetY) };
+      })
+      .sort((a, b) => a.distance - b.distance)[0];
+    if (near && near.distance < 30) onPick(near.id);
+  }
+}
+
+function drawName(pen, name, column, row, width, ink) {
+  const text = name.slice(0, 18);
+  pen.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+  const half = pen.measureText(text).width / 2;
+  const middle = Math.min(Math.max(column, half + 4), width - half - 4);
+  pen.textAlign = "center";
+  pen.lineWidth = 4;
+  pen.strokeStyle = ink.surface;
+  pen.strokeText(text, middle, row - 14);
+  pen.fillStyle = ink.text;
+  pen.fillText(text, middle, row - 14);
+}
+
+/** How the outline lies on a canvas: world to pixel, and by how much a heading turns. */
+function fitOutline(outline, width, height) {
+  const points = [...outline.left, ...outline.right, ...outline.path];
+  const xs = points.map((point) => point[0]);
+  const ys = points.map((point) => point[1]);
+  const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const isTurned = (x1 - x0 > y1 - y0) !== (width > height);
+  const [across, up] = isTurned ? [y1 - y0, x1 - x0] : [x1 - x0, y1 - y0];
+  const scale = Math.min((width - 2 * MARGIN) / Math.max(across, 1e-6), (height - 2 * MARGIN) / Math.max(up, 1e-6));
+  const [middleX, middleY] = [(x0 + x1) / 2, (y0 + y1) / 2];
+  return {
+    turn: isTurned ? -Math.PI / 2 : 0,
+    point: (x, y) => {
+      const [right, ahead] = isTurned ? [middleY - y, x - middleX] : [x - middleX, y - middleY];
+      return [width / 2 + scale * right, height / 2 - scale * ahead];
+    },
+  };
+}

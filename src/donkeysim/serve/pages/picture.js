@@ -1,0 +1,96 @@
+// One view of one car: asks for a picture, draws it, asks for the next; never two at once.
+
+const LEVELS = [1, 0.75, 0.55, 0.4];
+const SLOW_MS = 85;
+const FAST_MS = 28;
+const CALM_PICTURES = 30;
+const LARGEST_WIDTH = 1280;
+
+export class PicturePane {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {import("/shared/asking.js").Asking} asking connected to /picture
+   * @param {{interval: number, onResult?: (error: string | null) => void}} options least time between pictures in ms
+   */
+  constructor(canvas, asking, { interval, onResult = () => {} }) {
+    this.canvas = canvas;
+    this.pen = canvas.getContext("bitmaprenderer");
+    this.asking = asking;
+    this.interval = interval;
+    this.onResult = onResult;
+    this.wanted = null;
+    this.isBusy = false;
+    this.isOnScreen = true;
+    this.level = 0;
+    this.smoothed = 50;
+    this.sinceChange = 0;
+    this.count = 0;
+    document.addEventListener("visibilitychange", () => this.run());
+    new IntersectionObserver((entries) => {
+      this.isOnScreen = entries.at(-1).isIntersecting;
+      this.run();
+    }).observe(canvas);
+  }
+
+  /** Watch this view of this car from now on; null: nothing. */
+  watch(view, car) {
+    this.wanted = car === null ? null : { view, car };
+    this.run();
+  }
+
+  get isWatched() {
+    return this.wanted !== null && this.isOnScreen && document.visibilityState === "visible" && this.asking.isOpen;
+  }
+
+  async run() {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    while (this.isWatched) {
+      const began = performance.now();
+      await this.show(this.wanted);
+      const rest = this.interval - (performance.now() - began);
+      await new Promise((done) => setTimeout(done, Math.max(rest, 0)));
+    }
+    this.isBusy = false;
+  }
+
+  async show(wanted) {
+    const began = performance.now();
+    const answer = await this.asking.ask({ ...wanted, ...this.choosePixels() });
+    if (answer === null) return;
+    if (typeof answer === "string") {
+      this.onResult(JSON.parse(answer).error);
+      await new Promise((done) => setTimeout(done, 400));
+      return;
+    }
+    this.adapt(performance.now() - began);
+    const bitmap = await createImageBitmap(answer);
+    if (wanted !== this.wanted) return;
+    this.pen.transferFromImageBitmap(bitmap);
+    this.count += 1;
+    this.canvas.dataset.count = this.count;
+    this.onResult(null);
+  }
+
+  choosePixels() {
+    const ratio = Math.min(window.devicePixelRatio || 1, 2) * LEVELS[this.level];
+    const box = this.canvas.parentElement;
+    const width = Math.min(LARGEST_WIDTH, Math.max(160, Math.round((box.clientWidth * ratio) / 32) * 32));
+    const height = Math.max(90, Math.round((width * box.clientHeight) / Math.max(box.clientWidth, 1) / 2) * 2);
+    return { width, height: Math.min(height, LARGEST_WIDTH) };
+  }
+
+  /** Fewer pixels when pictures come late, more when they come early. */
+  adapt(elapsed) {
+    this.smoothed += 0.15 * (elapsed - this.smoothed);
+    this.sinceChange += 1;
+    if (this.sinceChange < CALM_PICTURES) return;
+    if (this.smoothed > SLOW_MS && this.level < LEVELS.length - 1) this.change(1);
+    else if (this.smoothed < FAST_MS && this.level > 0) this.change(-1);
+  }
+
+  change(step) {
+    this.level += step;
+    this.sinceChange = 0;
+  }
+}

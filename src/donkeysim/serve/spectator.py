@@ -1,0 +1,279 @@
+"""The watching page: scene menu, views of every car, telemetry, reset and exit; nothing runs while nobody asks.
+
+The browser pulls. It asks for the state about ten times a second and for the next picture once it has drawn the last,
+so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden page costs nothing.
+
+=========================  =========================================================================
+`GET /`                    the page
+`GET /outline`             ground plan of the running scene, or null
+`WebSocket /state`         `StateRequest` in, `StateReply` out, as JSON text
+`WebSocket /picture`       `PictureRequest` in as JSON text, a JPEG out as bytes (or `Refusal` as text)
+`POST /scene`              `SceneRequest`: load a scene from the menu
+`POST /exit`               bring everybody back to the menu
+`POST /cars/ID/reset`      put a car back to where it began
+=========================  =========================================================================
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from donkeysim.core.errors import DonkeySimError, WireError
+from donkeysim.serve.watch import CarRow, View, Watchable
+from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.headers import PageHeaders
+from donkeysim.web.origin import OriginCheck
+from donkeysim.world.telemetry import Telemetry
+
+PAGES = Path(__file__).parent / "pages"
+PREVIEWS = PAGES / "scenes"
+"""Pictures of scenes for the menu, NAME.jpg; a scene without one gets a plain card."""
+
+RECENT_LAPS = 8
+"""Lap times of the watched car that are sent."""
+
+BODY_LIMIT = 4096
+"""Longest body of a POST [byte]."""
+
+_encode = msgspec.json.Encoder().encode
+
+PixelCount = Annotated[int, msgspec.Meta(ge=16, le=1280)]
+
+
+class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """What a page wants to know: the readings of this car beside the list of all."""
+
+    car: int | None = None
+
+
+class PictureRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The next picture: which view of which car, how many pixels."""
+
+    view: View
+    car: int
+    width: PixelCount
+    height: PixelCount
+
+
+class SceneRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """Which scene to load."""
+
+    name: str
+
+
+class SceneCard(msgspec.Struct):
+    """A scene of the menu and whether it has a picture."""
+
+    name: str
+    has_preview: bool
+
+
+class CarEntry(msgspec.Struct):
+    """A row of the list of cars; times in s, pose in m and rad (world frame)."""
+
+    id: int
+    name: str
+    style: str
+    colour: tuple[int, int, int]
+    is_pace_car: bool
+    pose: tuple[float, float, float]
+    lap: int
+    last_lap: float | None
+    best_lap: float | None
+
+
+class CarReadings(msgspec.Struct):
+    """Everything about the watched car."""
+
+    id: int
+    telemetry: Telemetry | None
+    lap_times: tuple[float, ...]
+    lap_count: int
+    last_hit: str
+
+
+class StateReply(msgspec.Struct):
+    """The state of the stage at one moment."""
+
+    scene: str | None
+    is_loading: bool
+    stage: str
+    wire_port: int
+    scenes: list[SceneCard]
+    cars: list[CarEntry]
+    readings: CarReadings | None
+
+
+class Refusal(msgspec.Struct):
+    """Why something was not done, one sentence."""
+
+    error: str
+
+
+def create_app(watchable: Watchable, *, wire_port: int) -> Starlette:
+    """Return the page as an ASGI app.
+
+    Args:
+        watchable: The stage to show.
+        wire_port: Where clients connect; the page tells it to people.
+    """
+    previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
+    spectator = Spectator(watchable, wire_port, previews)
+    return Starlette(
+        routes=[
+            Route("/", spectator.show_page),
+            Route("/outline", spectator.show_outline),
+            WebSocketRoute("/state", spectator.serve_state),
+            WebSocketRoute("/picture", spectator.serve_pictures),
+            Route("/scene", spectator.load_scene, methods=["POST"]),
+            Route("/exit", spectator.exit_scene, methods=["POST"]),
+            Route("/cars/{car_id:int}/reset", spectator.reset_car, methods=["POST"]),
+            Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
+            Mount("/pages", PageFiles(directory=PAGES)),
+        ],
+        middleware=[Middleware(PageHeaders), Middleware(OriginCheck)],
+        exception_handlers={DonkeySimError: _answer_refusal},
+    )
+
+
+class Spectator:
+    """The page's endpoints over one stage."""
+
+    def __init__(self, watchable: Watchable, wire_port: int, previews: frozenset[str]) -> None:
+        self._watchable = watchable
+        self._wire_port = wire_port
+        self._previews = previews
+        self._one_picture = asyncio.Lock()
+
+    async def show_page(self, _request: Request) -> Response:
+        """Answer the page itself."""
+        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
+
+    async def show_outline(self, _request: Request) -> Response:
+        """Answer the ground plan of the running scene as JSON, or null."""
+        outline = self._watchable.outline()
+        if outline is None:
+            return _answer_json(None)
+        rounded = {name: getattr(outline, name).round(3).tolist() for name in ("path", "left", "right", "start_line")}
+        return _answer_json({**rounded, "is_closed": outline.is_closed})
+
+    async def load_scene(self, request: Request) -> Response:
+        """Load a scene from the menu."""
+        wanted = _decode(await _read_body(request), SceneRequest)
+        await self._watchable.load_scene(wanted.name)
+        return _answer_json({})
+
+    async def exit_scene(self, _request: Request) -> Response:
+        """Bring everybody back to the menu."""
+        await self._watchable.exit_scene()
+        return _answer_json({})
+
+    async def reset_car(self, request: Request) -> Response:
+        """Put one car back to where it began."""
+        await self._watchable.reset_car(request.path_params["car_id"])
+        return _answer_json({})
+
+    async def serve_state(self, socket: WebSocket) -> None:
+        """Answer every request of one page with the state."""
+        await socket.accept()
+        async for text in socket.iter_text():
+            try:
+                reply: StateReply | Refusal = self._describe_state(_decode(text, StateRequest))
+            except DonkeySimError as error:
+                reply = Refusal(str(error))
+            await socket.send_text(_encode(reply).decode())
+
+    async def serve_pictures(self, socket: WebSocket) -> None:
+        """Answer every request of one view with one picture; views take turns."""
+        await socket.accept()
+        async for text in socket.iter_text():
+            try:
+                picture = await self._take_picture(_decode(text, PictureRequest))
+            except DonkeySimError as error:
+                await socket.send_text(_encode(Refusal(str(error))).decode())
+            else:
+                await socket.send_bytes(picture)
+
+    async def _take_picture(self, wanted: PictureRequest) -> bytes:
+        async with self._one_picture:
+            return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
+
+    def _describe_state(self, wanted: StateRequest) -> StateReply:
+        stage = self._watchable
+        cars = stage.list_cars()
+        watched = next((car for car in cars if car.car_id == wanted.car), None)
+        return StateReply(
+            scene=stage.scene_name,
+            is_loading=stage.is_loading,
+            stage=stage.loading_stage,
+            wire_port=self._wire_port,
+            scenes=[SceneCard(name, name in self._previews) for name in stage.scene_names()],
+            cars=[describe_car(car) for car in cars],
+            readings=describe_readings(watched) if watched else None,
+        )
+
+
+def describe_car(car: CarRow) -> CarEntry:
+    """Return a row of the list of cars."""
+    x, y, yaw = car.pose
+    return CarEntry(
+        id=car.car_id,
+        name=_clean_text(car.name),
+        style=car.style,
+        colour=car.colour,
+        is_pace_car=car.is_pace_car,
+        pose=(round(x, 3), round(y, 3), round(yaw, 3)),
+        lap=car.telemetry.lap if car.telemetry else 0,
+        last_lap=car.lap_times[-1] if car.lap_times else None,
+        best_lap=min(car.lap_times, default=None),
+    )
+
+
+def describe_readings(car: CarRow) -> CarReadings:
+    """Return everything about the watched car."""
+    return CarReadings(
+        id=car.car_id,
+        telemetry=car.telemetry,
+        lap_times=car.lap_times[-RECENT_LAPS:],
+        lap_count=len(car.lap_times),
+        last_hit=_clean_text(car.last_hit),
+    )
+
+
+def _clean_text(text: str) -> str:
+    """Return text that JSON can carry: half a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _decode(text: str | bytes, kind: type[Any]) -> Any:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise WireError(f"the page asked for something that does not exist: {error}.") from error
+
+
+async def _read_body(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_LIMIT:
+            raise WireError(f"the request is longer than {BODY_LIMIT} bytes; a scene's name is shorter.")
+    return bytes(body)
+
+
+def _answer_json(value: Any) -> Response:
+    return Response(_encode(value), media_type="application/json")
+
+
+async def _answer_refusal(_request: Request, error: Exception) -> Response:
+    return Response(_encode(Refusal(str(error))), status_code=409, media_type="application/json")

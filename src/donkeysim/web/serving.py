@@ -1,0 +1,118 @@
+"""A page's server inside a running event loop: a socket on this machine, uvicorn without its signal handlers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from donkeysim.core.errors import SpecError
+
+PORT_TRIES = 50
+"""How many ports from the wished one on are tried."""
+
+MESSAGE_LIMIT = 64 * 1024
+"""Longest message that a page may send over a WebSocket [byte]."""
+
+
+def bind_port(port: int, host: str = "127.0.0.1") -> socket.socket:
+    """Return a bound socket on `port`, or on the next free one; 0 takes any free port.
+
+    Raises:
+        SpecError: The port is impossible, or it and the following `PORT_TRIES - 1` are in use.
+    """
+    if not 0 <= port <= 65535:
+        raise SpecError(f"port {port} is not possible; it takes 0 (any free one) to 65535.")
+    last = min(port + PORT_TRIES, 65536) if port else 1
+    for candidate in range(port, last):
+        bound = _try_bind(host, candidate)
+        if bound is not None:
+            return bound
+    raise SpecError(f"ports {port} to {last - 1} on {host} are all in use; give another one.")
+
+
+def _try_bind(host: str, port: int) -> socket.socket | None:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if sys.platform == "win32":  # there SO_REUSEADDR would take the port from whoever listens on it
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+    else:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE or (sys.platform == "win32" and error.errno == errno.EACCES):
+            return None
+        raise SpecError(f"cannot listen on {host}:{port}: {error.strerror or error}.") from error
+    listener.setblocking(False)
+    return listener
+
+
+class PageServer:
+    """Serves one app on a bound socket in the running loop; SIGINT and SIGTERM stay with the program."""
+
+    def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
+        """Prepare.
+
+        Args:
+            app: The page.
+            listener: A bound socket, see `bind_port`; the server closes it.
+        """
+        host, port = listener.getsockname()[:2]
+        self.address = f"http://{host}:{port}"
+        self._listener = listener
+        self._server = _LoopServer(
+            uvicorn.Config(
+                app,
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                ws_max_size=MESSAGE_LIMIT,
+                ws_per_message_deflate=False,
+                timeout_graceful_shutdown=1,
+            )
+        )
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start serving; returns when connections are accepted."""
+        self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]), name="page server")
+        ready = asyncio.create_task(self._server.ready.wait())
+        await asyncio.wait((self._task, ready), return_when=asyncio.FIRST_COMPLETED)
+        if not ready.done():
+            ready.cancel()
+            await self._task  # raises why it ended
+
+    async def stop(self) -> None:
+        """Close the socket and every connection; returns after a second or so at most."""
+        if self._task is None:
+            self._listener.close()
+            return
+        self._server.should_exit = True
+        await self._task
+        self._task = None
+
+
+class _LoopServer(uvicorn.Server):
+    """Uvicorn that leaves signals alone and tells when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, *args: Any, **options: Any) -> None:
+        await super().startup(*args, **options)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

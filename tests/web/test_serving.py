@@ -1,0 +1,106 @@
+"""A page is served inside a running loop: on the next free port, with prompt ends and untouched signals."""
+
+import asyncio
+import signal
+import socket
+import time
+
+import httpx
+import pytest
+import websockets
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+
+from donkeysim.core.errors import SpecError
+from donkeysim.web import serving
+from donkeysim.web.serving import PageServer, bind_port
+
+
+async def answer(request):
+    return PlainTextResponse("done")
+
+
+async def listen(socket):
+    await socket.accept()
+    async for _ in socket.iter_text():
+        await asyncio.Event().wait()
+
+
+def make_app():
+    return Starlette(routes=[Route("/", answer), WebSocketRoute("/listen", listen)])
+
+
+def test_a_port_in_use_gives_the_next_free_one():
+    with bind_port(0) as first:
+        port = first.getsockname()[1]
+        with bind_port(port) as second:
+            assert second.getsockname()[0] == "127.0.0.1"
+            assert port < second.getsockname()[1] < port + serving.PORT_TRIES
+
+
+def test_no_free_port_is_said_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(serving, "PORT_TRIES", 1)
+    with bind_port(0) as first, pytest.raises(SpecError, match=r"^ports \d+ to \d+ on 127.0.0.1 are all in use; .*\.$"):
+        bind_port(first.getsockname()[1])
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_an_impossible_port_is_refused(port):
+    with pytest.raises(SpecError, match="65535"):
+        bind_port(port)
+
+
+def test_the_last_port_is_tried_alone():
+    with socket.socket() as taken:
+        try:
+            taken.bind(("127.0.0.1", 65535))
+        except OSError:
+            pytest.skip("port 65535 is in use here")
+        taken.listen()
+        with pytest.raises(SpecError, match="65535 to 65535"):
+            bind_port(65535)
+
+
+def test_the_page_answers_and_leaves_signals_alone():
+    async def run():
+        before = [signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)]
+        server = PageServer(make_app(), bind_port(0))
+        await server.start()
+        assert [signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)] == before
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(server.address)).text == "done"
+        await server.stop()
+
+    asyncio.run(run())
+
+
+def test_open_connections_end_promptly_when_the_page_stops():
+    async def run():
+        server = PageServer(make_app(), bind_port(0))
+        await server.start()
+        address = server.address.replace("http", "ws") + "/listen"
+        idle = await websockets.connect(address)
+        stuck = await websockets.connect(address)
+        await stuck.send("never answered")
+        began = time.monotonic()
+        await server.stop()
+        assert time.monotonic() - began < 2.5
+        for client in (idle, stuck):
+            with pytest.raises(websockets.ConnectionClosed):
+                await asyncio.wait_for(client.recv(), 1)
+        with pytest.raises(OSError):
+            await asyncio.open_connection("127.0.0.1", int(server.address.rsplit(":", 1)[1]))
+
+    asyncio.run(run())
+
+
+def test_a_page_that_never_started_gives_its_port_back():
+    async def run():
+        listener = bind_port(0)
+        port = listener.getsockname()[1]
+        await PageServer(make_app(), listener).stop()
+        with bind_port(port) as again:
+            assert again.getsockname()[1] == port
+
+    asyncio.run(run())
