@@ -1,0 +1,157 @@
+"""Everything that changes `State` while time runs: vehicles, contacts, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from donkeysim.core.errors import ShapeError
+from donkeysim.core.frames import Quaternion, Vector
+from donkeysim.core.types import PHYSICS_STEP, FloatArray, IntArray
+from donkeysim.core.workers import Workers
+from donkeysim.physics.kernels import layout
+from donkeysim.physics.kernels.world import place_on_course, step_worlds
+from donkeysim.physics.progress import make_course
+from donkeysim.physics.terrain import make_terrain
+from donkeysim.physics.vehicle import make_params
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec
+from donkeysim.world.state import HIT_NONE, Control, State, make_control, make_state
+
+
+class PhysicsEngine:
+    """Steps worlds of cars and props.
+
+    Each world is stepped by one worker from start to end, in a fixed order, so the bytes do not depend on how many
+    worlds or threads there are.
+
+    Attributes:
+        car_params: One row per car; may be changed between steps.
+        step_length: Of one step [s].
+    """
+
+    def __init__(
+        self,
+        scenes: Sequence[Scene],
+        world_scene: IntArray,
+        car: CarSpec,
+        world_count: int,
+        cars_per_world: int,
+        props_per_world: int,
+        workers: Workers,
+        step_length: float = PHYSICS_STEP,
+    ) -> None:
+        """Build the tables.
+
+        Args:
+            scenes: Places.
+            world_scene: Index into `scenes` for each world, shape [world_count].
+            car: Every car's preset.
+            world_count: Worlds.
+            cars_per_world: Slots for cars in each world.
+            props_per_world: Slots for movable props in each world.
+            workers: Threads to run on.
+            step_length: Of one step [s].
+
+        Raises:
+            ShapeError: `world_scene` has another length, or a scene has more props than there are slots.
+            SpecError: The car's numbers make no car.
+        """
+        if len(world_scene) != world_count:
+            raise ShapeError(f"world_scene has {len(world_scene)} rows for {world_count} worlds; give one per world.")
+        most = max(len(scene.props.mass) for scene in scenes)
+        if most > props_per_world:
+            raise ShapeError(f"a scene has {most} props but a world holds {props_per_world}; give it more slots.")
+        self.car_params = make_params(car, world_count * cars_per_world)
+        self.step_length = step_length
+        self._scenes = tuple(scenes)
+        self._world_scene: IntArray = np.asarray(world_scene, np.int32)
+        self._world_count = world_count
+        self._cars_per_world = cars_per_world
+        self._props_per_world = props_per_world
+        self._workers = workers
+        self._terrain = make_terrain(scenes)
+        self._course = make_course(scenes)
+        self._body: list[FloatArray] = [
+            np.zeros((cars_per_world + props_per_world, layout.BODY_WIDTH)) for _ in range(workers.worker_count)
+        ]
+
+    def step(self, state: State, control: Control, step_count: int) -> None:
+        """Advance every world by `step_count` steps.
+
+        Args:
+            state: Read and written.
+            control: Read; requests beyond their limits are clamped, ones that are not numbers count as 0.
+            step_count: 0 or more.
+        """
+
+        def run(worker: int, begin: int, end: int) -> None:
+            step_worlds(
+                begin,
+                end,
+                step_count,
+                self.step_length,
+                self._world_scene,
+                self._cars_per_world,
+                state,
+                control,
+                self.car_params.packed,
+                self._terrain,
+                self._course,
+                self._body[worker],
+            )
+
+        self._workers.run(run, self._world_count, smallest=max(1, 64 // self._cars_per_world))
+
+    def place_car(self, state: State, car: int, position: Vector, orientation: Quaternion, at_rest: bool) -> None:
+        """Put a car somewhere; its path node, cte, surface and progress follow.
+
+        Laps, crossings and the last hit stay; crossing lines by being placed does not count.
+
+        Args:
+            state: Written, one row.
+            car: Row.
+            position: Of the body's origin [m, world frame].
+            orientation: (w, x, y, z), of any length above 0.
+            at_rest: Also stop the body and its wheels; otherwise all velocities stay.
+        """
+        turn = np.asarray(orientation, np.float64)
+        state.position[car] = position
+        state.orientation[car] = turn / np.linalg.norm(turn)
+        state.rotation_step[car] = (1.0, 0.0, 0.0, 0.0)
+        state.acceleration_body[car] = 0.0
+        state.wheel_grip[car] = 0.0
+        if at_rest:
+            for array in (state.velocity, state.angular_velocity, state.wheel_speed, state.wheel_load):
+                array[car] = 0.0
+            state.steer_angle[car] = 0.0
+            state.touching[car] = HIT_NONE
+            state.wheel_extension[car] = self.car_params.packed[car, layout.P_TARGET]
+        scene = int(self._world_scene[car // self._cars_per_world])
+        place_on_course(state, car, self._course, self._terrain, scene)
+
+    def place_props(self, state: State, world: int) -> None:
+        """Put all props of a world where its scene has them, at rest; slots beyond the scene's props sleep at 0."""
+        props = self._scenes[int(self._world_scene[world])].props
+        first = world * self._props_per_world
+        rows = slice(first, first + self._props_per_world)
+        state.prop_position[rows] = 0.0
+        state.prop_orientation[rows] = (1.0, 0.0, 0.0, 0.0)
+        state.prop_velocity[rows] = 0.0
+        state.prop_angular_velocity[rows] = 0.0
+        state.prop_asleep[rows] = 1
+        state.prop_still[rows] = 0
+        used = slice(first, first + len(props.mass))
+        state.prop_position[used] = props.position
+        state.prop_orientation[used, 0] = np.cos(0.5 * props.yaw)
+        state.prop_orientation[used, 3] = np.sin(0.5 * props.yaw)
+
+    def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
+        """Return what there is to compile: a name and a function that compiles it (or loads it from the cache)."""
+        return [("vehicles and contacts", self._compile)]
+
+    def _compile(self) -> None:
+        state = make_state(self._world_count, self._cars_per_world, self._props_per_world)
+        self.step(state, make_control(self._world_count * self._cars_per_world), 0)
+        self.place_car(state, 0, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), at_rest=True)

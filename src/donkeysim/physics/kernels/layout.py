@@ -1,0 +1,146 @@
+"""Columns of the tables that kernels work on: bodies in motion, car parameters, scenes.
+
+A world's cars and props are copied into rows of one scratch table `body`, stepped there, and written back to `State`:
+both kinds share the first columns, so contacts need not know what they push. Vectors are world frame unless said;
+positions of bodies are those of the centre of mass.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from donkeysim.core.types import ByteArray, FloatArray, IntArray
+
+# -- body: columns that cars and props share
+POSITION = 0
+"""Centre of mass [m], 3 columns."""
+QUATERNION = 3
+VELOCITY = 7
+ANGULAR = 10
+"""Angular velocity [rad/s], 3 columns."""
+ROTATION = 13
+"""Body to world matrix by rows, 9 columns."""
+INVERSE_MASS = 22
+INVERSE_INERTIA = 23
+"""About the body's own axes [1/(kg m²)], 3 columns."""
+PUSH = 26
+"""Shift that takes this step's overlap away [m], 3 columns."""
+CENTRE = 29
+"""Centre of mass in the body frame [m], 3 columns."""
+RADIUS = 32
+"""Of a sphere about the centre of mass that holds the whole body [m]."""
+SHAPE = 33
+"""Car: half length, width, height, then centre of the box from the centre of mass; prop: radius of base and top,
+height [m], 6 columns."""
+FRICTION = 39
+
+# -- body: columns of cars
+WHEEL_SPEED = 40
+WHEEL_ANGLE = 44
+EXTENSION = 48
+LOAD = 52
+GRIP = 56
+"""Deflection of the contacts, x and y of each wheel, 8 columns."""
+STEER_COS = 64
+STEER_SIN = 65
+THROTTLE = 66
+BRAKE = 67
+BODY_VELOCITY = 68
+"""Velocity in the body frame before the last step, 3 columns."""
+TURN = 71
+"""Rotation of the last step (w, x, y, z), 4 columns."""
+ORIGIN_X = 75
+ORIGIN_Y = 76
+BODY_WIDTH = 80
+
+# -- car parameters, one row per car
+P_MASS = 0
+P_DRAG = 1
+P_ANGULAR_DRAG = 2
+P_GRAVITY = 3
+P_CENTRE = 4
+P_INERTIA = 7
+P_WHEEL = 10
+"""Wheel anchors from the centre of mass, 12 columns."""
+P_RADIUS = 22
+P_WHEEL_INERTIA = 23
+P_WHEEL_DAMPING = 24
+P_DRIVEN = 25
+P_STEERED = 29
+P_STATIC_LOAD = 33
+P_SPRING = 37
+P_DAMPER = 38
+P_TARGET = 39
+P_TRAVEL = 40
+P_FORCE_POINT = 41
+P_TORQUE_MAX = 42
+P_TORQUE_SPEED = 43
+P_BRAKE_TORQUE = 44
+P_STEER_GAIN = 45
+P_STEER_LIMIT = 46
+P_SLIP_DRIVEN = 47
+P_SLIP_FREE = 48
+P_SLIP_LATERAL = 49
+P_FORWARD = 50
+"""1 / extremum slip, extremum value, asymptote slip / extremum slip, asymptote value (values times stiffness)."""
+P_SIDEWAYS = 54
+P_GRIP_MASS = 58
+P_HALF_SIZE = 59
+P_BOX_CENTRE = 62
+P_CURVE_COUNT = 65
+P_CURVE = 66
+"""Torque curve, `CURVE_ROWS` rows of speed share, factor, slope."""
+CURVE_ROWS = 6
+PARAM_WIDTH = P_CURVE + 3 * CURVE_ROWS
+
+# -- prop parameters, one row per prop of a scene
+PROP_MASS = 0
+PROP_BASE = 1
+PROP_TOP = 2
+PROP_HEIGHT = 3
+PROP_CENTRE = 4
+PROP_FRICTION = 5
+PROP_INERTIA = 6
+PROP_X = 9
+PROP_WIDTH = 13
+
+
+class Terrain(NamedTuple):
+    """Grounds of all scenes in flat arrays."""
+
+    number: FloatArray
+    """One row per scene, columns T_*."""
+    index: IntArray
+    """One row per scene, columns I_*."""
+    height: FloatArray
+    ceiling: FloatArray
+    """Greatest height near each grid corner, same order as `height`."""
+    surface: ByteArray
+    friction: FloatArray
+    drivable: ByteArray
+
+
+T_HEIGHT_X, T_HEIGHT_Y, T_HEIGHT_CELL, T_SURFACE_X, T_SURFACE_Y, T_SURFACE_CELL, T_LEVEL, T_FRICTION = range(8)
+TERRAIN_NUMBERS = 8
+I_HEIGHT, I_HEIGHT_ROWS, I_HEIGHT_COLUMNS, I_SURFACE, I_SURFACE_ROWS, I_SURFACE_COLUMNS = range(6)
+I_KINDS, I_IS_LEVEL, I_IS_UNIFORM = 6, 7, 8
+TERRAIN_INDICES = 9
+
+
+class Course(NamedTuple):
+    """Paths, shortest lines and start lines of all scenes in flat arrays."""
+
+    index: IntArray
+    """One row per scene, columns N_*."""
+    node: FloatArray
+    """Path nodes [m], shape [node_count, 2]."""
+    node_shortest: IntArray
+    """For each node the nearest point of the scene's shortest line."""
+    shortest: FloatArray
+    """Points [m] and length up to them, shape [point_count, 3]."""
+    line: FloatArray
+    """Start lines: left x, y, right x, y [m], shape [line_count, 4]."""
+
+
+N_NODE, N_NODE_COUNT, N_CLOSED, N_SHORTEST, N_SHORTEST_COUNT, N_LINE, N_LINE_COUNT = range(7)
+COURSE_INDICES = 7

@@ -1,0 +1,37 @@
+"""Friction curves of tyres and the rule for joint slip."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from donkeysim.core.kernel import kernel
+
+ORIGIN_SLOPE = 1.0
+"""Slope of a friction curve at the origin, in extremum values per extremum slip (not published; 1 to 2 is usual)."""
+
+
+@kernel
+def divide_curve(slip, value, asymptote, asymptote_value):
+    """Return a friction curve over its slip, curve(s) / s [-].
+
+    Two cubic pieces, flat at the extremum (slip 1) and from the asymptote on.
+
+    Args:
+        slip: In extremum slips, at least 0.
+        value: Of the curve at the extremum.
+        asymptote: Slip from which the curve is constant, in extremum slips.
+        asymptote_value: Of the curve there.
+    """
+    if slip < 1.0:
+        rest = 1.0 - slip
+        return value * (ORIGIN_SLOPE * rest * rest + slip * (3.0 - 2.0 * slip))
+    t = min((slip - 1.0) / (asymptote - 1.0), 1.0)
+    return (value + (asymptote_value - value) * t * t * (3.0 - 2.0 * t)) / slip
+
+
+@kernel
+def divide_arctangent(x):
+    """Return atan(x) / x."""
+    if abs(x) < 1e-4:
+        return 1.0 - x * x / 3.0
+    return np.arctan(x) / x

@@ -1,0 +1,285 @@
+"""Steps whole worlds: copies cars and props into the scratch table, steps them there, writes them back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from donkeysim.core.kernel import kernel
+from donkeysim.core.types import FloatArray, IntArray
+from donkeysim.physics.kernels.ground import sample_height
+from donkeysim.physics.kernels.layout import (
+    ANGULAR,
+    BODY_VELOCITY,
+    BRAKE,
+    CENTRE,
+    EXTENSION,
+    GRIP,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    N_CLOSED,
+    N_NODE,
+    N_NODE_COUNT,
+    ORIGIN_X,
+    ORIGIN_Y,
+    P_BOX_CENTRE,
+    P_CENTRE,
+    P_HALF_SIZE,
+    P_INERTIA,
+    P_MASS,
+    P_STEER_GAIN,
+    P_STEER_LIMIT,
+    POSITION,
+    QUATERNION,
+    RADIUS,
+    ROTATION,
+    SHAPE,
+    STEER_COS,
+    STEER_SIN,
+    THROTTLE,
+    TURN,
+    VELOCITY,
+    WHEEL_ANGLE,
+    WHEEL_SPEED,
+    Course,
+    Terrain,
+)
+from donkeysim.physics.kernels.progress import count_nodes, find_crossing, find_segment, follow_node, observe_progress
+from donkeysim.physics.kernels.vehicle import advance_car, move_body, rotate_frame
+from donkeysim.world.state import FAULT_RESCUED, Control, State
+
+CHUNK_STEPS = 24
+"""Steps between two searches for things that a car might reach."""
+NODE_STEPS = 4
+"""Steps between two updates of a car's path node; counted on the world's clock, so calls of any length agree."""
+LOST_STEPS = 48
+"""The same for the search of the whole path when a car is far from it."""
+FAR = 10_000.0
+"""A car beyond this distance from the world's origin is put back [m]."""
+SPEED_MAX = 200.0
+"""A car faster than this is put back [m/s]."""
+DEEP = 0.5
+"""A car this far below the ground is put back [m]."""
+
+
+@kernel
+def limit_request(value, low, high):
+    """Return a request within its limits; 0 for one that is not a number."""
+    if not (value == value):
+        return 0.0
+    return min(max(value, low), high)
+
+
+@kernel
+def load_car(body, row, state, control, car, param):
+    """Copy a car from State and its controls from Control into a row of `body`."""
+    for axis in range(3):
+        body[row, VELOCITY + axis] = state.velocity[car, axis]
+        body[row, ANGULAR + axis] = state.angular_velocity[car, axis]
+        body[row, CENTRE + axis] = param[car, P_CENTRE + axis]
+        body[row, INVERSE_INERTIA + axis] = 1.0 / param[car, P_INERTIA + axis]
+        body[row, SHAPE + axis] = param[car, P_HALF_SIZE + axis]
+        body[row, SHAPE + 3 + axis] = param[car, P_BOX_CENTRE + axis]
+    for part in range(4):
+        body[row, QUATERNION + part] = state.orientation[car, part]
+        body[row, TURN + part] = state.rotation_step[car, part]
+        body[row, WHEEL_SPEED + part] = state.wheel_speed[car, part]
+        body[row, WHEEL_ANGLE + part] = state.wheel_angle[car, part]
+        body[row, GRIP + 2 * part] = state.wheel_grip[car, part, 0]
+        body[row, GRIP + 2 * part + 1] = state.wheel_grip[car, part, 1]
+        body[row, EXTENSION + part] = state.wheel_extension[car, part]
+        body[row, LOAD + part] = state.wheel_load[car, part]
+    body[row, INVERSE_MASS] = 1.0 / param[car, P_MASS]
+    reach = 0.0
+    for axis in range(3):
+        side = abs(param[car, P_BOX_CENTRE + axis]) + param[car, P_HALF_SIZE + axis]
+        reach += side * side
+    body[row, RADIUS] = np.sqrt(reach)
+    steer = limit_request(control.steer[car], -1.0, 1.0) * param[car, P_STEER_GAIN]
+    steer = limit_request(steer, -param[car, P_STEER_LIMIT], param[car, P_STEER_LIMIT])
+    body[row, STEER_COS] = np.cos(steer)
+    body[row, STEER_SIN] = np.sin(steer)
+    body[row, THROTTLE] = limit_request(control.throttle[car], -1.0, 1.0)
+    body[row, BRAKE] = limit_request(control.brake[car], 0.0, 10.0)
+    state.steer_angle[car] = steer
+    rotate_frame(body, row)
+    for axis in range(3):
+        body[row, POSITION + axis] = state.position[car, axis] + turn_vector(body, row, axis, 1.0)
+    body[row, ORIGIN_X] = state.position[car, 0]
+    body[row, ORIGIN_Y] = state.position[car, 1]
+
+
+@kernel
+def turn_vector(body, row, axis, sign):
+    """Return one world coordinate of the vector from a body's origin to its centre of mass [m], times `sign`."""
+    base = ROTATION + 3 * axis
+    return sign * (
+        body[row, base] * body[row, CENTRE]
+        + body[row, base + 1] * body[row, CENTRE + 1]
+        + body[row, base + 2] * body[row, CENTRE + 2]
+    )
+
+
+@kernel
+def store_car(body, row, state, car, dt):
+    """Copy a car from its row of `body` into State."""
+    for axis in range(3):
+        state.position[car, axis] = body[row, POSITION + axis] - turn_vector(body, row, axis, 1.0)
+        state.velocity[car, axis] = body[row, VELOCITY + axis]
+        state.angular_velocity[car, axis] = body[row, ANGULAR + axis]
+        after = measure_body_velocity(body, row, axis)
+        state.acceleration_body[car, axis] = (after - body[row, BODY_VELOCITY + axis]) / dt
+    for part in range(4):
+        state.orientation[car, part] = body[row, QUATERNION + part]
+        state.rotation_step[car, part] = body[row, TURN + part]
+        state.wheel_speed[car, part] = body[row, WHEEL_SPEED + part]
+        state.wheel_angle[car, part] = body[row, WHEEL_ANGLE + part]
+        state.wheel_grip[car, part, 0] = body[row, GRIP + 2 * part]
+        state.wheel_grip[car, part, 1] = body[row, GRIP + 2 * part + 1]
+        state.wheel_extension[car, part] = body[row, EXTENSION + part]
+        state.wheel_load[car, part] = body[row, LOAD + part]
+
+
+@kernel
+def measure_body_velocity(body, row, axis):
+    """Return one coordinate of a body's velocity in its own frame [m/s]."""
+    return (
+        body[row, ROTATION + axis] * body[row, VELOCITY]
+        + body[row, ROTATION + 3 + axis] * body[row, VELOCITY + 1]
+        + body[row, ROTATION + 6 + axis] * body[row, VELOCITY + 2]
+    )
+
+
+@kernel
+def is_sane(body, row):
+    """Return whether a car's position and velocity are finite and within the world."""
+    x, y, z = body[row, POSITION], body[row, POSITION + 1], body[row, POSITION + 2]
+    square = 0.0
+    for axis in range(3):
+        square += body[row, VELOCITY + axis] * body[row, VELOCITY + axis]
+        square += body[row, ANGULAR + axis] * body[row, ANGULAR + axis]
+        square += 0.0 * body[row, WHEEL_SPEED + axis]
+    square += 0.0 * body[row, WHEEL_SPEED + 3] + 0.0 * body[row, QUATERNION]
+    return abs(x) < FAR and abs(y) < FAR and abs(z) < FAR and square < SPEED_MAX * SPEED_MAX
+
+
+@kernel
+def rescue_car(body, row, state, car, course, scene):
+    """Put a car back at its spawn pose, at rest, and say so in `fault`."""
+    for part in range(4):
+        body[row, QUATERNION + part] = state.spawn_orientation[car, part]
+        body[row, TURN + part] = 1.0 if part == 0 else 0.0
+        body[row, WHEEL_SPEED + part] = 0.0
+        body[row, WHEEL_ANGLE + part] = 0.0
+        body[row, GRIP + 2 * part] = 0.0
+        body[row, GRIP + 2 * part + 1] = 0.0
+        body[row, LOAD + part] = 0.0
+    rotate_frame(body, row)
+    for axis in range(3):
+        body[row, VELOCITY + axis] = 0.0
+        body[row, ANGULAR + axis] = 0.0
+        body[row, BODY_VELOCITY + axis] = 0.0
+        body[row, POSITION + axis] = state.spawn_position[car, axis] + turn_vector(body, row, axis, 1.0)
+    body[row, ORIGIN_X] = state.spawn_position[car, 0]
+    body[row, ORIGIN_Y] = state.spawn_position[car, 1]
+    state.fault[car] |= FAULT_RESCUED
+    state.node_index[car] = locate_node(course, scene, state.spawn_position[car, 0], state.spawn_position[car, 1])
+
+
+@kernel
+def locate_node(course, scene, x, y):
+    """Return the path node behind a point, looked for along the whole path."""
+    begin, count = course.index[scene, N_NODE], course.index[scene, N_NODE_COUNT]
+    return find_segment(course.node, begin, count, course.index[scene, N_CLOSED], x, y)
+
+
+@kernel
+def track_car(body, row, state, car, course, scene, step):
+    """Update a car's start-line crossings and, now and then, its path node; `step` is the clock after the move."""
+    x = body[row, POSITION] - turn_vector(body, row, 0, 1.0)
+    y = body[row, POSITION + 1] - turn_vector(body, row, 1, 1.0)
+    line = find_crossing(course, scene, body[row, ORIGIN_X], body[row, ORIGIN_Y], x, y)
+    body[row, ORIGIN_X] = x
+    body[row, ORIGIN_Y] = y
+    if step % NODE_STEPS == 0:
+        old = state.node_index[car]
+        new = follow_node(course, scene, int(old), x, y, step % LOST_STEPS == 0)
+        state.node_index[car] = new
+        state.crossing_nodes[car] += count_nodes(course, scene, int(old), new)
+    if line >= 0:
+        enough = 2 * state.crossing_nodes[car] >= course.index[scene, N_NODE_COUNT]
+        if state.crossing_step[car] < 0 or enough:
+            state.lap[car] += 1
+            state.crossing_step[car] = step
+            state.crossing_line[car] = line
+            state.crossing_nodes[car] = 0
+
+
+@kernel
+def step_worlds(
+    begin: int,
+    end: int,
+    step_count: int,
+    dt: float,
+    world_scene: IntArray,
+    slots: int,
+    state: State,
+    control: Control,
+    param: FloatArray,
+    terrain: Terrain,
+    course: Course,
+    body: FloatArray,
+) -> None:
+    """Advance the worlds [begin, end) by `step_count` steps.
+
+    Args:
+        begin: First world.
+        end: World after the last.
+        step_count: Steps to make.
+        dt: Length of a step [s].
+        world_scene: Scene of each world.
+        slots: Cars per world.
+        state: Read and written, rows of these worlds only.
+        control: Read.
+        param: Car parameters, one row per car.
+        terrain: Grounds.
+        course: Paths.
+        body: Scratch of this worker, one row per car of a world.
+    """
+    for world in range(begin, end):
+        scene = int(world_scene[world])
+        first = world * slots
+        for slot in range(slots):
+            if state.present[first + slot] != 0:
+                load_car(body, slot, state, control, first + slot, param)
+        clock = state.step_index[world]
+        for step in range(step_count):
+            clock += 1
+            for slot in range(slots):
+                if state.present[first + slot] != 0:
+                    if step == step_count - 1:
+                        for axis in range(3):
+                            body[slot, BODY_VELOCITY + axis] = measure_body_velocity(body, slot, axis)
+                    advance_car(body, slot, param, first + slot, terrain, scene, dt)
+            for slot in range(slots):
+                if state.present[first + slot] != 0:
+                    move_body(body, slot, dt)
+                    if not is_sane(body, slot):
+                        rescue_car(body, slot, state, first + slot, course, scene)
+                    track_car(body, slot, state, first + slot, course, scene, clock)
+        state.step_index[world] = clock
+        for slot in range(slots):
+            car = first + slot
+            if state.present[car] != 0:
+                ground, _, _ = sample_height(terrain, scene, body[slot, POSITION], body[slot, POSITION + 1])
+                if body[slot, POSITION + 2] < ground - DEEP:
+                    rescue_car(body, slot, state, car, course, scene)
+                store_car(body, slot, state, car, dt)
+                observe_progress(state, car, course, terrain, scene)
+
+
+@kernel
+def place_on_course(state: State, car: int, course: Course, terrain: Terrain, scene: int) -> None:
+    """Find a car's path node anew and write its cte, surface and progress."""
+    state.node_index[car] = locate_node(course, scene, state.position[car, 0], state.position[car, 1])
+    observe_progress(state, car, course, terrain, scene)
