@@ -1,0 +1,285 @@
+"""Pictures from `State` and `Scene`: `Renderer` holds the tables, `CameraGroup` the buffers of cameras of one size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.errors import ShapeError
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
+from donkeysim.core.workers import Workers
+from donkeysim.render.geometry import CLUSTER_LIMIT
+from donkeysim.render.kernels.picture import place_cameras, render_cameras
+from donkeysim.render.kernels.raster import BASIS_COLUMNS, RECORD_FLOATS, RECORD_INTS
+from donkeysim.render.kernels.shade import BLOCK
+from donkeysim.render.lens import compute_fisheye, compute_focal
+from donkeysim.render.looks import Looks
+from donkeysim.render.tables import CameraTables, PoseTables, Scratch
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
+from donkeysim.world.state import State, make_state
+
+FAR = 800.0 / 8.0
+"""Far plane of car cameras [m], the original's."""
+
+VIEW_FAR = 4000.0
+"""Far plane of free cameras [m], so that a map may be drawn from high above."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Pictures of one camera group; the group's own buffers, valid until its next render.
+
+    Attributes:
+        car: Whose they are, shape [camera_count].
+        colour: sRGB, shape [camera_count, height, width, 3].
+        depth: Distance along the optical axis [m], infinite for the sky, shape [camera_count, height, width];
+            None unless the group was made with `depth`.
+        segment: CLASS_* of what is seen, same shape; None unless the group was made with `segment`.
+    """
+
+    car: IntArray
+    colour: ByteArray
+    depth: Float32Array | None
+    segment: ByteArray | None
+
+
+@dataclass(frozen=True)
+class CameraGroup:
+    """Cameras of equal size and quality, and their buffers. Made by `Renderer.make_group`.
+
+    Attributes:
+        frame: Where the pictures go.
+        cameras: The kernels' rows.
+        size: Width and height [pixel].
+        sharp: One texel per pixel.
+        factor: Samples per pixel along each axis.
+    """
+
+    frame: Frame
+    cameras: CameraTables
+    size: tuple[int, int]
+    sharp: bool
+    factor: int
+
+
+class Renderer:
+    """Renders the cameras of all cars of all worlds, and free cameras.
+
+    Raises:
+        ShapeError: A scene's meshes, materials or textures do not belong together.
+    """
+
+    def __init__(
+        self,
+        scenes: Sequence[Scene],
+        world_scene: IntArray,
+        car: CarSpec,
+        world_count: int,
+        cars_per_world: int,
+        props_per_world: int,
+        workers: Workers,
+    ) -> None:
+        self.world_count, self.cars_per_world, self.props_per_world = world_count, cars_per_world, props_per_world
+        self._looks = Looks(scenes, world_scene, car, world_count, cars_per_world, props_per_world)
+        self._workers = workers
+        self._scratch: dict[tuple[int, int, int], Scratch] = {}
+
+    def set_body(self, car: int, body: BodySpec) -> None:
+        """Dress a car: style, paint and name plate."""
+        self._looks.set_body(car, body)
+
+    def make_group(
+        self, cars: Sequence[int], cameras: Sequence[CameraSpec], *, depth: bool = False, segment: bool = False
+    ) -> CameraGroup:
+        """Return a group of one camera per entry of `cars`.
+
+        Args:
+            cars: Whose cameras they are.
+            cameras: One per car; width, height, quality and supersample must be the same for all.
+            depth: Also give depths.
+            segment: Also give classes.
+
+        Raises:
+            ShapeError: The cameras differ in size, or there is not one per car.
+        """
+        kinds = {(camera.width, camera.height, camera.quality, camera.supersample) for camera in cameras}
+        if len(cars) != len(cameras) or len(kinds) != 1:
+            raise ShapeError(
+                f"a camera group got {len(cars)} cars and {len(cameras)} cameras of {len(kinds)} kinds; it takes one "
+                "camera per car, all with the same width, height, quality and supersample."
+            )
+        owners = np.array(cars, np.int32)
+        mount = np.stack([np.append(camera.position, make_rotation(camera.rotation)) for camera in cameras])
+        return self._allocate_group(owners, owners // self.cars_per_world, mount, cameras, FAR, depth, segment)
+
+    def render_group(self, group: CameraGroup, state: State) -> Frame:
+        """Render the group's cameras; the pictures stay valid until the group is rendered again."""
+        cameras = group.cameras
+        place_cameras(
+            0,
+            len(cameras.car),
+            state.position,
+            state.orientation,
+            cameras.car,
+            cameras.mount,
+            cameras.eye,
+            cameras.axes,
+        )
+        self._render(group, state)
+        return group.frame
+
+    def render_view(
+        self, state: State, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec
+    ) -> ByteArray:
+        """Return the picture of a free camera, shape [height, width, 3].
+
+        Args:
+            state: What to show.
+            world: Which world.
+            position: Of the optical centre, world frame [m].
+            rotation: Roll, pitch (+ = down), yaw in the world frame [rad].
+            camera: Size, field of view, fisheye, grey, quality and supersampling; its own pose is not used.
+        """
+        turn = make_rotation(rotation)
+        mount = np.append(np.asarray(position, float), turn)[None]
+        group = self._allocate_group(
+            np.array([-1], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR, False, False
+        )
+        matrix = turn.reshape(3, 3)
+        group.cameras.eye[0] = position
+        group.cameras.axes[0] = np.concatenate([-matrix[:, 1], -matrix[:, 2], matrix[:, 0]])
+        self._render(group, state)
+        return group.frame.colour[0]
+
+    def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
+        """Return what a first picture compiles, as (what, how)."""
+        return [("camera", self._compile_camera)]
+
+    def _compile_camera(self) -> None:
+        state = make_state(self.world_count, self.cars_per_world, self.props_per_world)
+        self.render_group(self.make_group([0], [CameraSpec(width=16, height=16)]), state)
+
+    def _render(self, group: CameraGroup, state: State) -> None:
+        looks = self._looks
+        tables = looks.tables
+        poses = PoseTables(
+            state.present,
+            state.position,
+            state.orientation,
+            state.steer_angle,
+            state.wheel_angle,
+            state.wheel_extension,
+            state.prop_position,
+            state.prop_orientation,
+        )
+        width, height = group.size
+        frame = group.frame
+        depth = frame.depth if frame.depth is not None else np.zeros((1, 1, 1), np.float32)
+        segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
+        options = (group.sharp, frame.depth is not None, frame.segment is not None, True)
+
+        def task(worker: int, begin: int, end: int) -> None:
+            scratch = self._find_scratch(worker, width * group.factor, height * group.factor)
+            size = (
+                width,
+                height,
+                group.factor,
+                round_up(width * group.factor) + BLOCK,
+                self.cars_per_world,
+                self.props_per_world,
+            )
+            render_cameras(
+                begin, end, tables, poses, group.cameras, scratch, size, options, frame.colour, depth, segment
+            )
+
+        self._workers.run(task, len(group.cameras.car))
+
+    def _find_scratch(self, worker: int, width: int, height: int) -> Scratch:
+        key = (worker, width, height)
+        scratch = self._scratch.get(key)
+        if scratch is None or len(scratch.record_float) < self._looks.record_limit:
+            scratch = make_scratch(width, height, self._looks.record_limit, self._looks.draw_limit)
+            self._scratch[key] = scratch
+        return scratch
+
+    def _allocate_group(
+        self,
+        owners: IntArray,
+        worlds: IntArray,
+        mount: FloatArray,
+        cameras: Sequence[CameraSpec],
+        far: float,
+        depth: bool,
+        segment: bool,
+    ) -> CameraGroup:
+        count, first = len(owners), cameras[0]
+        shape = (count, first.height, first.width)
+        lens = np.zeros((count, 5), np.float32)
+        for row, camera in enumerate(cameras):
+            fisheye = compute_fisheye(camera.fisheye, camera.width, camera.height)
+            lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey, far)
+        frame = Frame(
+            car=owners,
+            colour=np.zeros((*shape, 3), np.uint8),
+            depth=np.zeros(shape, np.float32) if depth else None,
+            segment=np.zeros(shape, np.uint8) if segment else None,
+        )
+        rows = CameraTables(
+            owners,
+            worlds.astype(np.int32),
+            mount,
+            np.zeros((count, 3), np.float32),
+            np.zeros((count, 9), np.float32),
+            lens,
+        )
+        return CameraGroup(frame, rows, (first.width, first.height), first.quality == "fast", first.supersample)
+
+
+def make_scratch(width: int, height: int, record_limit: int, draw_limit: int) -> Scratch:
+    """Return working memory for pictures of one size [sample]."""
+    stride = round_up(width) + BLOCK
+    return Scratch(
+        depth=np.zeros(stride * height, np.float32),
+        ident=np.zeros(stride * height, np.uint32),
+        colour=np.zeros(stride * height, np.uint32),
+        screen=np.zeros((5, 3 * CLUSTER_LIMIT), np.float32),
+        left=np.zeros(height, np.int32),
+        right=np.zeros(height, np.int32),
+        polygon=np.zeros((2, 8), np.float32),
+        record_float=np.zeros((record_limit, RECORD_FLOATS), np.float32),
+        record_int=np.zeros((record_limit, RECORD_INTS), np.int32),
+        shape=np.zeros(9, np.float32),
+        basis=np.zeros((draw_limit, BASIS_COLUMNS), np.float32),
+        iota=np.arange(stride, dtype=np.float32),
+        warped=np.zeros(stride * height, np.uint32),
+    )
+
+
+def round_up(width: int) -> int:
+    """Return the columns of whole blocks that hold a row."""
+    return (width + BLOCK - 1) // BLOCK * BLOCK
+
+
+def make_rotation(rotation: Sequence[float]) -> FloatArray:
+    """Return the matrix (9, row by row) of a rotation by roll about x, then pitch about y, then yaw about z [rad]."""
+    roll, pitch, yaw = rotation
+    cr, sr = math.cos(roll), math.sin(roll)
+    cp, sp = math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return np.array(
+        [
+            cy * cp,
+            cy * sp * sr - sy * cr,
+            cy * sp * cr + sy * sr,
+            sy * cp,
+            sy * sp * sr + cy * cr,
+            sy * sp * cr - cy * sr,
+            -sp,
+            cp * sr,
+            cp * cr,
+        ]
+    )

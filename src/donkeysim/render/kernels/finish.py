@@ -1,0 +1,115 @@
+"""From packed pixels to the picture that leaves: smaller, warped, grey, RGB bytes; and depth and classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from donkeysim.core.kernel import pixel_kernel
+
+
+@pixel_kernel
+def halve_picture(width, height, stride, colour):
+    """Average blocks of 2x2 pixels in place; `width` and `height` are the sizes afterwards, the stride stays."""
+    low = np.uint32(0xFF)
+    pair = np.uint32(0xFF00FF)
+    two = np.uint32(0x20002)
+    for row in range(height):
+        upper = 2 * row * stride
+        lower = upper + stride
+        for column in range(width):
+            a = colour[upper + 2 * column]
+            b = colour[upper + 2 * column + 1]
+            c = colour[lower + 2 * column]
+            d = colour[lower + 2 * column + 1]
+            rb = np.uint32((a & pair) + (b & pair)) + np.uint32((c & pair) + (d & pair)) + two
+            g = (
+                ((a >> np.uint32(8)) & low)
+                + ((b >> np.uint32(8)) & low)
+                + ((c >> np.uint32(8)) & low)
+                + ((d >> np.uint32(8)) & low)
+            )
+            g = (np.uint32(g) + np.uint32(2)) >> np.uint32(2)
+            colour[row * stride + column] = np.uint32(
+                ((np.uint32(rb) >> np.uint32(2)) & pair) | (np.uint32(g) << np.uint32(8))
+            )
+
+
+@pixel_kernel
+def warp_picture(width, height, stride, strength_x, strength_y, colour, warped):
+    """Write the fisheye warp of a picture; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
+    one = np.float32(1.0)
+    half = np.float32(0.5)
+    for row in range(height):
+        y = (np.float32(row) + half) / np.float32(height) * np.float32(2.0) - one
+        for column in range(width):
+            x = (np.float32(column) + half) / np.float32(width) * np.float32(2.0) - one
+            from_x = x - np.float32(2.0) * (one - y * y) * strength_y * x
+            from_y = y - np.float32(2.0) * (one - x * x) * strength_x * y
+            px = min(max((from_x + one) * half * np.float32(width) - half, np.float32(0.0)), np.float32(width - 1))
+            py = min(max((from_y + one) * half * np.float32(height) - half, np.float32(0.0)), np.float32(height - 1))
+            x0 = np.int64(px)
+            y0 = np.int64(py)
+            x1 = min(x0 + 1, width - 1)
+            y1 = min(y0 + 1, height - 1)
+            fx = px - np.float32(x0)
+            fy = py - np.float32(y0)
+            a = colour[y0 * stride + x0]
+            b = colour[y0 * stride + x1]
+            c = colour[y1 * stride + x0]
+            d = colour[y1 * stride + x1]
+            packed = np.uint32(0)
+            for channel in range(3):
+                shift = np.uint32(8 * channel)
+                low = np.uint32(0xFF)
+                ca = np.float32(np.int32((a >> shift) & low))
+                cb = np.float32(np.int32((b >> shift) & low))
+                cc = np.float32(np.int32((c >> shift) & low))
+                cd = np.float32(np.int32((d >> shift) & low))
+                upper = ca + (cb - ca) * fx
+                lower = cc + (cd - cc) * fx
+                value = np.uint32(np.int32(upper + (lower - upper) * fy + half))
+                packed = np.uint32(packed | np.uint32(value << shift))
+            warped[row * stride + column] = packed
+
+
+@pixel_kernel
+def write_rgb(width, height, stride, grey, colour, picture):
+    """Write packed pixels as bytes, shape [height, width, 3]; grey: the luma, cut off, in all three channels."""
+    low = np.uint32(0xFF)
+    for row in range(height):
+        offset = row * stride
+        target = picture[row]
+        if grey:
+            for column in range(width):
+                c = colour[offset + column]
+                luma = np.float32(0.2126) * np.float32(np.int32(c & low))
+                luma += np.float32(0.7152) * np.float32(np.int32((c >> np.uint32(8)) & low))
+                luma += np.float32(0.0722) * np.float32(np.int32((c >> np.uint32(16)) & low))
+                value = np.uint8(np.int32(luma + np.float32(1e-4)))
+                target[column, 0] = value
+                target[column, 1] = value
+                target[column, 2] = value
+        else:
+            for column in range(width):
+                c = colour[offset + column]
+                target[column, 0] = np.uint8(c & low)
+                target[column, 1] = np.uint8((c >> np.uint32(8)) & low)
+                target[column, 2] = np.uint8((c >> np.uint32(16)) & low)
+
+
+@pixel_kernel
+def write_depth(width, height, stride, factor, far, depth, target):
+    """Write distances along the optical axis [m], infinite where nothing is nearer than `far`; every `factor`-th sample."""
+    for row in range(height):
+        for column in range(width):
+            inverse = depth[row * factor * stride + column * factor]
+            target[row, column] = np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
+
+
+@pixel_kernel
+def write_segments(width, height, stride, factor, ident, record_int, triangle_material, material_segment, target):
+    """Write the class of what is seen at each pixel; every `factor`-th sample."""
+    for row in range(height):
+        for column in range(width):
+            number = ident[row * factor * stride + column * factor]
+            target[row, column] = material_segment[triangle_material[record_int[number, 0]]]

@@ -1,0 +1,233 @@
+"""What everything looks like: scenes, props and cars turned into the kernels' tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from donkeysim.core.errors import ShapeError
+from donkeysim.core.types import ByteArray, Float32Array, IntArray
+from donkeysim.render.geometry import MeshStore
+from donkeysim.render.kernels.shade import SHADE_NO_FOG
+from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
+from donkeysim.render.tables import PictureTables
+from donkeysim.render.texture import SKY_MARGIN, TexelPool, check_texture_index, make_sky_faces
+from donkeysim.world.scene import CLASS_CAR, CLASS_SKY, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_UNLIT, Mesh, Scene
+from donkeysim.world.specs import BodySpec, CarSpec
+
+SKY_DISTANCE = 1.0e5
+"""Half the side of the sky's box [m]: everything is nearer."""
+
+PARTS_PER_CAR = 6
+"""Body, four wheels, name plate."""
+
+
+class Looks:
+    """Meshes, materials and textures of all scenes, and what each car wears.
+
+    Attributes:
+        tables: For the kernels; replaced when a body changes.
+        record_limit: Triangles that one picture may show at most.
+        draw_limit: Meshes that one picture may show at most.
+    """
+
+    tables: PictureTables
+    record_limit: int
+    draw_limit: int
+
+    def __init__(
+        self,
+        scenes: Sequence[Scene],
+        world_scene: IntArray,
+        car: CarSpec,
+        world_count: int,
+        cars_per_world: int,
+        props_per_world: int,
+    ) -> None:
+        self._scenes, self._world_scene, self._car = scenes, np.asarray(world_scene, np.int32), car
+        self._cars_per_world, self._props_per_world = cars_per_world, props_per_world
+        self._store = MeshStore()
+        self._pool = TexelPool()
+        self._flags: list[int] = []
+        self._colour: list[tuple[float, float, float]] = []
+        self._texture: list[int] = []
+        self._segment: list[int] = []
+        self._white = self._pool.add([np.full((1, 1, 4), 255, np.uint8)])
+        self._model_base: list[int] = []
+        self._plates: dict[tuple[str, int], int] = {}
+        scene_mesh = [self._add_scene(scene) for scene in scenes]
+        self._scene_mesh = np.array(scene_mesh, np.int32).reshape(-1, 2)
+        self._light = np.array([_pack_light(scene) for scene in scenes], np.float32)
+        car_count = world_count * cars_per_world
+        self._car_mesh = np.full((car_count, 3), -1, np.int32)
+        self._car_paint = np.ones((car_count, 3), np.float32)
+        self._car_shadow = np.zeros((car_count, 5), np.float32)
+        self._prop_mesh = np.full(world_count * props_per_world, -1, np.int32)
+        self._prop_shadow = np.zeros((world_count * props_per_world, 5), np.float32)
+        for world in range(world_count):
+            self._add_props(world)
+        for index in range(car_count):
+            self._dress(index, BodySpec())
+        self._build()
+
+    def set_body(self, car: int, body: BodySpec) -> None:
+        """Dress a car and rebuild what changed."""
+        self._dress(car, body)
+        self._build()
+
+    def _add_scene(self, scene: Scene) -> tuple[int, int]:
+        texture_base = self._pool.add(list(scene.textures))
+        material_base = len(self._flags)
+        for index, material in enumerate(scene.materials):
+            texture = self._white
+            if material.flags & SHADE_TEXTURE:
+                check_texture_index(material.texture, len(scene.textures), f"material {index} of scene {scene.name!r}")
+                texture = texture_base + material.texture
+            self._add_material(material.flags, material.colour, texture, material.segment)
+        sizes = self._measure_materials()
+        static = self._store.add(scene.static, material_base, sizes)
+        self._model_base.append(len(self._store.mesh_range))
+        for model in scene.models:
+            self._store.add(model, material_base, sizes)
+        return static, self._add_sky(scene)
+
+    def _add_sky(self, scene: Scene) -> int:
+        index = scene.light.sky_texture
+        if index >= 0:
+            check_texture_index(index, len(scene.textures), f"the sky of scene {scene.name!r}")
+            first = self._pool.add(make_sky_faces(scene.textures[index]))
+            textures, colour = [first + face for face in range(6)], (1.0, 1.0, 1.0)
+        else:
+            textures, colour = [self._white] * 6, scene.light.fog_colour
+        material_base = len(self._flags)
+        for texture in textures:
+            self._add_material(SHADE_UNLIT | SHADE_NO_FOG, colour, texture, CLASS_SKY)
+        return self._store.add(make_sky_box(), material_base, self._measure_materials())
+
+    def _add_material(self, flags: int, colour: tuple[float, float, float], texture: int, segment: int) -> int:
+        self._flags.append(flags)
+        self._colour.append(colour)
+        self._texture.append(texture)
+        self._segment.append(segment)
+        return len(self._flags) - 1
+
+    def _measure_materials(self) -> Float32Array:
+        return (1 << self._pool.size_log[np.array(self._texture, np.int64), :2]).astype(np.float32)
+
+    def _add_props(self, world: int) -> None:
+        index = int(self._world_scene[world])
+        props = self._scenes[index].props
+        if len(props.model) > self._props_per_world:
+            raise ShapeError(
+                f"scene {self._scenes[index].name!r} has {len(props.model)} props, but a world has room for "
+                f"{self._props_per_world}."
+            )
+        first = world * self._props_per_world
+        for slot, model in enumerate(props.model):
+            self._prop_mesh[first + slot] = self._model_base[index] + int(model)
+            radius = float(props.radius_base[slot])
+            self._prop_shadow[first + slot] = (0.0, 0.0, radius, radius, 0.0)
+
+    def _dress(self, car: int, body: BodySpec) -> None:
+        index = int(self._world_scene[car // self._cars_per_world])
+        scene = self._scenes[index]
+        if body.style not in scene.car_models:
+            raise ShapeError(
+                f"scene {scene.name!r} has no body style {body.style!r}; it has {sorted(scene.car_models)}."
+            )
+        model = scene.car_models[body.style]
+        base = self._model_base[index]
+        self._car_mesh[car] = (base + model.body, base + model.wheel, self._find_plate(body))
+        self._car_paint[car] = np.array(body.colour, np.float32) / 255.0
+        self._car_shadow[car] = self._measure_shadow(scene.models[model.body])
+
+    def _measure_shadow(self, body: Mesh) -> tuple[float, float, float, float, float]:
+        spec = self._car
+        wheels = np.array(spec.wheel_position)
+        rest = float(wheels[:, 2].mean()) - spec.suspension_target * spec.suspension_travel - spec.wheel_radius
+        low = np.minimum(body.vertex[:, :2].min(axis=0), wheels[:, :2].min(axis=0))
+        high = np.maximum(body.vertex[:, :2].max(axis=0), wheels[:, :2].max(axis=0))
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        return float(middle[0]), float(middle[1]), float(half[0]), float(half[1]), rest
+
+    def _find_plate(self, body: BodySpec) -> int:
+        key = (body.name, body.font_size)
+        if key not in self._plates:
+            picture = draw_plate(body.name) if body.name else None
+            if picture is None:
+                return -1
+            texture = self._pool.add([picture])
+            material = self._add_material(
+                SHADE_TEXTURE | SHADE_UNLIT | SHADE_CUTOUT, (1.0, 1.0, 1.0), texture, CLASS_CAR
+            )
+            mesh = make_plate_mesh(*measure_plate(body.name, body.font_size))
+            self._plates[key] = self._store.add(mesh, material, self._measure_materials())
+        return self._plates[key]
+
+    def _build(self) -> None:
+        mesh = self._store.build()
+        self.record_limit = self._count_triangles() + 2
+        self.draw_limit = 2 + PARTS_PER_CAR * self._cars_per_world + self._props_per_world
+        segment: ByteArray = np.array(self._segment, np.uint8)
+        self.tables = PictureTables(
+            *mesh,
+            material_flags=np.array(self._flags, np.int32),
+            material_colour=np.array(self._colour, np.float32),
+            material_texture=np.array(self._texture, np.int32),
+            material_segment=segment,
+            texel=self._pool.texel,
+            level_base=self._pool.level_base,
+            size_log=self._pool.size_log,
+            light=self._light,
+            scene_mesh=self._scene_mesh,
+            world_scene=self._world_scene,
+            prop_mesh=self._prop_mesh,
+            car_mesh=self._car_mesh,
+            car_paint=self._car_paint,
+            car_shadow=self._car_shadow,
+            prop_shadow=self._prop_shadow,
+            wheel_anchor=np.array(self._car.wheel_position, np.float32),
+            wheel_steered=np.array(self._car.wheel_steered, np.uint8),
+        )
+
+    def _count_triangles(self) -> int:
+        counts = np.array(self._store.triangle_counts)
+        static = int(counts[self._scene_mesh].sum(axis=1).max())
+        props = (
+            self._prop_mesh.reshape(-1, self._props_per_world) if self._props_per_world else np.zeros((1, 0), np.int32)
+        )
+        moving = int(np.where(props >= 0, counts[props], 0).sum(axis=1).max())
+        body = counts[self._car_mesh[:, 0]] + 4 * counts[self._car_mesh[:, 1]] + 2
+        return static + moving + int(body.reshape(-1, self._cars_per_world).sum(axis=1).max())
+
+
+def make_sky_box() -> Mesh:
+    """Return the box whose faces are seen from inside, in the order of `texture.make_sky_faces`, materials 0 to 5."""
+    faces = [
+        ((1, 0, 0), (0, -1, 0), (0, 0, -1)),
+        ((0, 1, 0), (1, 0, 0), (0, 0, -1)),
+        ((-1, 0, 0), (0, 1, 0), (0, 0, -1)),
+        ((0, -1, 0), (-1, 0, 0), (0, 0, -1)),
+        ((0, 0, 1), (0, -1, 0), (-1, 0, 0)),
+        ((0, 0, -1), (0, -1, 0), (1, 0, 0)),
+    ]
+    vertex, uv, triangle = [], [], []
+    for middle, right, down in np.array(faces, float):
+        base = len(vertex)
+        for across, below in ((0, 0), (0, 1), (1, 1), (1, 0)):
+            vertex.append(SKY_DISTANCE * (middle + (2 * across - 1) * right + (2 * below - 1) * down))
+            uv.append([SKY_MARGIN + (1.0 - 2.0 * SKY_MARGIN) * share for share in (across, below)])
+        triangle += [(base, base + 1, base + 2), (base, base + 2, base + 3)]
+    return Mesh(
+        vertex=np.array(vertex, np.float32),
+        uv=np.array(uv, np.float32),
+        triangle=np.array(triangle, np.int32),
+        material=np.repeat(np.arange(6, dtype=np.int32), 2),
+    )
+
+
+def _pack_light(scene: Scene) -> list[float]:
+    light = scene.light
+    fog = [255.0 * value for value in light.fog_colour]
+    return [*light.sun_colour, *light.ambient_colour, *fog, light.fog_density, *light.sun_direction]

@@ -1,0 +1,101 @@
+"""What kernels read: all scenes, cars and cameras of a renderer as named tuples of arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
+
+
+class PictureTables(NamedTuple):
+    """Meshes, materials, textures, scenes and looks of cars. Built by `camera.Renderer`; changed when a body changes."""
+
+    vertex: Float32Array
+    triangle_vertex: IntArray
+    triangle_plane: Float32Array
+    triangle_material: IntArray
+    cluster_range: IntArray
+    cluster_sphere: Float32Array
+    mesh_range: IntArray
+    mesh_sphere: Float32Array
+    material_flags: IntArray
+    """SHADE_* bits, shape [material_count]."""
+    material_colour: Float32Array
+    """sRGB 0 to 1, shape [material_count, 3]."""
+    material_texture: IntArray
+    """Index into `level_base`, shape [material_count]."""
+    material_segment: ByteArray
+    """CLASS_*, shape [material_count]."""
+    texel: WordArray
+    level_base: IntArray
+    size_log: IntArray
+    light: Float32Array
+    """Sun colour (3), ambient colour (3), fog colour 0 to 255 (3), fog density [1/m], direction to the sun (3),
+    shape [scene_count, 13]."""
+    scene_mesh: IntArray
+    """Static mesh and sky mesh, shape [scene_count, 2]."""
+    world_scene: IntArray
+    """Scene of each world, shape [world_count]."""
+    prop_mesh: IntArray
+    """-1: none, shape [prop_count]."""
+    car_mesh: IntArray
+    """Body, wheel and name plate (-1: none), shape [car_count, 3]."""
+    car_paint: Float32Array
+    """sRGB 0 to 1, shape [car_count, 3]."""
+    car_shadow: Float32Array
+    """Middle x, y, half length, half width, height of the ground in the body frame [m], shape [car_count, 5]."""
+    prop_shadow: Float32Array
+    """The same in the prop's frame, shape [prop_count, 5]."""
+    wheel_anchor: Float32Array
+    """Wheel centre at full compression, body frame [m], shape [4, 3]."""
+    wheel_steered: ByteArray
+    """Shape [4]."""
+
+
+class PoseTables(NamedTuple):
+    """The arrays of `State` that pictures depend on."""
+
+    present: ByteArray
+    position: FloatArray
+    orientation: FloatArray
+    steer_angle: FloatArray
+    wheel_angle: FloatArray
+    wheel_extension: FloatArray
+    prop_position: FloatArray
+    prop_orientation: FloatArray
+
+
+class CameraTables(NamedTuple):
+    """One camera group; all its pictures have one size."""
+
+    car: IntArray
+    """Whose it is, -1: nobody's, shape [camera_count]."""
+    world: IntArray
+    """Shape [camera_count]."""
+    mount: FloatArray
+    """Position in the body frame [m] (3) and rotation matrix camera to body (9), shape [camera_count, 12]."""
+    eye: Float32Array
+    """Optical centre, world frame [m], shape [camera_count, 3]."""
+    axes: Float32Array
+    """Right, down, forward in the world frame, shape [camera_count, 9]."""
+    lens: Float32Array
+    """Focal length [pixel of the finished picture], fisheye x, fisheye y, grey, far plane [m],
+    shape [camera_count, 5]."""
+
+
+class Scratch(NamedTuple):
+    """Working memory of one worker, for one picture size."""
+
+    depth: Float32Array
+    ident: WordArray
+    colour: WordArray
+    screen: Float32Array
+    left: IntArray
+    right: IntArray
+    polygon: Float32Array
+    record_float: Float32Array
+    record_int: IntArray
+    shape: Float32Array
+    basis: Float32Array
+    iota: Float32Array
+    warped: WordArray
