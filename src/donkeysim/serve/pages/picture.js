@@ -3,7 +3,7 @@
 const LEVELS = [1, 0.75, 0.55, 0.4];
 const SLOW_MS = 85;
 const FAST_MS = 28;
-const CALM_PICTURES = 30;
+const CALM_PICTURES = 15;
 const LARGEST_WIDTH = 1280;
 
 export class PicturePane {

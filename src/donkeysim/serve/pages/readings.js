@@ -45,7 +45,7 @@ export class Readings {
     showGauge("steering", telemetry.steering_angle);
     showGauge("throttle", telemetry.throttle);
     this.speed.add(telemetry.time, telemetry.speed);
-    if (telemetry.cte === null) return;
+    if (telemetry.cte == null) return;  // a scene without a path
     setText(byId("cte-now"), telemetry.cte.toFixed(2));
     setText(byId("cte-metres"), `(${describeSide(telemetry.cte * METRES_PER_UNIT)})`);
     this.cte.add(telemetry.time, telemetry.cte);

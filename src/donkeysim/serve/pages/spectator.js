@@ -84,7 +84,7 @@ function watchNothing() {
 }
 
 function showLoading() {
-  setText(byId("loading-name"), state.scene ?? "the scene");
+  setText(byId("loading-name"), state.scene ? nameScene(state.scene) : "the scene");
   setText(byId("loading-stage"), state.stage);
 }
 
@@ -98,7 +98,7 @@ function showMenu() {
 function makeSceneCard(scene) {
   const preview = scene.has_preview ? make("img", "preview") : make("span", "preview", "", makeRoadSign());
   if (scene.has_preview) Object.assign(preview, { src: `/pages/scenes/${encodeURIComponent(scene.name)}.jpg`, alt: "" });
-  const button = make("button", "scene-card card", "", preview, make("span", "title", scene.name.replaceAll("_", " ")));
+  const button = make("button", "scene-card card", "", preview, make("span", "title", nameScene(scene.name)));
   button.type = "button";
   button.dataset.scene = scene.name;
   button.addEventListener("click", () => act("/scene", { name: scene.name }, button));
@@ -128,7 +128,7 @@ function chooseCar(before) {
 
 function showStage() {
   const car = state.cars.find((entry) => entry.id === watched) ?? null;
-  setText(byId("scene-name"), state.scene.replaceAll("_", " "));
+  setText(byId("scene-name"), nameScene(state.scene));
   const time = state.readings?.telemetry?.time;
   byId("clock").hidden = time === undefined;
   if (time !== undefined) setText(byId("clock"), formatClock(time));
@@ -175,6 +175,10 @@ async function fetchOutline(scene) {
   } catch {
     outlineScene = null;
   }
+}
+
+function nameScene(scene) {
+  return scene.replaceAll("_", " ");
 }
 
 function formatClock(seconds) {

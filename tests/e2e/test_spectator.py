@@ -1,0 +1,349 @@
+"""The watching page in a real browser, over a stage without a simulator."""
+
+import asyncio
+import shutil
+import threading
+import time
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from donkeysim.serve.spectator import create_app
+from donkeysim.web.serving import PageServer, bind_port
+from stand_ins.watched_stage import WatchedStage
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = [
+    "<img src=x onerror=window.hacked=1>",
+    "<script>window.hacked=1</script>",
+    '"><svg onload=window.hacked=1>',
+    "{{constructor.constructor('window.hacked=1')()}}",
+    "\u202egnp.rac\nsecond line <b>bold</b>",
+    "W" * 900,
+    "   ",
+]
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+
+
+class ServedStage:
+    """A stage and its page on a loop in a thread of their own."""
+
+    def __init__(self):
+        self.stage = WatchedStage(names=["pace", "Ada", "Grace"], time=45.0)
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+        self.start(0)
+
+    def start(self, port):
+        async def start():
+            self.server = PageServer(create_app(self.stage, wire_port=9191), bind_port(port))
+            await self.server.start()
+
+        asyncio.run_coroutine_threadsafe(start(), self.loop).result(20)
+        self.address = self.server.address
+
+    def stop(self):
+        asyncio.run_coroutine_threadsafe(self.server.stop(), self.loop).result(20)
+
+    def close(self):
+        self.stop()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(5)
+        self.loop.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def served():
+    served = ServedStage()
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def open_page(browser, served):
+    contexts, faults = [], []
+
+    def open_page(width=1280, height=900, **options):
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url, served) else None)
+        page.goto(served.address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def is_foreign(url, served):
+    return not url.startswith((served.address, "blob:", "data:"))
+
+
+def count_pictures(page):
+    return int(page.evaluate("document.getElementById('picture').dataset.count ?? 0"))
+
+
+def wait_for_pictures(page, more=3, timeout=8.0):
+    """Wait on this side: the page's policy forbids what `wait_for_function` would evaluate there."""
+    wanted, end = count_pictures(page) + more, time.monotonic() + timeout
+    while count_pictures(page) < wanted:
+        assert time.monotonic() < end, "no new pictures"
+        page.wait_for_timeout(30)
+
+
+def picture_colour(page, share_x, share_y):
+    return page.evaluate(
+        """([x, y]) => {
+          const from = document.getElementById("picture");
+          const copy = document.createElement("canvas");
+          [copy.width, copy.height] = [from.width, from.height];
+          const pen = copy.getContext("2d");
+          pen.drawImage(from, 0, 0);
+          return [...pen.getImageData(x * from.width, y * from.height, 1, 1).data].slice(0, 3);
+        }""",
+        [share_x, share_y],
+    )
+
+
+def test_a_running_scene_is_shown_live(open_page, served):
+    page = open_page()
+    wait_for_pictures(page)
+    assert picture_colour(page, 0.5, 0.2) == pytest.approx([150, 190, 225], abs=12)
+    expect(page.locator("#scene-name")).to_have_text("generated track")
+    expect(page.locator("#lap")).to_have_text("3")
+    expect(page.locator("#last-lap")).to_have_text("19.90")
+    before = page.locator("#speed-now").inner_text()
+    served.stage.time = 47.0
+    expect(page.locator("#speed-now")).not_to_have_text(before)
+    expect(page.locator("#clock")).to_have_text("0:47.0")
+
+
+def test_the_view_and_the_car_can_be_chosen_by_mouse_and_by_key(open_page, served):
+    page = open_page()
+    wait_for_pictures(page)
+    page.get_by_role("button", name="Top", exact=True).click()
+    page.get_by_role("button", name="Grace").click()
+    wait_for_pictures(page)
+    assert ("top", 3) in {call[1:3] for call in served.stage.calls}
+    expect(page.locator("#watched")).to_have_text("Grace")
+    page.locator("body").press("v")
+    page.locator("body").press("p")
+    expect(page.locator("#watched")).to_have_text("Ada")
+    wait_for_pictures(page)
+    assert ("camera", 2) in {call[1:3] for call in served.stage.calls}
+    expect(page.locator("#inset")).to_be_hidden()
+    expect(page.get_by_role("button", name="Ada")).to_have_attribute("aria-pressed", "true")
+
+
+def test_everything_works_by_keyboard_alone(open_page, served):
+    page = open_page()
+    wait_for_pictures(page, 1)
+    seen = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.innerText || document.activeElement.id"))
+    text = " ".join(seen)
+    for name in ("Exit", "Chase", "Top", "Reset car", "Ada"):
+        assert name in text
+
+
+def test_reset_puts_the_watched_car_back(open_page, served):
+    page = open_page()
+    page.get_by_role("button", name="Ada").click()
+    expect(page.locator("#watched")).to_have_text("Ada")
+    with page.expect_response("**/cars/2/reset") as answered:
+        page.get_by_role("button", name="Reset car").click()
+    assert answered.value.status == 200
+    assert ("reset_car", 2) in served.stage.calls
+
+
+def test_exit_asks_first_and_the_menu_loads_a_scene(open_page, served):
+    page = open_page()
+    page.get_by_role("button", name="Exit scene").click()
+    expect(page.locator("#exit-text")).to_have_text("2 clients go back to the menu with it.")
+    page.get_by_role("button", name="Stay").click()
+    assert ("exit_scene",) not in served.stage.calls
+    page.get_by_role("button", name="Exit scene").click()
+    page.locator("#exit-dialog").get_by_role("button", name="Exit scene").click()
+    expect(page.get_by_role("heading", name="Choose a scene")).to_be_visible()
+    assert page.locator(".scene-card").count() == 4
+    page.get_by_role("button", name="warehouse").click()
+    expect(page.locator("#scene-name")).to_have_text("warehouse")
+    wait_for_pictures(page)
+
+
+def test_what_the_stage_refuses_is_shown_as_one_sentence(open_page, served):
+    served.stage.scene_name = None
+    page = open_page()
+    expect(page.locator(".scene-card").first).to_be_visible()
+    served.stage.scene_names = lambda: ("gone",)
+    page.get_by_role("button", name="generated road").click()
+    expect(page.get_by_role("alert")).to_contain_text("unknown scene 'generated_road'")
+
+
+def test_loading_tells_what_is_being_done(open_page, served):
+    served.stage.is_loading, served.stage.loading_stage = True, "compiling kernels, 3 of 11: camera"
+    page = open_page()
+    expect(page.get_by_role("heading", name="Loading generated track")).to_be_visible()
+    expect(page.locator("#loading-stage")).to_have_text("compiling kernels, 3 of 11: camera")
+    served.stage.is_loading = False
+    wait_for_pictures(page)
+
+
+def test_a_scene_without_cars_says_where_to_connect(open_page, served):
+    served.stage.names = []
+    page = open_page()
+    expect(page.get_by_role("heading", name="Waiting for a client on port 9191…")).to_be_visible()
+    expect(page.locator("#hint")).to_contain_text('"port": 9191')
+    expect(page.get_by_role("button", name="Reset car")).to_be_disabled()
+    assert served.stage.picture_count == 0
+    served.stage.names = ["late"]
+    wait_for_pictures(page)
+    expect(page.locator("#waiting")).to_be_hidden()
+
+
+def test_names_from_clients_are_text_never_markup(open_page, served):
+    served.stage.names = list(HOSTILE)
+    served.stage.last_hit = HOSTILE[0]
+    page = open_page()
+    wait_for_pictures(page)
+    rows = page.locator("#cars bdi")
+    assert rows.count() == len(HOSTILE)
+    assert rows.nth(0).inner_text() == HOSTILE[0]
+    assert rows.nth(4).inner_text() == "gnp.rac"
+    assert rows.nth(6).inner_text() == "Car 7"
+    for index in range(len(HOSTILE)):
+        page.locator("#cars button").nth(index).click()
+    expect(page.locator("#last-hit")).to_have_text(HOSTILE[0])
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main script, #cars svg, #cars b").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_inline_script_cannot_run_at_all(open_page, served):
+    page = open_page()
+    refused = page.evaluate(
+        """() => {
+          try { document.body.innerHTML = "<img src=x onerror=window.hacked=1>"; return false; } catch { return true; }
+        }"""
+    )
+    assert refused
+    page.evaluate(
+        """() => {
+          const button = document.createElement("button");
+          button.setAttribute("id", "try");
+          try { button.setAttribute("onclick", "window.hacked=1"); } catch {}
+          document.body.append(button);
+          button.click();
+        }"""
+    )
+    assert page.evaluate("window.hacked") is None
+
+
+@pytest.mark.parametrize("site", ["http://evil.example/", "http://localhost:4444/", "http://127.0.0.1:4444/"])
+def test_another_site_in_the_same_browser_can_neither_read_change_nor_watch(browser, served, site):
+    context = browser.new_context()
+    page = context.new_page()
+    page.route(site, lambda route: route.fulfill(body="<title>evil</title>", content_type="text/html"))
+    page.goto(site)
+    outcome = page.evaluate(
+        """async (target) => ({
+          read: await fetch(target + "/outline").then(() => "read", () => "refused"),
+          watch: await new Promise((done) => {
+            const socket = new WebSocket(target.replace("http", "ws") + "/state");
+            socket.onopen = () => done("open");
+            socket.onclose = () => done("refused");
+          }),
+          change: await fetch(target + "/exit", { method: "POST", mode: "no-cors", body: "{}" })
+            .then(() => "sent", () => "not sent"),
+        })""",
+        served.address,
+    )
+    context.close()
+    assert (outcome["read"], outcome["watch"]) == ("refused", "refused")
+    assert ("exit_scene",) not in served.stage.calls
+
+
+def test_a_page_that_nobody_sees_asks_for_nothing(open_page, served):
+    page = open_page()
+    wait_for_pictures(page)
+    hide = """(state) => {
+      Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    page.evaluate(hide, "hidden")
+    page.wait_for_timeout(300)
+    drawn = served.stage.picture_count
+    page.wait_for_timeout(500)
+    assert served.stage.picture_count == drawn
+    page.evaluate(hide, "visible")
+    wait_for_pictures(page)
+
+
+def test_a_slow_stage_is_asked_for_smaller_pictures_and_never_for_two_at_once(open_page, served):
+    served.stage.picture_delay = 0.12
+    page = open_page()
+    wait_for_pictures(page, 1)
+    widths = lambda: [call[3] for call in served.stage.calls if call[1:2] == ("chase",)]  # noqa: E731
+    first = widths()[0]
+    wait_for_pictures(page, 20, timeout=15)
+    assert widths()[-1] < first
+
+
+def test_the_page_connects_again_after_the_simulator_was_restarted(open_page, served):
+    page = open_page()
+    wait_for_pictures(page)
+    port = int(served.address.rsplit(":", 1)[1])
+    served.stop()
+    expect(page.get_by_role("heading", name="The simulator cannot be reached")).to_be_visible()
+    served.start(port)
+    wait_for_pictures(page)
+    expect(page.locator("#link")).to_have_text("Live")
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 640), (390, 844), (844, 390), (820, 1180), (1920, 1080)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_overflows_at_any_size(open_page, served, width, height, scheme):
+    served.stage.names = [f"racer number {index}" for index in range(16)]
+    page = open_page(width, height, color_scheme=scheme)
+    wait_for_pictures(page, 1)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    screen = page.locator("#screen").bounding_box()
+    assert screen["width"] >= 0.5 * width
+    buttons = page.locator(".controls button, #exit").all()
+    assert all(button.bounding_box()["height"] >= 32 for button in buttons)
+
+
+def test_sixteen_cars_are_listed_and_one_that_leaves_is_gone(open_page, served):
+    served.stage.names = [f"racer {index}" for index in range(16)]
+    page = open_page()
+    expect(page.locator("#cars button")).to_have_count(16)
+    page.get_by_role("button", name="racer 15").click()
+    served.stage.names.pop()
+    expect(page.locator("#cars button")).to_have_count(15)
+    expect(page.locator("#watched")).to_have_text("racer 14")
+    wait_for_pictures(page)

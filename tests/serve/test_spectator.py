@@ -1,0 +1,178 @@
+"""The watching page's answers: state, pictures, changes and refusals, each one sentence."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient, WebSocketDenialResponse
+
+from donkeysim.core.image import decode_picture
+from donkeysim.serve.spectator import create_app
+from stand_ins.watched_stage import WatchedStage, make_telemetry
+
+PAGE = "http://127.0.0.1:9093"
+OWN = {"origin": PAGE, "host": "127.0.0.1:9093"}
+
+
+@pytest.fixture
+def stage():
+    return WatchedStage(names=["pace", "Ada"], time=45.0)
+
+
+@pytest.fixture
+def client(stage):
+    return TestClient(create_app(stage, wire_port=9191), base_url=PAGE)
+
+
+def ask_state(client, question='{"car":1}'):
+    with client.websocket_connect("/state", headers=OWN) as socket:
+        socket.send_text(question)
+        return json.loads(socket.receive_text())
+
+
+def test_the_page_is_served_with_all_its_parts(client):
+    page = client.get("/")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    for part in ("/pages/spectator.js", "/pages/spectator.css", "/shared/base.css", "/shared/icon.svg"):
+        assert part in page.text
+        assert client.get(part).status_code == 200
+
+
+def test_the_state_lists_scenes_and_cars_and_reads_the_watched_one(client):
+    state = ask_state(client)
+    assert [scene["name"] for scene in state["scenes"]][-1] == "generated_track"
+    assert (state["scene"], state["is_loading"], state["wire_port"]) == ("generated_track", False, 9191)
+    pace, other = state["cars"]
+    assert (pace["name"], pace["is_pace_car"], other["is_pace_car"]) == ("pace", True, False)
+    assert (pace["lap"], pace["last_lap"], pace["best_lap"]) == (3, 19.9, 19.9)
+    assert state["readings"]["id"] == 1
+    assert state["readings"]["telemetry"]["time"] == 45.0
+    assert (state["readings"]["lap_times"], state["readings"]["lap_count"]) == ([20.0, 19.9], 2)
+
+
+def test_a_car_that_left_has_no_readings(client):
+    assert ask_state(client, '{"car":99}')["readings"] is None
+    assert ask_state(client, "{}")["readings"] is None
+
+
+def test_the_state_of_the_menu_and_of_loading_is_told(client, stage):
+    stage.scene_name, stage.is_loading, stage.loading_stage = "warehouse", True, "compiling, 2 of 9"
+    state = ask_state(client)
+    assert (state["scene"], state["is_loading"], state["stage"]) == ("warehouse", True, "compiling, 2 of 9")
+    stage.scene_name, stage.is_loading = None, False
+    state = ask_state(client)
+    assert (state["scene"], state["cars"]) == (None, [])
+
+
+def test_names_no_text_can_carry_do_not_break_the_page(client, stage):
+    stage.names = ["\ud800half", "\x00\x1b[31m", "\u202e", "<script>"]
+    assert [car["name"] for car in ask_state(client)["cars"]] == ["?half", "\x00\x1b[31m", "\u202e", "<script>"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["", "state", "[]", "{", '{"car":"1"}', '{"car":1e99}', '{"cars":1}', "null", '{"car":' + "9" * 5000 + "}"],
+)
+def test_a_question_nobody_understands_gets_one_sentence_and_the_link_stays(client, question):
+    with client.websocket_connect("/state", headers=OWN) as socket:
+        socket.send_text(question)
+        assert "does not exist" in json.loads(socket.receive_text())["error"]
+        socket.send_text("{}")
+        assert json.loads(socket.receive_text())["scene"] == "generated_track"
+
+
+def test_every_question_gets_one_picture_of_the_size_asked_for(client, stage):
+    with client.websocket_connect("/picture", headers=OWN) as socket:
+        for view, size in (("chase", (640, 360)), ("top", (320, 180))):
+            question = {"view": view, "car": 2, "width": size[0], "height": size[1]}
+            socket.send_text(json.dumps(question))
+            picture = decode_picture(socket.receive_bytes())
+            assert picture.shape == (size[1], size[0], 3)
+            assert np.ptp(picture) > 50
+    assert [call[1:3] for call in stage.calls] == [("chase", 2), ("top", 2)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"width": 5000}, {"height": 0}, {"width": -3}, {"view": "inside"}, {"car": 99}, {"car": None}, {"extra": 1}],
+)
+def test_an_impossible_picture_is_refused_and_the_link_stays(client, change):
+    good = {"view": "chase", "car": 1, "width": 320, "height": 180}
+    with client.websocket_connect("/picture", headers=OWN) as socket:
+        socket.send_text(json.dumps({**good, **change}))
+        refusal = json.loads(socket.receive_text())["error"]
+        assert refusal
+        assert "\n" not in refusal
+        socket.send_text(json.dumps(good))
+        assert socket.receive_bytes()[:2] == b"\xff\xd8"
+
+
+def test_nothing_is_drawn_while_nobody_asks(client, stage):
+    client.get("/")
+    ask_state(client)
+    with client.websocket_connect("/picture", headers=OWN):
+        pass
+    assert stage.picture_count == 0
+
+
+def test_the_outline_is_the_scenes_own(client, stage):
+    outline = client.get("/outline").json()
+    assert outline["path"][0] == [4.0, 0.0]
+    assert len(outline["left"]) == len(outline["right"]) == 60
+    assert outline["is_closed"] is True
+    assert math.isclose(outline["start_line"][0][1][0], 4.4)
+    stage.scene_name = None
+    assert client.get("/outline").json() is None
+
+
+def test_the_page_loads_resets_and_exits(client, stage):
+    for path, body in (("/exit", {}), ("/scene", {"name": "warehouse"}), ("/cars/2/reset", {})):
+        assert client.post(path, headers=OWN, json=body).status_code == 200
+    assert stage.calls == [("exit_scene",), ("load_scene", "warehouse"), ("reset_car", 2)]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "part"),
+    [
+        ("/scene", b'{"name":"warehose"}', "did you mean 'warehouse'?"),
+        ("/scene", b"{}", "`name`"),
+        ("/scene", b"\xff\xfe", "does not exist"),
+        ("/scene", b'{"name":"' + b"x" * 9000 + b'"}', "longer than"),
+        ("/cars/99/reset", b"", "no car 99"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(client, path, body, part):
+    answered = client.post(path, headers=OWN, content=body)
+    assert answered.status_code == 409
+    error = answered.json()["error"]
+    assert part in error
+    assert "\n" not in error
+
+
+@pytest.mark.parametrize("path", ["/scene", "/exit", "/cars/1/reset"])
+def test_only_the_page_itself_changes_anything(client, stage, path):
+    body = {"name": "warehouse"}
+    for headers in ({}, {"origin": "http://evil.example"}, {**OWN, "sec-fetch-site": "cross-site"}):
+        assert client.post(path, headers=headers, json=body).status_code == 403
+    assert client.post(path, headers={"origin": "http://evil.example", "host": "evil.example"}).status_code == 403
+    assert client.get(path, headers=OWN).status_code == 405
+    assert stage.calls == []
+
+
+@pytest.mark.parametrize("path", ["/state", "/picture"])
+def test_only_the_page_itself_watches(client, path):
+    for headers in ({}, {"origin": "http://evil.example"}, {"origin": "http://evil.example", "host": "evil.example"}):
+        with pytest.raises(WebSocketDenialResponse), client.websocket_connect(path, headers=headers):
+            pass
+
+
+def test_readings_without_a_path_are_sent_without_cte(client, stage, monkeypatch):
+    monkeypatch.setattr("stand_ins.watched_stage.make_telemetry", lambda *_: bare_telemetry())
+    assert ask_state(client)["readings"]["telemetry"].get("cte") is None
+
+
+def bare_telemetry():
+    telemetry = make_telemetry(1.0)
+    telemetry.cte = telemetry.activeNode = None
+    return telemetry
