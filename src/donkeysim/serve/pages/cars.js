@@ -35,13 +35,24 @@ export class CarList {
     this.rows = new Map();
   }
 
+  /** Show these cars, the watched one marked and in sight. */
   update(cars, watched) {
     for (const [id, row] of this.rows) {
       if (!cars.some((car) => car.id === id)) { row.item.remove(); this.rows.delete(id); }
     }
     for (const car of cars) this.fill(this.rows.get(car.id) ?? this.add(car), car, car.id === watched);
+    if (watched !== this.watched) this.scrollTo(this.rows.get(watched)?.item);
+    this.watched = watched;
     byId("no-cars").hidden = cars.length > 0;
+    byId("car-head").hidden = cars.length === 0;
     setText(byId("cars-title"), cars.length ? `Cars (${cars.length})` : "Cars");
+  }
+
+  scrollTo(item) {
+    if (!item) return;
+    const top = item.offsetTop - this.list.offsetTop;
+    const lowest = top + item.offsetHeight - this.list.clientHeight;
+    this.list.scrollTop = Math.min(Math.max(this.list.scrollTop, lowest), top);
   }
 
   add(car) {

@@ -107,10 +107,12 @@ export class TrackMap {
     pen.rotate(this.place.turn - yaw);
     pen.beginPath();
     pen.moveTo(9, 0); pen.lineTo(-6, 6); pen.lineTo(-3, 0); pen.lineTo(-6, -6); pen.closePath();
-    pen.lineWidth = isWatched ? 5 : 3;
     pen.lineJoin = "round";
-    pen.strokeStyle = isWatched ? ink.accent : ink.surface;
-    pen.stroke();
+    for (const [colour, thickness] of [[ink["text-soft"], isWatched ? 7 : 4.5], [isWatched ? ink.accent : ink.surface, isWatched ? 5 : 3]]) {
+      pen.strokeStyle = colour;
+      pen.lineWidth = thickness;
+      pen.stroke();
+    }
     pen.fillStyle = `rgb(${car.colour.join(" ")})`;
     pen.fill();
     pen.restore();

@@ -133,7 +133,9 @@ function showStage() {
   byId("clock").hidden = time === undefined;
   if (time !== undefined) setText(byId("clock"), formatClock(time));
   byId("waiting").hidden = car !== null;
-  byId("reset").disabled = car === null;
+  byId("screen").classList.toggle("empty", car === null);
+  byId("controls").hidden = car === null;
+  byId("readings").hidden = car === null;
   byId("inset").hidden = car === null || view === "camera";
   if (car === null) { byId("stale").hidden = true; showHint(); }
   showWatched(car);
