@@ -43,6 +43,12 @@ def inline_kernel(function: F) -> F:
     return njit(nogil=True, error_model="numpy", inline="always")(function)  # type: ignore[no-any-return]
 
 
+def inner_kernel(function: F) -> F:
+    """Compile a strict function that only kernels call: no entry from Python, which takes most of the compile time."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+
+
 def find_cache_folder() -> Path:
     """Return the folder of compiled kernels for these sources on this processor, creating it.
 

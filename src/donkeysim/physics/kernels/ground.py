@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.physics.kernels.layout import (
     I_HEIGHT,
     I_HEIGHT_COLUMNS,
@@ -22,7 +22,7 @@ from donkeysim.physics.kernels.layout import (
 )
 
 
-@kernel
+@inner_kernel
 def sample_height(terrain, scene, x, y):
     """Return (height [m], slope along x [-], slope along y [-]), bilinear; beyond the grid its border goes on."""
     if terrain.index[scene, I_IS_LEVEL] != 0:
@@ -58,7 +58,7 @@ def sample_height(terrain, scene, x, y):
     return low + (high - low) * fy, slope_x, slope_y
 
 
-@kernel
+@inner_kernel
 def sample_ceiling(terrain, scene, x, y):
     """Return a height [m] that the ground near a point does not exceed."""
     if terrain.index[scene, I_IS_LEVEL] != 0:
@@ -73,7 +73,7 @@ def sample_ceiling(terrain, scene, x, y):
     return terrain.ceiling[terrain.index[scene, I_HEIGHT] + row * columns + column]
 
 
-@kernel
+@inner_kernel
 def find_surface(terrain, scene, x, y):
     """Return the index into `terrain.friction` and `terrain.drivable` of the surface at a point."""
     u = (x - terrain.number[scene, T_SURFACE_X]) / terrain.number[scene, T_SURFACE_CELL]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.physics.kernels.ground import find_surface
 from donkeysim.physics.kernels.layout import (
     N_CLOSED,
@@ -22,7 +22,7 @@ LOST_DISTANCE = 1.5
 """Distance from the path [m] beyond which the whole path is searched now and then."""
 
 
-@kernel
+@inner_kernel
 def measure_segment(points, begin, count, closed, segment, x, y):
     """Return (squared distance [m²], share of the segment's length) of the nearest point of one segment.
 
@@ -42,7 +42,7 @@ def measure_segment(points, begin, count, closed, segment, x, y):
     return ex * ex + ey * ey, share
 
 
-@kernel
+@inner_kernel
 def find_segment_near(points, begin, count, closed, segment, x, y):
     """Return the nearest segment reached by descending from `segment` along the line."""
     last = count if closed != 0 else count - 1
@@ -64,7 +64,7 @@ def find_segment_near(points, begin, count, closed, segment, x, y):
     return segment
 
 
-@kernel
+@inner_kernel
 def find_segment(points, begin, count, closed, x, y):
     """Return the nearest segment of a whole line."""
     best, nearest = np.inf, 0
@@ -76,7 +76,7 @@ def find_segment(points, begin, count, closed, x, y):
     return nearest
 
 
-@kernel
+@inner_kernel
 def follow_node(course, scene, node, x, y, everywhere):
     """Return the path node behind a car that was at `node`; `everywhere` also looks for it far away once it is lost."""
     begin, count = course.index[scene, N_NODE], course.index[scene, N_NODE_COUNT]
@@ -92,7 +92,7 @@ def follow_node(course, scene, node, x, y, everywhere):
     return node
 
 
-@kernel
+@inner_kernel
 def count_nodes(course, scene, old, new):
     """Return the signed number of nodes from `old` to `new`, the short way round."""
     passed = new - old
@@ -105,7 +105,7 @@ def count_nodes(course, scene, old, new):
     return passed
 
 
-@kernel
+@inner_kernel
 def find_crossing(course, scene, old_x, old_y, x, y):
     """Return the start line that a move crossed forwards, or -1."""
     for line in range(course.index[scene, N_LINE], course.index[scene, N_LINE] + course.index[scene, N_LINE_COUNT]):
@@ -124,7 +124,7 @@ def find_crossing(course, scene, old_x, old_y, x, y):
     return -1
 
 
-@kernel
+@inner_kernel
 def observe_progress(state, car, course, terrain, scene):
     """Write a car's cte, `on_road` and progress from its position and node."""
     x, y = state.position[car, 0], state.position[car, 1]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import kernel
+from donkeysim.core.kernel import inner_kernel
 
 ORIGIN_SLOPE = 1.0
 """Slope of a friction curve at the origin, in extremum values per extremum slip (not published; 1 to 2 is usual)."""
 
 
-@kernel
+@inner_kernel
 def divide_curve(slip, value, asymptote, asymptote_value):
     """Return a friction curve over its slip, curve(s) / s [-].
 
@@ -29,7 +29,7 @@ def divide_curve(slip, value, asymptote, asymptote_value):
     return (value + (asymptote_value - value) * t * t * (3.0 - 2.0 * t)) / slip
 
 
-@kernel
+@inner_kernel
 def divide_arctangent(x):
     """Return atan(x) / x."""
     if abs(x) < 1e-4:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, kernel
+from donkeysim.core.kernel import inline_kernel, inner_kernel
 from donkeysim.physics.kernels.ground import find_surface, sample_height
 from donkeysim.physics.kernels.layout import (
     ANGULAR,
@@ -109,7 +109,7 @@ def compute_suspension(param, car, wheel, extension, rate):
     return max(force - param[car, P_DAMPER] * rate, 0.0)
 
 
-@kernel
+@inner_kernel
 def turn_wheel(body, row, wheel, param, car, torque, brake, load, forward, lateral, dt):
     """Integrate a wheel's spin and return the tyre's force on the body, along and left of the wheel [N].
 
@@ -194,7 +194,7 @@ def find_wheel_ground(terrain, scene, x, y, z, up_x, up_y, up_z, reach):
     return drop * scale / max(cosine, 0.1), -slope_x * scale, -slope_y * scale, scale, cosine
 
 
-@kernel
+@inner_kernel
 def advance_car(body, row, param, car, terrain, scene, dt):
     """Change a car's velocities by one step of gravity, drag, suspension and tyres; contacts come after.
 
@@ -301,7 +301,7 @@ def advance_car(body, row, param, car, terrain, scene, dt):
     turn_body(body, row, tx, ty, tz, 1.0 - dt * param[car, P_ANGULAR_DRAG], dt)
 
 
-@kernel
+@inner_kernel
 def turn_body(body, row, tx, ty, tz, keep, dt):
     """Change a body's angular velocity by a torque [N m, world frame] and by its own gyroscopic one.
 
@@ -342,7 +342,7 @@ def turn_body(body, row, tx, ty, tz, keep, dt):
     body[row, ANGULAR + 2] = r20 * bx + r21 * by + r22 * bz
 
 
-@kernel
+@inner_kernel
 def move_body(body, row, dt):
     """Change a body's pose by one step of its velocities; remember the rotation in `TURN`."""
     for axis in range(3):
@@ -367,7 +367,7 @@ def move_body(body, row, dt):
     rotate_frame(body, row)
 
 
-@kernel
+@inner_kernel
 def rotate_frame(body, row):
     """Write a body's rotation matrix from its quaternion."""
     w, x, y, z = body[row, QUATERNION], body[row, QUATERNION + 1], body[row, QUATERNION + 2], body[row, QUATERNION + 3]

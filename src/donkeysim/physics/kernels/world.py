@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import kernel
+from donkeysim.core.kernel import inner_kernel, kernel
 from donkeysim.core.types import FloatArray, IntArray
 from donkeysim.physics.kernels.ground import sample_height
 from donkeysim.physics.kernels.layout import (
@@ -62,7 +62,7 @@ DEEP = 0.5
 """A car this far below the ground is put back [m]."""
 
 
-@kernel
+@inner_kernel
 def limit_request(value, low, high):
     """Return a request within its limits; 0 for one that is not a number."""
     if not (value == value):
@@ -70,7 +70,7 @@ def limit_request(value, low, high):
     return min(max(value, low), high)
 
 
-@kernel
+@inner_kernel
 def load_car(body, row, state, control, car, param):
     """Copy a car from State and its controls from Control into a row of `body`."""
     for axis in range(3):
@@ -109,7 +109,7 @@ def load_car(body, row, state, control, car, param):
     body[row, ORIGIN_Y] = state.position[car, 1]
 
 
-@kernel
+@inner_kernel
 def turn_vector(body, row, axis, sign):
     """Return one world coordinate of the vector from a body's origin to its centre of mass [m], times `sign`."""
     base = ROTATION + 3 * axis
@@ -120,7 +120,7 @@ def turn_vector(body, row, axis, sign):
     )
 
 
-@kernel
+@inner_kernel
 def store_car(body, row, state, car, dt):
     """Copy a car from its row of `body` into State."""
     for axis in range(3):
@@ -140,7 +140,7 @@ def store_car(body, row, state, car, dt):
         state.wheel_load[car, part] = body[row, LOAD + part]
 
 
-@kernel
+@inner_kernel
 def measure_body_velocity(body, row, axis):
     """Return one coordinate of a body's velocity in its own frame [m/s]."""
     return (
@@ -150,7 +150,7 @@ def measure_body_velocity(body, row, axis):
     )
 
 
-@kernel
+@inner_kernel
 def is_sane(body, row):
     """Return whether a car's position and velocity are finite and within the world."""
     x, y, z = body[row, POSITION], body[row, POSITION + 1], body[row, POSITION + 2]
@@ -163,7 +163,7 @@ def is_sane(body, row):
     return abs(x) < FAR and abs(y) < FAR and abs(z) < FAR and square < SPEED_MAX * SPEED_MAX
 
 
-@kernel
+@inner_kernel
 def rescue_car(body, row, state, car, course, scene):
     """Put a car back at its spawn pose, at rest, and say so in `fault`."""
     for part in range(4):
@@ -186,14 +186,14 @@ def rescue_car(body, row, state, car, course, scene):
     state.node_index[car] = locate_node(course, scene, state.spawn_position[car, 0], state.spawn_position[car, 1])
 
 
-@kernel
+@inner_kernel
 def locate_node(course, scene, x, y):
     """Return the path node behind a point, looked for along the whole path."""
     begin, count = course.index[scene, N_NODE], course.index[scene, N_NODE_COUNT]
     return find_segment(course.node, begin, count, course.index[scene, N_CLOSED], x, y)
 
 
-@kernel
+@inner_kernel
 def track_car(body, row, state, car, course, scene, step):
     """Update a car's start-line crossings and, now and then, its path node; `step` is the clock after the move."""
     x = body[row, POSITION] - turn_vector(body, row, 0, 1.0)

@@ -11,7 +11,7 @@ from donkeysim.core.types import FloatArray
 from donkeysim.world import scene as parts
 from donkeysim.world.tracks.ground import build_ground
 from donkeysim.world.tracks.path import CentreLine, build_centre_line
-from donkeysim.world.tracks.track_file import StartTable, TrackFile
+from donkeysim.world.tracks.track_file import TrackFile
 
 
 def build_scene(track: TrackFile, source: FilePath) -> parts.Scene:
