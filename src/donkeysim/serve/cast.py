@@ -1,0 +1,122 @@
+"""Who is on stage: clients, and cars with what a watcher wants to know of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from donkeysim.core.types import PHYSICS_STEP
+from donkeysim.serve.lock_step import Turnstile
+from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.watch import CarRow
+from donkeysim.sim.simulator import Simulator
+from donkeysim.wire.replies import Reply, StartLineCrossed, encode_reply
+from donkeysim.world.telemetry import Telemetry
+
+IDLE_RADIUS = 0.125
+"""A car that stays this near to where it was counts as idle [m]; the original's 1 U."""
+
+
+@dataclass
+class Client:
+    """Somebody connected.
+
+    Attributes:
+        client_id: Never used again for another.
+        turnstile: Its queue in lock-step.
+        car: Its car; None in the menu and when no place was free.
+    """
+
+    client_id: int
+    turnstile: Turnstile
+    car: CarOnStage | None = None
+
+
+@dataclass
+class CarOnStage:
+    """A car of the running scene.
+
+    Attributes:
+        car_id: Never used again for another.
+        row: Of the simulator's arrays.
+        client: Who drives it; None for the pace car.
+        telemetry: Latest readings.
+        picture: Latest picture of its first camera as a JPEG file; None before the first and in other encodings.
+        lap_times: Since the last reset [s].
+        last_hit: Name of what it touched last; "" for nothing.
+        crossing_step: Physics step of the last start-line crossing, -1 before the first.
+        idle_position: Where it was when it last counted as moving [m].
+        idle_since: When that was [s, wall time].
+    """
+
+    car_id: int
+    row: int
+    client: Client | None
+    telemetry: Telemetry | None = None
+    picture: bytes | None = None
+    lap_times: list[float] = field(default_factory=list)
+    last_hit: str = ""
+    crossing_step: int = -1
+    idle_position: tuple[float, float] = (0.0, 0.0)
+    idle_since: float = 0.0
+
+    def begin_anew(self) -> None:
+        """Forget laps and hits, as a reset does."""
+        self.lap_times.clear()
+        self.last_hit = ""
+        self.crossing_step = -1
+
+    def note_telemetry(self, telemetry: Telemetry) -> None:
+        """Keep the latest readings."""
+        self.telemetry = telemetry
+        if telemetry.hit != "none":
+            self.last_hit = telemetry.hit
+
+    def take_crossing(self, simulator: Simulator) -> Output | None:
+        """Return the event of a start line crossed since the last call, for the car's client."""
+        step = int(simulator.state.crossing_step[self.row])
+        if step <= self.crossing_step:
+            return None
+        if self.crossing_step >= 0:
+            self.lap_times.append((step - self.crossing_step) * PHYSICS_STEP)
+        self.crossing_step = step
+        if self.client is None:
+            return None
+        line = int(simulator.state.crossing_line[self.row])
+        return make_event(self.client, StartLineCrossed(starting_line_index=line, timeStamp=step * PHYSICS_STEP))
+
+    def has_idled(self, simulator: Simulator, now: float, limit: float) -> bool:
+        """Return whether the car has not left its place for `limit` seconds of wall time."""
+        x, y, _ = simulator.state.position[self.row].tolist()
+        if (x - self.idle_position[0]) ** 2 + (y - self.idle_position[1]) ** 2 > IDLE_RADIUS**2:
+            self.idle_position = (x, y)
+            self.idle_since = now
+        return now - self.idle_since > limit
+
+    def make_row(self, simulator: Simulator) -> CarRow:
+        """Return what a watcher sees."""
+        body = simulator.get_body(self.row)
+        return CarRow(
+            car_id=self.car_id,
+            name=body.name,
+            style=body.style,
+            colour=body.colour,
+            is_pace_car=self.client is None,
+            telemetry=self.telemetry,
+            pose=find_pose(simulator, self.row),
+            lap_times=tuple(self.lap_times),
+            last_hit=self.last_hit,
+        )
+
+
+def make_event(client: Client, reply: Reply, numbers_as_strings: bool = False) -> Output:
+    """Return a reply as an output that is never dropped."""
+    return Output(client.client_id, OutputKind.EVENT, encode_reply(reply, numbers_as_strings))
+
+
+def find_pose(simulator: Simulator, row: int) -> tuple[float, float, float]:
+    """Return a car's x, y [m] and yaw [rad], world frame."""
+    import math
+
+    x, y, _ = simulator.state.position[row].tolist()
+    qw, qx, qy, qz = simulator.state.orientation[row].tolist()
+    return (x, y, math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz)))

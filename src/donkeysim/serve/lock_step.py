@@ -1,0 +1,52 @@
+"""Lock-step: time waits until every client has said what its car does next."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from donkeysim.core.clock import Clock
+from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.wire.messages import DriveCar, Request
+
+MOST_SILENT_SECONDS = 10.0
+"""A client that says nothing for so long is not waited for [s, wall time]."""
+
+
+@dataclass
+class Turnstile:
+    """One client's queue in lock-step.
+
+    Attributes:
+        waiting: Requests not yet carried out, in the order received; the first one is a control.
+        heard: When the client last said something or was last answered [s].
+    """
+
+    heard: float
+    waiting: deque[Request] = field(default_factory=deque)
+
+    def is_ready(self) -> bool:
+        """Return whether the client's next control is here."""
+        return bool(self.waiting) and isinstance(self.waiting[0], DriveCar)
+
+
+class LockStep:
+    """Whether the scene is in lock-step, how long a step is, and when the next one may be taken."""
+
+    def __init__(self, read_clock: Clock) -> None:
+        self.is_on = False
+        self.step_count = PHYSICS_RATE // 20
+        self._read_clock = read_clock
+
+    def seconds_left(self, turnstiles: Iterable[Turnstile]) -> float | None:
+        """Return how long to wait for the silent before the next step [s]; 0: step now; None: nobody is ready."""
+        now = self._read_clock()
+        is_any_ready = False
+        longest = 0.0
+        for turnstile in turnstiles:
+            if turnstile.is_ready():
+                is_any_ready = True
+            else:
+                longest = max(longest, turnstile.heard + MOST_SILENT_SECONDS - now)
+        return longest if is_any_ready else None

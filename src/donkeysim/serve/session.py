@@ -1,0 +1,173 @@
+"""One client's side of the conversation, without IO: bytes in, replies and requests out; and what may be said when."""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from donkeysim.core.clock import Clock
+from donkeysim.core.errors import WireError
+from donkeysim.wire.framing import Fault, ObjectReader
+from donkeysim.wire.messages import (
+    PROTOCOL_VERSION,
+    GetProtocolVersion,
+    GetSceneNames,
+    LoadScene,
+    QuitApp,
+    Request,
+    SetRacerInfo,
+)
+from donkeysim.wire.reading import read_request
+from donkeysim.wire.replies import ErrorReply, ProtocolVersion, SceneNames, encode_reply
+
+MOST_ERRORS_A_SECOND = 10
+
+MOST_MESSAGES_A_SECOND = 10_000
+"""A client that stays above this for `MOST_FLOODED_SECONDS` is sent away."""
+
+MOST_FLOODED_SECONDS = 5.0
+
+_log = logging.getLogger("donkeysim.wire")
+
+
+class Place(enum.Enum):
+    """Where a client is."""
+
+    MENU = "in the menu"
+    TRACK = "in a scene"
+    NO_CAR = "in a scene without a car"
+
+
+def find_refusal(request: Request, place: Place) -> str | None:
+    """Return why a request cannot be honoured where the client is, None when it can."""
+    name = request.message_type()
+    if isinstance(request, LoadScene):
+        return None if place is Place.MENU else "load_scene: a scene is running; send exit_scene first."
+    if place is Place.MENU:
+        return f"{name}: no scene is running; send load_scene first."
+    if place is Place.NO_CAR and name not in ("exit_scene", "node_position"):
+        return f"{name}: you have no car; wait until a place for one is free."
+    return None
+
+
+@dataclass
+class Turn:
+    """What one portion of bytes, or the passing of time, leads to.
+
+    Attributes:
+        replies: Lines for the client.
+        requests: For the stage, in the order received.
+        wants_quit: Whether the whole program shall end.
+        is_over: Whether the connection shall be closed after the replies.
+    """
+
+    replies: list[bytes] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    wants_quit: bool = False
+    is_over: bool = False
+
+
+class Session:
+    """Reads one client, answers what needs no stage, and keeps its errors within limits.
+
+    Attributes:
+        name: For the log.
+        racer: What the client told about its racer.
+    """
+
+    def __init__(self, name: str, list_scenes: Callable[[], tuple[str, ...]], read_clock: Clock) -> None:
+        self.name = name
+        self.racer: SetRacerInfo | None = None
+        self._list_scenes = list_scenes
+        self._read_clock = read_clock
+        self._reader = ObjectReader(read_clock)
+        self._error_times: deque[float] = deque(maxlen=MOST_ERRORS_A_SECOND)
+        self._logged: set[str] = set()
+        self._is_over = False
+        self._window_start = read_clock()
+        self._window_count = 0
+        self._flooded_seconds = 0.0
+
+    def receive(self, data: bytes) -> Turn:
+        """Return what the client's bytes lead to."""
+        turn = Turn()
+        if self._is_over:
+            return turn
+        items = self._reader.feed(data)
+        for item in items:
+            if isinstance(item, Fault):
+                self._take_fault(item, turn)
+            else:
+                self._take_object(item, turn)
+            if turn.is_over:
+                return turn
+        if self._is_flooding(len(items)):
+            text = f"more than {MOST_MESSAGES_A_SECOND} messages a second for {MOST_FLOODED_SECONDS:g} s; goodbye."
+            self._take_fault(Fault("flood", text, is_fatal=True), turn)
+        return turn
+
+    def check_time(self) -> Turn:
+        """Return what the passing of time leads to; call it now and then."""
+        turn = Turn()
+        for item in self._reader.check_time():
+            if isinstance(item, Fault):
+                self._take_fault(item, turn)
+        return turn
+
+    def report_error(self, kind: str, text: str) -> bytes | None:
+        """Return the line that tells the client of an error, None when it was told enough in this second.
+
+        Args:
+            kind: Short name of this sort of error; logged once.
+            text: One sentence.
+        """
+        if kind not in self._logged:
+            self._logged.add(kind)
+            _log.warning("%s: %s", self.name, text)
+        now = self._read_clock()
+        if len(self._error_times) == MOST_ERRORS_A_SECOND and now - self._error_times[0] < 1.0:
+            return None
+        self._error_times.append(now)
+        return encode_reply(ErrorReply(error=text))
+
+    def _take_fault(self, fault: Fault, turn: Turn) -> None:
+        if fault.is_fatal:
+            self._is_over = turn.is_over = True
+            self._error_times.clear()
+        line = self.report_error(fault.kind, fault.text)
+        if line is not None and not fault.is_silent:
+            turn.replies.append(line)
+
+    def _take_object(self, fields: dict[str, object], turn: Turn) -> None:
+        try:
+            request, note = read_request(fields)
+        except WireError as error:
+            self._take_fault(Fault(f"bad {str(fields.get('msg_type'))[:40]}", str(error)), turn)
+            return
+        if note:
+            self._take_fault(Fault(f"changed {request.message_type()}", note), turn)
+        if isinstance(request, GetProtocolVersion):
+            turn.replies.append(encode_reply(ProtocolVersion(version=PROTOCOL_VERSION)))
+        elif isinstance(request, GetSceneNames):
+            turn.replies.append(encode_reply(SceneNames(scene_names=self._list_scenes())))
+        elif isinstance(request, SetRacerInfo):
+            self.racer = request
+        elif isinstance(request, QuitApp):
+            turn.wants_quit = True
+        else:
+            turn.requests.append(request)
+
+    def _is_flooding(self, item_count: int) -> bool:
+        """Count messages; return True when there were too many for too long."""
+        self._window_count += item_count
+        elapsed = self._read_clock() - self._window_start
+        if elapsed < 1.0:
+            return False
+        is_above = self._window_count > MOST_MESSAGES_A_SECOND * elapsed
+        self._flooded_seconds = self._flooded_seconds + elapsed if is_above else 0.0
+        self._window_start += elapsed
+        self._window_count = 0
+        return self._flooded_seconds >= MOST_FLOODED_SECONDS

@@ -1,0 +1,497 @@
+"""The running scene and everybody on it, without sockets: who has which car, what their requests do, when time moves on.
+
+All methods are called on one thread, the simulation's. What clients shall receive gathers in outputs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from donkeysim.core import frames
+from donkeysim.core.clock import Clock, Pacer
+from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
+from donkeysim.core.image import encode_jpeg, encode_picture
+from donkeysim.core.kernel import count_cached_kernels
+from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.serve import view
+from donkeysim.serve.cast import CarOnStage, Client, find_pose, make_event
+from donkeysim.serve.lock_step import LockStep, Turnstile
+from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.session import Place, find_refusal
+from donkeysim.serve.watch import CarRow, Outline, View
+from donkeysim.sim.path_follower import PathFollower
+from donkeysim.sim.simulator import Simulator
+from donkeysim.wire import messages, settings
+from donkeysim.wire.replies import CarLoaded, NodePosition, SceneLoaded, SceneSelectionReady, encode_telemetry
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import BodySpec, LidarSpec, SceneSpec, WorldSpec
+from donkeysim.world.telemetry import Telemetry
+from donkeysim.world.tracks import list_scenes, load_scene
+
+PACE_CAR_BODY = BodySpec(style="car01", colour=(250, 180, 20), name="pace car", font_size=60)
+
+MOST_STEPS_UNSTEERED = PHYSICS_RATE // 20
+"""Physics steps after which the pace car's driver looks again."""
+
+_TRAINING_FIELDS = ("pos_x", "pos_y", "pos_z", "vel_x", "vel_y", "vel_z", "cte")
+
+_log = logging.getLogger("donkeysim.stage")
+
+
+@dataclass(frozen=True)
+class StageOptions:
+    """How the simulator is run.
+
+    Attributes:
+        telemetry_rate: Telemetries per simulated second; divides the physics rate.
+        time_scale: Simulated seconds per second; None: as fast as possible.
+        seed: Of every random number.
+        pace_car: "steady" or "fast"; None for none.
+        max_cars: Most cars of clients.
+        idle_timeout: A client whose car stays in its place for so long is sent away [s]; None: never.
+        has_training_fields: Whether `pos_*`, `vel_*` and `cte` are sent and `set_position` works.
+        numbers_as_strings: Whether telemetry has its numbers as text.
+        track_folders: Further folders with track files.
+        worker_count: Threads for physics and pictures.
+    """
+
+    telemetry_rate: int = 20
+    time_scale: float | None = 1.0
+    seed: int = 0
+    pace_car: str | None = None
+    max_cars: int = 64
+    idle_timeout: float | None = None
+    has_training_fields: bool = True
+    numbers_as_strings: bool = False
+    track_folders: tuple[str, ...] = ()
+    worker_count: int = 1
+
+
+class Stage:
+    """One scene or the menu, with its clients.
+
+    Attributes:
+        scene_name: Of the running or loading scene; None in the menu.
+        is_loading: Whether a scene is being loaded.
+        loading_stage: What is being done while loading, for people; "" otherwise.
+    """
+
+    def __init__(self, options: StageOptions, read_clock: Clock, report: Callable[[str], None]) -> None:
+        self.scene_name: str | None = None
+        self.is_loading = False
+        self.loading_stage = ""
+        self._options = options
+        self._read_clock = read_clock
+        self._report = report
+        self._clients: dict[int, Client] = {}
+        self._cars: dict[int, CarOnStage] = {}
+        self._car_count = 0
+        self._simulator: Simulator | None = None
+        self._scene: Scene | None = None
+        self._outline: Outline | None = None
+        self._pace: tuple[PathFollower, CarOnStage] | None = None
+        self._lock_step = LockStep(read_clock)
+        interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
+        self._pacer = Pacer(interval, read_clock)
+        self._watched_until = -1.0
+        self._outputs: list[Output] = []
+
+    # -- who is here --------------------------------------------------------------------------------------------------
+
+    def join(self, client_id: int) -> None:
+        """Welcome a client: with a car when a scene is running, with the menu otherwise."""
+        client = self._clients[client_id] = Client(client_id, Turnstile(self._read_clock()))
+        if self._simulator is None:
+            self._outputs.append(make_event(client, SceneSelectionReady()))
+        else:
+            self._seat(client)
+
+    def leave(self, client_id: int) -> None:
+        """Take a client and its car away; who waited for a place gets it."""
+        client = self._clients.pop(client_id, None)
+        if client is None or self._simulator is None:
+            return
+        if client.car is not None:
+            self._simulator.remove_car(client.car.row)
+            del self._cars[client.car.row]
+            for other in self._clients.values():
+                if other.car is None:
+                    self._seat(other)
+                    break
+        if not self._clients:
+            self._leave_lock_step()
+
+    def _seat(self, client: Client) -> None:
+        """Give a client a car in the running scene."""
+        assert self._simulator is not None
+        assert self.scene_name is not None
+        self._outputs.append(make_event(client, SceneLoaded(scene_name=self.scene_name)))
+        try:
+            taken = sum(car.client is not None for car in self._cars.values())
+            if taken >= self._options.max_cars:
+                raise CapacityError(f"all {taken} places for cars are taken; you get a car when one leaves.")
+            client.car = self._add_car(client, BodySpec())
+        except CapacityError as error:
+            self._refuse(client, f"no car: {error}")
+            return
+        client.turnstile.heard = self._read_clock()
+        self._outputs.append(make_event(client, CarLoaded(scene_name=self.scene_name)))
+
+    def _add_car(self, client: Client | None, body: BodySpec) -> CarOnStage:
+        assert self._simulator is not None
+        row = self._simulator.add_car(0, body)
+        x, y, _ = find_pose(self._simulator, row)
+        self._car_count += 1
+        car = CarOnStage(self._car_count, row, client, idle_position=(x, y), idle_since=self._read_clock())
+        self._cars[row] = car
+        return car
+
+    def _refuse(self, client: Client, text: str) -> None:
+        self._outputs.append(Output(client.client_id, OutputKind.REFUSAL, text.encode()))
+
+    # -- scenes -------------------------------------------------------------------------------------------------------
+
+    def load_scene(self, name: str, is_listed_only: bool = False) -> None:
+        """Load a scene and give every client a car.
+
+        Args:
+            name: A scene's name or a track file.
+            is_listed_only: Whether only the scenes of the menu may be loaded.
+
+        Raises:
+            DonkeySimError: There is no such scene, another one is running, or the track is broken.
+        """
+        if self._simulator is not None:
+            if name == self.scene_name:
+                return
+            raise SceneError(f"{self.scene_name} is running; send exit_scene first, then load {name!r}.")
+        names = list_scenes(self._options.track_folders)
+        if is_listed_only and name not in names:
+            raise SceneError(describe_unknown("scene", name, names))
+        self.scene_name, self.is_loading = name, True
+        try:
+            self._simulator = self._build(name)
+        finally:
+            self.is_loading, self.loading_stage = False, ""
+            self.scene_name = name if self._simulator is not None else None
+        self._open_scene()
+
+    def _build(self, name: str) -> Simulator:
+        """Return a compiled simulator for a scene; the last scene built is kept for the next time."""
+        is_cold = count_cached_kernels() == 0
+        self._tell("building the track", False)
+        if self._scene is None or self._scene.name != name:
+            self._scene = load_scene(SceneSpec(name, self._options.track_folders))
+        spec = WorldSpec(
+            scene=SceneSpec(name, self._options.track_folders),
+            cars_per_world=self._options.max_cars + (self._options.pace_car is not None),
+            seed=self._options.seed,
+        )
+        simulator = Simulator(spec, worker_count=self._options.worker_count, scene=self._scene)
+        simulator.compile(
+            lambda stage, done, total: self._tell(f"compiling kernels, {done} of {total}: {stage}", is_cold)
+        )
+        return simulator
+
+    def _tell(self, text: str, is_news: bool) -> None:
+        self.loading_stage = text
+        if is_news:
+            self._report(text)
+
+    def _open_scene(self) -> None:
+        assert self._simulator is not None
+        self._outline = view.draw_outline(self._simulator.scene)
+        for client in self._clients.values():
+            self._seat(client)
+        if self._options.pace_car is not None:
+            car = self._add_car(None, PACE_CAR_BODY)
+            follower = PathFollower(self._simulator.scene, self._simulator.car_spec, self._options.pace_car)
+            self._pace = (follower, car)
+        self._pacer.restart()
+
+    def exit_scene(self) -> None:
+        """Bring everybody back to the menu.
+
+        Raises:
+            DonkeySimError: No scene is running.
+        """
+        if self._simulator is None:
+            raise SceneError("no scene is running; there is nothing to exit.")
+        self._simulator.close()
+        self._simulator = self._outline = self._pace = self.scene_name = None
+        self._cars.clear()
+        self._lock_step = LockStep(self._read_clock)
+        for client in self._clients.values():
+            client.car = None
+            self._outputs.append(make_event(client, SceneSelectionReady()))
+        for client in list(self._clients.values()):
+            self._drain(client)
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+
+    def execute(self, client_id: int, request: messages.Request) -> None:
+        """Do what a client asks for, in lock-step in its turn."""
+        client = self._clients.get(client_id)
+        if client is None:
+            return
+        client.turnstile.heard = self._read_clock()
+        if self._lock_step.is_on and client.car is not None:
+            client.turnstile.waiting.append(request)
+            self._drain(client)
+        else:
+            self._perform(client, request)
+
+    def _drain(self, client: Client) -> None:
+        """Carry out what waits in a client's queue, in lock-step up to its next control."""
+        turnstile = client.turnstile
+        while turnstile.waiting:
+            if self._lock_step.is_on and client.car is not None and turnstile.is_ready():
+                return
+            self._perform(client, turnstile.waiting.popleft())
+
+    def _perform(self, client: Client, request: messages.Request) -> None:
+        place = Place.MENU
+        if self._simulator is not None:
+            place = Place.TRACK if client.car is not None else Place.NO_CAR
+            if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
+                return
+        refusal = find_refusal(request, place)
+        if refusal is not None:
+            self._refuse(client, refusal)
+            return
+        try:
+            if isinstance(request, messages.LoadScene):
+                self.load_scene(request.scene_name, is_listed_only=True)
+            elif isinstance(request, messages.ExitScene):
+                self.exit_scene()
+            elif isinstance(request, messages.GetNodePosition):
+                self._tell_node(client, request.index)
+            elif client.car is not None and self._simulator is not None:
+                self._change_car(client, client.car, self._simulator, request)
+        except DonkeySimError as error:
+            self._refuse(client, f"{request.message_type()}: {error}")
+
+    def _change_car(self, client: Client, car: CarOnStage, simulator: Simulator, request: messages.Request) -> None:
+        if isinstance(request, messages.DriveCar):
+            self._drive(car, simulator, request)
+        elif isinstance(request, messages.ResetCar):
+            simulator.reset_car(car.row)
+            car.begin_anew()
+        elif isinstance(request, messages.ConfigureCamera):
+            is_second = isinstance(request, messages.ConfigureSecondCamera)
+            camera = simulator.get_camera(car.row, is_second) or simulator.car_spec.camera
+            simulator.configure_camera(car.row, settings.change_camera(camera, request), is_second)
+        elif isinstance(request, messages.ConfigureCar):
+            simulator.configure_car(car.row, settings.change_body(simulator.get_body(car.row), request))
+        elif isinstance(request, messages.ConfigureLidar):
+            lidar, note = settings.change_lidar(simulator.get_lidar(car.row) or LidarSpec(), request)
+            simulator.configure_lidar(car.row, lidar)
+            if note:
+                self._refuse(client, note)
+        elif isinstance(request, messages.SetPosition):
+            if not self._options.has_training_fields:
+                raise SceneError("positions are not given or taken here; the simulator runs with --no-training-telemetry.")
+            simulator.move_car(car.row, request.position, request.orientation)
+        elif isinstance(request, messages.SetStepMode):
+            self._set_step_mode(request)
+        elif isinstance(request, messages.RegenerateRoad):
+            raise SceneError(f"the road of {self.scene_name} is not a generated one; it cannot be made anew.")
+
+    def _drive(self, car: CarOnStage, simulator: Simulator, request: messages.DriveCar) -> None:
+        control = simulator.control
+        if request.steer is not None:
+            control.steer[car.row] = request.steer
+        if request.throttle is not None:
+            control.throttle[car.row] = request.throttle
+        control.brake[car.row] = request.brake
+
+    def _tell_node(self, client: Client, index: int) -> None:
+        assert self._simulator is not None
+        path = self._simulator.scene.path
+        if not 0 <= index < len(path.position):
+            raise SceneError(f"index {index} is not a node of this path; it takes 0 to {len(path.position) - 1}.")
+        position, rotation = view.find_node(path, index)
+        x, y, z = frames.position_to_units(position)
+        qx, qy, qz, qw = frames.quaternion_to_unity(rotation)
+        reply = NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)
+        self._outputs.append(make_event(client, reply, self._options.numbers_as_strings))
+
+    def _set_step_mode(self, request: messages.SetStepMode) -> None:
+        if request.step_count is not None:
+            self._lock_step.step_count = request.step_count
+        if request.is_synchronous:
+            now = self._read_clock()
+            for client in self._clients.values():
+                client.turnstile.heard = now
+            self._lock_step.is_on = True
+        elif request.is_synchronous is False:
+            self._leave_lock_step()
+
+    def _leave_lock_step(self) -> None:
+        if self._lock_step.is_on:
+            self._lock_step.is_on = False
+            self._pacer.restart()
+            for client in list(self._clients.values()):
+                self._drain(client)
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def seconds_to_beat(self) -> float | None:
+        """Return how long until there is something to do [s]; None: until somebody says something."""
+        if self._simulator is None:
+            return None
+        if self._lock_step.is_on:
+            return self._lock_step.seconds_left(c.turnstile for c in self._clients.values() if c.car is not None)
+        if self._options.time_scale is None:
+            return 0.0 if self._cars else None
+        return self._pacer.seconds_left()
+
+    def beat(self) -> None:
+        """Let time move on, if it is due."""
+        if self.seconds_to_beat() != 0.0 or self._simulator is None:
+            return
+        if self._lock_step.is_on:
+            self._beat_in_lock_step(self._simulator)
+            return
+        self._pacer.take_beat()
+        drivers = [car for car in self._cars.values() if car.client is not None]
+        self._advance(self._simulator, PHYSICS_RATE // self._options.telemetry_rate, drivers, OutputKind.TELEMETRY)
+        if self._options.idle_timeout is not None:
+            self._send_idle_away(self._simulator, drivers, self._options.idle_timeout)
+
+    def _beat_in_lock_step(self, simulator: Simulator) -> None:
+        ready = [c for c in self._clients.values() if c.car is not None and c.turnstile.is_ready()]
+        cars = []
+        for client in ready:
+            request = client.turnstile.waiting.popleft()
+            if client.car is not None and isinstance(request, messages.DriveCar):
+                self._drive(client.car, simulator, request)
+                cars.append(client.car)
+        self._advance(simulator, self._lock_step.step_count, cars, OutputKind.ANSWER)
+        now = self._read_clock()
+        for client in ready:
+            client.turnstile.heard = now
+            self._drain(client)
+
+    def _advance(self, simulator: Simulator, step_count: int, cars: list[CarOnStage], kind: OutputKind) -> None:
+        """Step the scene, then send these cars' clients what they see."""
+        if self._pace is None:
+            simulator.step(step_count)
+        else:
+            self._step_with_pace_car(simulator, step_count)
+        for car in self._cars.values():
+            crossing = car.take_crossing(simulator)
+            if crossing is not None:
+                self._outputs.append(crossing)
+        if cars:
+            rows = [car.row for car in cars]
+            simulator.render(rows)
+            for car in cars:
+                self._send_telemetry(simulator, car, kind)
+            simulator.clear_hits(rows)
+        if self._pace is not None and self._read_clock() < self._watched_until:
+            car = self._pace[1]
+            car.note_telemetry(self._observe(simulator, car))
+            simulator.clear_hits([car.row])
+
+    def _step_with_pace_car(self, simulator: Simulator, step_count: int) -> None:
+        assert self._pace is not None
+        follower, car = self._pace
+        while step_count > 0:
+            count = min(step_count, MOST_STEPS_UNSTEERED)
+            follower.drive(simulator.state, simulator.control, car.row)
+            simulator.step(count)
+            step_count -= count
+
+    def _observe(self, simulator: Simulator, car: CarOnStage) -> Telemetry:
+        telemetry = simulator.observe_telemetry(car.row)
+        if not self._options.has_training_fields:
+            for name in _TRAINING_FIELDS:
+                setattr(telemetry, name, None)
+        return telemetry
+
+    def _send_telemetry(self, simulator: Simulator, car: CarOnStage, kind: OutputKind) -> None:
+        assert car.client is not None
+        telemetry = self._observe(simulator, car)
+        car.note_telemetry(telemetry)
+        image = self._encode_camera(simulator, car, False)
+        second = self._encode_camera(simulator, car, True)
+        assert image is not None
+        lidar = simulator.scan_lidar(car.row)
+        try:
+            line = encode_telemetry(telemetry, image, second, lidar, self._options.numbers_as_strings)
+        except DonkeySimError as error:
+            _log.error("car %d: %s", car.car_id, error)
+            return
+        self._outputs.append(Output(car.client.client_id, kind, line))
+
+    def _encode_camera(self, simulator: Simulator, car: CarOnStage, is_second: bool) -> bytes | None:
+        camera = simulator.get_camera(car.row, is_second)
+        if camera is None:
+            return None
+        image = encode_picture(simulator.get_picture(car.row, is_second), camera.encoding)
+        if not is_second:
+            car.picture = image if camera.encoding == "JPG" else None
+        return image
+
+    def _send_idle_away(self, simulator: Simulator, cars: list[CarOnStage], limit: float) -> None:
+        now = self._read_clock()
+        for car in cars:
+            if car.client is not None and car.has_idled(simulator, now, limit):
+                text = f"your car has not moved for {limit:g} s; the simulator runs with --idle-timeout."
+                self._outputs.append(Output(car.client.client_id, OutputKind.FAREWELL, text.encode()))
+                self.leave(car.client.client_id)
+
+    # -- what watchers and the sockets ask for ------------------------------------------------------------------------
+
+    def take_outputs(self) -> list[Output]:
+        """Return what has gathered for the clients, in order, and forget it."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def list_cars(self) -> list[CarRow]:
+        """Return the cars in the order they joined; for the next seconds the pace car is observed too."""
+        if self._simulator is None:
+            return []
+        self._watched_until = self._read_clock() + 2.0
+        return [car.make_row(self._simulator) for car in self._cars.values()]
+
+    def outline(self) -> Outline | None:
+        """Return the ground plan of the running scene."""
+        return self._outline
+
+    def reset_car(self, car_id: int) -> None:
+        """Put a car back to where it began.
+
+        Raises:
+            DonkeySimError: There is no such car.
+        """
+        simulator, car = self._find_car(car_id)
+        simulator.reset_car(car.row)
+        car.begin_anew()
+
+    def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
+        """Return a view of a car as JPEG.
+
+        Raises:
+            DonkeySimError: There is no such car.
+        """
+        simulator, car = self._find_car(car_id)
+        if kind == "camera":
+            if car.picture is None:
+                simulator.render([car.row])
+                return encode_jpeg(simulator.get_picture(car.row))
+            return car.picture
+        x, y, yaw = find_pose(simulator, car.row)
+        z = float(simulator.state.position[car.row, 2])
+        pose = view.place_chase_camera(x, y, z, yaw) if kind == "chase" else view.place_top_camera(x, y, z)
+        return encode_jpeg(simulator.view(0, *pose, view.make_view_camera(width, height)))
+
+    def _find_car(self, car_id: int) -> tuple[Simulator, CarOnStage]:
+        if self._simulator is not None:
+            for car in self._cars.values():
+                if car.car_id == car_id:
+                    return self._simulator, car
+        raise SceneError(f"there is no car {car_id} now; it has left or the scene has ended.")
