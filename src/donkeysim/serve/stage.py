@@ -1,72 +1,37 @@
-"""The running scene and everybody on it, without sockets: who has which car, what their requests do, when time moves on.
+"""The running scene and everybody on it, without sockets: who has which car, who may do what, when time moves on.
 
 All methods are called on one thread, the simulation's. What clients shall receive gathers in outputs.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from donkeysim.core import frames
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
-from donkeysim.core.image import encode_jpeg, encode_picture
+from donkeysim.core.image import encode_jpeg
 from donkeysim.core.kernel import count_cached_kernels
 from donkeysim.core.types import PHYSICS_RATE
-from donkeysim.serve import view
+from donkeysim.serve import orders, view
 from donkeysim.serve.cast import CarOnStage, Client, find_pose, make_event
+from donkeysim.serve.compose import Composer
 from donkeysim.serve.lock_step import LockStep, Turnstile
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.session import Place, find_refusal
+from donkeysim.serve.stage_options import StageOptions
 from donkeysim.serve.watch import CarRow, Outline, View
 from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
-from donkeysim.wire import messages, settings
-from donkeysim.wire.replies import CarLoaded, NodePosition, SceneLoaded, SceneSelectionReady, encode_telemetry
+from donkeysim.wire import messages
+from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import BodySpec, LidarSpec, SceneSpec, WorldSpec
-from donkeysim.world.telemetry import Telemetry
+from donkeysim.world.specs import BodySpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes, load_scene
 
 PACE_CAR_BODY = BodySpec(style="car01", colour=(250, 180, 20), name="pace car", font_size=60)
 
 MOST_STEPS_UNSTEERED = PHYSICS_RATE // 20
 """Physics steps after which the pace car's driver looks again."""
-
-_TRAINING_FIELDS = ("pos_x", "pos_y", "pos_z", "vel_x", "vel_y", "vel_z", "cte")
-
-_log = logging.getLogger("donkeysim.stage")
-
-
-@dataclass(frozen=True)
-class StageOptions:
-    """How the simulator is run.
-
-    Attributes:
-        telemetry_rate: Telemetries per simulated second; divides the physics rate.
-        time_scale: Simulated seconds per second; None: as fast as possible.
-        seed: Of every random number.
-        pace_car: "steady" or "fast"; None for none.
-        max_cars: Most cars of clients.
-        idle_timeout: A client whose car stays in its place for so long is sent away [s]; None: never.
-        has_training_fields: Whether `pos_*`, `vel_*` and `cte` are sent and `set_position` works.
-        numbers_as_strings: Whether telemetry has its numbers as text.
-        track_folders: Further folders with track files.
-        worker_count: Threads for physics and pictures.
-    """
-
-    telemetry_rate: int = 20
-    time_scale: float | None = 1.0
-    seed: int = 0
-    pace_car: str | None = None
-    max_cars: int = 64
-    idle_timeout: float | None = None
-    has_training_fields: bool = True
-    numbers_as_strings: bool = False
-    track_folders: tuple[str, ...] = ()
-    worker_count: int = 1
 
 
 class Stage:
@@ -83,6 +48,7 @@ class Stage:
         self.is_loading = False
         self.loading_stage = ""
         self._options = options
+        self._composer = Composer(options)
         self._read_clock = read_clock
         self._report = report
         self._clients: dict[int, Client] = {}
@@ -267,56 +233,16 @@ class Stage:
             elif isinstance(request, messages.ExitScene):
                 self.exit_scene()
             elif isinstance(request, messages.GetNodePosition):
-                self._tell_node(client, request.index)
+                node = orders.describe_node(self._simulator, request.index)
+                self._outputs.append(make_event(client, node, self._options.numbers_as_strings))
+            elif isinstance(request, messages.SetStepMode):
+                self._set_step_mode(request)
             elif client.car is not None and self._simulator is not None:
-                self._change_car(client, client.car, self._simulator, request)
+                note = orders.change_car(self._simulator, client.car, request, self._options)
+                if note:
+                    self._refuse(client, note)
         except DonkeySimError as error:
             self._refuse(client, f"{request.message_type()}: {error}")
-
-    def _change_car(self, client: Client, car: CarOnStage, simulator: Simulator, request: messages.Request) -> None:
-        if isinstance(request, messages.DriveCar):
-            self._drive(car, simulator, request)
-        elif isinstance(request, messages.ResetCar):
-            simulator.reset_car(car.row)
-            car.begin_anew()
-        elif isinstance(request, messages.ConfigureCamera):
-            is_second = isinstance(request, messages.ConfigureSecondCamera)
-            camera = simulator.get_camera(car.row, is_second) or simulator.car_spec.camera
-            simulator.configure_camera(car.row, settings.change_camera(camera, request), is_second)
-        elif isinstance(request, messages.ConfigureCar):
-            simulator.configure_car(car.row, settings.change_body(simulator.get_body(car.row), request))
-        elif isinstance(request, messages.ConfigureLidar):
-            lidar, note = settings.change_lidar(simulator.get_lidar(car.row) or LidarSpec(), request)
-            simulator.configure_lidar(car.row, lidar)
-            if note:
-                self._refuse(client, note)
-        elif isinstance(request, messages.SetPosition):
-            if not self._options.has_training_fields:
-                raise SceneError("positions are not given or taken here; the simulator runs with --no-training-telemetry.")
-            simulator.move_car(car.row, request.position, request.orientation)
-        elif isinstance(request, messages.SetStepMode):
-            self._set_step_mode(request)
-        elif isinstance(request, messages.RegenerateRoad):
-            raise SceneError(f"the road of {self.scene_name} is not a generated one; it cannot be made anew.")
-
-    def _drive(self, car: CarOnStage, simulator: Simulator, request: messages.DriveCar) -> None:
-        control = simulator.control
-        if request.steer is not None:
-            control.steer[car.row] = request.steer
-        if request.throttle is not None:
-            control.throttle[car.row] = request.throttle
-        control.brake[car.row] = request.brake
-
-    def _tell_node(self, client: Client, index: int) -> None:
-        assert self._simulator is not None
-        path = self._simulator.scene.path
-        if not 0 <= index < len(path.position):
-            raise SceneError(f"index {index} is not a node of this path; it takes 0 to {len(path.position) - 1}.")
-        position, rotation = view.find_node(path, index)
-        x, y, z = frames.position_to_units(position)
-        qx, qy, qz, qw = frames.quaternion_to_unity(rotation)
-        reply = NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)
-        self._outputs.append(make_event(client, reply, self._options.numbers_as_strings))
 
     def _set_step_mode(self, request: messages.SetStepMode) -> None:
         if request.step_count is not None:
@@ -367,7 +293,7 @@ class Stage:
         for client in ready:
             request = client.turnstile.waiting.popleft()
             if client.car is not None and isinstance(request, messages.DriveCar):
-                self._drive(client.car, simulator, request)
+                orders.drive_car(simulator, client.car.row, request)
                 cars.append(client.car)
         self._advance(simulator, self._lock_step.step_count, cars, OutputKind.ANSWER)
         now = self._read_clock()
@@ -389,11 +315,13 @@ class Stage:
             rows = [car.row for car in cars]
             simulator.render(rows)
             for car in cars:
-                self._send_telemetry(simulator, car, kind)
+                line = self._composer.compose(simulator, car)
+                if line is not None and car.client is not None:
+                    self._outputs.append(Output(car.client.client_id, kind, line))
             simulator.clear_hits(rows)
         if self._pace is not None and self._read_clock() < self._watched_until:
             car = self._pace[1]
-            car.note_telemetry(self._observe(simulator, car))
+            self._composer.observe(simulator, car)
             simulator.clear_hits([car.row])
 
     def _step_with_pace_car(self, simulator: Simulator, step_count: int) -> None:
@@ -404,37 +332,6 @@ class Stage:
             follower.drive(simulator.state, simulator.control, car.row)
             simulator.step(count)
             step_count -= count
-
-    def _observe(self, simulator: Simulator, car: CarOnStage) -> Telemetry:
-        telemetry = simulator.observe_telemetry(car.row)
-        if not self._options.has_training_fields:
-            for name in _TRAINING_FIELDS:
-                setattr(telemetry, name, None)
-        return telemetry
-
-    def _send_telemetry(self, simulator: Simulator, car: CarOnStage, kind: OutputKind) -> None:
-        assert car.client is not None
-        telemetry = self._observe(simulator, car)
-        car.note_telemetry(telemetry)
-        image = self._encode_camera(simulator, car, False)
-        second = self._encode_camera(simulator, car, True)
-        assert image is not None
-        lidar = simulator.scan_lidar(car.row)
-        try:
-            line = encode_telemetry(telemetry, image, second, lidar, self._options.numbers_as_strings)
-        except DonkeySimError as error:
-            _log.error("car %d: %s", car.car_id, error)
-            return
-        self._outputs.append(Output(car.client.client_id, kind, line))
-
-    def _encode_camera(self, simulator: Simulator, car: CarOnStage, is_second: bool) -> bytes | None:
-        camera = simulator.get_camera(car.row, is_second)
-        if camera is None:
-            return None
-        image = encode_picture(simulator.get_picture(car.row, is_second), camera.encoding)
-        if not is_second:
-            car.picture = image if camera.encoding == "JPG" else None
-        return image
 
     def _send_idle_away(self, simulator: Simulator, cars: list[CarOnStage], limit: float) -> None:
         now = self._read_clock()

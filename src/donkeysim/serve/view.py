@@ -76,4 +76,5 @@ def _find_normals(path: Path) -> FloatArray:
     else:
         along = np.gradient(position, axis=0)
     normal: FloatArray = np.stack([-along[:, 1], along[:, 0]], axis=1)
-    return normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-9)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-9)
+    return normal

@@ -1,0 +1,175 @@
+"""`donkey_sim`: the Donkey Simulator as a server for any client, with a page to watch it.
+
+It opens its socket first and imports the simulator afterwards, on the simulation's thread, so that a client that tries
+once after five seconds finds it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.options import Options, read_options
+from donkeysim.core.errors import DonkeySimError, SpecError
+
+if TYPE_CHECKING:
+    import socket
+
+    from donkeysim.serve.director import Director
+    from donkeysim.serve.stage import Stage
+    from donkeysim.web.serving import PageServer
+
+_log = logging.getLogger("donkeysim")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program; ends with an exit code."""
+    try:
+        options = read_options(sys.argv[1:] if arguments is None else arguments)
+        code = _run(options)
+    except KeyboardInterrupt:
+        code = 0
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # the simulation's thread may be in the middle of compiling and cannot be interrupted
+
+
+def _run(options: Options) -> int:
+    from donkeysim.serve.listener import PortInUseError, open_listener
+
+    _start_log(options.log_file)
+    for switch in options.ignored:
+        _log.info("ignored %s, a switch of another engine", switch)
+    try:
+        _check_scene(options)
+    except DonkeySimError as error:
+        return _complain(str(error), 2)
+    try:
+        listener = open_listener(options.host, options.port)
+    except DonkeySimError as error:
+        return _complain(str(error), 1 if isinstance(error, PortInUseError) else 2)
+    host, port = listener.getsockname()[:2]
+    print(f"donkey_sim listens on {host}:{port}", flush=True)
+    import asyncio
+
+    return asyncio.run(_serve(options, listener))
+
+
+def _check_scene(options: Options) -> None:
+    """Raise when the scene to start in, or a folder of tracks, does not exist or is broken."""
+    from donkeysim.world.specs import SceneSpec
+    from donkeysim.world.tracks.catalogue import find_track, list_scenes
+    from donkeysim.world.tracks.track_file import read_track
+
+    list_scenes(options.track_folders)
+    if options.scene is not None:
+        read_track(find_track(SceneSpec(options.scene, options.track_folders)))
+
+
+async def _serve(options: Options, listener: socket.socket) -> int:
+    import time
+
+    from donkeysim.serve.director import Director
+    from donkeysim.serve.server import Server
+
+    clock = time.perf_counter
+    server = Server(listener, clock)
+    director = Director(lambda: _make_stage(options), server.deliver, clock, options.track_folders)
+    failures: list[DonkeySimError] = []
+
+    def give_up(error: DonkeySimError) -> None:
+        failures.append(error)
+        server.quit()
+
+    _end_at_signals(server.quit)
+    await server.start(director)
+    director.start()
+    if options.scene is not None:
+        director.begin_scene(options.scene, give_up)
+    page = await _open_page(options, director, listener.getsockname()[1])
+    await server.run()
+    await server.stop()
+    if page is not None:
+        await page.stop()
+    director.stop(1.0)
+    return _complain(str(failures[0]), 1) if failures else 0
+
+
+def _make_stage(options: Options) -> Stage:
+    """Import the simulator and return its stage; runs on the simulation's thread."""
+    import time
+
+    from donkeysim.serve.stage import Stage
+    from donkeysim.serve.stage_options import StageOptions
+
+    stage_options = StageOptions(
+        telemetry_rate=options.telemetry_rate,
+        time_scale=options.time_scale,
+        seed=options.seed,
+        pace_car=options.pace_car,
+        max_cars=options.max_cars,
+        idle_timeout=options.idle_timeout,
+        has_training_fields=options.has_training_fields,
+        numbers_as_strings=options.numbers_as_strings,
+        track_folders=options.track_folders,
+        worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
+    )
+    return Stage(stage_options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))
+
+
+async def _open_page(options: Options, director: Director, wire_port: int) -> PageServer | None:
+    """Start the watching page, on the next free port when its own is taken; without one the simulator still runs."""
+    if not options.has_page:
+        return None
+    from donkeysim.serve.spectator import create_app
+    from donkeysim.web.serving import PageServer, bind_port
+
+    try:
+        page_listener = bind_port(options.page_port)
+    except SpecError as error:
+        _log.warning("no watching page: %s", error)
+        return None
+    page = PageServer(create_app(director, wire_port=wire_port), page_listener)
+    await page.start()
+    print(f"Watch it at {page.address}", flush=True)
+    return page
+
+
+def _end_at_signals(quit_program: object) -> None:
+    """Let SIGINT and SIGTERM end the event loop's work."""
+    import asyncio
+    import signal
+
+    assert callable(quit_program)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, quit_program)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(quit_program))
+
+
+def _start_log(path: str | None) -> None:
+    """Send the log to a file, to standard output ("-"), or to standard error."""
+    handler: logging.Handler = logging.StreamHandler(sys.stdout if path == "-" else sys.stderr)
+    trouble = None
+    if path is not None and path != "-":
+        try:
+            handler = logging.FileHandler(path, encoding="utf-8")
+        except OSError as error:
+            trouble = error.strerror
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", handlers=[handler])
+    if trouble is not None:
+        _log.warning("cannot write the log to %s (%s); it goes to standard error", path, trouble)
+
+
+def _complain(text: str, code: int) -> int:
+    print(f"donkey_sim: {text}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""The command line of `donkey_sim`: its own options, and those that launchers of the original pass."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from donkeysim import __version__
+from donkeysim.core.errors import nearest_name
+
+PHYSICS_RATE = 480
+"""As `core.types.PHYSICS_RATE`, which this light module cannot import; a test compares them."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for on the command line; see `--help`."""
+
+    host: str
+    port: int
+    log_file: str | None
+    scene: str | None
+    seed: int
+    time_scale: float | None
+    telemetry_rate: int
+    pace_car: str | None
+    max_cars: int
+    idle_timeout: float | None
+    has_page: bool
+    page_port: int
+    numbers_as_strings: bool
+    has_training_fields: bool
+    track_folders: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+
+def read_options(arguments: Sequence[str]) -> Options:
+    """Return the options of a command line; ends the program with one sentence and exit code 2 when one is wrong."""
+    parser = _make_parser()
+    own, log_file, ignored = _split_engine_switches(arguments, parser)
+    given, unknown = parser.parse_known_args(own)
+    if unknown:
+        parser.error(_describe_unknown(unknown[0], parser))
+    folders = [*given.tracks, *filter(None, os.environ.get("DONKEYSIM_TRACKS", "").split(os.pathsep))]
+    return Options(
+        host=given.host,
+        port=given.port,
+        log_file=log_file,
+        scene=given.scene,
+        seed=given.seed,
+        time_scale=given.time_scale,
+        telemetry_rate=given.telemetry_hz,
+        pace_car=given.pace_car,
+        max_cars=given.max_cars,
+        idle_timeout=given.idle_timeout,
+        has_page=not given.no_page,
+        page_port=given.page_port,
+        numbers_as_strings=given.numbers_as_strings,
+        has_training_fields=not given.no_training_telemetry,
+        track_folders=tuple(folders),
+        ignored=tuple(ignored),
+    )
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the sentence and end with exit code 2."""
+        print(f"{self.prog}: {message.rstrip('.')}.", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _make_parser() -> _Parser:
+    parser = _Parser(
+        prog="donkey_sim",
+        description="The Donkey Simulator: serves cars on a track to any client of the original, and a page to watch.",
+        epilog="-logFile FILE sends the log to a file. Switches of the original's engine (-batchmode ...) are ignored.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--version", action="version", version=f"donkey_sim {__version__}")
+    add("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)")
+    add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
+    add("--scene", help="start in this scene, or track file, rather than in the menu")
+    add("--tracks", metavar="DIR", action="append", default=[], help="further folder with track files")
+    add("--seed", type=_whole, default=0, help="of every random number (default 0)")
+    add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')
+    add("--telemetry-hz", type=_rate, default=20, help="telemetries per simulated second (default 20)")
+    add("--pace-car", nargs="?", const="steady", choices=("steady", "fast"), help="add a car that drives by itself")
+    add("--max-cars", type=_car_count, default=64, help="most cars of clients (default 64)")
+    add("--idle-timeout", type=_seconds, help="send away clients whose car does not move for so many seconds")
+    add("--no-page", action="store_true", help="do not serve the watching page")
+    add("--page-port", type=_port, default=9093, help="port of the watching page (default 9093, else the next free)")
+    add("--numbers-as-strings", action="store_true", help="write numbers in telemetry as texts")
+    add("--no-training-telemetry", action="store_true", help="leave out pos_*, vel_* and cte; refuse set_position")
+    return parser
+
+
+def _split_engine_switches(
+    arguments: Sequence[str], parser: argparse.ArgumentParser
+) -> tuple[list[str], str | None, list[str]]:
+    """Return our own arguments, the log file, and the engine's switches with their values."""
+    own: list[str] = []
+    ignored: list[str] = []
+    log_file = None
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        if argument.startswith("--") or not argument.startswith("-") or argument in ("-h", "-"):
+            own.append(argument)
+        elif argument.lower() == "-logfile":
+            if not rest:
+                parser.error("-logFile needs the name of a file")
+            log_file = rest.pop(0)
+        elif f"-{argument}" in _list_options(parser):
+            parser.error(_describe_unknown(argument, parser))
+        else:
+            has_value = bool(rest) and not rest[0].startswith("-")
+            ignored.append(f"{argument} {rest.pop(0)}" if has_value else argument)
+    return own, log_file, ignored
+
+
+def _list_options(parser: argparse.ArgumentParser) -> list[str]:
+    return [name for action in parser._actions for name in action.option_strings]
+
+
+def _describe_unknown(given: str, parser: argparse.ArgumentParser) -> str:
+    if not given.startswith("-"):
+        return f"{given!r} is not an option; donkey_sim takes options only, see --help"
+    name = given.split("=")[0]
+    nearest = nearest_name(name.lower(), _list_options(parser))
+    return f"unknown option {name!r}; " + (f"did you mean {nearest!r}?" if nearest else "see --help for the valid ones")
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return value
+
+
+def _port(text: str) -> int:
+    value = _whole(text)
+    if not 0 <= value <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port; it takes 0 (any free one) to 65535")
+    return value
+
+
+def _time_scale(text: str) -> float | None:
+    if text == "max":
+        return None
+    value = _number(text)
+    if not 0.01 <= value <= 1000.0:
+        raise argparse.ArgumentTypeError(f'{text} is not possible; it takes 0.01 to 1000, or "max"')
+    return value
+
+
+def _rate(text: str) -> int:
+    value = _whole(text)
+    if value < 1 or PHYSICS_RATE % value:
+        raise argparse.ArgumentTypeError(
+            f"{text} does not divide {PHYSICS_RATE}, the physics rate; take 20, 30, 60 ..."
+        )
+    return value
+
+
+def _car_count(text: str) -> int:
+    value = _whole(text)
+    if not 1 <= value <= 256:
+        raise argparse.ArgumentTypeError(f"{text} cars are not possible; it takes 1 to 256")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = _number(text)
+    if value <= 0.0:
+        raise argparse.ArgumentTypeError(f"{text} s are not possible; it takes more than 0")
+    return value

@@ -1,0 +1,163 @@
+"""One client's socket: bytes to its session, lines to its wire, and what to do when it reads slowly."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING, cast
+
+from donkeysim.core.clock import Clock
+from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.session import Session, Turn
+
+if TYPE_CHECKING:
+    from donkeysim.serve.server import Server
+
+READ_BYTES = 1 << 14
+"""Most bytes read at a time, so that no client keeps the others waiting."""
+
+SEND_BUFFER_BYTES = 1 << 13
+"""Asked of the system for its own send buffer; it holds about two telemetries of the default camera."""
+
+MOST_UNSENT_BYTES = 1 << 20
+"""A client that has so much to read is not listened to until it has read it."""
+
+MOST_DEAF_SECONDS = 30.0
+"""A client that reads nothing for so long, though there is something to read, is disconnected [s]."""
+
+
+class Connection(asyncio.BufferedProtocol):
+    """Protocol of one accepted socket.
+
+    Attributes:
+        client_id: Never used again for another.
+        session: The client's session.
+    """
+
+    def __init__(self, server: Server, client_id: int, read_clock: Clock) -> None:
+        self.client_id = client_id
+        self.session = Session(f"client {client_id}", server.scene_names, read_clock)
+        self._server = server
+        self._read_clock = read_clock
+        self._buffer = bytearray(READ_BYTES)
+        self._view = memoryview(self._buffer)
+        self._transport: asyncio.Transport | None = None
+        self._is_blocked = False
+        self._is_deafened = False
+        self._newest: bytes | None = None
+        self._sent_bytes = 0
+        self._drained_bytes = 0
+        self._drained_time = read_clock()
+
+    # -- called by asyncio --------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Tune the socket and tell the server."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=0)
+        _tune(transport.get_extra_info("socket"))
+        self._server.welcome(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return where the next bytes go."""
+        del sizehint
+        return self._view
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Read what came."""
+        self._take_turn(self.session.receive(bytes(self._view[:nbytes])))
+
+    def eof_received(self) -> bool:
+        """Let the transport close: who says no more gets no more."""
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take the client away."""
+        del exc
+        self._transport = None
+        self._server.forget(self)
+
+    def pause_writing(self) -> None:
+        """Note that the client has not taken everything."""
+        self._is_blocked = True
+
+    def resume_writing(self) -> None:
+        """Send the newest telemetry, now that there is room."""
+        self._is_blocked = False
+        if self._newest is not None:
+            line, self._newest = self._newest, None
+            self._write(line)
+
+    # -- called by the server -----------------------------------------------------------------------------------------
+
+    def take(self, output: Output) -> None:
+        """Send, hold or replace what the stage has for this client."""
+        if output.kind is OutputKind.TELEMETRY:
+            if self._is_blocked:
+                self._newest = output.line
+            else:
+                self._write(output.line)
+        elif output.kind in (OutputKind.EVENT, OutputKind.ANSWER):
+            self._write(output.line)
+        else:
+            text = output.line.decode()
+            line = self.session.report_error(text.split(":")[0], text)
+            if line is not None:
+                self._write(line)
+            if output.kind is OutputKind.FAREWELL:
+                self.close()
+
+    def check_time(self) -> None:
+        """Let the session and the limits see that time passes; call it now and then."""
+        self._take_turn(self.session.check_time())
+        if self._transport is None:
+            return
+        unsent = self._transport.get_write_buffer_size()
+        now = self._read_clock()
+        if unsent == 0 or self._sent_bytes - unsent > self._drained_bytes:
+            self._drained_bytes = self._sent_bytes - unsent
+            self._drained_time = now
+        elif now - self._drained_time > MOST_DEAF_SECONDS:
+            self._transport.abort()
+            return
+        if self._is_deafened and unsent < MOST_UNSENT_BYTES // 2:
+            self._is_deafened = False
+            self._transport.resume_reading()
+
+    def close(self) -> None:
+        """Close after what was written has been sent."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _take_turn(self, turn: Turn) -> None:
+        for line in turn.replies:
+            self._write(line)
+        for request in turn.requests:
+            self._server.director.execute(self.client_id, request)
+        if turn.is_over:
+            self.close()
+        if turn.wants_quit:
+            self._server.quit()
+
+    def _write(self, line: bytes) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        self._sent_bytes += len(line)
+        self._transport.write(line)
+        if not self._is_deafened and self._transport.get_write_buffer_size() > MOST_UNSENT_BYTES:
+            self._is_deafened = True
+            self._transport.pause_reading()
+
+
+def _tune(connection: socket.socket) -> None:
+    """Make a socket send at once, buffer little and notice peers that are gone."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

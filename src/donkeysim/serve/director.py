@@ -1,0 +1,260 @@
+"""The one thread that runs the stage, and what the event loop may ask of it.
+
+The thread imports the simulator itself (numpy and the kernels take seconds), so that sockets listen and the menu
+answers meanwhile. Requests go in by a queue; what clients shall receive comes out in batches on the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from donkeysim.core.clock import Clock
+from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
+from donkeysim.serve.output import Output
+from donkeysim.serve.watch import CarRow, Outline, View
+from donkeysim.wire.messages import Request
+from donkeysim.world.tracks import list_scenes
+
+if TYPE_CHECKING:
+    from donkeysim.serve.stage import Stage
+
+T = TypeVar("T")
+
+WATCHED_SECONDS = 2.0
+"""For how long after a question the list of cars is kept up to date [s]."""
+
+REFRESH_SECONDS = 0.05
+"""The list of cars is at most this old [s]."""
+
+DELIVERY_SECONDS = 0.25
+"""Longest wait for the event loop to take what was produced, when time is not paced [s]."""
+
+_log = logging.getLogger("donkeysim.stage")
+
+
+def _wake(stage: Stage) -> None:
+    """Do nothing: the thread looks around whenever something is in its inbox."""
+    del stage
+
+
+class Director:
+    """Runs a stage on its own thread; its methods belong to the event loop. Implements `Watchable`."""
+
+    def __init__(
+        self,
+        make_stage: Callable[[], Stage],
+        deliver: Callable[[list[Output]], None],
+        read_clock: Clock,
+        track_folders: tuple[str, ...] = (),
+    ) -> None:
+        """Prepare a thread that does not run yet.
+
+        Args:
+            make_stage: Called on the thread; may take seconds.
+            deliver: Called on the event loop with outputs in order.
+            read_clock: Wall time.
+            track_folders: Further folders with track files.
+        """
+        self._make_stage = make_stage
+        self._deliver = deliver
+        self._read_clock = read_clock
+        self._scene_names = list_scenes(track_folders)
+        self._stage: Stage | None = None
+        self._inbox: queue.SimpleQueue[Callable[[Stage], None]] = queue.SimpleQueue()
+        self._outbox: list[Output] = []
+        self._outbox_lock = threading.Lock()
+        self._is_delivered = threading.Event()
+        self._is_delivered.set()
+        self._is_stopping = False
+        self._rows: list[CarRow] = []
+        self._rows_time = -1.0
+        self._watched_until = -1.0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._run, name="simulation", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread; call it from the running event loop."""
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Ask the thread to end and wait for it a little; it cannot be interrupted while it compiles."""
+        self._is_stopping = True
+        self._is_delivered.set()
+        self._inbox.put(_wake)
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    # -- from clients -------------------------------------------------------------------------------------------------
+
+    def join(self, client_id: int) -> None:
+        """Welcome a client."""
+        self._inbox.put(lambda stage: stage.join(client_id))
+
+    def leave(self, client_id: int) -> None:
+        """Say goodbye to a client."""
+        self._inbox.put(lambda stage: stage.leave(client_id))
+
+    def execute(self, client_id: int, request: Request) -> None:
+        """Pass on what a client asks for."""
+        self._inbox.put(lambda stage: stage.execute(client_id, request))
+
+    # -- from watchers ------------------------------------------------------------------------------------------------
+
+    @property
+    def scene_name(self) -> str | None:
+        """Name of the running or loading scene; None in the menu."""
+        return self._stage.scene_name if self._stage is not None else None
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether a scene is being loaded, or the simulator itself."""
+        return self._stage is None or self._stage.is_loading
+
+    @property
+    def loading_stage(self) -> str:
+        """What is being done while loading; "" otherwise."""
+        return self._stage.loading_stage if self._stage is not None else "starting the simulator"
+
+    def scene_names(self) -> tuple[str, ...]:
+        """Return the scenes that the menu offers."""
+        return self._scene_names
+
+    def list_cars(self) -> list[CarRow]:
+        """Return the cars of the running scene, at most a moment ago."""
+        now = self._read_clock()
+        self._watched_until = now + WATCHED_SECONDS
+        if now - self._rows_time > REFRESH_SECONDS:
+            self._inbox.put(_wake)
+        return self._rows
+
+    def outline(self) -> Outline | None:
+        """Return the ground plan of the running scene."""
+        return self._stage.outline() if self._stage is not None else None
+
+    async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
+        """Return a view of a car as JPEG; see `Watchable`."""
+        return await self._ask(lambda stage: stage.take_picture(view, car_id, width, height))
+
+    async def load_scene(self, name: str) -> None:
+        """Begin to load a scene; see `Watchable`."""
+        if name not in self._scene_names:
+            raise SceneError(describe_unknown("scene", name, self._scene_names))
+        if self.scene_name is not None:
+            raise SceneError(f"{self.scene_name} is running; exit it first, then load {name!r}.")
+        self.begin_scene(name)
+
+    def begin_scene(self, name: str, when_failed: Callable[[DonkeySimError], None] | None = None) -> None:
+        """Load a scene as soon as the thread can; a failure is told to the log, or to `when_failed` on the loop."""
+
+        def load(stage: Stage) -> None:
+            try:
+                stage.load_scene(name)
+            except DonkeySimError as error:
+                if when_failed is None:
+                    _log.warning("cannot load %s: %s", name, error)
+                else:
+                    self._call_on_loop(when_failed, error)
+
+        self._inbox.put(load)
+
+    async def exit_scene(self) -> None:
+        """Bring everybody back to the menu; see `Watchable`."""
+        await self._ask(lambda stage: stage.exit_scene())
+
+    async def reset_car(self, car_id: int) -> None:
+        """Put a car back to where it began; see `Watchable`."""
+        await self._ask(lambda stage: stage.reset_car(car_id))
+
+    async def _ask(self, question: Callable[[Stage], T]) -> T:
+        """Return what the stage answers, on the event loop."""
+        assert self._loop is not None
+        answer: asyncio.Future[T] = self._loop.create_future()
+
+        def settle(result: T | None, error: DonkeySimError | None) -> None:
+            if answer.cancelled():
+                return
+            if error is not None:
+                answer.set_exception(error)
+            else:
+                answer.set_result(result)  # type: ignore[arg-type]
+
+        def put_question(stage: Stage) -> None:
+            try:
+                result = question(stage)
+            except DonkeySimError as error:
+                self._call_on_loop(settle, None, error)
+            else:
+                self._call_on_loop(settle, result, None)
+
+        self._inbox.put(put_question)
+        return await answer
+
+    # -- on the thread ------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        stage = self._stage = self._make_stage()
+        while not self._is_stopping:
+            self._take_requests(stage)
+            self._guard(stage, lambda stage: stage.beat())
+            self._hand_out(stage)
+            self._refresh_rows(stage)
+
+    def _take_requests(self, stage: Stage) -> None:
+        """Wait for the next beat or the first request, then carry out what is there."""
+        seconds = stage.seconds_to_beat()
+        try:
+            first = self._inbox.get_nowait() if seconds == 0.0 else self._inbox.get(timeout=seconds)
+        except queue.Empty:
+            return
+        self._guard(stage, first)
+        for _ in range(self._inbox.qsize()):
+            self._guard(stage, self._inbox.get_nowait())
+
+    def _guard(self, stage: Stage, task: Callable[[Stage], None]) -> None:
+        """Carry out a task; an error of our own making must not end the program for everybody."""
+        try:
+            task(stage)
+        except Exception:  # noqa: BLE001  (the thread must live on; the traceback is logged)
+            _log.exception("an error in the simulation")
+            if stage.seconds_to_beat() == 0.0:
+                stage.exit_scene()
+
+    def _hand_out(self, stage: Stage) -> None:
+        outputs = stage.take_outputs()
+        if not outputs:
+            return
+        with self._outbox_lock:
+            self._outbox += outputs
+            is_first = self._is_delivered.is_set()
+            self._is_delivered.clear()
+        if is_first:
+            self._call_on_loop(self._deliver_outbox)
+        elif stage.seconds_to_beat() == 0.0:
+            self._is_delivered.wait(DELIVERY_SECONDS)
+
+    def _deliver_outbox(self) -> None:
+        with self._outbox_lock:
+            outputs, self._outbox = self._outbox, []
+            self._is_delivered.set()
+        self._deliver(outputs)
+
+    def _refresh_rows(self, stage: Stage) -> None:
+        now = self._read_clock()
+        if now < self._watched_until and now - self._rows_time >= REFRESH_SECONDS:
+            self._rows = stage.list_cars()
+            self._rows_time = now
+
+    def _call_on_loop(self, function: Callable[..., None], *arguments: object) -> None:
+        """Call a function on the event loop, if it still runs."""
+        assert self._loop is not None
+        try:
+            self._loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:
+            if not self._loop.is_closed():
+                raise

@@ -1,0 +1,34 @@
+"""How a stage is run, as a plain value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StageOptions:
+    """How the simulator is run.
+
+    Attributes:
+        telemetry_rate: Telemetries per simulated second; divides the physics rate.
+        time_scale: Simulated seconds per second; None: as fast as possible.
+        seed: Of every random number.
+        pace_car: "steady" or "fast"; None for none.
+        max_cars: Most cars of clients.
+        idle_timeout: A client whose car stays in its place for so long is sent away [s]; None: never.
+        has_training_fields: Whether `pos_*`, `vel_*` and `cte` are sent and `set_position` works.
+        numbers_as_strings: Whether telemetry has its numbers as text.
+        track_folders: Further folders with track files.
+        worker_count: Threads for physics and pictures.
+    """
+
+    telemetry_rate: int = 20
+    time_scale: float | None = 1.0
+    seed: int = 0
+    pace_car: str | None = None
+    max_cars: int = 64
+    idle_timeout: float | None = None
+    has_training_fields: bool = True
+    numbers_as_strings: bool = False
+    track_folders: tuple[str, ...] = ()
+    worker_count: int = 1
