@@ -6,6 +6,7 @@ All methods are called on one thread, the simulation's. What clients shall recei
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
@@ -20,13 +21,15 @@ from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.serve.watch import CarRow, Outline, View
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes, load_scene
+
+if TYPE_CHECKING:
+    from donkeysim.sim.path_follower import PathFollower
 
 PACE_CAR_BODY = BodySpec(style="car01", colour=(250, 180, 20), name="pace car", font_size=60)
 
@@ -172,6 +175,8 @@ class Stage:
         for client in self._clients.values():
             self._seat(client)
         if self._options.pace_car is not None:
+            from donkeysim.sim.path_follower import PathFollower
+
             car = self._add_car(None, PACE_CAR_BODY)
             follower = PathFollower(self._simulator.scene, self._simulator.car_spec, self._options.pace_car)
             self._pace = (follower, car)
@@ -230,14 +235,14 @@ class Stage:
         try:
             if isinstance(request, messages.LoadScene):
                 self.load_scene(request.scene_name, is_listed_only=True)
-            elif isinstance(request, messages.ExitScene):
+            elif self._simulator is None or isinstance(request, messages.ExitScene):
                 self.exit_scene()
             elif isinstance(request, messages.GetNodePosition):
                 node = orders.describe_node(self._simulator, request.index)
                 self._outputs.append(make_event(client, node, self._options.numbers_as_strings))
             elif isinstance(request, messages.SetStepMode):
                 self._set_step_mode(request)
-            elif client.car is not None and self._simulator is not None:
+            elif client.car is not None:
                 note = orders.change_car(self._simulator, client.car, request, self._options)
                 if note:
                     self._refuse(client, note)
