@@ -62,7 +62,9 @@ def test_the_last_port_is_tried_alone():
             bind_port(65535)
 
 
-def test_the_page_answers_and_leaves_signals_alone():
+def test_the_page_answers_and_leaves_signals_and_the_log_alone(caplog):
+    caplog.set_level("INFO")
+
     async def run():
         before = [signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)]
         server = PageServer(make_app(), bind_port(0))
@@ -70,7 +72,10 @@ def test_the_page_answers_and_leaves_signals_alone():
         assert [signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)] == before
         async with httpx.AsyncClient() as client:
             assert (await client.get(server.address)).text == "done"
+        async with websockets.connect(server.address.replace("http", "ws") + "/listen"):
+            pass
         await server.stop()
+        assert [record for record in caplog.records if record.name.startswith("uvicorn")] == []
 
     asyncio.run(run())
 

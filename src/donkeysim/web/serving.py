@@ -74,6 +74,7 @@ class PageServer:
                 app,
                 lifespan="off",
                 log_config=None,
+                log_level="warning",
                 access_log=False,
                 server_header=False,
                 ws_max_size=MESSAGE_LIMIT,

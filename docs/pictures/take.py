@@ -1,0 +1,139 @@
+"""Take the pictures of the watching page that the documentation shows, from the real program.
+
+Starts `donkey_sim` with the pace car and three clients, opens the page in headless Chromium and writes JPEG files
+beside this one. Run it from anywhere: `python docs/pictures/take.py`. Needs the extra `dev` and a Chromium.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+HERE = Path(__file__).parent
+JPEG_QUALITY = 84
+CLIENTS = (
+    ("Ada", "car01", (40, 110, 220), 0.9),
+    ("Grace", "cybertruck", (150, 152, 158), 0.8),
+    ("Linus", "f1", (245, 180, 30), 1.0),
+)
+"""Name, body, paint and throttle."""
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+
+
+class Driver:
+    """A client that keeps to the path: steering from cte and its change."""
+
+    def __init__(self, port: int, name: str, style: str, paint: tuple[int, int, int], pace: float) -> None:
+        self.pace = pace
+        self.look = {"body_style": style, "car_name": name, "font_size": "60"}
+        self.look |= {f"body_{channel}": str(value) for channel, value in zip("rgb", paint, strict=True)}
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self) -> None:
+        """Answer every telemetry with a control, until the connection ends."""
+        before = 0.0
+        for line in self.socket.makefile("r", encoding="ascii"):
+            message = json.loads(line)
+            if message["msg_type"] == "car_loaded":
+                self.send("car_config", **self.look)
+            if message["msg_type"] == "telemetry":
+                cte = message["cte"]
+                steering = -0.12 * cte - 1.4 * (cte - before)
+                before = cte
+                throttle = 0.35 if message["speed"] < 1.5 * self.pace else 0.05
+                self.send("control", steering=str(steering), throttle=str(throttle), brake="0")
+
+    def send(self, kind: str, **fields: str) -> None:
+        """Send one message."""
+        self.socket.sendall(json.dumps({"msg_type": kind, **fields}).encode())
+
+
+def main() -> None:
+    """Take all pictures."""
+    program = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "donkeysim.cli.donkey_sim",
+            "--scene",
+            "generated_track",
+            "--pace-car",
+            "--port",
+            "0",
+            "--page-port",
+            "0",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wire_port, address = read_addresses(program)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+            take_all(browser, wire_port, address)
+            browser.close()
+    finally:
+        program.terminate()
+        program.wait(10)
+
+
+def read_addresses(program: subprocess.Popen[str]) -> tuple[int, str]:
+    """Return the port for clients and the page's address, as the program prints them."""
+    assert program.stdout is not None
+    port, address = 0, ""
+    while not (port and address):
+        line = program.stdout.readline()
+        if found := re.search(r"(http://)?127\.0\.0\.1:(\d+)", line):
+            port, address = (port, found[0]) if found[1] else (int(found[2]), address)
+    threading.Thread(target=program.stdout.read, daemon=True).start()
+    return port, address
+
+
+def take_all(browser: Browser, wire_port: int, address: str) -> None:
+    """Take the desktop, phone, dark and menu pictures."""
+    page = open_page(browser, address, 1360, 1010, "light")
+    page.locator("#cars button").first.wait_for(timeout=120_000)
+    drivers = [Driver(wire_port, *client) for client in CLIENTS]
+    page.locator("#laps li").nth(1).wait_for(timeout=120_000)
+    page.get_by_role("button", name=CLIENTS[0][0]).click()
+    take(page, "watching")
+    page.get_by_role("button", name="Top", exact=True).click()
+    take(page, "watching-top")
+    phone = open_page(browser, address, 390, 844, "dark", scale=2)
+    phone.get_by_role("button", name=CLIENTS[2][0]).click()
+    take(phone, "watching-phone")
+    page.get_by_role("button", name="Exit scene").click()
+    page.locator("#exit-dialog .danger").click()
+    page.locator(".scene-card").first.wait_for()
+    take(page, "watching-menu")
+    for driver in drivers:
+        driver.socket.close()
+
+
+def open_page(browser: Browser, address: str, width: int, height: int, scheme: str, scale: int = 1) -> Page:
+    """Open the watching page in a window of its own."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, device_scale_factor=scale
+    )
+    page = context.new_page()
+    page.goto(address)
+    return page
+
+
+def take(page: Page, name: str) -> None:
+    """Write a picture after the page has run for a while."""
+    page.wait_for_timeout(4000)
+    page.screenshot(path=HERE / f"{name}.jpg", type="jpeg", quality=JPEG_QUALITY)
+
+
+if __name__ == "__main__":
+    main()
