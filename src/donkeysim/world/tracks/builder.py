@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world import scene as parts
-from donkeysim.world.tracks.ground import build_ground
+from donkeysim.world.scene import COLLIDER_CYLINDER, Colliders, Ground, Light, Mesh, Path, Props, Scene, Start
+from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.atlas import Shadow
+from donkeysim.world.tracks.car_models import build_car_models
+from donkeysim.world.tracks.gantry import HEIGHT, POST_RADIUS, Gantry, build_gantry
+from donkeysim.world.tracks.ground import build_ground, sample_height
+from donkeysim.world.tracks.land import build_land
+from donkeysim.world.tracks.line import compute_shortest_line
+from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.path import CentreLine, build_centre_line
+from donkeysim.world.tracks.placement import Placement, place_props
+from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.sky import make_meadow_sky, make_plain_sky
 from donkeysim.world.tracks.track_file import TrackFile
 
 
-def build_scene(track: TrackFile, source: FilePath) -> parts.Scene:
+def build_scene(track: TrackFile, source: FilePath) -> Scene:
     """Return the scene of a track.
 
     Args:
@@ -24,145 +35,167 @@ def build_scene(track: TrackFile, source: FilePath) -> parts.Scene:
     Raises:
         SceneError: The track is impossible; the text says where and why.
     """
+    assets = Assets()
     line = build_centre_line(track.path, str(source))
     ground = build_ground(track, line)
-    path = build_path(track, line)
-    start = build_start(track, line)
-    light = build_light(track)
-    props, models, materials, textures, static, cars = _first_looks(track, line)
-    return parts.Scene(
-        name=track.name, path=path, ground=ground, colliders=_no_colliders(), props=props, start=start, light=light,
-        static=static, models=models, car_models=cars, materials=materials, textures=textures, hit_names=("terrain", "cone"),
-    )  # fmt: skip
+    start = build_start(track, line, ground)
+    placed = place_props(track, line, str(source))
+    still = [item for item in placed if not PROP_KINDS[item.kind].movable]
+    gantries = build_gantries(track, start, ground, assets)
+    sun = find_sun(track)
+    land = build_land(track, line, ground, assets, cast_shadows(still, gantries), sun)
+    standing = build_standing(still, ground, assets)
+    return Scene(
+        name=track.name,
+        path=build_path(track, line, ground),
+        ground=ground,
+        colliders=build_colliders(still, gantries, ground, assets),
+        props=build_props([item for item in placed if PROP_KINDS[item.kind].movable], ground, assets),
+        start=start,
+        light=build_light(track, sun, assets),
+        static=merge_meshes([*land, *(gantry.mesh for gantry in gantries), *standing]),
+        car_models=build_car_models(assets),
+        models=tuple(assets.models),
+        materials=tuple(assets.materials),
+        textures=tuple(assets.textures),
+        hit_names=tuple(assets.hit_names),
+    )
 
 
-def build_path(track: TrackFile, line: CentreLine) -> parts.Path:
+def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
     """Return the nodes, evenly spaced, and the road's widths there."""
     count = track.path.node_count
     distance = np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)
-    height = np.full(count, track.ground.height + track.start.ride_height)
+    height = sample_height(ground, position) + track.start.ride_height
     left, right = np.full(count, track.road.width_left), np.full(count, track.road.width_right)
-    return parts.Path(np.column_stack((position, height)), left, right, line.closed, position)
+    return Path(np.column_stack((position, height)), left, right, line.closed, _find_shortest(track, line))
 
 
-def build_start(track: TrackFile, line: CentreLine) -> parts.Start:
-    """Return the grid: rows backwards along the path from its beginning, each with all columns."""
+def _find_shortest(track: TrackFile, line: CentreLine) -> FloatArray:
+    """Return the shortest line, with two gates to a node, from the first start line on."""
+    count = 2 * track.path.node_count
+    first = track.start.lines[0] if track.start.lines and line.closed else 0.0
+    position, _ = line.locate(first + np.arange(count) * (line.length / (count if line.closed else count - 1)))
+    left, right = np.full(count, track.road.width_left), np.full(count, track.road.width_right)
+    return compute_shortest_line(position, left, right, line.closed)
+
+
+def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
+    """Return the grid: rows backwards along the path from its beginning, each with all columns; and the start lines."""
     table = track.start
     row, column = np.divmod(np.arange(table.slots), len(table.columns))
-    lateral = np.array(table.columns)[column]
-    position, yaw = line.offset(-row * table.rows, lateral)
-    height = np.full(table.slots, track.ground.height + table.ride_height)
-    lines = [_start_line(track, line, at) for at in table.lines]
-    return parts.Start(
-        np.column_stack((position, height)), np.arctan2(np.sin(yaw), np.cos(yaw)), np.array(lines).reshape(-1, 2, 2)
+    position, yaw = line.offset(-row * table.rows, np.array(table.columns)[column])
+    height = sample_height(ground, position) + table.ride_height
+    edge = np.array([track.road.width_left, -track.road.width_right])
+    lines = [line.offset(np.array([at, at]), edge)[0] for at in table.lines]
+    facing = np.arctan2(np.sin(yaw), np.cos(yaw))
+    return Start(np.column_stack((position, height)), facing, np.array(lines).reshape(-1, 2, 2))
+
+
+def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Assets) -> list[Gantry]:
+    """Return the gantry over the first start line, if the track has one."""
+    if not track.start.gantry or not len(start.line):
+        return []
+    height = float(sample_height(ground, start.line[0].mean(axis=0)[None])[0])
+    return [build_gantry(assets, start.line[0], height, track.start.gantry)]
+
+
+def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -> list[Mesh]:
+    """Return the meshes of things that never move, in the world frame, each thing's triangles in one piece."""
+    made: dict[tuple[str, int], Mesh] = {}
+    meshes = []
+    for item in still:
+        key = (item.kind, item.variant)
+        if key not in made:
+            made[key] = PROP_KINDS[item.kind].build(assets, item.variant)
+        height = float(sample_height(ground, np.array([item.position]))[0])
+        meshes.append(place_mesh(made[key], (*item.position, height), item.yaw, item.scale))
+    return meshes
+
+
+def build_colliders(
+    still: Sequence[Placement], gantries: Sequence[Gantry], ground: Ground, assets: Assets
+) -> Colliders:
+    """Return an upright cylinder for every still thing and every post."""
+    rows = []
+    for item in still:
+        kind = PROP_KINDS[item.kind]
+        half = 0.5 * kind.height * item.scale
+        rows.append(
+            (*item.position, kind.radius * item.scale, half, kind.friction, assets.ensure_hit_name(kind.hit_name))
+        )
+    for gantry in gantries:
+        name = assets.ensure_hit_name("gantry")
+        rows += [(float(x), float(y), POST_RADIUS, 0.5 * HEIGHT, 0.4, name) for x, y in gantry.post]
+    table = np.array(rows, float).reshape(-1, 6)
+    foot = sample_height(ground, table[:, :2])
+    return Colliders(
+        kind=np.full(len(table), COLLIDER_CYLINDER, np.uint8),
+        centre=np.column_stack((table[:, :2], foot + table[:, 3])),
+        half_size=np.column_stack((table[:, 2], table[:, 2], table[:, 3])),
+        yaw=np.zeros(len(table)),
+        friction=table[:, 4].copy(),
+        name=table[:, 5].astype(np.int32),
     )
 
 
-def _start_line(track: TrackFile, line: CentreLine, at: float) -> FloatArray:
-    ends, _ = line.offset(np.array([at, at]), np.array([track.road.width_left, -track.road.width_right]))
-    return ends
+def build_props(movable: Sequence[Placement], ground: Ground, assets: Assets) -> Props:
+    """Return the movable things; their meshes join the scene's models."""
+    model: dict[tuple[str, int], int] = {}
+    for item in movable:
+        key = (item.kind, item.variant % PROP_KINDS[item.kind].variants)
+        if key not in model:
+            model[key] = assets.add_model(PROP_KINDS[item.kind].build(assets, key[1]))
+    kinds = [PROP_KINDS[item.kind] for item in movable]
+    position = np.array([item.position for item in movable], float).reshape(-1, 2)
+
+    def column(name: str) -> FloatArray:
+        return np.array([getattr(kind, name) for kind in kinds], float)
+
+    return Props(
+        position=np.column_stack((position, sample_height(ground, position))),
+        yaw=np.array([item.yaw for item in movable], float),
+        mass=column("mass"),
+        radius_base=column("radius"),
+        radius_top=column("radius_top"),
+        height=column("height"),
+        centre_of_mass=column("centre_of_mass"),
+        friction=column("friction"),
+        model=np.array([model[item.kind, item.variant % PROP_KINDS[item.kind].variants] for item in movable], np.int32),
+        name=np.array([assets.ensure_hit_name(kind.hit_name) for kind in kinds], np.int32),
+    )
 
 
-def build_light(track: TrackFile) -> parts.Light:
+def cast_shadows(still: Sequence[Placement], gantries: Sequence[Gantry]) -> list[Shadow]:
+    """Return the shadows of everything that never moves."""
+    shadows = []
+    for item in still:
+        kind = PROP_KINDS[item.kind]
+        shadows.append(
+            Shadow(
+                item.position, kind.shadow_radius * item.scale, kind.shadow_height * item.scale, kind.shadow_darkness
+            )
+        )
+    for gantry in gantries:
+        shadows += [Shadow((float(x), float(y)), 0.07, 0.05, 0.5) for x, y in gantry.post]
+    return shadows
+
+
+def find_sun(track: TrackFile) -> tuple[float, float, float]:
+    """Return the unit vector towards the sun."""
+    azimuth, height = math.radians(track.light.sun_azimuth), math.radians(track.light.sun_height)
+    return (math.cos(azimuth) * math.cos(height), math.sin(azimuth) * math.cos(height), math.sin(height))
+
+
+def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Assets) -> Light:
     """Return sun, haze and sky."""
     table = track.light
+    fog = (float(table.fog[0]), float(table.fog[1]), float(table.fog[2]))
     azimuth, height = math.radians(table.sun_azimuth), math.radians(table.sun_height)
-    direction = (
-        math.cos(azimuth) * math.cos(height),
-        math.sin(azimuth) * math.cos(height),
-        math.sin(height),
-    )
-    fog = (table.fog[0] / 255, table.fog[1] / 255, table.fog[2] / 255)
-    return parts.Light(direction, table.sun, table.ambient, fog, table.fog_density, -1)
-
-
-def _no_colliders() -> parts.Colliders:
-    return parts.Colliders(
-        np.zeros(0, np.uint8), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0), np.zeros(0, np.int32)
-    )
-
-
-def _first_looks(track: TrackFile, line: CentreLine):
-    from donkeysim.world.specs import BODY_STYLES
-
-    # ground quad far + road strip coloured
-    far = 100.0
-    z = track.ground.height
-    n = 216
-    s = np.arange(n) * line.length / n
-    l, _ = line.offset(s, min(track.road.width_left, 3))
-    r, _ = line.offset(s, -min(track.road.width_right, 3))
-    v = [(-far, -far, z), (far, -far, z), (far, far, z), (-far, far, z)]
-    v += [(*p, z + 0.001) for p in l] + [(*p, z + 0.001) for p in r]
-    tri = [(0, 1, 2), (0, 2, 3)]
-    for k in range(n if line.closed else n - 1):
-        m = (k + 1) % n
-        tri += [(4 + n + k, 4 + n + m, 4 + m), (4 + n + k, 4 + m, 4 + k)]
-    vertex = np.array(v, np.float32)
-    rng = np.random.default_rng(1)
-    tex = np.full((512, 512, 4), 255, np.uint8)
-    tex[..., :3] = rng.integers(160, 255, (512, 512, 1))
-    static = parts.Mesh(
-        vertex,
-        (vertex[:, :2]).astype(np.float32),
-        np.array(tri, np.int32),
-        np.array([0, 0] + [1] * (len(tri) - 2), np.int32),
-    )
-    mats = (
-        parts.Material(parts.SHADE_TEXTURE, (0.35, 0.55, 0.25), 0, parts.CLASS_GROUND),
-        parts.Material(parts.SHADE_TEXTURE, (0.4, 0.4, 0.42), 0, parts.CLASS_ROAD),
-        parts.Material(0, (0.95, 0.4, 0.1), -1, parts.CLASS_PROP),
-        parts.Material(parts.SHADE_PAINT, (1.0, 1.0, 1.0), -1, parts.CLASS_CAR),
-        parts.Material(0, (0.1, 0.1, 0.1), -1, parts.CLASS_CAR),
-    )
-    models = (_drum(0.05, 0.012, 0.12, 2), _box((0.25, 0.15, 0.0625), 3), _wheel(0.04, 0.04, 4))
-    cars = {style: parts.CarModel(1, 2) for style in BODY_STYLES}
-    place = []
-    for table in track.props:
-        if table.every:
-            at = np.arange(table.first, line.length - 0.5 * table.every, table.every)
-            place += list(line.offset(at, table.offset)[0])
-        place += list(table.places)
-    c = len(place)
-    props = parts.Props(
-        np.column_stack((np.array(place).reshape(-1, 2), np.full(c, z))),
-        np.zeros(c),
-        np.full(c, 1.0),
-        np.full(c, 0.05),
-        np.full(c, 0.012),
-        np.full(c, 0.12),
-        np.full(c, 0.04),
-        np.full(c, 0.6),
-        np.zeros(c, np.int32),
-        np.ones(c, np.int32),
-    )
-    return props, models, mats, (tex,), static, cars
-
-
-def _drum(r0, r1, h, mat, n=12):
-    a = np.arange(n) * 2 * np.pi / n
-    ring = np.stack((np.cos(a), np.sin(a), 0 * a), 1)
-    v = np.vstack((ring * r0, ring * r1 + (0, 0, h), [(0, 0, h)]))
-    t = []
-    for k in range(n):
-        m = (k + 1) % n
-        t += [(k, m, n + m), (k, n + m, n + k), (n + k, n + m, 2 * n)]
-    return parts.Mesh(
-        v.astype(np.float32), np.zeros((len(v), 2), np.float32), np.array(t, np.int32), np.full(len(t), mat, np.int32)
-    )
-
-
-def _box(size, mat):
-    import trimesh
-
-    b = trimesh.creation.box(size)
-    return parts.Mesh(
-        np.float32(b.vertices), np.zeros((8, 2), np.float32), np.int32(b.faces), np.full(12, mat, np.int32)
-    )
-
-
-def _wheel(r, w, mat, n=12):
-    m = _drum(r, r, w, mat, n)
-    v = np.stack((m.vertex[:, 0], w / 2 - m.vertex[:, 2], m.vertex[:, 1]), 1)
-    return parts.Mesh(np.float32(v), m.uv, m.triangle, m.material)
+    if table.sky == "meadow":
+        sky = assets.ensure_texture("sky", lambda: make_meadow_sky(azimuth, height, fog, (98.0, 134.0, 58.0)))
+    else:
+        sky = assets.ensure_texture("sky", lambda: make_plain_sky(fog, (164.0, 166.0, 168.0)))
+    colour = (fog[0] / 255.0, fog[1] / 255.0, fog[2] / 255.0)
+    return Light(sun, table.sun, table.ambient, colour, table.fog_density, sky)

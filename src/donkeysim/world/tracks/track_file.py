@@ -169,25 +169,39 @@ class GroundTable:
 
 @dataclass(frozen=True)
 class PropTable:
-    """Things that stand about: at places, or along the path.
+    """Things that stand about: at places, in a row along the path, or scattered beside the road.
 
     Attributes:
-        kind: What.
+        kind: What, one of `PROP_KINDS`.
         places: x, y of each [m].
-        every: One each so many metres along the path; 0: none but `places`.
-        offset: Of those from the path [m], + = left.
-        first: Where along the path the first of those stands [m].
+        every: One each so many metres along the path; 0: no row.
+        first: Where along the path the row begins [m].
+        offset: Of the row from the path [m], + = left.
+        scatter: How many to scatter; 0: none.
+        near: Least distance of scattered ones from the road's edge [m].
+        far: Greatest [m].
+        spacing: Least distance of a scattered one from everything placed before it [m].
+        seed: Of the random numbers.
     """
 
-    kind: Literal["cone"]
+    kind: Literal["cone", "tree", "spruce", "birch", "bush", "rock"]
     places: tuple[Point, ...] = ()
     every: float = 0.0
-    offset: float = 0.0
     first: float = 0.0
+    offset: float = 0.0
+    scatter: int = 0
+    near: float = 0.4
+    far: float = 3.0
+    spacing: float = 0.5
+    seed: int = 1
 
     def __post_init__(self) -> None:
-        if self.every < 0.0 or (self.every == 0.0) == (not self.places):
-            raise ValueError("a prop needs either places or every above 0.")
+        if (bool(self.places), self.every > 0.0, self.scatter > 0).count(True) != 1:
+            raise ValueError("a prop needs exactly one of places, every above 0, and scatter above 0.")
+        if self.scatter and not 0.0 <= self.near < self.far:
+            raise ValueError(f"near = {self.near:g} and far = {self.far:g}; near is 0 or more and below far.")
+        if not 0 <= self.scatter <= 2000:
+            raise ValueError(f"scatter is {self.scatter}; it takes up to 2000.")
 
 
 @dataclass(frozen=True)
@@ -199,14 +213,20 @@ class StartTable:
         rows: Distance from one row of the grid to the next [m].
         columns: Offsets of the grid's columns from the path [m], + = left.
         slots: How many cars the grid holds.
-        ride_height: Of a resting car's origin above the ground [m].
+        ride_height: Of a resting car's origin above the ground [m]; the default is that of the car `original`.
+        gantry: Text on a gantry over the first start line; empty: no gantry.
     """
 
     lines: tuple[float, ...] = ()
     rows: float = 0.625
     columns: tuple[float, ...] = (0.0,)
     slots: int = 64
-    ride_height: float = 0.565 / 8
+    ride_height: float = 0.065125
+    gantry: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.columns or self.rows <= 0.0 or not 1 <= self.slots <= 4096:
+            raise ValueError("a grid has columns, rows above 0 and 1 to 4096 slots.")
 
 
 @dataclass(frozen=True)
@@ -228,7 +248,7 @@ class LightTable:
     sun: tuple[float, float, float] = (0.75, 0.72, 0.66)
     ambient: tuple[float, float, float] = (0.42, 0.45, 0.5)
     fog: Colour = (190, 208, 224)
-    fog_density: float = 0.004
+    fog_density: float = 0.02
     sky: Literal["meadow", "plain"] = "meadow"
 
     def __post_init__(self) -> None:

@@ -1,0 +1,233 @@
+"""The picture of the ground near the track, seen from above: grass, road, markings, start line and baked shadows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, LongArray
+from donkeysim.world.tracks.ground import Box, RoadPlace, find_road_cells
+from donkeysim.world.tracks.path import CentreLine
+from donkeysim.world.tracks.textures import GRASS_SIZE, make_grass, make_noise
+from donkeysim.world.tracks.track_file import Marking, TrackFile
+
+TEXELS = 2048
+"""Most texels per side of the atlas."""
+
+FINEST_TEXEL = 0.0075
+"""Size of a texel where the track allows it [m]; larger places get coarser ones."""
+
+SHOULDER = 0.10
+"""Width of the worn strip between road and grass [m]."""
+
+CHEQUER = 0.0625
+"""Side of a square of the start line [m]."""
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """A soft dark spot that something standing on the ground leaves on it.
+
+    Attributes:
+        position: x, y of the foot [m].
+        radius: Of the crown or body [m].
+        height: Of its middle above the ground: the spot lies that far down the sun [m].
+        darkness: Share of light taken in the middle, 0 to 1.
+    """
+
+    position: tuple[float, float]
+    radius: float
+    height: float
+    darkness: float
+
+
+@dataclass(frozen=True)
+class AtlasFrame:
+    """Where the atlas lies in the world.
+
+    Attributes:
+        origin: x, y of its lower corner [m].
+        texel: Side of a texel [m].
+        rows: Along y; texture row 0 lies at the greatest y.
+        columns: Along x.
+    """
+
+    origin: tuple[float, float]
+    texel: float
+    rows: int
+    columns: int
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Extent along x and y [m]."""
+        return self.columns * self.texel, self.rows * self.texel
+
+
+def frame_atlas(box: Box) -> AtlasFrame:
+    """Return the smallest atlas of whole grass tiles that covers a box, at the finest texel that fits."""
+    width, depth = box[2] - box[0], box[3] - box[1]
+    texel = FINEST_TEXEL
+    while max(width, depth) > TEXELS * texel:
+        texel *= 2.0
+    columns, rows = (max(GRASS_SIZE, 2 ** math.ceil(math.log2(extent / texel))) for extent in (width, depth))
+    centre = (0.5 * (box[0] + box[2]), 0.5 * (box[1] + box[3]))
+    tile = GRASS_SIZE * texel
+    origin = tuple(
+        math.floor((c - 0.5 * n * texel) / tile * 64.0) * tile / 64.0
+        for c, n in zip(centre, (columns, rows), strict=True)
+    )
+    return AtlasFrame((origin[0], origin[1]), texel, rows, columns)
+
+
+def paint_atlas(
+    track: TrackFile, line: CentreLine, frame: AtlasFrame, shadows: Sequence[Shadow], sun: tuple[float, float, float]
+) -> ByteArray:
+    """Return the atlas.
+
+    Args:
+        track: Road, markings and start lines.
+        line: The path.
+        frame: Where the atlas lies.
+        shadows: Of everything that stands still.
+        sun: Unit vector towards the sun.
+    """
+    atlas = np.tile(make_grass(), (frame.rows // GRASS_SIZE, frame.columns // GRASS_SIZE, 1))
+    reach = max(track.road.width_left, track.road.width_right) + 2.0 * SHOULDER
+    cells = find_road_cells(line, frame.origin, frame.texel, frame.rows, frame.columns, reach)
+    row, column = frame.rows - 1 - cells.row, cells.column
+    grass = atlas[row, column, :3].astype(np.float32)
+    colour = _paint_road(track, line, cells.place, grass, (row, column))
+    atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
+    light = _paint_light(track, line, frame, shadows, sun)
+    for channel in range(3):
+        product = atlas[..., channel].astype(np.uint16) * light[..., channel] >> 7
+        atlas[..., channel] = np.minimum(product, 255)
+    return atlas
+
+
+def _paint_road(
+    track: TrackFile,
+    line: CentreLine,
+    place: RoadPlace,
+    grass: Float32Array,
+    texel: tuple[LongArray, LongArray],
+) -> Float32Array:
+    """Return the colours of texels on and near the road, shape [texel_count, 3]; `texel` is their row and column."""
+    beside = np.maximum(place.lateral - track.road.width_left, -track.road.width_right - place.lateral)
+    size = 1024
+    pick = (texel[0] % size, texel[1] % size)
+    grain = make_noise(size, size, 0.3, 71, finest=1.5)[pick]
+    patches = make_noise(size, size, 1.3, 72, finest=6.0, coarsest=300.0)[pick]
+    tone = 98.0 + 5.0 * grain + 5.5 * patches - 9.0 * _wheel_tracks(track, place.lateral)
+    asphalt = tone[:, None] * np.float32((0.98, 0.99, 1.03))
+    for marking in track.road.markings:
+        cover = _cover_marking(marking, line, place) * np.clip(0.93 + 0.10 * patches + 0.05 * grain, 0.0, 1.0)
+        asphalt += (np.float32(marking.colour) - asphalt) * cover[:, None]
+    for at in track.start.lines:
+        cover, square = _cover_chequer(track, line, place, at)
+        asphalt += (square[:, None] * np.float32((214, 214, 210)) + 24.0 - asphalt) * cover[:, None]
+    worn = np.float32((128, 112, 84)) + (7.0 * grain + 9.0 * patches)[:, None]
+    ragged = beside + 0.018 * patches + 0.010 * grain
+    dirt = np.clip(1.25 - ragged / SHOULDER, 0.0, 1.0)[:, None] * 0.85
+    ground = grass + (worn - grass) * dirt * dirt * (3.0 - 2.0 * dirt)
+    on_road = np.clip(0.5 - (beside + 0.004 * grain) / 0.014, 0.0, 1.0)[:, None]
+    return (ground + (asphalt - ground) * on_road).astype(np.float32)
+
+
+def _wheel_tracks(track: TrackFile, lateral: Float32Array) -> Float32Array:
+    """Return how much tyres have darkened the road, 0 to 1: two bands beside each grid column's middle."""
+    dark = np.zeros_like(lateral)
+    for middle in track.start.columns:
+        for side in (-0.085, 0.085):
+            dark += np.exp(-(((lateral - middle - side) / 0.05) ** 2))
+    return np.minimum(dark, 1.0)
+
+
+def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> Float32Array:
+    soft = 0.006
+    cover = np.clip((0.5 * marking.width - np.abs(place.lateral - marking.offset)) / soft + 0.5, 0.0, 1.0)
+    if marking.dash > 0.0:
+        period = marking.dash + marking.gap
+        if line.closed:
+            period = line.length / max(1, round(line.length / period))
+        phase = np.mod(place.along, period) - 0.5 * period
+        cover *= np.clip(
+            (0.5 * marking.dash * period / (marking.dash + marking.gap) - np.abs(phase)) / soft + 0.5, 0.0, 1.0
+        )
+    return cover
+
+
+def _cover_chequer(
+    track: TrackFile, line: CentreLine, place: RoadPlace, at: float
+) -> tuple[Float32Array, Float32Array]:
+    """Return where the start line is painted (0 to 1) and which of its squares are white (0 or 1)."""
+    ahead = place.along - at
+    if line.closed:
+        ahead = np.mod(ahead + 0.5 * line.length, line.length) - 0.5 * line.length
+    column = np.floor((place.lateral + track.road.width_right) / CHEQUER)
+    row = np.floor(ahead / CHEQUER)
+    inside = np.clip((CHEQUER - np.abs(ahead)) / 0.006 + 0.5, 0.0, 1.0)
+    return inside, np.mod(row + column, 2.0)
+
+
+def _paint_light(
+    track: TrackFile,
+    line: CentreLine,
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow],
+    sun: tuple[float, float, float],
+) -> ByteArray:
+    """Return the share of light that reaches the ground, 128 = all, shape [rows, columns, 3]; 128 along the border."""
+    step = 8
+    rows, columns = frame.rows // step, frame.columns // step
+    cell = frame.texel * step
+    x = frame.origin[0] + (np.arange(columns) + 0.5) * cell
+    y = frame.origin[1] + (np.arange(rows, 0, -1) - 0.5) * cell
+    shade = np.zeros((rows, columns), np.float32)
+    for shadow in shadows:
+        _add_shadow(shade, shadow, sun, x, y)
+    shade = np.minimum(shade, 0.62)
+    mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
+    edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
+    reach = max(track.road.width_left, track.road.width_right)
+    cells = find_road_cells(line, frame.origin, cell, rows, columns, reach)
+    lateral = cells.place.lateral
+    on_road = (lateral < track.road.width_left) & (lateral > -track.road.width_right)
+    strength = np.full((rows, columns), 0.085, np.float32)
+    strength[rows - 1 - cells.row[on_road], cells.column[on_road]] = 0.02
+    mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
+    fade = np.clip(edge / 0.4, 0.0, 1.0)
+    tint = np.float32((1.0, 0.94, 0.80))
+    light = 128.0 * mottle[..., None] * (1.0 - (shade * fade)[..., None] * tint)
+    small = Image.fromarray(np.clip(light + 0.5, 0.0, 255.0).astype(np.uint8))
+    return np.asarray(small.resize((frame.columns, frame.rows), Image.Resampling.BILINEAR))
+
+
+def _add_shadow(
+    shade: Float32Array, shadow: Shadow, sun: tuple[float, float, float], x: FloatArray, y: FloatArray
+) -> None:
+    """Add the contact darkening at the foot and the cast shadow down the sun, combined as light passing both."""
+    slope = math.hypot(sun[0], sun[1]) / sun[2]
+    down = np.array([-sun[0], -sun[1]]) / max(1e-9, math.hypot(sun[0], sun[1]))
+    cast = np.array(shadow.position) + down * slope * shadow.height
+    stretch = math.hypot(1.0, slope)
+    for centre, radius, length, darkness in (
+        (np.array(shadow.position), 0.9 * shadow.radius, 0.9 * shadow.radius, 0.55 * shadow.darkness),
+        (cast, shadow.radius, shadow.radius * stretch, shadow.darkness),
+    ):
+        reach = 1.4 * max(radius, length)
+        columns = slice(*np.searchsorted(x, (centre[0] - reach, centre[0] + reach)))
+        rows = slice(
+            len(y) - np.searchsorted(y[::-1], centre[1] + reach), len(y) - np.searchsorted(y[::-1], centre[1] - reach)
+        )
+        dx, dy = x[None, columns] - centre[0], y[rows, None] - centre[1]
+        along, across = dx * down[0] + dy * down[1], dy * down[0] - dx * down[1]
+        distance = np.sqrt((along / length) ** 2 + (across / radius) ** 2)
+        fall = np.clip((1.3 - distance) / 0.8, 0.0, 1.0)
+        spot = darkness * fall * fall * (3.0 - 2.0 * fall)
+        part = shade[rows, columns]
+        shade[rows, columns] = 1.0 - (1.0 - part) * (1.0 - spot)

@@ -1,0 +1,270 @@
+"""Meshes of the five body styles and of their wheel, in the car's body frame (x forward, y left, z up, origin = body).
+
+All styles stand on one chassis: box 0.25 x 0.15 x 0.0625 m about the origin, wheels of radius 0.04 m at x = 0.105 and
+-0.096, y = ±0.086, z = -0.030 at rest, front camera at x = 0.069, z = 0.140 looking 15 degrees down: no style puts
+anything before that camera's lower edge of view.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+from donkeysim.world.scene import CLASS_CAR, SHADE_UNLIT, CarModel, Mesh
+from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import (
+    make_beam,
+    make_box,
+    make_loft,
+    make_mesh,
+    make_prism,
+    make_revolved,
+    merge_meshes,
+    mirror_mesh,
+    place_mesh,
+)
+from donkeysim.world.tracks.textures import make_wheel_face
+
+WHEEL_RADIUS = 0.04
+WHEEL_WIDTH = 0.042
+AXLES = (0.1046, -0.0956)
+AXLE_HEIGHT = -0.030
+WHEEL_SIDE = 0.0863
+
+Outline = tuple[tuple[float, float], ...]
+
+
+def build_car_models(assets: Assets) -> dict[str, CarModel]:
+    """Add every body style's meshes to the scene's models and return them by style."""
+    wheel = assets.add_model(build_wheel(assets))
+    makers = {
+        "donkey": build_donkey,
+        "bare": build_bare,
+        "car01": build_touring_car,
+        "cybertruck": build_cybertruck,
+        "f1": build_formula,
+    }
+    return {style: CarModel(assets.add_model(make(assets)), wheel) for style, make in makers.items()}
+
+
+def build_wheel(assets: Assets) -> Mesh:
+    """Return a wheel about its axle (y): dark tread, and on both sides a face with spokes that shows its spin."""
+    sides = 12
+    angle = np.arange(sides) * (2.0 * np.pi / sides)
+    ring = np.stack((np.cos(angle), np.zeros(sides), np.sin(angle)), axis=1) * WHEEL_RADIUS
+    half = np.array((0.0, 0.5 * WHEEL_WIDTH, 0.0))
+    index = np.arange(sides)
+    after = (index + 1) % sides
+    tread = np.concatenate(
+        (np.stack((index, after, after + sides), 1), np.stack((index, after + sides, index + sides), 1))
+    )
+    vertex = np.concatenate((ring - half, ring + half))
+    rubber = assets.plain((0.12, 0.12, 0.13), CLASS_CAR)
+    face = assets.textured("wheel face", make_wheel_face, CLASS_CAR)
+    uv = 0.5 + 0.5 * np.stack((np.cos(angle), -np.sin(angle)), axis=1)
+    fan = np.stack((np.zeros(sides - 2, int), np.arange(1, sides - 1), np.arange(2, sides)), 1)
+    return merge_meshes(
+        [
+            make_mesh(vertex, np.tile(uv, (2, 1)), tread[:, ::-1], rubber),
+            make_mesh(ring - half, uv, fan, face),
+            make_mesh(ring + half, uv, fan[:, ::-1], face),
+        ]
+    )
+
+
+def build_donkey(assets: Assets) -> Mesh:
+    """Return the classic: black plate, painted roll cage arch, board and battery, camera on the arch."""
+    cage = assets.paint()
+    shade = assets.paint(0.75)
+    parts = [_chassis(assets)]
+    parts += [make_box((0.215, 0.125, 0.007), (0.0, 0.0, 0.024), _dark(assets))]
+    parts += [make_box((0.09, 0.06, 0.02), (-0.035, 0.0, 0.0375), assets.plain((0.13, 0.36, 0.20), CLASS_CAR))]
+    parts += [make_box((0.022, 0.022, 0.01), (-0.02, 0.012, 0.0525), assets.plain((0.75, 0.76, 0.78), CLASS_CAR))]
+    parts += [make_box((0.028, 0.05, 0.016), (-0.095, 0.0, 0.0355), assets.plain((0.16, 0.22, 0.5), CLASS_CAR))]
+    for side in (-1.0, 1.0):
+        y = side * 0.055
+        parts += [make_beam((0.012, y, 0.026), (0.026, 0.72 * y, 0.128), 0.016, cage)]
+        parts += [make_beam((-0.098, y, 0.026), (0.018, 0.72 * y, 0.134), 0.014, cage)]
+    parts += [make_prism(((0.0, 0.122), (0.036, 0.122), (0.032, 0.142), (-0.006, 0.142)), 0.098, (0.0, 0.0, 0.0), cage)]
+    parts += [make_box((0.02, 0.108, 0.008), (-0.094, 0.0, 0.028), shade)]
+    parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.138), _dark(assets))]
+    parts += [place_mesh(_barrel(0.009, 0.010, assets.plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
+    parts += [make_prism(((0.103, 0.0), (0.127, -0.004), (0.127, 0.012), (0.103, 0.028)), 0.13, (0.0, 0.0, 0.0), shade)]
+    parts += _lamps(assets, 0.1275, 0.045, 0.004) + _tail_lamps(assets, -0.1085, 0.045, 0.023)
+    return merge_meshes(parts)
+
+
+def build_bare(assets: Assets) -> Mesh:
+    """Return the chassis without a body: plate, motor, battery, board, shock towers, camera on a mast."""
+    metal = assets.plain((0.66, 0.68, 0.71), CLASS_CAR)
+    parts = [_chassis(assets)]
+    parts += [make_box((0.2, 0.07, 0.01), (0.0, 0.0, 0.012), assets.paint())]
+    parts += [make_box((0.085, 0.036, 0.026), (0.0, 0.022, 0.03), assets.plain((0.18, 0.3, 0.62), CLASS_CAR))]
+    parts += [make_box((0.06, 0.03, 0.014), (0.0, -0.022, 0.024), assets.plain((0.13, 0.36, 0.20), CLASS_CAR))]
+    motor = make_revolved(((0.017, 0.0), (0.017, 0.04)), 8, metal)
+    parts += [place_mesh(_lay_across(motor), (-0.065, 0.0, 0.03))]
+    for x in AXLES:
+        parts += [make_box((0.008, 0.09, 0.036), (0.86 * x, 0.0, 0.034), _dark(assets))]
+        for side in (-1.0, 1.0):
+            parts += [
+                make_beam((0.86 * x, side * 0.04, 0.048), (0.95 * x, side * 0.066, -0.02), 0.010, assets.paint(0.8))
+            ]
+    parts += [make_beam((0.035, 0.0, 0.012), (0.035, 0.0, 0.13), 0.008, metal)]
+    parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.138), _dark(assets))]
+    parts += [place_mesh(_barrel(0.009, 0.010, assets.plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
+    return merge_meshes(parts)
+
+
+def build_touring_car(assets: Assets) -> Mesh:
+    """Return a rounded touring car (`car01`): painted shell, dark windows, wing."""
+    paint, glass = assets.paint(), _glass(assets)
+    body = _shell(
+        ((-0.128, 0.056, -0.014, 0.030), (-0.105, 0.064, -0.022, 0.042), (-0.03, 0.066, -0.026, 0.040),
+         (0.05, 0.066, -0.026, 0.034), (0.105, 0.062, -0.022, 0.022), (0.128, 0.050, -0.014, 0.006)),
+        0.82, paint,
+    )  # fmt: skip
+    cabin = _shell(((-0.088, 0.052, 0.034, 0.042), (-0.052, 0.050, 0.034, 0.072), (0.008, 0.050, 0.034, 0.074),
+                    (0.056, 0.052, 0.030, 0.034)), 0.80, glass)  # fmt: skip
+    roof = _shell(
+        ((-0.05, 0.0395, 0.068, 0.0745), (-0.022, 0.0405, 0.070, 0.0775), (0.009, 0.0395, 0.068, 0.0755)), 0.85, paint
+    )
+    parts = [_chassis(assets), body, cabin, roof]
+    for side in (-1.0, 1.0):
+        parts += [make_box((0.012, 0.005, 0.026), (-0.112, side * 0.04, 0.05), _dark(assets))]
+        for x in AXLES:
+            parts += [_fender(x, side, paint)]
+    parts += [
+        make_prism(((-0.132, 0.066), (-0.104, 0.060), (-0.104, 0.064), (-0.132, 0.071)), 0.126, (0.0, 0.0, 0.0), paint)
+    ]
+    stripe = assets.plain((0.95, 0.95, 0.93), CLASS_CAR)
+    parts += [
+        make_prism(((0.060, 0.0338), (0.104, 0.0232), (0.104, 0.024), (0.060, 0.0348)), 0.03, (0.0, 0.0, 0.0), stripe)
+    ]
+    return merge_meshes(parts + _lamps(assets, 0.122, 0.034, 0.008) + _tail_lamps(assets, -0.1285, 0.036, 0.016))
+
+
+def build_cybertruck(assets: Assets) -> Mesh:
+    """Return the wedge: flat faces up to one ridge, dark glass, light bars from side to side."""
+    paint, glass = assets.paint(), _glass(assets)
+    low = ((-0.128, -0.018), (0.122, -0.018), (0.130, 0.012), (0.118, 0.026), (-0.128, 0.036))
+    upper = ((-0.128, 0.036), (0.118, 0.026), (0.004, 0.088))
+    parts = [_chassis(assets), make_prism(low, 0.136, (0.0, 0.0, 0.0), paint)]
+    outline = np.array(upper)
+    wide = np.array([0.066, 0.066, 0.046])
+    parts += [make_loft([_side(outline, -wide), _side(outline, wide)], paint)]
+    windscreen = np.array(((0.012, 0.0866), (0.082, 0.0486), (0.082, 0.0496), (0.012, 0.0876)))
+    spread = np.array([0.042, 0.052, 0.052, 0.042])
+    parts += [make_loft([_side(windscreen, -spread), _side(windscreen, spread)], glass)]
+    for side in (-1.0, 1.0):
+        window = np.array(((-0.070, 0.050), (0.056, 0.048), (0.004, 0.0765)))
+        inner, outer = side * np.array([0.052, 0.052, 0.044]), side * np.array([0.0632, 0.0632, 0.0520])
+        parts += [make_loft([_side(window, inner), _side(window, outer)], glass)]
+        for x in AXLES:
+            parts += [_fender(x, side, _dark(assets))]
+    bar = assets.plain((1.0, 0.98, 0.92), CLASS_CAR, SHADE_UNLIT)
+    rear = assets.plain((0.92, 0.08, 0.06), CLASS_CAR, SHADE_UNLIT)
+    parts += [make_box((0.004, 0.128, 0.005), (0.1255, 0.0, 0.0185), bar)]
+    parts += [make_box((0.004, 0.128, 0.006), (-0.1285, 0.0, 0.030), rear)]
+    parts += [
+        make_prism(
+            ((-0.122, 0.0375), (-0.045, 0.0625), (-0.045, 0.0645), (-0.122, 0.0395)), 0.096, (0, 0, 0), _dark(assets)
+        )
+    ]
+    return merge_meshes(parts)
+
+
+def build_formula(assets: Assets) -> Mesh:
+    """Return a formula car: needle nose, side pods, airbox, wings, open wheels, helmet."""
+    paint, dark = assets.paint(), _dark(assets)
+    nose = _shell(
+        ((0.0, 0.030, -0.024, 0.026), (0.06, 0.022, -0.022, 0.018), (0.132, 0.010, -0.022, -0.006)), 0.8, paint
+    )
+    tub = _shell(((-0.11, 0.018, -0.02, 0.022), (-0.05, 0.034, -0.024, 0.036), (0.0, 0.030, -0.024, 0.026)), 0.8, paint)
+    pod = _shell(
+        ((-0.085, 0.014, -0.024, 0.004), (-0.03, 0.022, -0.024, 0.020), (0.028, 0.021, -0.022, 0.018)), 0.85, paint
+    )
+    airbox = _shell(
+        ((-0.11, 0.006, 0.016, 0.026), (-0.045, 0.012, 0.030, 0.066), (-0.025, 0.012, 0.030, 0.072)), 0.7, paint
+    )
+    parts = [nose, tub, airbox, make_box((0.205, 0.09, 0.006), (-0.02, 0.0, -0.026), dark)]
+    parts += [place_mesh(pod, (0.0, side * 0.048, 0.0)) for side in (-1.0, 1.0)]
+    parts += [make_prism(((0.108, -0.028), (0.136, -0.030), (0.136, -0.026), (0.108, -0.020)), 0.176, (0, 0, 0), paint)]
+    parts += [make_prism(((-0.136, 0.058), (-0.106, 0.050), (-0.106, 0.055), (-0.136, 0.066)), 0.118, (0, 0, 0), paint)]
+    white = assets.plain((0.95, 0.95, 0.93), CLASS_CAR)
+    for side in (-1.0, 1.0):
+        parts += [make_box((0.036, 0.003, 0.044), (-0.122, side * 0.060, 0.046), dark)]
+        parts += [make_box((0.034, 0.003, 0.020), (0.120, side * 0.089, -0.022), white)]
+        for x in AXLES:
+            parts += [make_beam((x, 0.0, -0.012), (x, side * 0.078, AXLE_HEIGHT), 0.006, dark, 3)]
+    parts += [make_box((0.005, 0.02, 0.04), (-0.112, 0.0, 0.034), dark)]
+    helmet = make_revolved(((0.0, 0.022), (0.0115, 0.028), (0.0125, 0.038), (0.006, 0.046), (0.0, 0.048)), 7, white)
+    parts += [place_mesh(helmet, (-0.008, 0.0, 0.0)), make_box((0.003, 0.018, 0.006), (0.0045, 0.0, 0.036), dark)]
+    parts += [make_box((0.034, 0.036, 0.002), (0.004, 0.0, 0.0265), dark)]
+    return merge_meshes(parts + _tail_lamps(assets, -0.112, 0.0, 0.006))
+
+
+def _chassis(assets: Assets) -> Mesh:
+    """Return the black tub with its axles and bumper that all closed styles stand on."""
+    dark = _dark(assets)
+    parts = [make_box((0.236, 0.086, 0.02), (0.0, 0.0, -0.016), dark)]
+    parts += [make_box((0.016, 2 * WHEEL_SIDE - WHEEL_WIDTH, 0.012), (x, 0.0, AXLE_HEIGHT), dark) for x in AXLES]
+    return merge_meshes([*parts, make_box((0.012, 0.12, 0.014), (0.122, 0.0, -0.018), dark)])
+
+
+def _shell(stations: tuple[tuple[float, float, float, float], ...], taper: float, material: int) -> Mesh:
+    """Return a rounded body from stations (x, half width, bottom, top); its top is narrower by `taper`."""
+    sections = []
+    for x, half, bottom, top in stations:
+        waist = bottom + 0.55 * (top - bottom)
+        ring = (
+            (half * 0.92, bottom),
+            (half, waist),
+            (half * taper, top),
+            (-half * taper, top),
+            (-half, waist),
+            (-half * 0.92, bottom),
+        )
+        sections.append(np.array([(x, y, z) for y, z in ring]))
+    return make_loft(sections, material)
+
+
+def _fender(x: float, side: float, material: int) -> Mesh:
+    """Return the arch over a wheel."""
+    outline = ((x - 0.046, 0.0), (x + 0.034, 0.004), (x + 0.020, 0.020), (x - 0.028, 0.020))
+    return make_prism(outline, 0.046, (0.0, side * (WHEEL_SIDE - 0.004), 0.0), material)
+
+
+def _side(outline: FloatArray, y: FloatArray) -> FloatArray:
+    return np.stack((outline[:, 0], y, outline[:, 1]), axis=1)
+
+
+def _barrel(radius: float, length: float, material: int) -> Mesh:
+    """Return a lens: a short cylinder along x."""
+    upright = make_revolved(((radius, 0.0), (radius, length)), 8, material)
+    vertex = upright.vertex[:, [2, 0, 1]]
+    return Mesh(vertex, upright.uv, upright.triangle, upright.material)
+
+
+def _lay_across(upright: Mesh) -> Mesh:
+    """Return a mesh turned so that its z lies along y, its middle on the origin."""
+    vertex = upright.vertex[:, [1, 2, 0]]
+    middle = 0.5 * (vertex.min(axis=0) + vertex.max(axis=0))
+    return Mesh(vertex - middle, upright.uv, upright.triangle, upright.material)
+
+
+def _lamps(assets: Assets, x: float, y: float, z: float) -> list[Mesh]:
+    lamp = make_box((0.006, 0.020, 0.008), (x, y, z), assets.plain((1.0, 0.97, 0.85), CLASS_CAR, SHADE_UNLIT))
+    return [lamp, mirror_mesh(lamp)]
+
+
+def _tail_lamps(assets: Assets, x: float, y: float, z: float) -> list[Mesh]:
+    lamp = make_box((0.004, 0.022, 0.008), (x, y, z), assets.plain((0.92, 0.08, 0.06), CLASS_CAR, SHADE_UNLIT))
+    return [lamp, mirror_mesh(lamp)] if y else [lamp]
+
+
+def _dark(assets: Assets) -> int:
+    return assets.plain((0.11, 0.11, 0.12), CLASS_CAR)
+
+
+def _glass(assets: Assets) -> int:
+    return assets.plain((0.09, 0.12, 0.17), CLASS_CAR)

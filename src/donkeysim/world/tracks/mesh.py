@@ -1,0 +1,151 @@
+"""Small solids from which everything on a track is put together: boxes, lofts, solids of revolution, quads.
+
+All return `Mesh` with triangles counter-clockwise seen from outside; frames are the caller's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+from donkeysim.world.scene import Mesh
+
+Vector = tuple[float, float, float]
+Size = tuple[float, float, float]
+
+
+def make_mesh(vertex: FloatArray, uv: FloatArray, triangle: FloatArray, material: int) -> Mesh:
+    """Return a mesh of one material, without its triangles of no area."""
+    corner = vertex[triangle]
+    area = np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
+    kept = triangle[area > 1e-9]
+    return Mesh(
+        vertex.astype(np.float32), uv.astype(np.float32), kept.astype(np.int32), np.full(len(kept), material, np.int32)
+    )
+
+
+def make_quad(corners: Sequence[Vector], material: int, uv: Sequence[tuple[float, float]] | None = None) -> Mesh:
+    """Return a four-cornered face, corners counter-clockwise seen from its front, from the picture's lower left."""
+    place = np.array(uv if uv is not None else ((0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0)))
+    return make_mesh(np.array(corners, float), place, np.array([(0, 1, 2), (0, 2, 3)]), material)
+
+
+def make_box(size: Size, centre: Vector, material: int) -> Mesh:
+    """Return a box with edges along the axes."""
+    half = 0.5 * np.array(size)
+    ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
+    sections = [np.column_stack((np.full(4, side), ring)) * half + centre for side in (-1.0, 1.0)]
+    return make_loft(sections, material)
+
+
+def make_loft(sections: Sequence[FloatArray], material: int, *, uv_scale: float = 1.0, capped: bool = True) -> Mesh:
+    """Return a solid through convex cross sections.
+
+    Args:
+        sections: At least two, each shape [n, 3] with the same n, all turning the same way round.
+        material: Of all triangles.
+        uv_scale: How often a texture repeats around; along the sections it is laid once.
+        capped: Whether its two ends are closed; leave them open where nobody can look.
+    """
+    rings = np.stack([np.asarray(section, float) for section in sections])
+    count, sides = rings.shape[:2]
+    rings = np.concatenate((rings, rings[:, :1]), axis=1)
+    u = np.broadcast_to(np.arange(sides + 1) / sides * uv_scale, (count, sides + 1))
+    v = np.broadcast_to(1.0 - (np.arange(count) / (count - 1))[:, None], (count, sides + 1))
+    base = (np.arange(count - 1)[:, None] * (sides + 1) + np.arange(sides)).ravel()
+    up = base + sides + 1
+    walls = np.concatenate((np.stack((base, base + 1, up + 1), 1), np.stack((base, up + 1, up), 1)))
+    fan = np.stack((np.zeros(sides - 2, int), np.arange(1, sides - 1), np.arange(2, sides)), 1)
+    caps = np.concatenate((fan[:, ::-1], fan + (count - 1) * (sides + 1)))
+    vertex, uv = rings.reshape(-1, 3), np.stack((u, v), axis=-1).reshape(-1, 2)
+    triangle = _face_outwards(vertex, np.concatenate((walls, caps)))
+    return make_mesh(vertex, uv, triangle if capped else triangle[: len(walls)], material)
+
+
+def make_revolved(
+    profile: Sequence[tuple[float, float]],
+    sides: int,
+    material: int,
+    *,
+    uv_scale: float = 1.0,
+    wobble: FloatArray | None = None,
+    capped: bool = True,
+) -> Mesh:
+    """Return a solid of revolution about z.
+
+    Args:
+        profile: Radius and height of each ring, upwards or with overhangs [m]; a radius of 0 makes a tip.
+        sides: Of each ring.
+        material: Of all triangles.
+        uv_scale: How often a texture repeats around; along the profile it is laid once, v = 0 at its last ring.
+        wobble: Factors on the radius, shape [len(profile), sides]; None: round.
+        capped: Whether its ends are closed.
+    """
+    angle = np.arange(sides) * (2.0 * math.pi / sides)
+    factor = np.ones((len(profile), sides)) if wobble is None else wobble
+    sections = []
+    for index, (radius, height) in enumerate(profile):
+        spread = radius * factor[index]
+        sections.append(np.stack((spread * np.cos(angle), spread * np.sin(angle), np.full(sides, height)), axis=1))
+    return make_loft(sections, material, uv_scale=uv_scale, capped=capped)
+
+
+def make_prism(outline: Sequence[tuple[float, float]], width: float, centre: Vector, material: int) -> Mesh:
+    """Return a side view (x, z), convex, given a width along y."""
+    flat = np.array(outline, float)
+    sections = [
+        np.stack((flat[:, 0], np.full(len(flat), y), flat[:, 1]), 1) + centre for y in (-0.5 * width, 0.5 * width)
+    ]
+    return make_loft(sections, material)
+
+
+def make_beam(start: Vector, end: Vector, thickness: float, material: int, sides: int = 4) -> Mesh:
+    """Return a straight rod between two points."""
+    first, last = np.array(start, float), np.array(end, float)
+    axis = (last - first) / np.linalg.norm(last - first)
+    across = np.cross(axis, (0.0, 1.0, 0.0) if abs(axis[1]) < 0.9 else (1.0, 0.0, 0.0))
+    across /= np.linalg.norm(across)
+    other = np.cross(axis, across)
+    angle = (np.arange(sides) + 0.5) * (2.0 * math.pi / sides)
+    ring = (np.cos(angle)[:, None] * across + np.sin(angle)[:, None] * other) * (
+        0.5 * thickness / math.cos(math.pi / sides)
+    )
+    return make_loft([first + ring, last + ring], material)
+
+
+def merge_meshes(meshes: Sequence[Mesh]) -> Mesh:
+    """Return one mesh with the triangles of all, in order."""
+    if not meshes:
+        empty = np.zeros((0, 3))
+        return Mesh(np.float32(empty), np.float32(empty[:, :2]), np.int32(empty), np.zeros(0, np.int32))
+    first = np.cumsum([0] + [len(mesh.vertex) for mesh in meshes[:-1]])
+    return Mesh(
+        np.concatenate([mesh.vertex for mesh in meshes]),
+        np.concatenate([mesh.uv for mesh in meshes]),
+        np.concatenate([mesh.triangle + offset for mesh, offset in zip(meshes, first, strict=True)]).astype(np.int32),
+        np.concatenate([mesh.material for mesh in meshes]),
+    )
+
+
+def place_mesh(mesh: Mesh, position: Vector, yaw: float = 0.0, scale: float | Size = 1.0) -> Mesh:
+    """Return a mesh scaled, turned about z, then moved."""
+    vertex = mesh.vertex * np.asarray(scale, float)
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    turned = np.stack(
+        (vertex[:, 0] * cosine - vertex[:, 1] * sine, vertex[:, 0] * sine + vertex[:, 1] * cosine, vertex[:, 2]), axis=1
+    )
+    return Mesh((turned + position).astype(np.float32), mesh.uv, mesh.triangle, mesh.material)
+
+
+def mirror_mesh(mesh: Mesh) -> Mesh:
+    """Return a mesh mirrored from left to right (y)."""
+    return Mesh(mesh.vertex * np.float32((1.0, -1.0, 1.0)), mesh.uv, mesh.triangle[:, ::-1].copy(), mesh.material)
+
+
+def _face_outwards(vertex: FloatArray, triangle: FloatArray) -> FloatArray:
+    corner = vertex[triangle] - vertex.mean(axis=0)
+    volume = np.einsum("ij,ij->", corner[:, 0], np.cross(corner[:, 1], corner[:, 2]))
+    return triangle if volume >= 0.0 else triangle[:, ::-1]

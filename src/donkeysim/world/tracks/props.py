@@ -1,0 +1,157 @@
+"""Things that stand about: their meshes, what they are to physics, and the shadow they leave.
+
+A kind is a row of `PROP_KINDS`. Still things become part of the static mesh and a collider; movable ones become models.
+Masses are on the original's scale, where a car weighs 50.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+from donkeysim.world.scene import Mesh
+from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import make_box, make_revolved, merge_meshes, place_mesh
+from donkeysim.world.tracks.textures import make_bark, make_cone_stripes, make_foliage
+
+
+@dataclass(frozen=True)
+class PropKind:
+    """What a kind of prop is.
+
+    Attributes:
+        build: Makes one of `variants` meshes, base at z = 0.
+        variants: How many different meshes there are.
+        movable: Whether physics pushes it about; then it is an upright frustum.
+        mass: [kg], of a movable one.
+        radius: Of the collider, or of a movable one's base [m].
+        radius_top: Of a movable one's top [m].
+        height: Of the collider [m].
+        centre_of_mass: Of a movable one, above its base [m].
+        friction: Of its surface [-].
+        hit_name: What `hit` says.
+        shadow_radius: [m]
+        shadow_height: Of the middle of what casts it [m].
+        shadow_darkness: 0 to 1.
+        spread: Greatest change of size, as a share, from one to the next.
+    """
+
+    build: Callable[[Assets, int], Mesh]
+    variants: int
+    movable: bool
+    mass: float
+    radius: float
+    radius_top: float
+    height: float
+    centre_of_mass: float
+    friction: float
+    hit_name: str
+    shadow_radius: float
+    shadow_height: float
+    shadow_darkness: float
+    spread: float
+
+
+def build_cone(assets: Assets, variant: int) -> Mesh:
+    """Return a traffic cone of 0.14 m on its black foot."""
+    del variant
+    stripes = assets.textured("cone stripes", make_cone_stripes)
+    body = make_revolved(((0.042, 0.010), (0.010, 0.140)), 8, stripes)
+    return merge_meshes([make_box((0.104, 0.104, 0.010), (0.0, 0.0, 0.005), assets.plain((0.13, 0.13, 0.14))), body])
+
+
+def build_broadleaf(assets: Assets, variant: int) -> Mesh:
+    """Return a tree with a round, lumpy crown; variants differ in shape and leaf."""
+    random = np.random.default_rng(100 + variant)
+    leaves = _leaves(assets, variant)
+    crown_low, top = (0.30, 0.27, 0.34)[variant % 3], (1.05, 0.92, 1.2)[variant % 3]
+    middle = 0.5 * (crown_low + top)
+    girth = (0.36, 0.40, 0.30)[variant % 3]
+    profile = (
+        (0.0, crown_low), (0.78 * girth, crown_low + 0.14 * (top - crown_low)), (girth, middle - 0.03),
+        (0.72 * girth, top - 0.2 * (top - crown_low)), (0.0, top),
+    )  # fmt: skip
+    crown = make_revolved(profile, 6, leaves, uv_scale=2.0, wobble=_wobble(random, 5, 6, 0.14))
+    low = make_revolved(
+        ((0.0, -0.16), (0.2, -0.05), (0.17, 0.10), (0.0, 0.17)),
+        5,
+        leaves,
+        uv_scale=1.0,
+        wobble=_wobble(random, 4, 5, 0.12),
+    )
+    if variant >= 4:
+        return merge_meshes([_trunk(assets, 0.045, 0.028, crown_low + 0.12), crown])
+    angle = random.uniform(0.0, 6.28)
+    bough = place_mesh(low, (0.24 * np.cos(angle), 0.24 * np.sin(angle), crown_low + 0.20))
+    return merge_meshes([_trunk(assets, 0.045, 0.028, crown_low + 0.12), crown, bough])
+
+
+def build_conifer(assets: Assets, variant: int) -> Mesh:
+    """Return a spruce of three or four skirts."""
+    random = np.random.default_rng(200 + variant)
+    needles = assets.textured("spruce", lambda: make_foliage((30, 66, 44), (92, 136, 80), 11.0, 6))
+    tiers = 3 + variant % 2
+    top = 1.15 + 0.2 * (variant % 3)
+    parts = [_trunk(assets, 0.04, 0.03, 0.26)]
+    for tier in range(tiers):
+        share = tier / tiers
+        low = 0.16 + share * (top - 0.30)
+        high = min(top, low + (0.42 if tier < tiers - 1 else 0.50) * top * 0.75)
+        girth = 0.36 * (1.0 - 0.72 * share)
+        profile = ((girth, low), (0.0, high if tier < tiers - 1 else top))
+        parts += [make_revolved(profile, 6, needles, uv_scale=2.0, wobble=_wobble(random, 2, 6, 0.10))]
+    return merge_meshes(parts)
+
+
+def build_birch(assets: Assets, variant: int) -> Mesh:
+    """Return a slender tree with a white stem and a light crown."""
+    random = np.random.default_rng(300 + variant)
+    leaves = assets.textured("birch", lambda: make_foliage((84, 112, 38), (186, 200, 96), 10.0, 8))
+    stem = make_revolved(((0.024, 0.0), (0.014, 0.62)), 4, assets.plain((0.86, 0.85, 0.81)), capped=False)
+    profile = ((0.0, 0.36), (0.17, 0.48), (0.21, 0.74), (0.13, 1.05), (0.0, 1.25))
+    crown = make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 5, 5, 0.16))
+    return merge_meshes([stem, crown])
+
+
+def build_bush(assets: Assets, variant: int) -> Mesh:
+    """Return a low round bush."""
+    random = np.random.default_rng(400 + variant)
+    leaves = _leaves(assets, variant)
+    profile = ((0.15, 0.0), (0.19, 0.08), (0.12, 0.19), (0.0, 0.23))
+    return make_revolved(profile, 6, leaves, uv_scale=2.0, wobble=_wobble(random, 4, 6, 0.15), capped=False)
+
+
+def build_rock(assets: Assets, variant: int) -> Mesh:
+    """Return a grey boulder."""
+    random = np.random.default_rng(500 + variant)
+    stone = assets.plain((0.50, 0.49, 0.47))
+    profile = ((0.12, 0.0), (0.13, 0.05), (0.07, 0.11), (0.0, 0.125))
+    return make_revolved(profile, 6, stone, wobble=_wobble(random, 4, 6, 0.22), capped=False)
+
+
+def _leaves(assets: Assets, variant: int) -> int:
+    if variant % 2:
+        return assets.textured("oak", lambda: make_foliage((46, 78, 30), (128, 160, 62), 17.0, 5))
+    return assets.textured("maple", lambda: make_foliage((52, 92, 36), (146, 184, 74), 15.0, 7))
+
+
+def _trunk(assets: Assets, base: float, top: float, height: float) -> Mesh:
+    return make_revolved(((base, 0.0), (top, height)), 5, assets.textured("bark", make_bark), capped=False)
+
+
+def _wobble(random: np.random.Generator, rings: int, sides: int, strength: float) -> FloatArray:
+    return 1.0 + random.uniform(-strength, strength, (rings, sides))
+
+
+PROP_KINDS: dict[str, PropKind] = {
+    "cone": PropKind(build_cone, 1, True, 1.0, 0.052, 0.012, 0.14, 0.04, 0.6, "cone", 0.06, 0.04, 0.0, 0.0),
+    "tree": PropKind(build_broadleaf, 6, False, 0.0, 0.045, 0.0, 0.6, 0.0, 0.6, "tree", 0.40, 0.62, 0.55, 0.3),
+    "spruce": PropKind(build_conifer, 6, False, 0.0, 0.045, 0.0, 0.6, 0.0, 0.6, "tree", 0.30, 0.45, 0.55, 0.3),
+    "birch": PropKind(build_birch, 3, False, 0.0, 0.026, 0.0, 0.6, 0.0, 0.6, "tree", 0.22, 0.75, 0.45, 0.25),
+    "bush": PropKind(build_bush, 4, False, 0.0, 0.15, 0.0, 0.2, 0.0, 0.6, "bush", 0.21, 0.08, 0.55, 0.35),
+    "rock": PropKind(build_rock, 3, False, 0.0, 0.12, 0.0, 0.11, 0.0, 0.6, "rock", 0.15, 0.04, 0.55, 0.4),
+}
+"""Every kind that a track file may name."""
