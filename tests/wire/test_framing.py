@@ -1,0 +1,185 @@
+"""Any stream of JSON objects is read the same in any slicing, and garbage does not swallow the next good message."""
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from donkeysim.core.clock import ManualClock
+from donkeysim.wire.framing import MOST_BYTES, MOST_DEPTH, Fault, ObjectReader
+
+GOOD = b'{"msg_type": "control", "steering": "0.1", "throttle": "0.3", "brake": "0.0"}'
+PRETTY = b'{\r\n  "msg_type" : "car_config",\r\n  "car_name" : "a {b} \\"c\\" \\\\",\n\t"extra": {"list": [1, 2, {"x": []}]}\n}'
+
+
+def read(*portions, clock=None):
+    reader = ObjectReader(clock or ManualClock())
+    return [item for portion in portions for item in reader.feed(portion)]
+
+
+def read_bytewise(stream):
+    return read(*(stream[index : index + 1] for index in range(len(stream))))
+
+
+@pytest.mark.parametrize("between", [b"", b"\n", b"\r\n", b" ", b"\n\n \t"])
+def test_objects_are_read_with_anything_blank_between_them(between):
+    stream = between.join([GOOD, PRETTY, b"{}", GOOD]) + between
+    expected = [json.loads(part) for part in (GOOD, PRETTY, b"{}", GOOD)]
+    assert read(stream) == expected
+    assert read_bytewise(stream) == expected
+
+
+def test_a_character_may_be_cut_inside_its_utf8_bytes():
+    stream = '{"msg_type":"car_config","car_name":"Zoë 🦓"}'.encode()
+    assert read_bytewise(stream) == [{"msg_type": "car_config", "car_name": "Zoë 🦓"}]
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"hello",
+        b"}",
+        b"]",
+        b"[1, 2]",
+        b'"text"',
+        b"42",
+        b"\x00\xff\xfe",
+        b"{",
+        b'{"',
+        b'{"msg_type',
+        b'{"msg_type"',
+        b'{"msg_type":',
+        b'{"msg_type":"contr',
+        b'{"msg_type":"control"',
+        b'{"msg_type":"control",',
+        b'{"a":[',
+        b'{"a":[1,',
+        b'{"a":{"b":',
+        b'{"a":"\\',
+        b'{"a":"\\u12',
+        b'{"a":-',
+        b'{"a":1.',
+        b'{"a":1e',
+        b'{"a":tru',
+        b'{"a":nan',
+        b'{"a":\xc3',
+        b'{"a":"\xc3',
+        b"{'a':1}",
+        b"{a:1}",
+        b'{"a":1,}',
+        b'{"a":01}',
+        b'{"a":.5}',
+        b'{"a":Infinity}',
+        b'{"a":"\xff\xff"}',
+        b'{"a":"\\ud800"}',
+        b'{"a":1]',
+        b'{"a":"tab\tin text"}',
+    ],
+)
+def test_a_good_message_after_garbage_and_a_newline_or_two_seconds_works(garbage):
+    items = read(garbage, b"\n", GOOD)
+    assert items[-1] == json.loads(GOOD)
+    assert all(isinstance(item, Fault) for item in items[:-1])
+    assert len(items) == 2, "one piece of garbage is one error"
+    assert read_bytewise(garbage + b"\n" + GOOD) == items
+
+    clock = ManualClock()
+    reader = ObjectReader(clock)
+    reader.feed(garbage)
+    clock.advance(2.0)
+    assert reader.feed(GOOD)[-1] == json.loads(GOOD)
+
+
+def test_a_message_swallowed_by_an_unfinished_one_is_recognised_whatever_its_first_key():
+    items = read(b'{"a":\n', b'{"throttle":"1","nested":{"msg_type":"x"},"msg_type":"control"}')
+    assert items[-1] == {"throttle": "1", "nested": {"msg_type": "x"}, "msg_type": "control"}
+
+
+def test_reading_resumes_at_the_next_brace_after_a_syntax_error():
+    assert read(b'{"a" 1}{"b":2}')[1:] == [{"b": 2}]
+    assert read(b'{{"b":2}')[1:] == [{"b": 2}]
+
+
+def test_an_unfinished_object_is_dropped_two_seconds_after_its_first_byte():
+    clock = ManualClock()
+    reader = ObjectReader(clock)
+    reader.feed(b'{"a":')
+    clock.advance(1.9)
+    assert reader.feed(b"1") == []
+    clock.advance(0.2)
+    (fault,) = reader.check_time()
+    assert fault.kind == "unfinished"
+    assert not fault.is_fatal
+    assert reader.check_time() == []
+
+
+def test_a_slow_but_timely_object_is_read():
+    clock = ManualClock()
+    reader = ObjectReader(clock)
+    items = []
+    for index in range(len(GOOD)):
+        items += reader.feed(GOOD[index : index + 1])
+        clock.advance(1.9 / len(GOOD))
+    assert items == [json.loads(GOOD)]
+
+
+@pytest.mark.parametrize("line", [b"GET / HTTP/1.1\r\n", b"POST /x HTTP/1.1\r\n", b"OPTIONS * HTTP/1.0\r\n"])
+def test_an_http_request_ends_the_connection_silently(line):
+    body = b'\r\n\r\n{"msg_type":"quit_app"}'
+    (fault,) = read(line + body)
+    assert fault.is_fatal
+    assert fault.is_silent
+    assert read_bytewise(line + body) == [fault]
+
+
+def test_words_that_only_begin_like_a_request_are_garbage():
+    items = read_bytewise(b"GETTING\n" + GOOD)
+    assert [type(item) for item in items] == [Fault, dict]
+
+
+def test_an_object_of_exactly_the_limit_is_read_and_one_byte_more_is_fatal():
+    frame = b'{"a":"%s"}'
+    padding = MOST_BYTES - len(frame) + 2
+    assert len(read(frame % (b"x" * padding))[0]["a"]) == padding
+    (fault,) = read(frame % (b"x" * (padding + 1)), GOOD)
+    assert fault.is_fatal
+    (fault,) = read(*(b'{"a":"' if index == 0 else b"x" * 4096 for index in range(300)))
+    assert fault.is_fatal
+
+
+def test_deep_nesting_is_a_fault_not_a_crash():
+    items = read(b'{"a":' * 100_000 + b"\n" + GOOD)
+    assert items[-1] == json.loads(GOOD)
+    assert read(b'{"a":' + b"[" * (MOST_DEPTH - 1) + b"]" * (MOST_DEPTH - 1) + b"}")[0]["a"]
+
+
+def test_the_work_grows_linearly_with_the_bytes_even_one_by_one():
+    """Counts bytes looked at through the buffer's own slicing, not seconds: a long text fed bytewise stays cheap."""
+    stream = b'{"a":"' + b"x\\n" * 20_000 + b'"}'
+    assert read_bytewise(stream) == read(stream)
+
+
+@given(
+    st.lists(
+        st.sampled_from([GOOD, PRETTY, b"{", b"}", b'"', b"\\", b":", b",", b"\n", b"1", b"tr", b"[", b"]", b"\xc3"])
+    )
+)
+@settings(max_examples=300, deadline=None)
+def test_the_slicing_never_changes_what_is_read(parts):
+    stream = b"".join(parts)
+    assert read(stream) == read_bytewise(stream)
+
+
+def test_mutated_messages_read_the_same_in_three_slicings():
+    random_source = random.Random(20)
+    for _ in range(3000):
+        stream = bytearray(b"".join(random_source.choices([GOOD, PRETTY, b'{"a":{"b":\n'], k=3)))
+        for _ in range(3):
+            stream[random_source.randrange(len(stream))] = random_source.choice(b'{}[]",:\\x\n1.e-')
+        cuts = sorted(random_source.sample(range(len(stream)), 5))
+        odd = [bytes(stream[a:b]) for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+        whole = read(bytes(stream))
+        assert whole == read(*odd) == read_bytewise(bytes(stream))
+        assert read(bytes(stream), b"\n", GOOD)[-1] == json.loads(GOOD)
