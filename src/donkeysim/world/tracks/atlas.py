@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, LongArray
-from donkeysim.world.tracks.ground import Box, RoadPlace, find_road_cells
+from donkeysim.core.types import ByteArray
+from donkeysim.world.tracks.ground import Box, RoadPlace, iterate_road_cells
 from donkeysim.world.tracks.path import CentreLine
-from donkeysim.world.tracks.textures import GRASS_SIZE, make_grass, make_noise
+from donkeysim.world.tracks.textures import GRASS_SIZE, AnyFloat, as_colour, make_grass, make_noise
 from donkeysim.world.tracks.track_file import Marking, TrackFile
 
 TEXELS = 2048
@@ -97,15 +97,16 @@ def paint_atlas(
     """
     atlas = np.tile(make_grass(), (frame.rows // GRASS_SIZE, frame.columns // GRASS_SIZE, 1))
     reach = max(track.road.width_left, track.road.width_right) + 2.0 * SHOULDER
-    cells = find_road_cells(line, frame.origin, frame.texel, frame.rows, frame.columns, reach)
-    row, column = frame.rows - 1 - cells.row, cells.column
-    grass = atlas[row, column, :3].astype(np.float32)
-    colour = _paint_road(track, line, cells.place, grass, (row, column))
-    atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
+    noise = (make_noise(512, 512, 0.3, 71, finest=1.5), make_noise(512, 512, 1.3, 72, finest=6.0, coarsest=300.0))
+    for cells in iterate_road_cells(line, frame.origin, frame.texel, frame.rows, frame.columns, reach):
+        row, column = frame.rows - 1 - cells.row, cells.column
+        grain, patches = (layer[row % 512, column % 512] for layer in noise)
+        colour = _paint_road(track, line, cells.place, atlas[row, column, :3].astype(np.float32), grain, patches)
+        atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
     light = _paint_light(track, line, frame, shadows, sun)
-    for channel in range(3):
-        product = atlas[..., channel].astype(np.uint16) * light[..., channel] >> 7
-        atlas[..., channel] = np.minimum(product, 255)
+    for top in range(0, frame.rows, 64):
+        band = atlas[top : top + 64, :, :3]
+        band[:] = np.minimum(band.astype(np.uint16) * light[top : top + 64] >> 7, 255)
     return atlas
 
 
@@ -113,42 +114,39 @@ def _paint_road(
     track: TrackFile,
     line: CentreLine,
     place: RoadPlace,
-    grass: Float32Array,
-    texel: tuple[LongArray, LongArray],
-) -> Float32Array:
-    """Return the colours of texels on and near the road, shape [texel_count, 3]; `texel` is their row and column."""
+    grass: AnyFloat,
+    grain: AnyFloat,
+    patches: AnyFloat,
+) -> AnyFloat:
+    """Return the colours of texels on and near the road, shape [texel_count, 3], over fine and coarse noise."""
     beside = np.maximum(place.lateral - track.road.width_left, -track.road.width_right - place.lateral)
-    size = 1024
-    pick = (texel[0] % size, texel[1] % size)
-    grain = make_noise(size, size, 0.3, 71, finest=1.5)[pick]
-    patches = make_noise(size, size, 1.3, 72, finest=6.0, coarsest=300.0)[pick]
     tone = 98.0 + 5.0 * grain + 5.5 * patches - 9.0 * _wheel_tracks(track, place.lateral)
-    asphalt = tone[:, None] * np.float32((0.98, 0.99, 1.03))
+    asphalt = tone[:, None] * as_colour((0.98, 0.99, 1.03))
     for marking in track.road.markings:
         cover = _cover_marking(marking, line, place) * np.clip(0.93 + 0.10 * patches + 0.05 * grain, 0.0, 1.0)
-        asphalt += (np.float32(marking.colour) - asphalt) * cover[:, None]
+        asphalt += (as_colour(marking.colour) - asphalt) * cover[:, None]
     for at in track.start.lines:
         cover, square = _cover_chequer(track, line, place, at)
-        asphalt += (square[:, None] * np.float32((214, 214, 210)) + 24.0 - asphalt) * cover[:, None]
-    worn = np.float32((128, 112, 84)) + (7.0 * grain + 9.0 * patches)[:, None]
+        asphalt += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - asphalt) * cover[:, None]
+    worn = as_colour((128, 112, 84)) + (7.0 * grain + 9.0 * patches)[:, None]
     ragged = beside + 0.018 * patches + 0.010 * grain
     dirt = np.clip(1.25 - ragged / SHOULDER, 0.0, 1.0)[:, None] * 0.85
     ground = grass + (worn - grass) * dirt * dirt * (3.0 - 2.0 * dirt)
-    on_road = np.clip(0.5 - (beside + 0.004 * grain) / 0.014, 0.0, 1.0)[:, None]
-    return (ground + (asphalt - ground) * on_road).astype(np.float32)
+    on_road = np.clip(0.5 - (beside + 0.004 * grain) / 0.018, 0.0, 1.0)[:, None]
+    return np.asarray(ground + (asphalt - ground) * on_road, np.float32)
 
 
-def _wheel_tracks(track: TrackFile, lateral: Float32Array) -> Float32Array:
+def _wheel_tracks(track: TrackFile, lateral: AnyFloat) -> AnyFloat:
     """Return how much tyres have darkened the road, 0 to 1: two bands beside each grid column's middle."""
     dark = np.zeros_like(lateral)
     for middle in track.start.columns:
         for side in (-0.085, 0.085):
             dark += np.exp(-(((lateral - middle - side) / 0.05) ** 2))
-    return np.minimum(dark, 1.0)
+    return np.asarray(np.minimum(dark, 1.0))
 
 
-def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> Float32Array:
-    soft = 0.006
+def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> AnyFloat:
+    soft = 0.011
     cover = np.clip((0.5 * marking.width - np.abs(place.lateral - marking.offset)) / soft + 0.5, 0.0, 1.0)
     if marking.dash > 0.0:
         period = marking.dash + marking.gap
@@ -158,19 +156,17 @@ def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> Floa
         cover *= np.clip(
             (0.5 * marking.dash * period / (marking.dash + marking.gap) - np.abs(phase)) / soft + 0.5, 0.0, 1.0
         )
-    return cover
+    return np.asarray(cover)
 
 
-def _cover_chequer(
-    track: TrackFile, line: CentreLine, place: RoadPlace, at: float
-) -> tuple[Float32Array, Float32Array]:
+def _cover_chequer(track: TrackFile, line: CentreLine, place: RoadPlace, at: float) -> tuple[AnyFloat, AnyFloat]:
     """Return where the start line is painted (0 to 1) and which of its squares are white (0 or 1)."""
     ahead = place.along - at
     if line.closed:
         ahead = np.mod(ahead + 0.5 * line.length, line.length) - 0.5 * line.length
     column = np.floor((place.lateral + track.road.width_right) / CHEQUER)
     row = np.floor(ahead / CHEQUER)
-    inside = np.clip((CHEQUER - np.abs(ahead)) / 0.006 + 0.5, 0.0, 1.0)
+    inside = np.clip((CHEQUER - np.abs(ahead)) / 0.011 + 0.5, 0.0, 1.0)
     return inside, np.mod(row + column, 2.0)
 
 
@@ -194,22 +190,20 @@ def _paint_light(
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
     reach = max(track.road.width_left, track.road.width_right)
-    cells = find_road_cells(line, frame.origin, cell, rows, columns, reach)
-    lateral = cells.place.lateral
-    on_road = (lateral < track.road.width_left) & (lateral > -track.road.width_right)
     strength = np.full((rows, columns), 0.085, np.float32)
-    strength[rows - 1 - cells.row[on_road], cells.column[on_road]] = 0.02
+    for cells in iterate_road_cells(line, frame.origin, cell, rows, columns, reach):
+        lateral = cells.place.lateral
+        on_road = (lateral < track.road.width_left) & (lateral > -track.road.width_right)
+        strength[rows - 1 - cells.row[on_road], cells.column[on_road]] = 0.02
     mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
     fade = np.clip(edge / 0.4, 0.0, 1.0)
-    tint = np.float32((1.0, 0.94, 0.80))
+    tint = as_colour((1.0, 0.94, 0.80))
     light = 128.0 * mottle[..., None] * (1.0 - (shade * fade)[..., None] * tint)
     small = Image.fromarray(np.clip(light + 0.5, 0.0, 255.0).astype(np.uint8))
     return np.asarray(small.resize((frame.columns, frame.rows), Image.Resampling.BILINEAR))
 
 
-def _add_shadow(
-    shade: Float32Array, shadow: Shadow, sun: tuple[float, float, float], x: FloatArray, y: FloatArray
-) -> None:
+def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float], x: AnyFloat, y: AnyFloat) -> None:
     """Add the contact darkening at the foot and the cast shadow down the sun, combined as light passing both."""
     slope = math.hypot(sun[0], sun[1]) / sun[2]
     down = np.array([-sun[0], -sun[1]]) / max(1e-9, math.hypot(sun[0], sun[1]))

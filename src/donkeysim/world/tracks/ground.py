@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from donkeysim.core.types import Float32Array, FloatArray, LongArray
 from donkeysim.world.scene import Ground
@@ -16,8 +19,14 @@ from donkeysim.world.tracks.track_file import TrackFile
 SURFACE_CELL = 0.0125
 """Of the surface map [m]."""
 
+HEIGHT_CELL = 0.25
+"""Of the height field, about [m]."""
+
 BLOCK = 8
 """Cells per side that share one search for the nearest place on the path."""
+
+CHUNK = 40_000
+"""Cells worked on at a time, so that intermediate arrays stay small."""
 
 Box = tuple[float, float, float, float]
 
@@ -57,10 +66,10 @@ def find_box(line: CentreLine, track: TrackFile) -> Box:
     return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
 
-def find_road_cells(
+def iterate_road_cells(
     line: CentreLine, origin: tuple[float, float], cell: float, rows: int, columns: int, reach: float
-) -> RoadCells:
-    """Return the cells of a grid whose blocks come nearer to the path than `reach` [m].
+) -> Iterator[RoadCells]:
+    """Give, some ten thousand at a time, the cells of a grid whose blocks come nearer to the path than `reach` [m].
 
     Args:
         line: The path.
@@ -78,12 +87,13 @@ def find_road_cells(
     limit = reach + cell * BLOCK
     distance, nearest = tree.query(centre, distance_upper_bound=limit)
     block = np.nonzero(distance < limit)[0]
-    block_row, block_column = np.divmod(block, columns // BLOCK)
     inside = np.arange(BLOCK)
-    row = np.repeat(block_row[:, None] * BLOCK + inside, BLOCK, axis=1).ravel()
-    column = np.tile(block_column[:, None] * BLOCK + inside, (1, BLOCK)).ravel()
-    point = np.column_stack((origin[0] + (column + 0.5) * cell, origin[1] + (row + 0.5) * cell))
-    return RoadCells(row, column, locate_points(line, point, np.repeat(nearest[block] * stride, BLOCK * BLOCK)))
+    for part in np.array_split(block, max(1, len(block) * BLOCK * BLOCK // CHUNK)):
+        block_row, block_column = np.divmod(part, columns // BLOCK)
+        row = np.repeat(block_row[:, None] * BLOCK + inside, BLOCK, axis=1).ravel()
+        column = np.tile(block_column[:, None] * BLOCK + inside, (1, BLOCK)).ravel()
+        point = np.column_stack((origin[0] + (column + 0.5) * cell, origin[1] + (row + 0.5) * cell))
+        yield RoadCells(row, column, locate_points(line, point, np.repeat(nearest[part] * stride, BLOCK * BLOCK)))
 
 
 def locate_points(line: CentreLine, point: FloatArray, index: LongArray) -> RoadPlace:
@@ -116,20 +126,64 @@ def build_ground(track: TrackFile, line: CentreLine) -> Ground:
         rows, columns = (math.ceil((box[i + 2] - box[i]) / SURFACE_CELL / BLOCK) * BLOCK for i in (1, 0))
         surface = np.zeros((rows, columns), np.uint8)
         reach = max(track.road.width_left, track.road.width_right)
-        cells = find_road_cells(line, box[:2], SURFACE_CELL, rows, columns, reach)
-        lateral = cells.place.lateral
-        on_road = (lateral <= track.road.width_left) & (lateral >= -track.road.width_right)
-        surface[cells.row[on_road], cells.column[on_road]] = 1
+        for cells in iterate_road_cells(line, box[:2], SURFACE_CELL, rows, columns, reach):
+            lateral = cells.place.lateral
+            surface[cells.row, cells.column] = (lateral <= track.road.width_left) & (lateral >= -track.road.width_right)
+    origin, cell, height = _raise_ground(track, line, box)
     return Ground(
-        height_origin=box[:2],
-        height_cell=1.0,
-        height=np.full((1, 1), track.ground.height),
+        height_origin=origin,
+        height_cell=cell,
+        height=height,
         surface_origin=box[:2],
         surface_cell=SURFACE_CELL,
         surface=surface,
         friction=np.array([track.ground.friction, track.road.friction]),
         drivable=np.array([int(track.ground.drivable), 1], np.uint8),
     )
+
+
+def _raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[float, float], float, FloatArray]:
+    """Return origin, cell and heights of the height field: 1 x 1 on level ground.
+
+    The road takes the elevation of its path. Beside it heights of all stretches are weighted by the inverse sixth power
+    of their distance and fade to the open ground's height over `blend`, and to it at the field's border.
+    """
+    table = track.ground
+    if not table.elevation:
+        return box[:2], 1.0, np.full((1, 1), table.height)
+    origin, extent = frame_square(box)
+    count = max(2, round(extent / HEIGHT_CELL)) + 1
+    cell = extent / (count - 1)
+    axis = np.arange(count) * cell
+    point = np.stack(np.meshgrid(origin[0] + axis, origin[1] + axis), axis=-1).reshape(-1, 2)
+    stride = max(1, round(0.1 / SAMPLE_SPACING))
+    away = cdist(point, line.position[::stride])
+    weight = (away + 0.02) ** -6.0
+    mean = weight @ elevate_path(track, line, line.distance[::stride]) / weight.sum(axis=1)
+    beside = away.min(axis=1) - max(track.road.width_left, track.road.width_right)
+    border = np.minimum(axis, axis[::-1])
+    edge = np.minimum(border[:, None], border[None, :]).ravel()
+    share = np.clip(1.0 - beside / table.blend, 0.0, 1.0) * np.clip(edge / (2.0 * cell), 0.0, 1.0)
+    share = share * share * (3.0 - 2.0 * share)
+    return origin, cell, (table.height + share * (mean - table.height)).reshape(count, count)
+
+
+def elevate_path(track: TrackFile, line: CentreLine, distance: FloatArray) -> FloatArray:
+    """Return the height of the path at places along it [m]: a curve without overshoot through the elevation points."""
+    at = np.array([point.at for point in track.ground.elevation]) * line.length
+    height = np.array([point.height for point in track.ground.elevation])
+    if line.closed:
+        at = np.concatenate((at - line.length, at, at + line.length))
+        height = np.tile(height, 3)
+    if len(at) == 1:
+        return np.full(len(distance), height[0])
+    return np.asarray(PchipInterpolator(at, height, extrapolate=False)(np.clip(distance, at[0], at[-1])))
+
+
+def frame_square(box: Box) -> tuple[tuple[float, float], float]:
+    """Return origin and side of the square about the middle of a box [m]."""
+    side = max(box[2] - box[0], box[3] - box[1])
+    return (0.5 * (box[0] + box[2] - side), 0.5 * (box[1] + box[3] - side)), side
 
 
 def sample_height(ground: Ground, point: FloatArray) -> FloatArray:

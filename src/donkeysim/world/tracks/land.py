@@ -41,10 +41,8 @@ def build_land(
     frame = frame_atlas(find_box(line, track))
     atlas = assets.textured("atlas", lambda: paint_atlas(track, line, frame, shadows, sun), CLASS_GROUND)
     grass = assets.textured("grass", make_grass, CLASS_GROUND)
-    near = (
-        _lay_atlas(frame, track.ground.height, atlas) if ground.height.size == 1 else _drape_atlas(frame, ground, atlas)
-    )
-    return [near, _lay_surroundings(frame, track.ground.height, grass)]
+    near, border = _lay_atlas(frame, ground, atlas)
+    return [near, _lay_surroundings(frame, border, grass)]
 
 
 def _lay_floor(line: CentreLine, height: float, material: int) -> Mesh:
@@ -53,39 +51,41 @@ def _lay_floor(line: CentreLine, height: float, material: int) -> Mesh:
     return make_quad(corners, material, [(x / PLAIN_TILE, -y / PLAIN_TILE) for x, y, _ in corners])
 
 
-def _lay_atlas(frame: AtlasFrame, height: float, material: int) -> Mesh:
-    (x, y), (width, depth) = frame.origin, frame.size
-    return make_quad(
-        [(x, y, height), (x + width, y, height), (x + width, y + depth, height), (x, y + depth, height)], material
-    )
+def _lay_atlas(frame: AtlasFrame, ground: Ground, material: int) -> tuple[Mesh, FloatArray]:
+    """Return the mesh under the atlas and its border, counter-clockwise: two triangles, or the height field's grid.
 
-
-def _drape_atlas(frame: AtlasFrame, ground: Ground, material: int) -> Mesh:
-    """Return the grid of the height field under the atlas."""
-    rows, columns = ground.height.shape
-    x = ground.height_origin[0] + np.arange(columns) * ground.height_cell
-    y = ground.height_origin[1] + np.arange(rows) * ground.height_cell
-    vertex = np.stack((*np.meshgrid(x, y), ground.height), axis=-1).reshape(-1, 3)
+    On a height field only that field is covered: it is a square inside the atlas.
+    """
+    (left, low), (width, depth) = frame.origin, frame.size
+    x, y, height = np.array([left, left + width]), np.array([low, low + depth]), np.full((2, 2), ground.height[0, 0])
+    if ground.height.size > 1:
+        height = ground.height
+        x = ground.height_origin[0] + np.arange(height.shape[1]) * ground.height_cell
+        y = ground.height_origin[1] + np.arange(height.shape[0]) * ground.height_cell
+    vertex = np.stack((*np.meshgrid(x, y), height), axis=-1)
+    border = np.concatenate((vertex[0, :-1], vertex[:-1, -1], vertex[-1, :0:-1], vertex[:0:-1, 0]))
+    rows, columns = height.shape
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
-    triangle = np.concatenate(
-        (
-            np.stack((corner, corner + 1, corner + columns + 1), 1),
-            np.stack((corner, corner + columns + 1, corner + columns), 1),
-        )
-    )
-    width, depth = frame.size
-    uv = np.column_stack(((vertex[:, 0] - frame.origin[0]) / width, 1.0 - (vertex[:, 1] - frame.origin[1]) / depth))
-    return make_mesh(vertex, uv, triangle, material)
+    lower = np.stack((corner, corner + 1, corner + columns + 1), 1)
+    upper = np.stack((corner, corner + columns + 1, corner + columns), 1)
+    flat = vertex.reshape(-1, 3)
+    uv = np.column_stack(((flat[:, 0] - left) / width, 1.0 - (flat[:, 1] - low) / depth))
+    return make_mesh(flat, uv, np.concatenate((lower, upper)), material), border
 
 
-def _lay_surroundings(frame: AtlasFrame, height: float, material: int) -> Mesh:
-    """Return a frame of four strips around the atlas, its texture in step with the grass of the atlas."""
-    (x, y), (width, depth) = frame.origin, frame.size
+def _lay_surroundings(frame: AtlasFrame, border: FloatArray, material: int) -> Mesh:
+    """Return the ground from a border to the horizon, its texture in step with the grass of the atlas.
+
+    Every border vertex has its own partner at the horizon, so that no vertex lies on another triangle's edge.
+    """
     tile = GRASS_SIZE * frame.texel
-    reach = HORIZON
-    inner = np.array([(x, y), (x + width, y), (x + width, y + depth), (x, y + depth)])
-    outer = inner + np.array([(-reach, -reach), (reach, -reach), (reach, reach), (-reach, reach)])
-    flat: FloatArray = np.concatenate((inner, outer))
-    triangle = np.array([t for k in range(4) for t in ((4 + k, 4 + (k + 1) % 4, (k + 1) % 4), (4 + k, (k + 1) % 4, k))])
-    uv = np.column_stack(((flat[:, 0] - x) / tile, -(flat[:, 1] - y) / tile))
-    return make_mesh(np.column_stack((flat, np.full(8, height))), uv, triangle, material)
+    low, high = border[:, :2].min(axis=0), border[:, :2].max(axis=0)
+    away = np.column_stack((border[:, :2] - 0.5 * (low + high), np.zeros(len(border))))
+    outer = border + away * (2.0 * HORIZON / float((high - low).min()))
+    index = np.arange(len(border))
+    after = np.roll(index, -1)
+    far, far_after = index + len(border), after + len(border)
+    triangle = np.concatenate((np.stack((far, far_after, after), 1), np.stack((far, after, index), 1)))
+    vertex = np.concatenate((border, outer))
+    uv = np.column_stack(((vertex[:, 0] - frame.origin[0]) / tile, -(vertex[:, 1] - frame.origin[1]) / tile))
+    return make_mesh(vertex, uv, triangle, material)

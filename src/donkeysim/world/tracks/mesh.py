@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from donkeysim.core.types import FloatArray
+from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.scene import Mesh
 
 Vector = tuple[float, float, float]
 Size = tuple[float, float, float]
 
 
-def make_mesh(vertex: FloatArray, uv: FloatArray, triangle: FloatArray, material: int) -> Mesh:
+def make_mesh(vertex: FloatArray, uv: FloatArray, triangle: LongArray, material: int) -> Mesh:
     """Return a mesh of one material, without its triangles of no area."""
     corner = vertex[triangle]
     area = np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
@@ -119,8 +119,12 @@ def make_beam(start: Vector, end: Vector, thickness: float, material: int, sides
 def merge_meshes(meshes: Sequence[Mesh]) -> Mesh:
     """Return one mesh with the triangles of all, in order."""
     if not meshes:
-        empty = np.zeros((0, 3))
-        return Mesh(np.float32(empty), np.float32(empty[:, :2]), np.int32(empty), np.zeros(0, np.int32))
+        return Mesh(
+            np.zeros((0, 3), np.float32),
+            np.zeros((0, 2), np.float32),
+            np.zeros((0, 3), np.int32),
+            np.zeros(0, np.int32),
+        )
     first = np.cumsum([0] + [len(mesh.vertex) for mesh in meshes[:-1]])
     return Mesh(
         np.concatenate([mesh.vertex for mesh in meshes]),
@@ -142,10 +146,12 @@ def place_mesh(mesh: Mesh, position: Vector, yaw: float = 0.0, scale: float | Si
 
 def mirror_mesh(mesh: Mesh) -> Mesh:
     """Return a mesh mirrored from left to right (y)."""
-    return Mesh(mesh.vertex * np.float32((1.0, -1.0, 1.0)), mesh.uv, mesh.triangle[:, ::-1].copy(), mesh.material)
+    return Mesh(
+        mesh.vertex * np.array((1.0, -1.0, 1.0), np.float32), mesh.uv, mesh.triangle[:, ::-1].copy(), mesh.material
+    )
 
 
-def _face_outwards(vertex: FloatArray, triangle: FloatArray) -> FloatArray:
+def _face_outwards(vertex: FloatArray, triangle: LongArray) -> LongArray:
     corner = vertex[triangle] - vertex.mean(axis=0)
     volume = np.einsum("ij,ij->", corner[:, 0], np.cross(corner[:, 1], corner[:, 2]))
     return triangle if volume >= 0.0 else triangle[:, ::-1]

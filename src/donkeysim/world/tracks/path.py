@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
@@ -38,7 +39,7 @@ class CentreLine:
     length: float
     closed: bool
 
-    def locate(self, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def locate(self, distance: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return positions [m], shape [n, 2], and yaws [rad], shape [n], at places along the path [m].
 
         Places beyond the ends wrap on a closed path and continue straight on an open one.
@@ -54,7 +55,7 @@ class CentreLine:
         step = np.stack((np.cos(direction), np.sin(direction)), axis=-1) * chord[..., None]
         return self.position[index] + step, self.yaw[index] + turn
 
-    def offset(self, distance: FloatArray, lateral: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+    def offset(self, distance: npt.ArrayLike, lateral: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return positions moved to the left of the path by `lateral` [m], and the path's yaws there."""
         position, yaw = self.locate(distance)
         left = np.stack((-np.sin(yaw), np.cos(yaw)), axis=-1)
@@ -102,10 +103,12 @@ def _close_script(
 
     def miss(share: FloatArray) -> FloatArray:
         value = np.concatenate((length, angle)) + share * scale
-        return (_end_of_script(value[:count], value[count:]) - target)[:rows]
+        return np.asarray((_end_of_script(value[:count], value[count:]) - target)[:rows])
 
     for _ in range(30):
         error = miss(share)
+        if np.abs(error).max() < 1e-12:
+            break
         slope = np.stack([(miss(share + step) - error) / 1e-7 for step in 1e-7 * np.eye(2 * count)], axis=1)
         share = np.linalg.pinv(slope) @ (slope @ share - error)
     if np.abs(miss(share)).max() > 1e-9 or np.abs(share).max() > CLOSING_LIMIT:

@@ -48,12 +48,11 @@ def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placeme
             placed += _scatter(table, track.road, line, placed, source)
         else:
             placed += _line_up(table, line)
-    for placement in placed:
-        kind = PROP_KINDS[placement.kind]
-        gap = float(measure_gap(np.array([placement.position]), line, track.road)[0])
-        if gap < kind.radius * placement.scale:
-            x, y = placement.position
-            raise SceneError(f"{source}: a {placement.kind} at ({x:.2f}, {y:.2f}) stands on the road; move it off.")
+    gaps = measure_gap(np.array([item.position for item in placed]).reshape(-1, 2), line, track.road)
+    for item, gap in zip(placed, gaps, strict=True):
+        if gap < PROP_KINDS[item.kind].radius * item.scale:
+            x, y = item.position
+            raise SceneError(f"{source}: a {item.kind} at ({x:.2f}, {y:.2f}) stands on the road; move it off.")
     return placed
 
 

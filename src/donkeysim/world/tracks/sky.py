@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from donkeysim.core.types import ByteArray, Float32Array
-from donkeysim.world.tracks.textures import Colour, blend_colours, make_noise, to_texture
+from donkeysim.core.types import ByteArray
+from donkeysim.world.tracks.textures import AnyFloat, Colour, as_colour, blend_colours, make_noise, to_texture
 
 WIDTH, HEIGHT = 2048, 1024
 """Texels of a panorama."""
@@ -46,28 +46,28 @@ def _air_stops(haze: Colour) -> tuple[tuple[float, Colour], ...]:
     return ((0.0, haze), (0.12, (168, 200, 232)), (0.45, (112, 164, 220)), (1.57, (62, 112, 188)))
 
 
-def _paint_air(elevation: Float32Array, haze: Colour) -> Float32Array:
+def _paint_air(elevation: AnyFloat, haze: Colour) -> AnyFloat:
     rows = blend_colours(elevation, _air_stops(haze))
     return np.repeat(rows[:, None], WIDTH, axis=1)
 
 
-def _paint_ground(haze: Colour, ground: Colour) -> Float32Array:
+def _paint_ground(haze: Colour, ground: Colour) -> AnyFloat:
     depth = (np.arange(HEIGHT // 2) + 0.5) / HEIGHT * math.pi
     weight = np.exp(-depth / 0.01)[:, None, None] * 0.35
-    return (np.float32(haze) * weight + np.float32(ground) * (1.0 - weight)).astype(np.float32)
+    return (as_colour(haze) * weight + as_colour(ground) * (1.0 - weight)).astype(np.float32)
 
 
-def _add_sun(sky: Float32Array, elevation: Float32Array, sun_azimuth: float, sun_height: float) -> None:
-    azimuth = (np.arange(WIDTH) + 0.5) / WIDTH * 2.0 * math.pi
-    cosine = np.sin(elevation)[:, None] * math.sin(sun_height) + np.cos(elevation)[:, None] * math.cos(
-        sun_height
-    ) * np.cos(azimuth - sun_azimuth)
+def _add_sun(sky: AnyFloat, elevation: AnyFloat, sun_azimuth: float, sun_height: float) -> None:
+    half = 0.5 * (elevation[::2] + elevation[1::2])[:, None]
+    azimuth = (np.arange(WIDTH // 2) + 0.5) / (WIDTH // 2) * 2.0 * math.pi
+    cosine = np.sin(half) * math.sin(sun_height) + np.cos(half) * math.cos(sun_height) * np.cos(azimuth - sun_azimuth)
     angle = np.arccos(np.clip(cosine, -1.0, 1.0)).astype(np.float32)
-    glow = (0.5 * np.exp(-angle / 0.16) + 1.2 * (angle < 0.035))[..., None]
-    sky += (np.float32((255, 250, 232)) - sky) * np.clip(glow, 0.0, 1.0)
+    glow = np.clip(0.5 * np.exp(-angle / 0.16) + 1.2 * np.clip((0.038 - angle) / 0.006, 0.0, 1.0), 0.0, 1.0)
+    glow = np.repeat(np.repeat(glow, 2, axis=0), 2, axis=1)[..., None]
+    sky += (as_colour((255, 250, 232)) - sky) * glow
 
 
-def _add_clouds(sky: Float32Array, elevation: Float32Array) -> None:
+def _add_clouds(sky: AnyFloat, elevation: AnyFloat) -> None:
     height, width = HEIGHT // 2, WIDTH
     noise = make_noise(height // 2, width // 4, 1.7, 41, finest=2.0, coarsest=170.0)
     noise = np.repeat(np.repeat(noise, 2, axis=0), 4, axis=1)
@@ -77,15 +77,15 @@ def _add_clouds(sky: Float32Array, elevation: Float32Array) -> None:
     cover = np.clip((noise + 0.55 * band - 0.75) * 1.1, 0.0, 1.0) * np.clip(elevation / 0.1, 0.0, 1.0)[:, None]
     cover = (cover * cover * (3.0 - 2.0 * cover))[..., None]
     lit = np.clip(0.5 + 0.9 * (noise - np.roll(noise, 14, 0)), 0.0, 1.0)[..., None]
-    cloud = np.float32((206, 214, 226)) + np.float32((46, 40, 28)) * lit
+    cloud = as_colour((206, 214, 226)) + as_colour((46, 40, 28)) * lit
     sky += (cloud - sky) * (0.92 * cover).astype(np.float32)
 
 
-def _add_land(sky: Float32Array, elevation: Float32Array, haze: Colour) -> None:
+def _add_land(sky: AnyFloat, elevation: AnyFloat, haze: Colour) -> None:
     far_ridge, near_ridge = _ridge(51, 1.3), _ridge(52, 1.2)
     far, near = 0.115 + 0.030 * far_ridge, 0.070 + 0.020 * near_ridge
     trees = 0.034 + 0.006 * _ridge(53, 0.6) + 0.006 * np.abs(_ridge(54, 0.1))
-    layers: tuple[tuple[Float32Array, Colour, float, int], ...] = (
+    layers: tuple[tuple[AnyFloat, Colour, float, int], ...] = (
         (far, (120, 148, 172), 0.45, 61),
         (near, (104, 138, 112), 0.25, 62),
         (trees, (66, 96, 58), 0.08, 63),
@@ -93,10 +93,11 @@ def _add_land(sky: Float32Array, elevation: Float32Array, haze: Colour) -> None:
     for top, colour, veil, seed in layers:
         grain = make_noise(128, WIDTH, 0.8, seed)[: np.count_nonzero(elevation < 0.3)]
         low = len(elevation) - len(grain)
-        paint = np.float32(colour) * (1.0 + 0.07 * grain[..., None]) * (1.0 - veil) + np.float32(haze) * veil
+        paint = as_colour(colour) * (1.0 + 0.07 * grain[..., None]) * (1.0 - veil) + as_colour(haze) * veil
         edge = np.clip((top[None, :] - elevation[low:, None]) / (math.pi / HEIGHT) + 0.5, 0.0, 1.0)[..., None]
         sky[low:] += (paint - sky[low:]) * edge.astype(np.float32)
 
 
-def _ridge(seed: int, exponent: float) -> Float32Array:
-    return make_noise(8, WIDTH, exponent, seed, finest=4.0)[0]
+def _ridge(seed: int, exponent: float) -> AnyFloat:
+    ridge: AnyFloat = make_noise(8, WIDTH, exponent, seed, finest=4.0)[0]
+    return ridge

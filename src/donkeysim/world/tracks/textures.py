@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray
+from donkeysim.core.types import ByteArray, Float32Array
 
-Colour = tuple[float, float, float]
+Colour: TypeAlias = tuple[float, float, float]
+AnyFloat: TypeAlias = npt.NDArray[np.floating[Any]]
 
 GRASS_SIZE = 512
 """Texels per side of the grass tile."""
+
+
+def as_colour(colour: Colour) -> Float32Array:
+    """Return a colour as an array, shape [3]."""
+    return np.array(colour, np.float32)
 
 
 def make_noise(
@@ -37,10 +45,10 @@ def make_noise(
         gain *= 1.0 - np.exp(-((frequency * coarsest) ** 2))
     gain[0, 0] = 0.0
     noise = np.fft.irfft2(np.fft.rfft2(white) * gain, s=(height, width))
-    return (noise / noise.std()).astype(np.float32)
+    return np.asarray(noise / noise.std(), np.float32)
 
 
-def blend_colours(weight: Float32Array, stops: tuple[tuple[float, Colour], ...]) -> Float32Array:
+def blend_colours(weight: AnyFloat, stops: tuple[tuple[float, Colour], ...]) -> Float32Array:
     """Return colours, shape [..., 3], interpolated along (value, colour) stops."""
     at = [stop for stop, _ in stops]
     return np.stack([np.interp(weight, at, [colour[c] for _, colour in stops]) for c in range(3)], axis=-1).astype(
@@ -48,7 +56,7 @@ def blend_colours(weight: Float32Array, stops: tuple[tuple[float, Colour], ...])
     )
 
 
-def to_texture(colour: FloatArray | Float32Array) -> ByteArray:
+def to_texture(colour: AnyFloat) -> ByteArray:
     """Return opaque texels for colours 0 to 255, shape [height, width, 3]."""
     texture = np.full((*colour.shape[:2], 4), 255, np.uint8)
     texture[..., :3] = np.clip(colour + 0.5, 0.0, 255.0)
@@ -73,9 +81,9 @@ def make_grass(size: int = GRASS_SIZE) -> ByteArray:
         ),
     )
     dry = np.clip(make_noise(size, size, 1.4, 14, finest=9.0, coarsest=200.0) - 0.9, 0.0, 1.5)[..., None] * 0.35
-    colour = colour * (1.0 - dry) + np.float32((168, 158, 96)) * dry
+    colour = colour * (1.0 - dry) + as_colour((168, 158, 96)) * dry
     clover = np.clip(make_noise(size, size, 1.4, 15, finest=9.0, coarsest=160.0) - 1.0, 0.0, 1.0)[..., None] * 0.5
-    colour = colour * (1.0 - clover) + np.float32((58, 112, 50)) * clover
+    colour = colour * (1.0 - clover) + as_colour((58, 112, 50)) * clover
     return to_texture(colour)
 
 
@@ -93,7 +101,7 @@ def make_plain(size: int = 512) -> ByteArray:
     colour[:, thin] -= 24.0
     colour[bold, :] -= 30.0
     colour[:, bold] -= 30.0
-    return to_texture(np.repeat(colour[..., None], 3, axis=2) * np.float32((0.97, 1.0, 1.03)))
+    return to_texture(np.repeat(colour[..., None], 3, axis=2) * as_colour((0.97, 1.0, 1.03)))
 
 
 @lru_cache(maxsize=8)
@@ -109,7 +117,7 @@ def make_foliage(base: Colour, light: Colour, leaf: float, seed: int, size: int 
     """
     random = np.random.default_rng(seed)
     height = 1.0 - np.arange(size) / (size - 1)
-    ground = (0.6 + 0.35 * height[:, None, None]) * np.float32(base)
+    ground = (0.6 + 0.35 * height[:, None, None]) * as_colour(base)
     picture = Image.fromarray(np.broadcast_to(ground, (size, size, 3)).astype(np.uint8))
     draw = ImageDraw.Draw(picture)
     count = int(3.0 * size * size / (leaf * leaf))
@@ -138,7 +146,7 @@ def make_bark(size: int = 128) -> ByteArray:
 def make_cone_stripes(size: int = 64) -> ByteArray:
     """Return a traffic cone unrolled: orange with two white bands, v = 0 at the tip."""
     v = np.arange(size) / size
-    colour = np.tile(np.float32((242, 98, 24)), (size, size, 1))
+    colour = np.tile(as_colour((242, 98, 24)), (size, size, 1))
     colour[((v > 0.22) & (v < 0.40)) | ((v > 0.58) & (v < 0.76))] = (244, 242, 238)
     colour *= (1.0 - 0.16 * np.clip(v - 0.75, 0.0, 1.0) * 4.0)[:, None, None].astype(np.float32)
     return to_texture(colour)
@@ -149,7 +157,7 @@ def make_wheel_face(size: int = 64) -> ByteArray:
     """Return a wheel seen along its axle: tyre, bright rim with five spokes, hub."""
     y, x = (np.mgrid[0:size, 0:size] + 0.5) / size * 2.0 - 1.0
     radius, angle = np.hypot(x, y), np.arctan2(y, x)
-    colour = np.tile(np.float32((30, 30, 32)), (size, size, 1))
+    colour = np.tile(as_colour((30, 30, 32)), (size, size, 1))
     colour[(radius > 0.70) & (radius < 0.76)] = (58, 58, 60)
     rim = radius < 0.66
     colour[rim] = (38, 40, 44)
