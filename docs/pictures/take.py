@@ -47,7 +47,7 @@ class Driver:
                 self.send("car_config", **self.look)
             if message["msg_type"] == "telemetry":
                 cte = message["cte"]
-                steering = -0.12 * cte - 1.4 * (cte - before)
+                steering = -0.3 * cte - 2.5 * (cte - before)
                 before = cte
                 throttle = 0.35 if message["speed"] < 1.5 * self.pace else 0.05
                 self.send("control", steering=str(steering), throttle=str(throttle), brake="0")

@@ -1,14 +1,17 @@
 """The watching page's answers: state, pictures, changes and refusals, each one sentence."""
 
+import asyncio
 import json
 import math
 
 import numpy as np
 import pytest
+import websockets
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from donkeysim.core.image import decode_picture
 from donkeysim.serve.spectator import create_app
+from donkeysim.web.serving import PageServer, bind_port
 from stand_ins.watched_stage import WatchedStage, make_telemetry
 
 PAGE = "http://127.0.0.1:9093"
@@ -165,6 +168,28 @@ def test_only_the_page_itself_watches(client, path):
     for headers in ({}, {"origin": "http://evil.example"}, {"origin": "http://evil.example", "host": "evil.example"}):
         with pytest.raises(WebSocketDenialResponse), client.websocket_connect(path, headers=headers):
             pass
+
+
+def test_a_viewer_who_leaves_before_the_picture_comes_disturbs_nobody(stage, caplog):
+    stage.picture_delay = 0.15
+    question = json.dumps({"view": "chase", "car": 1, "width": 320, "height": 180})
+
+    async def run():
+        server = PageServer(create_app(stage, wire_port=9191), bind_port(0))
+        await server.start()
+        address = server.address.replace("http", "ws") + "/picture"
+        hasty = await websockets.connect(address, origin=server.address)
+        await hasty.send(question)
+        hasty.transport.abort()
+        patient = await websockets.connect(address, origin=server.address)
+        await patient.send(question)
+        assert len(await asyncio.wait_for(patient.recv(), 5)) > 100
+        await patient.close()
+        await server.stop()
+
+    asyncio.run(run())
+    assert stage.picture_count == 2
+    assert [record.message for record in caplog.records] == []
 
 
 def test_readings_without_a_path_are_sent_without_cte(client, stage, monkeypatch):

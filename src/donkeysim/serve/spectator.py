@@ -17,6 +17,7 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +27,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.serve.watch import CarRow, View, Watchable
@@ -186,27 +187,34 @@ class Spectator:
     async def serve_state(self, socket: WebSocket) -> None:
         """Answer every request of one page with the state."""
         await socket.accept()
-        async for text in socket.iter_text():
-            try:
-                reply: StateReply | Refusal = self._describe_state(_decode(text, StateRequest))
-            except DonkeySimError as error:
-                reply = Refusal(str(error))
-            await socket.send_text(_encode(reply).decode())
+        with suppress(WebSocketDisconnect):
+            async for text in socket.iter_text():
+                await socket.send_text(_encode(self._answer_state(text)).decode())
 
     async def serve_pictures(self, socket: WebSocket) -> None:
         """Answer every request of one view with one picture; views take turns."""
         await socket.accept()
-        async for text in socket.iter_text():
-            try:
-                picture = await self._take_picture(_decode(text, PictureRequest))
-            except DonkeySimError as error:
-                await socket.send_text(_encode(Refusal(str(error))).decode())
-            else:
-                await socket.send_bytes(picture)
+        with suppress(WebSocketDisconnect):
+            async for text in socket.iter_text():
+                answer = await self._answer_picture(text)
+                if isinstance(answer, Refusal):
+                    await socket.send_text(_encode(answer).decode())
+                else:
+                    await socket.send_bytes(answer)
 
-    async def _take_picture(self, wanted: PictureRequest) -> bytes:
-        async with self._one_picture:
-            return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
+    def _answer_state(self, question: str) -> StateReply | Refusal:
+        try:
+            return self._describe_state(_decode(question, StateRequest))
+        except DonkeySimError as error:
+            return Refusal(str(error))
+
+    async def _answer_picture(self, question: str) -> bytes | Refusal:
+        try:
+            wanted = _decode(question, PictureRequest)
+            async with self._one_picture:
+                return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
+        except DonkeySimError as error:
+            return Refusal(str(error))
 
     def _describe_state(self, wanted: StateRequest) -> StateReply:
         stage = self._watchable

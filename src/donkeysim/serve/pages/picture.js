@@ -66,6 +66,8 @@ export class PicturePane {
     this.adapt(performance.now() - began);
     const bitmap = await createImageBitmap(answer);
     if (wanted !== this.wanted) return;
+    if (this.canvas.width !== bitmap.width) this.canvas.width = bitmap.width;
+    if (this.canvas.height !== bitmap.height) this.canvas.height = bitmap.height;
     this.pen.transferFromImageBitmap(bitmap);
     this.count += 1;
     this.canvas.dataset.count = this.count;

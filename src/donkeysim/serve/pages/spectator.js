@@ -10,12 +10,14 @@ import { Readings } from "/pages/readings.js";
 const STATE_INTERVAL_MS = 100;
 const PICTURE_INTERVAL_MS = 33;
 const INSET_INTERVAL_MS = 50;
+const PATIENCE_MS = 600; // without cars before the page says what to do
 
 let state = null;
 let view = "chase";
 let watched = null;
 let outlineScene = null;
 let isAskingState = false;
+let emptySince = Infinity;
 
 const stateLink = new Asking("/state", (isOpen) => { if (!isOpen) loseConnection(); keepAsking(); });
 const picture = new PicturePane(byId("picture"), new Asking("/picture", () => picture?.run()), {
@@ -79,6 +81,7 @@ function showSection(name) {
 }
 
 function watchNothing() {
+  emptySince = Infinity;
   picture.watch(view, null);
   inset.watch("camera", null);
 }
@@ -132,7 +135,9 @@ function showStage() {
   const time = state.readings?.telemetry?.time;
   byId("clock").hidden = time === undefined;
   if (time !== undefined) setText(byId("clock"), formatClock(time));
-  byId("waiting").hidden = car !== null;
+  if (car !== null) emptySince = Infinity;
+  else emptySince = Math.min(emptySince, performance.now());
+  byId("waiting").hidden = performance.now() - emptySince < PATIENCE_MS || car !== null;
   byId("screen").classList.toggle("empty", car === null);
   byId("controls").hidden = car === null;
   byId("readings").hidden = car === null;
