@@ -1,27 +1,17 @@
 """The watching page in a real browser, over a stage without a simulator."""
 
 import asyncio
-import shutil
 import threading
-import time
 
+import chromium
 import pytest
+from chromium import wait_for_pictures
 from playwright.sync_api import expect, sync_playwright
 
 from donkeysim.serve.spectator import create_app
 from donkeysim.web.serving import PageServer, bind_port
 from stand_ins.watched_stage import WatchedStage
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 HOSTILE = [
     "<img src=x onerror=window.hacked=1>",
     "<script>window.hacked=1</script>",
@@ -32,7 +22,7 @@ HOSTILE = [
     "   ",
 ]
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
 
 
 class ServedStage:
@@ -66,7 +56,7 @@ class ServedStage:
 @pytest.fixture(scope="module")
 def browser():
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = chromium.launch(playwright)
         yield browser
         browser.close()
 
@@ -102,36 +92,10 @@ def is_foreign(url, served):
     return not url.startswith((served.address, "blob:", "data:"))
 
 
-def count_pictures(page):
-    return int(page.evaluate("document.getElementById('picture').dataset.count ?? 0"))
-
-
-def wait_for_pictures(page, more=3, timeout=8.0):
-    """Wait on this side: the page's policy forbids what `wait_for_function` would evaluate there."""
-    wanted, end = count_pictures(page) + more, time.monotonic() + timeout
-    while count_pictures(page) < wanted:
-        assert time.monotonic() < end, "no new pictures"
-        page.wait_for_timeout(30)
-
-
-def picture_colour(page, share_x, share_y):
-    return page.evaluate(
-        """([x, y]) => {
-          const from = document.getElementById("picture");
-          const copy = document.createElement("canvas");
-          [copy.width, copy.height] = [from.width, from.height];
-          const pen = copy.getContext("2d");
-          pen.drawImage(from, 0, 0);
-          return [...pen.getImageData(x * from.width, y * from.height, 1, 1).data].slice(0, 3);
-        }""",
-        [share_x, share_y],
-    )
-
-
 def test_a_running_scene_is_shown_live(open_page, served):
     page = open_page()
     wait_for_pictures(page)
-    assert picture_colour(page, 0.5, 0.2) == pytest.approx([150, 190, 225], abs=12)
+    assert chromium.read_pixels(page, [[0.5, 0.2]])[0] == pytest.approx([150, 190, 225], abs=12)
     expect(page.locator("#scene-name")).to_have_text("generated track")
     expect(page.locator("#lap")).to_have_text("3")
     expect(page.locator("#last-lap")).to_have_text("19.90")
