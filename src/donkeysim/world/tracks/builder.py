@@ -22,6 +22,7 @@ from donkeysim.world.tracks.path import CentreLine, build_centre_line
 from donkeysim.world.tracks.placement import Placement, place_props
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.sky import make_meadow_sky, make_plain_sky
+from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import TrackFile
 
 
@@ -37,6 +38,7 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
     """
     assets = Assets()
     line = build_centre_line(track.path, str(source))
+    check_track(track, line, str(source))
     ground = build_ground(track, line)
     start = build_start(track, line, ground)
     placed = place_props(track, line, str(source))

@@ -19,6 +19,12 @@ from donkeysim.world.tracks.track_file import TrackFile
 SURFACE_CELL = 0.0125
 """Of the surface map [m]."""
 
+SURFACE_CELLS_MOST = 4096
+"""Per side of the surface map; larger places get coarser cells."""
+
+HEIGHT_CELLS_MOST = 128
+"""Per side of the height field; its mesh has two triangles a cell."""
+
 HEIGHT_CELL = 0.25
 """Of the height field, about [m]."""
 
@@ -121,12 +127,14 @@ def locate_points(line: CentreLine, point: FloatArray, index: LongArray) -> Road
 def build_ground(track: TrackFile, line: CentreLine) -> Ground:
     """Return heights and surfaces: surface 0 is the open ground, 1 the road."""
     box = find_box(line, track)
-    surface = np.zeros((1, 1), np.uint8)
+    surface, surface_cell = np.zeros((1, 1), np.uint8), SURFACE_CELL
     if not track.ground.drivable:
-        rows, columns = (math.ceil((box[i + 2] - box[i]) / SURFACE_CELL / BLOCK) * BLOCK for i in (1, 0))
+        while max(box[2] - box[0], box[3] - box[1]) > SURFACE_CELLS_MOST * surface_cell:
+            surface_cell *= 2.0
+        rows, columns = (math.ceil((box[i + 2] - box[i]) / surface_cell / BLOCK) * BLOCK for i in (1, 0))
         surface = np.zeros((rows, columns), np.uint8)
         reach = max(track.road.width_left, track.road.width_right)
-        for cells in iterate_road_cells(line, box[:2], SURFACE_CELL, rows, columns, reach):
+        for cells in iterate_road_cells(line, box[:2], surface_cell, rows, columns, reach):
             lateral = cells.place.lateral
             surface[cells.row, cells.column] = (lateral <= track.road.width_left) & (lateral >= -track.road.width_right)
     origin, cell, height = _raise_ground(track, line, box)
@@ -135,7 +143,7 @@ def build_ground(track: TrackFile, line: CentreLine) -> Ground:
         height_cell=cell,
         height=height,
         surface_origin=box[:2],
-        surface_cell=SURFACE_CELL,
+        surface_cell=surface_cell,
         surface=surface,
         friction=np.array([track.ground.friction, track.road.friction]),
         drivable=np.array([int(track.ground.drivable), 1], np.uint8),
@@ -152,11 +160,11 @@ def _raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[f
     if not table.elevation:
         return box[:2], 1.0, np.full((1, 1), table.height)
     origin, extent = frame_square(box)
-    count = max(2, round(extent / HEIGHT_CELL)) + 1
+    count = min(HEIGHT_CELLS_MOST, max(2, round(extent / HEIGHT_CELL))) + 1
     cell = extent / (count - 1)
     axis = np.arange(count) * cell
     point = np.stack(np.meshgrid(origin[0] + axis, origin[1] + axis), axis=-1).reshape(-1, 2)
-    stride = max(1, round(0.1 / SAMPLE_SPACING))
+    stride = max(10, len(line.distance) // 1000)
     away = cdist(point, line.position[::stride])
     weight = (away + 0.02) ** -6.0
     mean = weight @ elevate_path(track, line, line.distance[::stride]) / weight.sum(axis=1)

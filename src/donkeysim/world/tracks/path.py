@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from donkeysim.world.tracks.track_file import PathTable, Segment
 
 SAMPLE_SPACING = 0.01
 """Between the samples of a centre line [m]."""
+
+LONGEST = 5000.0
+"""Length of a path that a scene is built for [m]; 40 km of the original's world."""
 
 CLOSING_LIMIT = 0.1
 """A script is not closed by changing any length or angle by more than about this share."""
@@ -66,8 +70,12 @@ def build_centre_line(table: PathTable, source: str) -> CentreLine:
     """Return the centre line that a track file describes.
 
     Raises:
-        SceneError: A closed script misses its beginning by more than small changes can mend.
+        SceneError: The path is too long, or a closed script misses its beginning by more than small changes can mend.
     """
+    rough = sum(segment.straight + abs(math.radians(segment.turn)) * segment.radius for segment in table.segments)
+    rough += sum(math.dist(a, b) for a, b in itertools.pairwise(table.points))
+    if rough > LONGEST:
+        raise SceneError(f"{source}: the path is {rough:.0f} m long; scenes are built for up to {LONGEST:.0f} m.")
     if table.points:
         return _spline_through(np.array(table.points, float), table.closed)
     length, angle = _read_script(table.segments)

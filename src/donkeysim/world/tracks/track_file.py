@@ -17,6 +17,9 @@ from donkeysim.core.errors import SceneError, SpecError
 FORMAT = 1
 """Version of the format; a file says it first."""
 
+LARGEST = 1e5
+"""Numbers of a file stay below this; no place is so large."""
+
 Point = tuple[float, float]
 Colour = tuple[int, int, int]
 
@@ -289,11 +292,26 @@ def read_track(path: Path) -> TrackFile:
         if version != FORMAT:
             given = "says nothing" if version is None else f"says {version!r}"
             raise SceneError(f"{locate_key(path, 'format')}: format {given}; this program reads 'format = {FORMAT}'.")
+        _refuse_endless(table, path, "")
         return read_dataclass(TrackFile, table, path)
     except SceneError:
         raise
     except SpecError as error:
         raise SceneError(str(error)) from error
+
+
+def _refuse_endless(value: object, path: Path, key: str) -> None:
+    """Refuse nan and infinity, which TOML allows, anywhere in a table."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            _refuse_endless(inner, path, name)
+    elif isinstance(value, list):
+        for inner in value:
+            _refuse_endless(inner, path, key)
+    elif isinstance(value, float) and not abs(value) < LARGEST:
+        raise SceneError(
+            f"{locate_key(path, key)}: {key} is {value:g}; numbers lie between -{LARGEST:g} and {LARGEST:g}."
+        )
 
 
 def _check_friction(friction: float) -> None:

@@ -1,0 +1,269 @@
+"""generated_track against the original's figures, in its units U = 1/8 m, and against its own promises."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from shapely import LinearRing, Point, Polygon
+
+from donkeysim.core.frames import position_to_units
+from donkeysim.physics.vehicle import compute_rest_height
+from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_PROP, COLLIDER_CYLINDER
+from donkeysim.world.specs import SceneSpec, load_car
+from donkeysim.world.tracks import load_scene
+
+U = 8.0
+CAR_LENGTH, CAR_WIDTH = 0.28, 0.215
+"""Over the tyres [m]."""
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return load_scene(SceneSpec("generated_track"))
+
+
+@pytest.fixture(scope="module")
+def flat():
+    return load_scene(SceneSpec("flat"))
+
+
+def measure_steps(path):
+    """Vectors from each node to the next, closed, in the plane [m]."""
+    return np.roll(path.position[:, :2], -1, axis=0) - path.position[:, :2]
+
+
+def make_road(path):
+    """The drivable polygon from nodes and widths."""
+    ahead = np.roll(path.position[:, :2], -1, axis=0) - np.roll(path.position[:, :2], 1, axis=0)
+    ahead /= np.linalg.norm(ahead, axis=1)[:, None]
+    left = np.column_stack((-ahead[:, 1], ahead[:, 0]))
+    outer = path.position[:, :2] + left * path.width_left[:, None]
+    inner = path.position[:, :2] - left * path.width_right[:, None]
+    return Polygon(outer, [inner])
+
+
+def read_surface(ground, point):
+    """Surface index under points x, y, shape [n, 2]; 0 outside the map."""
+    column = np.floor((point[:, 0] - ground.surface_origin[0]) / ground.surface_cell).astype(int)
+    row = np.floor((point[:, 1] - ground.surface_origin[1]) / ground.surface_cell).astype(int)
+    rows, columns = ground.surface.shape
+    inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
+    return np.where(inside, ground.surface[np.clip(row, 0, rows - 1), np.clip(column, 0, columns - 1)], 0)
+
+
+def test_node_count_is_the_originals(scene):
+    assert len(scene.path.position) == 108
+    assert scene.path.closed
+
+
+def test_length_and_box_are_the_originals(scene):
+    steps = np.linalg.norm(measure_steps(scene.path), axis=1) * U
+    extent = np.ptp(scene.path.position[:, :2], axis=0) * U
+    assert steps.sum() == pytest.approx(214.9, rel=0.01)
+    assert extent == pytest.approx([82.0, 39.0], rel=0.01)
+
+
+def test_nodes_are_evenly_spaced(scene):
+    steps = np.linalg.norm(measure_steps(scene.path), axis=1) * U
+    assert steps == pytest.approx(np.full(108, 214.9 / 108), rel=0.006)
+
+
+def test_start_is_the_originals(scene):
+    assert position_to_units(tuple(scene.start.position[0])) == pytest.approx((49.69, 0.48, 47.84))
+    assert scene.start.yaw[0] == pytest.approx(0.0)
+    assert position_to_units(tuple(scene.path.position[0])) == pytest.approx((49.69, 0.48, 47.84))
+
+
+def test_loop_turns_clockwise_once(scene):
+    angle = np.arctan2(*measure_steps(scene.path).T[::-1])
+    turns = np.angle(np.exp(1j * (np.roll(angle, -1) - angle)))
+    assert turns.sum() == pytest.approx(-2.0 * np.pi)
+    assert not LinearRing(scene.path.position[:, :2]).is_ccw
+
+
+def test_path_has_no_corner(scene):
+    angle = np.arctan2(*measure_steps(scene.path).T[::-1])
+    turns = np.angle(np.exp(1j * (np.roll(angle, -1) - angle)))
+    sharpest = 0.25 / (7.4 / U)
+    assert np.abs(turns).max() < 1.1 * sharpest
+
+
+def test_turns_follow_the_originals_script(scene):
+    angle = np.unwrap(np.arctan2(*measure_steps(scene.path).T[::-1]))
+    turned = np.degrees(np.diff(angle))
+    right = turned < -0.5
+    groups = [list(run) for _, run in itertools.groupby(range(len(turned)), key=lambda i: (right[i], turned[i] > 0.5))]
+    sums = [turned[run].sum() for run in groups if abs(turned[run].sum()) > 10.0]
+    assert sums == pytest.approx([-139.5, -70.0, 75.0, -135.0, -88.0], abs=3.0)
+
+
+def test_road_spans_the_originals_cte(scene):
+    assert scene.path.width_left * U == pytest.approx(np.full(108, 7.0))
+    assert scene.path.width_right * U == pytest.approx(np.full(108, 3.0))
+
+
+def test_road_does_not_cross_itself(scene):
+    assert make_road(scene.path).is_valid
+
+
+def test_surface_map_is_the_road(scene):
+    road = make_road(scene.path)
+    ground = scene.ground
+    assert ground.surface.sum() * ground.surface_cell**2 == pytest.approx(road.area, rel=0.005)
+    sides = [(1.0, scene.path.width_left), (-1.0, scene.path.width_right)]
+    ahead = np.roll(scene.path.position[:, :2], -1, axis=0) - np.roll(scene.path.position[:, :2], 1, axis=0)
+    ahead /= np.linalg.norm(ahead, axis=1)[:, None]
+    left = np.column_stack((-ahead[:, 1], ahead[:, 0]))
+    for side, width in sides:
+        edge = side * width[:, None] * left
+        step = side * 0.02 * left
+        assert np.all(read_surface(ground, scene.path.position[:, :2] + edge - step) == 1)
+        assert np.all(read_surface(ground, scene.path.position[:, :2] + edge + step) == 0)
+
+
+def test_road_grips_more_than_grass(scene):
+    assert scene.ground.friction[1] == 1.0
+    assert scene.ground.friction[0] < scene.ground.friction[1]
+    assert list(scene.ground.drivable) == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["generated_track", "flat"])
+def test_cars_start_at_their_rest_height(name):
+    scene = load_scene(SceneSpec(name))
+    ground = scene.ground.height[0, 0]
+    rest = compute_rest_height(load_car("original"))
+    assert scene.start.position[:, 2] - ground == pytest.approx(np.full(64, rest), abs=1e-9)
+    assert scene.path.position[:, 2] - ground == pytest.approx(np.full(len(scene.path.position), rest), abs=1e-9)
+
+
+def test_second_car_starts_in_the_left_lane(scene):
+    offset = (scene.start.position[1] - scene.start.position[0]) * U
+    assert offset == pytest.approx([0.0, 4.5, 0.0])
+    behind = (scene.start.position[2] - scene.start.position[0]) * U
+    assert behind == pytest.approx([-5.0, 0.0, 0.0])
+
+
+def car_outline(position, yaw):
+    corners = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) * (0.5 * CAR_LENGTH, 0.5 * CAR_WIDTH)
+    turn = np.array([(np.cos(yaw), np.sin(yaw)), (-np.sin(yaw), np.cos(yaw))])
+    return Polygon(position[:2] + corners @ turn)
+
+
+def test_64_cars_stand_on_the_road_without_overlap(scene):
+    road = make_road(scene.path).buffer(0.002)
+    cars = [car_outline(p, y) for p, y in zip(scene.start.position, scene.start.yaw, strict=True)]
+    assert len(cars) == 64
+    assert all(road.contains(car) for car in cars)
+    assert all(a.distance(b) > 0.03 for a, b in itertools.combinations(cars, 2))
+
+
+def test_cars_start_behind_the_line(scene):
+    left, right = scene.start.line[0]
+    across = right - left
+    forward = np.array([-across[1], across[0]]) / np.linalg.norm(across)
+    for position, yaw in zip(scene.start.position[:8], scene.start.yaw[:8], strict=True):
+        assert np.dot(forward, (np.cos(yaw), np.sin(yaw))) > 0.9
+        assert np.dot(position[:2] - left, forward) < -0.5 * CAR_LENGTH
+    last = scene.start.position[-1, :2]
+    assert np.linalg.norm(last - scene.start.position[0, :2]) > 1.0
+
+
+def test_start_line_lies_across_the_road(scene):
+    assert scene.start.line.shape == (1, 2, 2)
+    ends = scene.start.line[0] * U
+    assert np.linalg.norm(ends[0] - ends[1]) == pytest.approx(10.0)
+    assert ends[:, 0] == pytest.approx([47.84 + 2.0, 47.84 + 2.0])
+    assert ends[0, 1] > ends[1, 1]
+
+
+def test_shortest_line_begins_at_the_start_line_and_stays_on_the_road(scene):
+    line = scene.path.shortest
+    assert line[0, 0] == pytest.approx(scene.start.line[0, 0, 0], abs=1e-6)
+    steps = np.linalg.norm(np.roll(line, -1, axis=0) - line, axis=1)
+    assert steps.sum() < 0.95 * 214.9 / U
+    assert make_road(scene.path).buffer(0.02).contains(LinearRing(line))
+
+
+def test_nothing_stands_on_the_road(scene):
+    road = make_road(scene.path)
+    things = np.concatenate((scene.colliders.centre[:, :2], scene.props.position[:, :2]))
+    radius = np.concatenate((scene.colliders.half_size[:, 0], scene.props.radius_base))
+    for point, size in zip(things, radius, strict=True):
+        assert road.distance(Point(point)) > size
+
+
+def test_cones_stand_all_around_the_loop(scene):
+    names = [scene.hit_names[index] for index in scene.props.name]
+    assert names.count("cone") >= 12
+    road = make_road(scene.path)
+    assert all(road.distance(Point(p[:2])) < 0.3 for p in scene.props.position)
+    away = np.linalg.norm(scene.props.position[:, None, :2] - scene.path.position[None, :, :2], axis=2)
+    passed = np.sort(away.argmin(axis=1))
+    assert np.diff(np.append(passed, passed[0] + 108)).max() <= 15
+
+
+def test_cones_can_be_knocked_over_by_a_car(scene):
+    car = load_car("original")
+    assert np.all(scene.props.mass < 0.05 * car.mass)
+    assert np.all(scene.props.radius_top < scene.props.radius_base)
+    assert np.all(scene.props.centre_of_mass < 0.5 * scene.props.height)
+
+
+def test_hit_names_are_the_originals_kind(scene):
+    assert scene.hit_names[0] == "terrain"
+    assert {"cone", "tree", "gantry"} <= set(scene.hit_names)
+    assert np.all(scene.colliders.kind == COLLIDER_CYLINDER)
+
+
+def test_looks_are_rich_enough_to_measure(scene):
+    props = sum(len(scene.models[index].triangle) for index in scene.props.model)
+    assert len(scene.static.triangle) + props >= 2500
+    big = [texture for texture in scene.textures if min(texture.shape[:2]) >= 512]
+    assert len(big) >= 4
+
+
+def test_ground_is_few_triangles(scene):
+    ground = [index for index, material in enumerate(scene.materials) if material.segment == CLASS_GROUND]
+    assert np.isin(scene.static.material, ground).sum() <= 12
+    assert {material.segment for material in scene.materials} == {CLASS_GROUND, CLASS_PROP, CLASS_CAR}
+
+
+def test_edge_lines_are_white_and_the_centre_line_is_yellow(scene):
+    atlas = scene.textures[scene.materials[scene.static.material[0]].texture]
+    corner = scene.static.vertex[:4]
+    (x0, y0), (x1, y1) = corner[:, :2].min(axis=0), corner[:, :2].max(axis=0)
+    rows, columns = atlas.shape[:2]
+
+    def look(x, y):
+        row, column = int((y1 - y) / (y1 - y0) * rows), int((x - x0) / (x1 - x0) * columns)
+        return atlas[row, column, :3].astype(int)
+
+    start = scene.start.position[0]
+    for offset in (0.845, -0.345):
+        white = look(start[0] - 0.4, start[1] + offset)
+        assert white.min() > 150
+        assert np.ptp(white) < 40
+    yellow = np.array([look(start[0] + 0.5 + s, start[1] + 0.25) for s in np.arange(0.0, 0.5, 0.01)])
+    dashed = yellow[:, 0] - yellow[:, 2] > 90
+    assert 0.3 < dashed.mean() < 0.7
+
+
+def test_flat_is_an_endless_straight_plane(flat):
+    assert not flat.path.closed
+    assert np.ptp(flat.path.position[:, 1]) == pytest.approx(0.0)
+    assert np.all(np.diff(flat.path.position[:, 0]) > 0.0)
+    assert flat.ground.height.shape == (1, 1)
+    assert flat.ground.friction[0] == 1.0
+    assert flat.ground.drivable[0] == 1
+    assert len(flat.colliders.kind) == len(flat.props.mass) == 0
+    assert np.ptp(flat.static.vertex[:, 0]) > 1000.0
+
+
+def test_same_file_gives_the_same_bytes(scene):
+    again = load_scene(SceneSpec("generated_track"))
+    assert again.path.position.tobytes() == scene.path.position.tobytes()
+    assert again.static.vertex.tobytes() == scene.static.vertex.tobytes()
+    assert again.ground.surface.tobytes() == scene.ground.surface.tobytes()
+    assert [t.tobytes() for t in again.textures] == [t.tobytes() for t in scene.textures]

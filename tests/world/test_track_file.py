@@ -1,0 +1,144 @@
+"""Track files: what a broken one says, and where scenes are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from donkeysim.core.errors import SceneError
+from donkeysim.world.specs import SceneSpec
+from donkeysim.world.tracks import list_scenes, load_scene
+from donkeysim.world.tracks.track_file import read_track
+
+GOOD = """format = 1
+name = "oval"
+
+[path]
+node_count = 40
+segments = [
+    { straight = 2.0 },
+    { turn = 180.0, radius = 1.0 },
+    { straight = 2.0 },
+    { turn = 180.0, radius = 1.0 },
+]
+
+[road]
+width_left = 0.4
+width_right = 0.4
+
+[ground]
+texture = "plain"
+
+[start]
+lines = [0.3]
+slots = 8
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(text, name="oval.toml"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write_file
+
+
+def break_file(write, old, new):
+    assert old in GOOD
+    return write(GOOD.replace(old, new, 1))
+
+
+def test_a_track_of_ones_own_loads_from_its_file(write):
+    scene = load_scene(SceneSpec(str(write(GOOD))))
+    assert scene.name == "oval"
+    assert len(scene.path.position) == 40
+
+
+def test_a_folder_of_tracks_is_listed_and_loads_by_name(write, tmp_path):
+    write(GOOD)
+    assert "oval" in list_scenes([str(tmp_path)])
+    assert load_scene(SceneSpec("oval", (str(tmp_path),))).name == "oval"
+
+
+def test_menu_shows_generated_track_but_not_flat():
+    assert "generated_track" in list_scenes()
+    assert "flat" not in list_scenes()
+    assert load_scene(SceneSpec("flat")).name == "flat"
+
+
+def test_unknown_scene_names_the_nearest_and_all_valid():
+    with pytest.raises(SceneError, match=r"unknown scene 'generated_trak'; did you mean 'generated_track'\?.*flat"):
+        load_scene(SceneSpec("generated_trak"))
+
+
+@pytest.mark.parametrize("name", ["../generated_track", "/etc/passwd", "", "generated_track.tom", "tracks/flat"])
+def test_a_name_is_not_a_path(name):
+    with pytest.raises(SceneError, match="unknown scene"):
+        load_scene(SceneSpec(name))
+
+
+def test_missing_file_and_missing_folder_are_named(tmp_path):
+    with pytest.raises(SceneError, match=r"no track file .*gone\.toml"):
+        load_scene(SceneSpec(str(tmp_path / "gone.toml")))
+    with pytest.raises(SceneError, match=r"no folder .*gone"):
+        list_scenes([str(tmp_path / "gone")])
+
+
+SLOTS, WIDTH = "slots = 8", "width_right = 0.4"
+PROPS, MARKING = f"{SLOTS}\n\n[[props]]\nkind = ", f"{WIDTH}\nmarkings = "
+
+BREAKAGES = [
+    ("format = 1", "format = 2", r"oval\.toml, line 1: format says 2; .*format = 1"),
+    ("format = 1\n", "", r"oval\.toml: format says nothing; .*format = 1"),
+    ('name = "oval"', "name = 7", r"oval\.toml, line 2: name is 7, but must be a text"),
+    ('name = "oval"\n', "", r"the key 'name' is missing"),
+    ("node_count = 40", 'node_count = "many"', r"line 5: path\.node_count is 'many', but must be a whole number"),
+    ("node_count = 40", "node_count = 1", r"\[path\] node_count is 1; it takes 2 to 100000"),
+    ("node_count", "node_cout", r"line 5: unknown key in \[path\] 'node_cout'; did you mean 'node_count'\?"),
+    ("straight = 2.0", "straigt = 2.0", r"line 7: unknown key in \[path\.segments\[0\]\] 'straigt'.*'straight'"),
+    ("straight = 2.0", "straight = -2.0", r"\[path\.segments\[0\]\] a segment is"),
+    ("radius = 1.0", "radius = 0.0", r"a segment is .*turn = DEGREES, radius = RADIUS"),
+    ("turn = 180.0", "turn = 90.0", r"segments of \[path\] end \d\.\d+ m from the start .* closed = false"),
+    ("[road]", "[raod]", r"line 13: unknown key 'raod'; did you mean 'road'\?"),
+    ("width_left = 0.4", "width_left = 0.0", r"\[road\] width_left and width_right are above 0"),
+    ("width_left = 0.4", "width_left = nan", r"width_left"),
+    ("width_left = 0.4\n", "", r"the key 'road\.width_left' is missing"),
+    (WIDTH, f"{WIDTH}\nfriction = -1.0", r"\[road\] friction is -1; it takes 0 to 4"),
+    (WIDTH, MARKING + "[{ offset = 0.0, width = 0.0, colour = [1, 2, 3] }]", r"a marking is wider"),
+    (WIDTH, MARKING + "[{ offset = 0.0, width = 0.1, colour = [1, 2] }]", r"a list of 3"),
+    ('"plain"', '"gras"', r"line 18: unknown ground\.texture 'gras'; did you mean 'grass'\?"),
+    ("slots = 8", "slots = 0", r"\[start\] a grid has columns"),
+    ("slots = 8", "slots = 8\n\n[light]\nsun_height = -3", r"\[light\] sun_height is -3"),
+    (SLOTS, PROPS + '"cone"', r"exactly one of places, every above 0, and scatter"),
+    (SLOTS, PROPS + '"kone"\nevery = 1.0', r"unknown props\[0\]\.kind 'kone'; did you mean 'cone'\?"),
+    (SLOTS, PROPS + '"cone"\nplaces = [[1.0, 0.0]]', r"a cone at .* stands on the road"),
+    (SLOTS, PROPS + '"tree"\nscatter = 900\nfar = 1.0', r"room for \d+ of 900 of 'tree'"),
+    ("[road]", "[road", r"oval\.toml is not a valid TOML file: .*line 13"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "text"), BREAKAGES, ids=[text[:40] for _, _, text in BREAKAGES])
+def test_a_broken_file_gets_one_sentence_with_file_line_and_field(write, old, new, text):
+    path = break_file(write, old, new)
+    with pytest.raises(SceneError, match=text) as caught:
+        load_scene(SceneSpec(str(path)))
+    assert "oval.toml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_grid_longer_than_the_loop_is_refused(write):
+    with pytest.raises(SceneError, match=r"\[start\].*slots.*room for \d+"):
+        load_scene(SceneSpec(str(break_file(write, "slots = 8", "slots = 64"))))
+
+
+def test_a_start_column_beside_the_road_is_refused(write):
+    with pytest.raises(SceneError, match=r"\[start\].*columns.*0\.9.*beside the road"):
+        load_scene(SceneSpec(str(break_file(write, "slots = 8", "slots = 4\ncolumns = [0.0, 0.9]"))))
+
+
+def test_every_shipped_file_reads():
+    for name in ("generated_track", "flat"):
+        from donkeysim.world.tracks.catalogue import find_tracks
+
+        assert read_track(find_tracks()[name]).name == name
