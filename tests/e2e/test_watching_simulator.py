@@ -59,6 +59,13 @@ def drive(client, seconds):
         client.drive(*keeper.decide(client.observe()))
 
 
+def wait_until(is_so, seconds=15.0):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
 def read_grid(page):
     return chromium.read_pixels(page, [[x / 12, y / 8] for x in range(1, 12) for y in range(1, 8)])
 
@@ -98,9 +105,7 @@ def test_reset_on_the_page_puts_the_car_back(client, page):
     drive(client, 1.5)
     resets = client.telemetry["reset_count"]
     page.get_by_role("button", name="Reset car").click()
-    end = time.monotonic() + 5
-    while client.observe()["reset_count"] == resets:
-        assert time.monotonic() < end, "the car was not reset"
+    wait_until(lambda: client.observe()["reset_count"] > resets)
     assert client.observe()["speed"] < 0.3
 
 
@@ -109,8 +114,9 @@ def test_exit_brings_page_and_client_back_to_the_menu(client, page):
     expect(page.locator("#exit-text")).to_have_text("One client goes back to the menu with it.")
     page.locator("#exit-dialog").get_by_role("button", name="Exit scene").click()
     # The client, as the original's, chooses its scene again as soon as it hears of the menu.
-    expect(page.locator("#cars bdi")).to_have_count(1)
+    wait_until(lambda: [event["msg_type"] for event in client.events].count("car_loaded") == 2)
     assert [event["msg_type"] for event in client.events].count("scene_selection_ready") == 1
+    expect(page.locator("#cars bdi")).to_have_count(1)
     wait_for_pictures(page)
 
 
