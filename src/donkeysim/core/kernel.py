@@ -22,8 +22,19 @@ from typing import Any, TypeVar
 import llvmlite.binding
 import numba
 from numba import njit
+from numba.core.compiler import Flags
+from numba.core.cpu import CPUTargetOptions
+from numba.core.options import TargetOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+
+# Numba has this flag for its own parallel loops; a name makes it an option of `njit`. Without it pictures are only slower.
+_NO_OVERLAP: dict[str, bool] = {}
+if hasattr(Flags, "noalias"):
+    CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
+    _NO_OVERLAP["noalias"] = True
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -36,6 +47,21 @@ def kernel(function: F) -> F:
 def pixel_kernel(function: F) -> F:
     """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may be reordered for speed."""
     return njit(cache=True, nogil=True, error_model="numpy", fastmath=True)(function)  # type: ignore[no-any-return]
+
+
+def inner_pixel_kernel(function: F) -> F:
+    """Compile a picture function that only kernels call: no entry from Python."""
+    return njit(nogil=True, error_model="numpy", fastmath=True, **_INNER)(function)  # type: ignore[no-any-return]
+
+
+def span_kernel(function: F) -> F:
+    """Compile a loop over neighbouring pixels that must run on vectors; only kernels call it, and take in its code.
+
+    No array it is given may overlap one that it writes: only with that promise may a loop gather texels and store
+    pixels at once.
+    """
+    options = _INNER | _NO_OVERLAP
+    return njit(nogil=True, error_model="numpy", fastmath=True, forceinline=True, **options)(function)  # type: ignore[no-any-return]
 
 
 def inline_kernel(function: F) -> F:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.geometry import CLUSTER_LIMIT
 from donkeysim.render.kernels.picture import place_cameras, render_cameras
-from donkeysim.render.kernels.raster import BASIS_COLUMNS, RECORD_FLOATS, RECORD_INTS
-from donkeysim.render.kernels.shade import BLOCK
+from donkeysim.render.kernels.raster import BASIS_COLUMNS, LANES, RECORD_FLOATS, RECORD_INTS
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.tables import CameraTables, PoseTables, Scratch
@@ -27,6 +26,9 @@ FAR = 800.0 / 8.0
 
 VIEW_FAR = 4000.0
 """Far plane of free cameras [m], so that a map may be drawn from high above."""
+
+FOG_FREE_HEIGHT = 3.0
+"""Free cameras higher than this look through thinner fog, in proportion [m]: a map is not drawn through haze."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,7 @@ class Renderer:
             camera: Size, field of view, fisheye, grey, quality and supersampling; its own pose is not used.
         """
         turn = make_rotation(rotation)
+        height = float(position[2])
         mount = np.append(np.asarray(position, float), turn)[None]
         group = self._allocate_group(
             np.array([-1], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR, False, False
@@ -152,8 +155,30 @@ class Renderer:
         matrix = turn.reshape(3, 3)
         group.cameras.eye[0] = position
         group.cameras.axes[0] = np.concatenate([-matrix[:, 1], -matrix[:, 2], matrix[:, 0]])
+        group.cameras.lens[0, 5] = min(1.0, FOG_FREE_HEIGHT / max(height, FOG_FREE_HEIGHT))
         self._render(group, state)
         return group.frame.colour[0]
+
+    def count_drawn(self, group: CameraGroup, state: State) -> tuple[float, float]:
+        """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
+        triangles, textured = 0, 0
+        looks, (width, height) = self._looks.tables, group.size
+        for row, car in enumerate(group.frame.car):
+            one = CameraGroup(
+                Frame(np.array([car], np.int32), np.zeros_like(group.frame.colour[:1]), None, None),
+                CameraTables(*(array[row : row + 1] for array in group.cameras)),
+                group.size,
+                group.sharp,
+                group.factor,
+            )
+            self.render_group(one, state)
+            scratch = self._find_scratch(0, width * group.factor, height * group.factor)
+            stride = round_up(width * group.factor) + LANES
+            seen = scratch.ident[: stride * height * group.factor].reshape(-1, stride)[:, : width * group.factor]
+            texture = looks.material_texture[looks.triangle_material[scratch.record_int[seen, 0]]]
+            triangles += int(scratch.drawn[0])
+            textured += int((looks.size_log[texture, 2] > 0).sum()) // group.factor**2
+        return triangles / len(group.frame.car), textured / len(group.frame.car)
 
     def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
         """Return what a first picture compiles, as (what, how)."""
@@ -178,6 +203,7 @@ class Renderer:
         )
         width, height = group.size
         frame = group.frame
+        words = view_words(frame.colour)
         depth = frame.depth if frame.depth is not None else np.zeros((1, 1, 1), np.float32)
         segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
         options = (group.sharp, frame.depth is not None, frame.segment is not None, True)
@@ -188,12 +214,12 @@ class Renderer:
                 width,
                 height,
                 group.factor,
-                round_up(width * group.factor) + BLOCK,
+                round_up(width * group.factor) + LANES,
                 self.cars_per_world,
                 self.props_per_world,
             )
             render_cameras(
-                begin, end, tables, poses, group.cameras, scratch, size, options, frame.colour, depth, segment
+                begin, end, tables, poses, group.cameras, scratch, size, options, words, frame.colour, depth, segment
             )
 
         self._workers.run(task, len(group.cameras.car))
@@ -218,10 +244,10 @@ class Renderer:
     ) -> CameraGroup:
         count, first = len(owners), cameras[0]
         shape = (count, first.height, first.width)
-        lens = np.zeros((count, 5), np.float32)
+        lens = np.zeros((count, 6), np.float32)
         for row, camera in enumerate(cameras):
             fisheye = compute_fisheye(camera.fisheye, camera.width, camera.height)
-            lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey, far)
+            lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey, far, 1.0)
         frame = Frame(
             car=owners,
             colour=np.zeros((*shape, 3), np.uint8),
@@ -241,27 +267,43 @@ class Renderer:
 
 def make_scratch(width: int, height: int, record_limit: int, draw_limit: int) -> Scratch:
     """Return working memory for pictures of one size [sample]."""
-    stride = round_up(width) + BLOCK
+    stride = round_up(width) + LANES
+    pixels = stride * height + stride
+    change = np.zeros(width // 8 + 2, np.int64)
     return Scratch(
-        depth=np.zeros(stride * height, np.float32),
-        ident=np.zeros(stride * height, np.uint32),
-        colour=np.zeros(stride * height, np.uint32),
-        screen=np.zeros((5, 3 * CLUSTER_LIMIT), np.float32),
-        left=np.zeros(height, np.int32),
-        right=np.zeros(height, np.int32),
+        depth=np.zeros(pixels, np.float32),
+        ident=np.zeros(pixels, np.uint32),
+        colour=np.zeros(pixels, np.uint32),
+        warped=np.zeros(pixels, np.uint32),
+        screen=np.zeros((5, 3 * CLUSTER_LIMIT + LANES), np.float32),
+        spans=np.zeros((2, height), np.int32),
         polygon=np.zeros((2, 8), np.float32),
         record_float=np.zeros((record_limit, RECORD_FLOATS), np.float32),
         record_int=np.zeros((record_limit, RECORD_INTS), np.int32),
-        shape=np.zeros(9, np.float32),
         basis=np.zeros((draw_limit, BASIS_COLUMNS), np.float32),
         iota=np.arange(stride, dtype=np.float32),
-        warped=np.zeros(stride * height, np.uint32),
+        change=change.view(np.uint8),
+        change_words=change.view(np.uint64),
+        place=np.zeros(12, np.float32),
+        body=np.zeros(12, np.float32),
+        sides=np.zeros(4, np.float32),
+        zero=np.zeros(3, np.float32),
+        drawn=np.zeros(1, np.int64),
+        light=np.zeros(13, np.float32),
     )
 
 
+def view_words(picture: ByteArray) -> WordArray:
+    """Return pictures as 32-bit words, shape [camera_count, word_count]; a row of nothing when bytes are left over."""
+    count, height, width = picture.shape[:3]
+    if width % 4:
+        return np.zeros((count, 1), np.uint32)
+    return picture.reshape(count, height * width * 3).view(np.uint32)
+
+
 def round_up(width: int) -> int:
-    """Return the columns of whole blocks that hold a row."""
-    return (width + BLOCK - 1) // BLOCK * BLOCK
+    """Return the columns of whole lanes that hold a row."""
+    return (width + LANES - 1) // LANES * LANES
 
 
 def make_rotation(rotation: Sequence[float]) -> FloatArray:

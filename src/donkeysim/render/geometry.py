@@ -26,7 +26,7 @@ class MeshTables(NamedTuple):
     """Triangles of all meshes in kernels' order."""
 
     vertex: Float32Array
-    """[m], own frame of the mesh, each cluster has its own, shape [3, vertex_count]."""
+    """[m], own frame of the mesh, each cluster has its own, shape [3, vertex_count], some rest behind."""
     triangle_vertex: IntArray
     """Indices within the cluster's vertices, shape [triangle_count, 3]."""
     triangle_plane: Float32Array
@@ -86,12 +86,12 @@ class MeshStore:
         return len(self.mesh_range) - 1
 
     def _add_cluster(self, triangle: IntArray, vertex: Float32Array, plane: FloatArray, material: IntArray) -> None:
-        used, local = np.unique(triangle, return_inverse=True)
+        used, local = merge_vertices(vertex, triangle)
         vertex_end, triangle_end = self._vertex_cursor + len(used), self._triangle_cursor + len(triangle)
         self.cluster_range.append((self._vertex_cursor, vertex_end, self._triangle_cursor, triangle_end))
         self.cluster_sphere.append(bound_sphere(vertex[used].astype(np.float64)))
         self.vertex.append(vertex[used].T.astype(np.float32))
-        self.triangle_vertex.append(local.reshape(-1, 3).astype(np.int32))
+        self.triangle_vertex.append(local)
         self.triangle_plane.append(plane.astype(np.float32))
         self.triangle_material.append(material)
         self._vertex_cursor, self._triangle_cursor = vertex_end, triangle_end
@@ -99,7 +99,7 @@ class MeshStore:
     def build(self) -> MeshTables:
         """Return the tables of everything added so far."""
         return MeshTables(
-            vertex=np.ascontiguousarray(np.concatenate([np.zeros((3, 0), np.float32), *self.vertex], axis=1)),
+            vertex=np.ascontiguousarray(np.concatenate([*self.vertex, np.zeros((3, 8), np.float32)], axis=1)),
             triangle_vertex=np.concatenate([np.zeros((0, 3), np.int32), *self.triangle_vertex]),
             triangle_plane=np.concatenate([np.zeros((0, TRIANGLE_COLUMNS), np.float32), *self.triangle_plane]),
             triangle_material=np.concatenate([np.zeros(0, np.int32), *self.triangle_material]),
@@ -108,6 +108,13 @@ class MeshStore:
             mesh_range=np.array(self.mesh_range, np.int32).reshape(-1, 2),
             mesh_sphere=np.array(self.mesh_sphere, np.float32).reshape(-1, 4),
         )
+
+
+def merge_vertices(vertex: Float32Array, triangle: IntArray) -> tuple[IntArray, IntArray]:
+    """Return one vertex for each place that triangles touch, and the triangles' corners as indices into these."""
+    corner = triangle.ravel()
+    _, first, local = np.unique(vertex[corner], axis=0, return_index=True, return_inverse=True)
+    return corner[first], local.reshape(-1, 3).astype(np.int32)
 
 
 def check_mesh(mesh: Mesh) -> None:

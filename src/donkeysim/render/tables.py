@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 
 
 class PictureTables(NamedTuple):
@@ -80,22 +80,45 @@ class CameraTables(NamedTuple):
     """Right, down, forward in the world frame, shape [camera_count, 9]."""
     lens: Float32Array
     """Focal length [pixel of the finished picture], fisheye x, fisheye y, grey, far plane [m],
-    shape [camera_count, 5]."""
+    share of the scene's fog, shape [camera_count, 6]."""
 
 
 class Scratch(NamedTuple):
     """Working memory of one worker, for one picture size."""
 
     depth: Float32Array
+    """1/w of what is nearest, shape [height * stride]."""
     ident: WordArray
+    """Its record."""
     colour: WordArray
-    screen: Float32Array
-    left: IntArray
-    right: IntArray
-    polygon: Float32Array
-    record_float: Float32Array
-    record_int: IntArray
-    shape: Float32Array
-    basis: Float32Array
-    iota: Float32Array
+    """R | G << 8 | B << 16."""
     warped: WordArray
+    screen: Float32Array
+    spans: IntArray
+    """First and end column of each row of a triangle, shape [2, height]."""
+    polygon: Float32Array
+    """Corners of a triangle cut at the near plane, shape [2, 8]."""
+    record_float: Float32Array
+    """Triangles of this picture, see `kernels.raster.RECORD_FLOATS`."""
+    record_int: IntArray
+    """See `kernels.raster.RECORD_INTS`."""
+    basis: Float32Array
+    """Camera in the frame of each mesh drawn, shape [draw_limit, BASIS_COLUMNS]."""
+    iota: Float32Array
+    """0, 1, 2 …; never written."""
+    change: ByteArray
+    """Marks where a row's triangle changes."""
+    change_words: LongArray
+    """The same memory, eight marks to a word."""
+    place: Float32Array
+    """Position and rotation of a mesh, shape [12]."""
+    body: Float32Array
+    """The same of a car's body."""
+    sides: Float32Array
+    """Columns, rows, and how far a sphere of 1 m reaches beyond them, shape [4]."""
+    zero: Float32Array
+    """Zeros, shape [3]; never written."""
+    drawn: LongArray
+    """Triangles of this picture that had pixels to try, shape [1]."""
+    light: Float32Array
+    """The scene's, as this camera sees it, shape [13]."""

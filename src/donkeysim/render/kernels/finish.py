@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import pixel_kernel
+from donkeysim.core.kernel import inner_kernel, inner_pixel_kernel, span_kernel
 
 
-@pixel_kernel
+@inner_pixel_kernel
 def halve_picture(width, height, stride, colour):
     """Average blocks of 2x2 pixels in place; `width` and `height` are the sizes afterwards, the stride stays."""
     low = np.uint32(0xFF)
@@ -34,9 +34,10 @@ def halve_picture(width, height, stride, colour):
             )
 
 
-@pixel_kernel
-def warp_picture(width, height, stride, strength_x, strength_y, colour, warped):
+@inner_pixel_kernel
+def warp_picture(width, height, stride, strength, colour, warped):
     """Write the fisheye warp of a picture; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
+    strength_x, strength_y = strength
     one = np.float32(1.0)
     half = np.float32(0.5)
     for row in range(height):
@@ -72,43 +73,74 @@ def warp_picture(width, height, stride, strength_x, strength_y, colour, warped):
             warped[row * stride + column] = packed
 
 
-@pixel_kernel
-def write_rgb(width, height, stride, grey, colour, picture):
-    """Write packed pixels as bytes, shape [height, width, 3]; grey: the luma, cut off, in all three channels."""
+@span_kernel
+def join_pixels(count, source, target):
+    """Write packed pixels as bytes, `count` times four pixels as three words, lowest byte first."""
+    for k in range(count):
+        a = source[4 * k]
+        b = source[4 * k + 1]
+        c = source[4 * k + 2]
+        d = source[4 * k + 3]
+        target[3 * k] = np.uint32(a | np.uint32(b << np.uint32(24)))
+        target[3 * k + 1] = np.uint32(np.uint32(b >> np.uint32(8)) | np.uint32(c << np.uint32(16)))
+        target[3 * k + 2] = np.uint32(np.uint32(c >> np.uint32(16)) | np.uint32(d << np.uint32(8)))
+
+
+@inner_pixel_kernel
+def make_grey(width, height, stride, colour):
+    """Put the luma, cut off to a whole number, into all three channels."""
     low = np.uint32(0xFF)
     for row in range(height):
-        offset = row * stride
-        target = picture[row]
-        if grey:
-            for column in range(width):
-                c = colour[offset + column]
-                luma = np.float32(0.2126) * np.float32(np.int32(c & low))
-                luma += np.float32(0.7152) * np.float32(np.int32((c >> np.uint32(8)) & low))
-                luma += np.float32(0.0722) * np.float32(np.int32((c >> np.uint32(16)) & low))
-                value = np.uint8(np.int32(luma + np.float32(1e-4)))
-                target[column, 0] = value
-                target[column, 1] = value
-                target[column, 2] = value
-        else:
-            for column in range(width):
-                c = colour[offset + column]
-                target[column, 0] = np.uint8(c & low)
-                target[column, 1] = np.uint8((c >> np.uint32(8)) & low)
-                target[column, 2] = np.uint8((c >> np.uint32(16)) & low)
+        for column in range(width):
+            c = colour[row * stride + column]
+            luma = 2126 * np.int64(c & low)
+            luma += 7152 * np.int64((c >> np.uint32(8)) & low)
+            luma += 722 * np.int64((c >> np.uint32(16)) & low)
+            colour[row * stride + column] = np.uint32((luma // 10000) * 0x10101)
 
 
-@pixel_kernel
+@inner_pixel_kernel
+def write_rgb(width, height, stride, colour, words, picture):
+    """Write packed pixels as bytes.
+
+    Args:
+        width: Columns. height: Rows. stride: Pixels from one row of `colour` to the next.
+        colour: Packed pixels.
+        words: The memory of `picture` as 32-bit words, used when a row is a whole number of them; written.
+        picture: Written, shape [height, width, 3].
+    """
+    low = np.uint32(0xFF)
+    if width % 4 == 0:
+        for row in range(height):
+            join_pixels(width >> 2, colour[row * stride :], words[row * (width >> 2) * 3 :])
+        return
+    for row in range(height):
+        for column in range(width):
+            c = colour[row * stride + column]
+            picture[row, column, 0] = np.uint8(c & low)
+            picture[row, column, 1] = np.uint8((c >> np.uint32(8)) & low)
+            picture[row, column, 2] = np.uint8((c >> np.uint32(16)) & low)
+
+
+@inner_kernel
 def write_depth(width, height, stride, factor, far, depth, target):
-    """Write distances along the optical axis [m], infinite where nothing is nearer than `far`; every `factor`-th sample."""
+    """Write distances along the optical axis [m], infinite beyond `far`; every `factor`-th sample."""
     for row in range(height):
         for column in range(width):
             inverse = depth[row * factor * stride + column * factor]
             target[row, column] = np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
 
 
-@pixel_kernel
-def write_segments(width, height, stride, factor, ident, record_int, triangle_material, material_segment, target):
-    """Write the class of what is seen at each pixel; every `factor`-th sample."""
+@inner_pixel_kernel
+def write_segments(width, height, stride, factor, source, target):
+    """Write the class of what is seen at each pixel; every `factor`-th sample.
+
+    Args:
+        width: Columns. height: Rows. stride: Samples from one row to the next. factor: Samples per pixel and axis.
+        source: (ident, record_int, triangle_material, material_segment).
+        target: Written, shape [height, width].
+    """
+    ident, record_int, triangle_material, material_segment = source
     for row in range(height):
         for column in range(width):
             number = ident[row * factor * stride + column * factor]

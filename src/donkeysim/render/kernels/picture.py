@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import kernel, pixel_kernel
-from donkeysim.render.kernels.finish import halve_picture, warp_picture, write_depth, write_rgb, write_segments
-from donkeysim.render.kernels.raster import draw_cluster
+from donkeysim.core.kernel import inner_pixel_kernel, kernel, pixel_kernel, span_kernel
+from donkeysim.render.kernels.finish import (
+    halve_picture,
+    make_grey,
+    warp_picture,
+    write_depth,
+    write_rgb,
+    write_segments,
+)
+from donkeysim.render.kernels.raster import draw_mesh, sees_sphere
 from donkeysim.render.kernels.shade import shade_rows
 from donkeysim.render.kernels.shadow import darken_ground
 
@@ -15,6 +22,9 @@ NEAR = np.float32(0.3 / 8.0)
 
 SMALLEST_WHEEL = np.float32(0.75)
 """Wheels are left out when their radius is fewer pixels than this."""
+
+PLATE_GAP = np.float32(0.02)
+"""Between the sphere around a body and its name plate [m]."""
 
 
 @kernel
@@ -30,26 +40,34 @@ def place_cameras(begin, end, position, orientation, car, mount, eye, axes):
         )
         for axis in range(3):
             a, b, c = m[axis]
-            eye[row, axis] = np.float32(
-                position[owner, axis] + a * mount[row, 0] + b * mount[row, 1] + c * mount[row, 2]
-            )
+            at = position[owner, axis] + a * mount[row, 0] + b * mount[row, 1] + c * mount[row, 2]
+            eye[row, axis] = np.float32(at)
             axes[row, axis] = np.float32(-(a * mount[row, 4] + b * mount[row, 7] + c * mount[row, 10]))
             axes[row, 3 + axis] = np.float32(-(a * mount[row, 5] + b * mount[row, 8] + c * mount[row, 11]))
             axes[row, 6 + axis] = np.float32(a * mount[row, 3] + b * mount[row, 6] + c * mount[row, 9])
 
 
-@pixel_kernel
-def set_basis(basis, eye, axes, origin, rotation, focal, width, height, sun):
-    """Write the camera in the frame of a mesh that stands at `origin`, turned by `rotation` (mesh to world, 9)."""
+@inner_pixel_kernel
+def set_basis(basis, eye, axes, place, focal, sides, sun):
+    """Write the camera in the frame of a mesh.
+
+    Args:
+        basis: Written, shape [BASIS_COLUMNS].
+        eye: World frame [m]. axes: Right, down, forward, world frame.
+        place: Where the mesh stands (3) and how it is turned (rotation mesh to world, 9).
+        focal: Focal length [sample].
+        sides: As `sees_sphere`.
+        sun: Direction to the sun, world frame.
+    """
     half = np.float32(0.5)
-    dx = eye[0] - origin[0]
-    dy = eye[1] - origin[1]
-    dz = eye[2] - origin[2]
+    dx = eye[0] - place[0]
+    dy = eye[1] - place[1]
+    dz = eye[2] - place[2]
     over = np.float32(1.0) / focal
-    middle_x = half * np.float32(width)
-    middle_y = half * np.float32(height)
+    middle_x = half * sides[0]
+    middle_y = half * sides[1]
     for axis in range(3):
-        a, b, c = rotation[axis], rotation[3 + axis], rotation[6 + axis]
+        a, b, c = place[3 + axis], place[6 + axis], place[9 + axis]
         right = axes[0] * a + axes[1] * b + axes[2] * c
         down = axes[3] * a + axes[4] * b + axes[5] * c
         forward = axes[6] * a + axes[7] * b + axes[8] * c
@@ -63,92 +81,215 @@ def set_basis(basis, eye, axes, origin, rotation, focal, width, height, sun):
         basis[21 + axis] = sun[0] * a + sun[1] * b + sun[2] * c
 
 
-@pixel_kernel
-def sees_sphere(sphere, basis, sides, far):
-    """Return whether a sphere (centre, radius; mesh frame) may be in the picture.
+@inner_pixel_kernel
+def set_place(position, quaternion, place):
+    """Write position and rotation matrix of a thing that stands at `position` [m], turned by (w, x, y, z)."""
+    w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    for axis in range(3):
+        place[axis] = np.float32(position[axis])
+    place[3] = np.float32(1.0 - 2.0 * (y * y + z * z))
+    place[4] = np.float32(2.0 * (x * y - w * z))
+    place[5] = np.float32(2.0 * (x * z + w * y))
+    place[6] = np.float32(2.0 * (x * y + w * z))
+    place[7] = np.float32(1.0 - 2.0 * (x * x + z * z))
+    place[8] = np.float32(2.0 * (y * z - w * x))
+    place[9] = np.float32(2.0 * (x * z - w * y))
+    place[10] = np.float32(2.0 * (y * z + w * x))
+    place[11] = np.float32(1.0 - 2.0 * (x * x + y * y))
 
-    Args:
-        sides: Columns, rows, and the lengths of the normals of the side and of the upper and lower planes.
-    """
-    px, py, pz = sphere[0] - basis[9], sphere[1] - basis[10], sphere[2] - basis[11]
-    radius = sphere[3]
-    w = basis[6] * px + basis[7] * py + basis[8] * pz
-    if w < NEAR - radius or w > far + radius:
-        return False
-    x = basis[0] * px + basis[1] * py + basis[2] * pz
-    y = basis[3] * px + basis[4] * py + basis[5] * pz
-    reach_x = radius * sides[2]
-    reach_y = radius * sides[3]
+
+@inner_pixel_kernel
+def set_wheel_place(body, anchor, extension, steer, spin, place):
+    """Write where a wheel is: below its anchor by the suspension's extension, turned about its axle, then steered."""
+    cs, ss = np.float32(np.cos(steer)), np.float32(np.sin(steer))
+    cw, sw = np.float32(np.cos(spin)), np.float32(np.sin(spin))
+    drop = anchor[2] - np.float32(extension)
+    for axis in range(3):
+        a, b, c = body[3 + 3 * axis], body[4 + 3 * axis], body[5 + 3 * axis]
+        place[axis] = body[axis] + a * anchor[0] + b * anchor[1] + c * drop
+        forward = a * cs + b * ss
+        place[3 + 3 * axis] = forward * cw - c * sw
+        place[4 + 3 * axis] = b * cs - a * ss
+        place[5 + 3 * axis] = forward * sw + c * cw
+
+
+@inner_pixel_kernel
+def set_plate_place(body, height, axes, place):
+    """Write where a name plate is: above the body, facing the camera."""
+    for axis in range(3):
+        place[axis] = body[axis]
+        place[3 + 3 * axis] = -axes[6 + axis]
+        place[4 + 3 * axis] = axes[axis]
+        place[5 + 3 * axis] = -axes[3 + axis]
+    place[2] += height
+
+
+@inner_pixel_kernel
+def set_world_place(origin, place):
+    """Write the place of a mesh in the world frame, moved to `origin`."""
+    for term in range(9):
+        place[3 + term] = np.float32(1.0) if term % 4 == 0 else np.float32(0.0)
+    for axis in range(3):
+        place[axis] = origin[axis]
+
+
+@inner_pixel_kernel
+def draw_car(car, own, draw, count, camera, tables, poses, scratch, limits):
+    """Draw body, wheels and name plate of a car; return the numbers of meshes and of records in use."""
+    eye, axes, focal, sides, far, sun, sharp = camera
+    height, stride = limits
+    clusters, mesh, material, texels, target = split_tables(tables, scratch)
+    body, place = scratch.body, scratch.place
+    set_place(poses.position[car], poses.orientation[car], body)
+    for part in range(6):
+        index = np.int64(tables.car_mesh[car, min(part, 1) if part < 5 else 2])
+        if index < 0 or (part == 5 and own):
+            continue
+        if part == 0:
+            for term in range(12):
+                place[term] = body[term]
+        elif part < 5:
+            wheel = part - 1
+            steer = poses.steer_angle[car] if tables.wheel_steered[wheel] else 0.0
+            extension = poses.wheel_extension[car, wheel]
+            set_wheel_place(body, tables.wheel_anchor[wheel], extension, steer, poses.wheel_angle[car, wheel], place)
+        else:
+            sphere = tables.mesh_sphere[tables.car_mesh[car, 0]]
+            set_plate_place(body, sphere[2] + sphere[3] + PLATE_GAP, axes, place)
+        basis = scratch.basis[draw]
+        set_basis(basis, eye, axes, place, focal, sides, sun)
+        sphere = tables.mesh_sphere[index]
+        if not sees_sphere(sphere, basis, sides, NEAR, far):
+            continue
+        away = basis[6] * basis[9] + basis[7] * basis[10] + basis[8] * basis[11]
+        if 0 < part < 5 and sphere[3] * focal < SMALLEST_WHEEL * abs(away):
+            continue
+        for channel in range(3):
+            basis[24 + channel] = tables.car_paint[car, channel]
+        count = draw_mesh(
+            index, draw, basis, sides, NEAR, far, height, stride, sharp, count, clusters, mesh, material, texels, target
+        )
+        draw += 1
+    return draw, count
+
+
+@inner_pixel_kernel
+def split_tables(tables, scratch):
+    """Return what `draw_mesh` takes: (clusters, mesh, material, texels, scratch)."""
     return (
-        x > -reach_x
-        and y > -reach_y
-        and x < (sides[0] + np.float32(1.0)) * w + reach_x
-        and y < (sides[1] + np.float32(1.0)) * w + reach_y
+        (tables.mesh_range, tables.cluster_range, tables.cluster_sphere),
+        (tables.vertex, tables.triangle_vertex, tables.triangle_plane, tables.triangle_material),
+        (tables.material_flags, tables.material_texture),
+        (tables.texel, tables.level_base, tables.size_log),
+        (
+            scratch.depth,
+            scratch.ident,
+            scratch.screen,
+            scratch.spans,
+            scratch.polygon,
+            scratch.record_float,
+            scratch.record_int,
+            scratch.iota,
+        ),
     )
 
 
-@pixel_kernel
-def draw_mesh(
-    index, draw, basis, sides, far, stride, count, ranges, spheres, meshes, mesh, flags, texture, texels, scratch
-):
-    """Draw the visible clusters of a mesh; return the number of records in use."""
-    for cluster in range(meshes[index, 0], meshes[index, 1]):
-        if sees_sphere(spheres[cluster], basis, sides, far):
-            count = draw_cluster(
-                (ranges[cluster, 0], ranges[cluster, 1], ranges[cluster, 2], ranges[cluster, 3]),
+@span_kernel
+def clear_depth(count, depth):
+    """Make everything infinitely far."""
+    for k in range(count):
+        depth[k] = np.float32(0.0)
+
+
+@span_kernel
+def find_nothing(count, depth):
+    """Return the least 1/w of some pixels."""
+    least = np.float32(1.0)
+    for k in range(count):
+        least = min(least, depth[k])
+    return least
+
+
+@inner_pixel_kernel
+def count_sky_rows(width, height, stride, depth):
+    """Return how many rows, from the top, hold all pixels where nothing has been drawn."""
+    rows = height
+    while rows > 0 and find_nothing(width, depth[(rows - 1) * stride :]) > np.float32(0.0):
+        rows -= 1
+    return rows
+
+
+@inner_pixel_kernel
+def draw_world(world, owner, camera, tables, poses, scratch, limits, counts):
+    """Draw all there is, nearest kinds first, the sky last."""
+    eye, axes, focal, sides, far, sun, sharp = camera
+    height, stride = limits
+    cars_per_world, props_per_world, draw_own = counts
+    clusters, mesh, material, texels, target = split_tables(tables, scratch)
+    width = np.int64(sides[0])
+    scene = tables.world_scene[world]
+    place = scratch.place
+    draw = np.int64(0)
+    count = np.int64(0)
+    clear_depth(stride * height, scratch.depth)
+    for car in range(world * cars_per_world, (world + 1) * cars_per_world):
+        own = car == owner
+        if poses.present[car] and (draw_own or not own):
+            draw, count = draw_car(car, own, draw, count, camera, tables, poses, scratch, limits)
+    for prop in range(world * props_per_world, (world + 1) * props_per_world):
+        index = np.int64(tables.prop_mesh[prop])
+        if index < 0:
+            continue
+        set_place(poses.prop_position[prop], poses.prop_orientation[prop], place)
+        basis = scratch.basis[draw]
+        set_basis(basis, eye, axes, place, focal, sides, sun)
+        if sees_sphere(tables.mesh_sphere[index], basis, sides, NEAR, far):
+            count = draw_mesh(
+                index,
                 draw,
                 basis,
+                sides,
                 NEAR,
-                np.int64(sides[0]),
-                np.int64(sides[1]),
+                far,
+                height,
                 stride,
+                sharp,
                 count,
+                clusters,
                 mesh,
-                flags,
-                texture,
+                material,
                 texels,
-                scratch,
+                target,
             )
-    return count
+            draw += 1
+    for kind in range(2):
+        # What never moves; then the sky, a box so large that everything is nearer, around the eye.
+        place[0] = place[1] = place[2] = np.float32(0.0)
+        if kind == 1:
+            height = count_sky_rows(width, height, stride, scratch.depth)
+            far = np.float32(1e9)
+        set_world_place(eye if kind == 1 else scratch.zero, place)
+        basis = scratch.basis[draw]
+        set_basis(basis, eye, axes, place, focal, sides, sun)
+        index = np.int64(tables.scene_mesh[scene, kind])
+        count = draw_mesh(
+            index, draw, basis, sides, NEAR, far, height, stride, sharp, count, clusters, mesh, material, texels, target
+        )
+        draw += 1
+    scratch.drawn[0] = count
 
 
 @pixel_kernel
-def quaternion_matrix(quaternion, matrix):
-    """Write the rotation matrix (9, row by row) of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
-    matrix[0] = np.float32(1.0 - 2.0 * (y * y + z * z))
-    matrix[1] = np.float32(2.0 * (x * y - w * z))
-    matrix[2] = np.float32(2.0 * (x * z + w * y))
-    matrix[3] = np.float32(2.0 * (x * y + w * z))
-    matrix[4] = np.float32(1.0 - 2.0 * (x * x + z * z))
-    matrix[5] = np.float32(2.0 * (y * z - w * x))
-    matrix[6] = np.float32(2.0 * (x * z - w * y))
-    matrix[7] = np.float32(2.0 * (y * z + w * x))
-    matrix[8] = np.float32(1.0 - 2.0 * (x * x + y * y))
-
-
-@pixel_kernel
-def wheel_rotation(body, steer, spin, rotation):
-    """Write the rotation wheel to world for a body's rotation (9): spin about the axle, then steer."""
-    cs, ss = np.float32(np.cos(steer)), np.float32(np.sin(steer))
-    cw, sw = np.float32(np.cos(spin)), np.float32(np.sin(spin))
-    for axis in range(3):
-        a, b, c = body[3 * axis], body[3 * axis + 1], body[3 * axis + 2]
-        forward = a * cs + b * ss
-        rotation[3 * axis] = forward * cw - c * sw
-        rotation[3 * axis + 1] = b * cs - a * ss
-        rotation[3 * axis + 2] = forward * sw + c * cw
-
-
-@pixel_kernel
-def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, picture, depth_out, segment_out):
+def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out):
     """Render the cameras [begin, end) of a group.
 
     Args:
+        begin: First row. end: One behind the last.
         tables: PictureTables. poses: PoseTables. cameras: CameraTables. scratch: Scratch of this worker.
         size: Width and height of the finished pictures, samples per pixel along each axis, stride of scratch rows,
             cars per world, props per world.
         options: Sharp (one texel per pixel), depth wanted, classes wanted, own car drawn.
+        words: The memory of `picture` as 32-bit words, shape [camera_count, height * width * 3 // 4], when that is whole.
         picture: Written, shape [camera_count, height, width, 3].
         depth_out: Written when wanted, shape [camera_count, height, width].
         segment_out: Written when wanted, shape [camera_count, height, width].
@@ -157,186 +298,22 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, p
     sharp, want_depth, want_segments, draw_own = options
     width = out_width * factor
     height = out_height * factor
-    mesh = (tables.vertex, tables.triangle_vertex, tables.triangle_plane, tables.triangle_material)
-    texels = (tables.texel, tables.level_base, tables.size_log)
-    target = (
-        scratch.depth,
-        scratch.ident,
-        scratch.screen,
-        scratch.left,
-        scratch.right,
-        scratch.polygon,
-        scratch.record_float,
-        scratch.record_int,
-        scratch.shape,
-    )
-    flags = tables.material_flags
-    texture = tables.material_texture
-    ranges = tables.cluster_range
-    spheres = tables.cluster_sphere
-    meshes = tables.mesh_range
-    identity = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    origin = np.empty(3, np.float32)
-    rotation = np.empty(9, np.float32)
-    body = np.empty(9, np.float32)
-    sides = np.empty(4, np.float32)
+    sides = scratch.sides
+    half = np.float32(0.5)
     for row in range(begin, end):
-        eye = cameras.eye[row]
-        axes = cameras.axes[row]
-        world = cameras.world[row]
-        scene = tables.world_scene[world]
-        light = tables.light[scene]
-        sun = light[10:]
-        focal = cameras.lens[row, 0] * np.float32(factor)
-        far = cameras.lens[row, 4]
-        sides[0] = np.float32(width)
-        sides[1] = np.float32(height)
-        sides[2] = np.sqrt(focal * focal + np.float32(0.25) * sides[0] * sides[0]) + np.float32(1.0)
-        sides[3] = np.sqrt(focal * focal + np.float32(0.25) * sides[1] * sides[1]) + np.float32(1.0)
-        scratch.depth[:] = np.float32(0.0)
-        scratch.ident[:] = np.uint32(0)
-        count = np.int64(1)
-        draw = np.int64(0)
-        for axis in range(9):
-            rotation[axis] = np.float32(identity[axis])
-        # What never moves.
-        origin[:] = np.float32(0.0)
-        set_basis(scratch.basis[draw], eye, axes, origin, rotation, focal, width, height, sun)
-        count = draw_mesh(
-            tables.scene_mesh[scene, 0],
-            draw,
-            scratch.basis[draw],
-            sides,
-            far,
-            stride,
-            count,
-            ranges,
-            spheres,
-            meshes,
-            mesh,
-            flags,
-            texture,
-            texels,
-            target,
-        )
-        draw += 1
-        # Cars.
-        for car in range(world * cars_per_world, (world + 1) * cars_per_world):
-            own = car == cameras.car[row]
-            if poses.present[car] == 0 or (own and not draw_own):
-                continue
-            for axis in range(3):
-                origin[axis] = np.float32(poses.position[car, axis])
-            quaternion_matrix(poses.orientation[car], body)
-            for part in range(6):
-                index = tables.car_mesh[car, 0 if part == 0 else (1 if part < 5 else 2)]
-                if index < 0 or (part == 5 and own):
-                    continue
-                basis = scratch.basis[draw]
-                if part == 0:
-                    rotation[:] = body
-                elif part < 5:
-                    wheel = part - 1
-                    steer = poses.steer_angle[car] if tables.wheel_steered[wheel] else 0.0
-                    wheel_rotation(body, steer, poses.wheel_angle[car, wheel], rotation)
-                    drop = tables.wheel_anchor[wheel, 2] - np.float32(poses.wheel_extension[car, wheel])
-                    for axis in range(3):
-                        origin[axis] = (
-                            np.float32(poses.position[car, axis])
-                            + body[3 * axis] * tables.wheel_anchor[wheel, 0]
-                            + body[3 * axis + 1] * tables.wheel_anchor[wheel, 1]
-                            + body[3 * axis + 2] * drop
-                        )
-                else:
-                    for axis in range(3):
-                        origin[axis] = np.float32(poses.position[car, axis])
-                        rotation[3 * axis] = -axes[6 + axis]
-                        rotation[3 * axis + 1] = axes[axis]
-                        rotation[3 * axis + 2] = -axes[3 + axis]
-                    origin[2] += tables.mesh_sphere[tables.car_mesh[car, 0], 3] + np.float32(0.02)
-                set_basis(basis, eye, axes, origin, rotation, focal, width, height, sun)
-                sphere = tables.mesh_sphere[index]
-                if not sees_sphere(sphere, basis, sides, far):
-                    if part == 0:
-                        continue
-                    continue
-                if 0 < part < 5 and sphere[3] * focal < SMALLEST_WHEEL * np.abs(
-                    basis[6] * basis[9] + basis[7] * basis[10] + basis[8] * basis[11]
-                ):
-                    continue
-                for channel in range(3):
-                    basis[24 + channel] = tables.car_paint[car, channel]
-                count = draw_mesh(
-                    index,
-                    draw,
-                    basis,
-                    sides,
-                    far,
-                    stride,
-                    count,
-                    ranges,
-                    spheres,
-                    meshes,
-                    mesh,
-                    flags,
-                    texture,
-                    texels,
-                    target,
-                )
-                draw += 1
-        # Cones and barrels.
-        for prop in range(world * props_per_world, (world + 1) * props_per_world):
-            index = tables.prop_mesh[prop]
-            if index < 0:
-                continue
-            for axis in range(3):
-                origin[axis] = np.float32(poses.prop_position[prop, axis])
-            quaternion_matrix(poses.prop_orientation[prop], rotation)
-            basis = scratch.basis[draw]
-            set_basis(basis, eye, axes, origin, rotation, focal, width, height, sun)
-            if sees_sphere(tables.mesh_sphere[index], basis, sides, far):
-                for channel in range(3):
-                    basis[24 + channel] = np.float32(1.0)
-                count = draw_mesh(
-                    index,
-                    draw,
-                    basis,
-                    sides,
-                    far,
-                    stride,
-                    count,
-                    ranges,
-                    spheres,
-                    meshes,
-                    mesh,
-                    flags,
-                    texture,
-                    texels,
-                    target,
-                )
-                draw += 1
-        # The sky, a box so large that everything is nearer, around the eye.
-        for axis in range(9):
-            rotation[axis] = np.float32(identity[axis])
-        origin[:] = eye
-        set_basis(scratch.basis[draw], eye, axes, origin, rotation, focal, width, height, sun)
-        count = draw_mesh(
-            tables.scene_mesh[scene, 1],
-            draw,
-            scratch.basis[draw],
-            sides,
-            np.float32(1e9),
-            stride,
-            count,
-            ranges,
-            spheres,
-            meshes,
-            mesh,
-            flags,
-            texture,
-            texels,
-            target,
-        )
+        world = np.int64(cameras.world[row])
+        light = scratch.light
+        for term in range(13):
+            light[term] = tables.light[tables.world_scene[world], term]
+        light[9] *= cameras.lens[row, 5]
+        focal = cameras.lens[row, 0] * np.float32(np.int32(factor))
+        sides[0] = np.float32(np.int32(width))
+        sides[1] = np.float32(np.int32(height))
+        sides[2] = np.sqrt(focal * focal + half * half * sides[0] * sides[0]) + np.float32(1.0)
+        sides[3] = np.sqrt(focal * focal + half * half * sides[1] * sides[1]) + np.float32(1.0)
+        camera = (cameras.eye[row], cameras.axes[row], focal, sides, cameras.lens[row, 4], light[10:], sharp)
+        counts = (cars_per_world, props_per_world, draw_own)
+        draw_world(world, cameras.car[row], camera, tables, poses, scratch, (height, stride), counts)
         shade_rows(
             width,
             height,
@@ -344,56 +321,32 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, p
             sharp,
             scratch.basis,
             (tables.triangle_plane, tables.triangle_material),
-            (flags, tables.material_colour, texture),
-            texels,
+            (tables.material_flags, tables.material_colour, tables.material_texture),
+            (tables.texel, tables.level_base, tables.size_log),
             light,
-            (scratch.ident, scratch.record_float, scratch.record_int),
-            scratch.colour,
-            scratch.iota,
-        )
-        darken_ground(
-            row,
-            world,
-            width,
-            height,
-            stride,
-            focal,
-            eye,
-            axes,
-            light,
-            tables,
-            poses,
-            (cars_per_world, props_per_world),
-            scratch.depth,
-            scratch.colour,
-            scratch.iota,
-        )
-        if want_depth:
-            write_depth(out_width, out_height, stride, factor, far, scratch.depth, depth_out[row])
-        if want_segments:
-            write_segments(
-                out_width,
-                out_height,
-                stride,
-                factor,
+            (
                 scratch.ident,
+                scratch.record_float,
                 scratch.record_int,
-                tables.triangle_material,
-                tables.material_segment,
-                segment_out[row],
-            )
+                scratch.change,
+                scratch.change_words,
+                scratch.iota,
+                scratch.colour,
+            ),
+        )
+        darken_ground(world, (width, height, stride), camera, light[9], tables, poses, counts, scratch)
+        if want_depth:
+            write_depth(out_width, out_height, stride, factor, cameras.lens[row, 4], scratch.depth, depth_out[row])
+        if want_segments:
+            segments = (scratch.ident, scratch.record_int, tables.triangle_material, tables.material_segment)
+            write_segments(out_width, out_height, stride, factor, segments, segment_out[row])
         if factor == 2:
             halve_picture(out_width, out_height, stride, scratch.colour)
         finished = scratch.colour
         if cameras.lens[row, 1] != np.float32(0.0) or cameras.lens[row, 2] != np.float32(0.0):
-            warp_picture(
-                out_width,
-                out_height,
-                stride,
-                cameras.lens[row, 1],
-                cameras.lens[row, 2],
-                scratch.colour,
-                scratch.warped,
-            )
+            strength = (cameras.lens[row, 1], cameras.lens[row, 2])
+            warp_picture(out_width, out_height, stride, strength, scratch.colour, scratch.warped)
             finished = scratch.warped
-        write_rgb(out_width, out_height, stride, cameras.lens[row, 3] != np.float32(0.0), finished, picture[row])
+        if cameras.lens[row, 3] != np.float32(0.0):
+            make_grey(out_width, out_height, stride, finished)
+        write_rgb(out_width, out_height, stride, finished, words[row], picture[row])

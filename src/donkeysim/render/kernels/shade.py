@@ -1,39 +1,80 @@
 """Colour: every pixel once, in runs of one triangle along a row.
 
-`default` takes four texels per pixel on a rotated grid, spread over the pixel's own footprint on the texture, so that a road
-seen at a flat angle stays sharp across and smooth along; `fast` takes one. Both take the nearest texel of a mip level
-chosen for every block of pixels. Blocks are always computed whole: what lies beyond a run's end is overwritten by the next run.
+`default` takes four texels per pixel on a rotated grid, spread over the pixel's own footprint on the texture, so that
+a road seen at a flat angle stays sharp across and smooth along; `fast` takes one. Both take the nearest texel of a mip
+level that is chosen once for a small triangle and for every block of pixels of a large one. Loops run over whole lanes:
+what lies beyond a run's end is overwritten by the next run.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, pixel_kernel
-from donkeysim.render.kernels.raster import compute_gradients
+from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.raster import (
+    LANES,
+    STATE_FLAT,
+    STATE_LARGE,
+    STATE_NEW,
+    STATE_SMALL,
+    choose_level,
+    compute_gradients,
+)
 from donkeysim.world.scene import SHADE_PAINT, SHADE_UNLIT
 
 SHADE_NO_FOG = 1 << 16
 """Material flag of the sky, set by the renderer."""
 
-BLOCK = 16
-"""Pixels that share a mip level."""
+BLOCK = 32
+"""Pixels of a large triangle's row that share a mip level."""
 
 FOG_POWER = 16
 """Fog lets through (1 - density * w / FOG_POWER) ** FOG_POWER, which tends to exp(-density * w)."""
 
 
-@pixel_kernel
-def prepare_shading(record_float, record_int, plane, basis, material, flags, colour, light):
-    """Complete a triangle's record: texture gradients, colour factors, fog rate.
+@inner_pixel_kernel
+def clear_view(fog_rate, w):
+    """Return the share of light that fog lets through from a distance w along the optical axis [m]."""
+    clear = max(np.float32(1.0) - fog_rate * w, np.float32(0.0))
+    clear *= clear
+    clear *= clear
+    clear *= clear
+    return clear * clear
+
+
+@inner_pixel_kernel
+def pack_colour(red, green, blue):
+    """Return a colour of 0 to 255 (more is cut off) as one word."""
+    limit = np.float32(255.0)
+    r = np.uint32(np.int32(min(red, limit)))
+    g = np.uint32(np.int32(min(green, limit)))
+    b = np.uint32(np.int32(min(blue, limit)))
+    return np.uint32(r | np.uint32(np.uint32(g << np.uint32(8)) | np.uint32(b << np.uint32(16))))
+
+
+@inner_pixel_kernel
+def locate_texel(u, v, mask_u, mask_v):
+    """Return the index of a texel within its mip level; u has 8 fractional bits, v as many as the row index is shifted."""
+    index = np.uint32(np.uint32(np.uint32(u >> np.uint32(8)) & mask_u) | np.uint32(v & mask_v))
+    return np.uint32(index & np.uint32(0x3FFFFFFF))
+
+
+@inner_pixel_kernel
+def prepare_shading(record, whole, plane, basis, flags, colour, texture, sharp, light, level_base, size_log):
+    """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
     The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself).
 
     Args:
+        record: Floats, and `whole`: integers, of the triangle.
+        plane: The triangle's row of `MeshTables.triangle_plane`.
+        basis: Camera in the mesh's frame.
+        flags: SHADE_*, colour: sRGB 0 to 1, texture: index; of its material.
+        sharp: One texel per pixel.
         light: Sun colour (3), ambient colour (3), fog colour 0 to 255 (3), fog density [1/m].
+        level_base: As `TexelPool`; size_log: likewise.
     """
-    compute_gradients(record_float, plane, basis)
-    facing = (plane[0] * basis[21] + plane[1] * basis[22] + plane[2] * basis[23]) * np.float32(record_int[5])
+    facing = (plane[0] * basis[21] + plane[1] * basis[22] + plane[2] * basis[23]) * np.float32(whole[6])
     facing = max(facing, np.float32(0.0))
     for channel in range(3):
         factor = colour[channel]
@@ -41,210 +82,195 @@ def prepare_shading(record_float, record_int, plane, basis, material, flags, col
             factor *= basis[24 + channel]
         if (flags & SHADE_UNLIT) == 0:
             factor *= np.float32(np.sqrt(light[3 + channel] + light[channel] * facing))
-        record_float[9 + channel] = factor
-    record_float[12] = np.float32(0.0) if flags & SHADE_NO_FOG else light[9] / np.float32(FOG_POWER)
-    record_int[2] = np.int32(1)
-    record_int[4] = material
+        record[9 + channel] = factor
+    fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[9] * np.float32(1.0 / FOG_POWER)
+    record[12] = fog_rate
+    x = np.float32(whole[4])
+    y = np.float32(whole[5])
+    whole[3] = texture
+    whole[2] = STATE_SMALL if whole[7] else STATE_LARGE
+    if whole[7] and size_log[texture, 2] == 0:
+        whole[2] = STATE_FLAT
+        w = np.float32(1.0) / max(record[0] * x + record[1] * y + record[2], np.float32(1e-9))
+        clear = clear_view(fog_rate, w)
+        haze = np.float32(1.0) - clear
+        full = np.float32(255.0) * clear
+        whole[16] = np.int32(
+            pack_colour(
+                record[9] * full + haze * light[6],
+                record[10] * full + haze * light[7],
+                record[11] * full + haze * light[8],
+            )
+        )
+    else:
+        compute_gradients(record, plane, basis)
+        choose_level(record, whole, sharp, x, y, level_base, size_log)
 
 
-@inline_kernel
-def choose_level(square, last):
-    """Return the mip level whose texels are nearest in size to a footprint given by its square [texel²]."""
-    exponent = (np.float32(square * np.float32(2.0)).view(np.int32) >> 23) - 127
-    return np.int32(min(max(exponent >> 1, 0), last))
+@span_kernel
+def shade_one(begin, count, y, record, whole, light, texel, iota, target):
+    """Colour pixels from one texel each; see `shade_four`."""
+    x0 = np.float32(np.int32(begin))
+    qa, ua, va = record[0], record[3] * record[13], record[6] * record[14]
+    q0 = record[0] * x0 + record[1] * y + record[2]
+    u0 = (record[3] * x0 + record[4] * y + record[5]) * record[13]
+    v0 = (record[6] * x0 + record[7] * y + record[8]) * record[14]
+    mask_u, mask_v = np.uint32(whole[10]), np.uint32(whole[11])
+    red, green, blue, fog_rate = record[9], record[10], record[11], record[12]
+    haze_red, haze_green, haze_blue = light[6], light[7], light[8]
+    low = np.uint32(0xFF)
+    for k in range((count + LANES - 1) & -LANES):
+        x = iota[k]
+        w = np.float32(1.0) / (q0 + qa * x)
+        u = np.uint32(np.int32((u0 + ua * x) * w))
+        v = np.uint32(np.int32((v0 + va * x) * w))
+        c = texel[locate_texel(u, v, mask_u, mask_v)]
+        clear = clear_view(fog_rate, w)
+        haze = np.float32(1.0) - clear
+        r = np.float32(np.int32(c & low)) * red * clear + haze * haze_red
+        g = np.float32(np.int32(np.uint32(c >> np.uint32(8)) & low)) * green * clear + haze * haze_green
+        b = np.float32(np.int32(np.uint32(c >> np.uint32(16)) & low)) * blue * clear + haze * haze_blue
+        target[k] = pack_colour(r, g, b)
 
 
-@pixel_kernel
-def shade_run(begin, end, x0, y0, sharp, record, texture, light, pool, level_base, size_log, colour, offset, iota):
-    """Colour the pixels [begin, end) of a row, all of one triangle.
+@span_kernel
+def shade_four(begin, count, y, record, whole, light, texel, iota, target):
+    """Colour pixels from four texels each.
 
     Args:
-        begin: First column; end: one behind the last.
-        y0: Row.
-        sharp: One texel per pixel instead of four.
-        record: The triangle's floats.
-        light: As in `prepare_shading`.
-        colour: Written, packed RGB, shape [height * stride].
-        offset: Index of the row's first pixel in `colour`.
+        begin: First column. count: Pixels. y: Row.
+        record: Floats, and `whole`: integers, of the triangle, its mip level chosen.
+        light: As `prepare_shading`.
+        texel: The mip level's texels.
         iota: 0, 1, 2 … as float32.
+        target: Written, packed colours from `begin` on.
     """
-    one = np.float32(1.0)
-    qa, ua, va = record[0], record[3], record[6]
-    qb, ub, vb = record[1], record[4], record[7]
-    y = np.float32(y0)
-    q_row = qb * y + record[2]
-    u_row = ub * y + record[5]
-    v_row = vb * y + record[8]
-    fog_rate = record[12]
-    log_w = size_log[texture, 0]
-    log_h = size_log[texture, 1]
-    last = size_log[texture, 2]
-    low = np.uint32(0xFF)
+    x0 = np.float32(np.int32(begin))
+    qa, ua, va = record[0], record[3] * record[13], record[6] * record[14]
+    q0 = record[0] * x0 + record[1] * y + record[2]
+    u0 = (record[3] * x0 + record[4] * y + record[5]) * record[13]
+    v0 = (record[6] * x0 + record[7] * y + record[8]) * record[14]
+    mask_u, mask_v = np.uint32(whole[10]), np.uint32(whole[11])
+    u1, v1, u2, v2 = np.uint32(whole[12]), np.uint32(whole[13]), np.uint32(whole[14]), np.uint32(whole[15])
+    quarter = np.float32(0.25)
+    red, green, blue, fog_rate = record[9] * quarter, record[10] * quarter, record[11] * quarter, record[12]
+    haze_red, haze_green, haze_blue = light[6], light[7], light[8]
     pair = np.uint32(0xFF00FF)
-    limit = np.float32(255.0)
-    for block in range(begin, end, BLOCK):
-        count = min(end - block, BLOCK)
-        # Footprint at the middle of the block.
-        middle = np.float32(block) + np.float32(0.5) * np.float32(count - 1)
-        w = one / (q_row + qa * middle)
-        u = (u_row + ua * middle) * w
-        v = (v_row + va * middle) * w
-        ux = (ua - u * qa) * w
-        vx = (va - v * qa) * w
-        uy = (ub - u * qb) * w
-        vy = (vb - v * qb) * w
-        across = ux * ux + vx * vx
-        along = uy * uy + vy * vy
-        major = max(across, along)
-        minor = min(across, along)
-        if sharp:
-            level = choose_level(max(minor, major * np.float32(0.25)), last)
-        else:
-            level = choose_level(max(minor * np.float32(0.25), major * np.float32(0.0625)), last)
-        scale = np.float32(256.0) / np.float32(np.int32(1) << level)
-        base = level_base[texture, level]
-        shift = np.uint32(max(log_w - level, 0))
-        mask_u = (np.uint32(1) << shift) - np.uint32(1)
-        mask_v = (np.uint32(1) << np.uint32(max(log_h - level, 0))) - np.uint32(1)
-        q0 = q_row + qa * np.float32(block)
-        u0 = (u_row + ua * np.float32(block)) * scale
-        v0 = (v_row + va * np.float32(block)) * scale
-        us = ua * scale
-        vs = va * scale
-        texel = pool[base:]
-        target = colour[offset + block :]
-        if sharp:
-            red = record[9]
-            green = record[10]
-            blue = record[11]
-            for k in range(BLOCK):
-                x = iota[k]
-                w = one / (q0 + qa * x)
-                u = np.uint32(np.int32((u0 + us * x) * w))
-                v = np.uint32(np.int32((v0 + vs * x) * w))
-                c = texel[
-                    ((((v >> np.uint32(8)) & mask_v) << shift) | ((u >> np.uint32(8)) & mask_u)) & np.uint32(0x3FFFFFFF)
-                ]
-                clear = max(one - fog_rate * w, np.float32(0.0))
-                clear *= clear
-                clear *= clear
-                clear *= clear
-                clear *= clear
-                haze = one - clear
-                r = np.float32(np.int32(c & low)) * red * clear + haze * light[6]
-                g = np.float32(np.int32((c >> np.uint32(8)) & low)) * green * clear + haze * light[7]
-                b = np.float32(np.int32((c >> np.uint32(16)) & low)) * blue * clear + haze * light[8]
-                target[k] = (
-                    np.uint32(np.int32(min(r, limit)))
-                    | (np.uint32(np.int32(min(g, limit))) << np.uint32(8))
-                    | (np.uint32(np.int32(min(b, limit))) << np.uint32(16))
-                )
-        else:
-            # The pattern never gets smaller than one texel: close surfaces are smoothed instead of blocky.
-            spread = np.float32(256.0) / np.float32(np.int32(1) << level) * np.float32(0.125)
-            if major < one:
-                spread /= np.float32(np.sqrt(max(major, np.float32(1e-4))))
-            u1 = np.uint32(np.int32((-np.float32(3.0) * ux - uy) * spread))
-            v1 = np.uint32(np.int32((-np.float32(3.0) * vx - vy) * spread))
-            u2 = np.uint32(np.int32((ux - np.float32(3.0) * uy) * spread))
-            v2 = np.uint32(np.int32((vx - np.float32(3.0) * vy) * spread))
-            red = record[9] * np.float32(0.25)
-            green = record[10] * np.float32(0.25)
-            blue = record[11] * np.float32(0.25)
-            for k in range(BLOCK):
-                x = iota[k]
-                w = one / (q0 + qa * x)
-                u = np.uint32(np.int32((u0 + us * x) * w))
-                v = np.uint32(np.int32((v0 + vs * x) * w))
-                at1 = (
-                    ((((v + v1) >> np.uint32(8)) & mask_v) << shift) | (((u + u1) >> np.uint32(8)) & mask_u)
-                ) & np.uint32(0x3FFFFFFF)
-                at2 = (
-                    ((((v + v2) >> np.uint32(8)) & mask_v) << shift) | (((u + u2) >> np.uint32(8)) & mask_u)
-                ) & np.uint32(0x3FFFFFFF)
-                at3 = (
-                    ((((v - v1) >> np.uint32(8)) & mask_v) << shift) | (((u - u1) >> np.uint32(8)) & mask_u)
-                ) & np.uint32(0x3FFFFFFF)
-                at4 = (
-                    ((((v - v2) >> np.uint32(8)) & mask_v) << shift) | (((u - u2) >> np.uint32(8)) & mask_u)
-                ) & np.uint32(0x3FFFFFFF)
-                c1 = texel[at1]
-                c2 = texel[at2]
-                c3 = texel[at3]
-                c4 = texel[at4]
-                rb = np.uint32(np.uint32(c1 & pair) + np.uint32(c2 & pair)) + np.uint32(
-                    np.uint32(c3 & pair) + np.uint32(c4 & pair)
-                )
-                gs = np.uint32(((c1 >> np.uint32(8)) & low) + ((c2 >> np.uint32(8)) & low)) + np.uint32(
-                    ((c3 >> np.uint32(8)) & low) + ((c4 >> np.uint32(8)) & low)
-                )
-                clear = max(one - fog_rate * w, np.float32(0.0))
-                clear *= clear
-                clear *= clear
-                clear *= clear
-                clear *= clear
-                haze = one - clear
-                r = np.float32(np.int32(rb & np.uint32(0xFFFF))) * red * clear + haze * light[6]
-                g = np.float32(np.int32(gs)) * green * clear + haze * light[7]
-                b = np.float32(np.int32((rb >> np.uint32(16)) & np.uint32(0xFFFF))) * blue * clear + haze * light[8]
-                target[k] = (
-                    np.uint32(np.int32(min(r, limit)))
-                    | (np.uint32(np.int32(min(g, limit))) << np.uint32(8))
-                    | (np.uint32(np.int32(min(b, limit))) << np.uint32(16))
-                )
+    low = np.uint32(0xFFFF)
+    for k in range((count + LANES - 1) & -LANES):
+        x = iota[k]
+        w = np.float32(1.0) / (q0 + qa * x)
+        u = np.uint32(np.int32((u0 + ua * x) * w))
+        v = np.uint32(np.int32((v0 + va * x) * w))
+        c1 = texel[locate_texel(np.uint32(u + u1), np.uint32(v + v1), mask_u, mask_v)]
+        c2 = texel[locate_texel(np.uint32(u + u2), np.uint32(v + v2), mask_u, mask_v)]
+        c3 = texel[locate_texel(np.uint32(u - u1), np.uint32(v - v1), mask_u, mask_v)]
+        c4 = texel[locate_texel(np.uint32(u - u2), np.uint32(v - v2), mask_u, mask_v)]
+        even = np.uint32(
+            np.uint32(np.uint32(c1 & pair) + np.uint32(c2 & pair))
+            + np.uint32(np.uint32(c3 & pair) + np.uint32(c4 & pair))
+        )
+        c1 = np.uint32(np.uint32(c1 >> np.uint32(8)) & pair)
+        c2 = np.uint32(np.uint32(c2 >> np.uint32(8)) & pair)
+        c3 = np.uint32(np.uint32(c3 >> np.uint32(8)) & pair)
+        c4 = np.uint32(np.uint32(c4 >> np.uint32(8)) & pair)
+        odd = np.uint32(np.uint32(c1 + c2) + np.uint32(c3 + c4))
+        clear = clear_view(fog_rate, w)
+        haze = np.float32(1.0) - clear
+        r = np.float32(np.int32(np.uint32(even & low))) * red * clear + haze * haze_red
+        g = np.float32(np.int32(np.uint32(odd & low))) * green * clear + haze * haze_green
+        b = np.float32(np.int32(np.uint32(even >> np.uint32(16)))) * blue * clear + haze * haze_blue
+        target[k] = pack_colour(r, g, b)
 
 
-@pixel_kernel
-def shade_rows(width, height, stride, sharp, basis, mesh, materials, texels, light, scratch, colour, iota):
+@span_kernel
+def fill_colour(count, colour, target):
+    """Write one colour."""
+    for k in range((count + LANES - 1) & -LANES):
+        target[k] = colour
+
+
+@span_kernel
+def mark_changes(width, row, change):
+    """Write 1 where a pixel's triangle differs from its left neighbour's, and behind the last pixel."""
+    for k in range(1, width):
+        change[k] = np.uint8(row[k] != row[k - 1])
+    change[width] = np.uint8(1)
+
+
+@inner_pixel_kernel
+def find_change(begin, words):
+    """Return the first marked pixel behind `begin`; `words` holds the marks, eight to a word, lowest byte first."""
+    at = begin + 1
+    word = words[at >> 3] >> np.uint64((at & 7) * 8)
+    if word == np.uint64(0):
+        at = (at >> 3) + 1
+        while words[at] == np.uint64(0):
+            at += 1
+        word = words[at]
+        at = at << 3
+    lowest = word & (~word + np.uint64(1))
+    exponent = (np.float64(lowest).view(np.int64) >> 52) - 1023
+    return at + (exponent >> 3)
+
+
+@inner_pixel_kernel
+def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, light, scratch):
     """Colour all pixels.
 
     Args:
+        width: Columns. height: Rows. stride: Pixels from one row to the next.
+        sharp: One texel per pixel instead of four.
+        basis: Camera in the frame of each mesh drawn, shape [draw_limit, BASIS_COLUMNS].
         mesh: (triangle_plane, triangle_material).
-        materials: (flags, colour, texture).
-        texels: (pool, level_base, size_log).
-        scratch: (ident, record_float, record_int).
-        colour: Written, packed RGB, shape [height * stride].
+        material: (flags, colour, texture).
+        texels: (texel, level_base, size_log).
+        light: As `prepare_shading`.
+        scratch: (ident, record_float, record_int, change, change_words, iota, colour); `colour` is written.
     """
     triangle_plane, triangle_material = mesh
-    material_flags, material_colour, material_texture = materials
-    pool, level_base, size_log = texels
-    ident, record_float, record_int = scratch
+    material_flags, material_colour, material_texture = material
+    texel, level_base, size_log = texels
+    ident, record_float, record_int, change, words, iota, colour = scratch
     for row in range(height):
         offset = row * stride
-        begin = 0
+        y = np.float32(np.int32(row))
+        mark_changes(width, ident[offset : offset + width], change)
+        begin = np.int64(0)
         while begin < width:
-            number = ident[offset + begin]
-            end = begin + 1
-            while end < width and ident[offset + end] == number:
-                end += 1
-            if record_int[number, 2] == 0:
-                triangle = record_int[number, 0]
-                material = triangle_material[triangle]
+            number = np.int64(ident[offset + begin])
+            end = find_change(begin, words)
+            record = record_float[number]
+            whole = record_int[number]
+            if whole[2] == STATE_NEW:
+                triangle = whole[0]
+                at = triangle_material[triangle]
                 prepare_shading(
-                    record_float[number],
-                    record_int[number],
+                    record,
+                    whole,
                     triangle_plane[triangle],
-                    basis[record_int[number, 1]],
-                    material,
-                    material_flags[material],
-                    material_colour[material],
+                    basis[whole[1]],
+                    material_flags[at],
+                    material_colour[at],
+                    material_texture[at],
+                    sharp,
                     light,
+                    level_base,
+                    size_log,
                 )
-                record_int[number, 3] = material_texture[material]
-            shade_run(
-                begin,
-                end,
-                np.int64(0),
-                row,
-                sharp,
-                record_float[number],
-                record_int[number, 3],
-                light,
-                pool,
-                level_base,
-                size_log,
-                colour,
-                offset,
-                iota,
-            )
-            begin = end
+            if whole[2] == STATE_FLAT:
+                fill_colour(end - begin, np.uint32(whole[16]), colour[offset + begin :])
+                begin = end
+            while begin < end:
+                count = end - begin
+                if whole[2] == STATE_LARGE:
+                    count = min(count, BLOCK)
+                    middle = np.float32(np.int32(begin + (count >> 1)))
+                    choose_level(record, whole, sharp, middle, y, level_base, size_log)
+                level = texel[whole[8] :]
+                target = colour[offset + begin :]
+                if sharp:
+                    shade_one(begin, count, y, record, whole, light, level, iota, target)
+                else:
+                    shade_four(begin, count, y, record, whole, light, level, iota, target)
+                begin += count
