@@ -164,6 +164,8 @@ def _cover_chequer(track: TrackFile, line: CentreLine, place: RoadPlace, at: flo
     ahead = place.along - at
     if line.closed:
         ahead = np.mod(ahead + 0.5 * line.length, line.length) - 0.5 * line.length
+    if np.abs(ahead).min() > 2.0 * CHEQUER:
+        return np.zeros_like(ahead), np.zeros_like(ahead)
     column = np.floor((place.lateral + track.road.width_right) / CHEQUER)
     row = np.floor(ahead / CHEQUER)
     inside = np.clip((CHEQUER - np.abs(ahead)) / 0.011 + 0.5, 0.0, 1.0)

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from donkeysim.core.types import Float32Array, FloatArray, LongArray
 from donkeysim.world.scene import Ground
@@ -85,21 +82,38 @@ def iterate_road_cells(
         columns: A multiple of `BLOCK`.
         reach: [m]
     """
-    x = origin[0] + (np.arange(columns // BLOCK) + 0.5) * cell * BLOCK
-    y = origin[1] + (np.arange(rows // BLOCK) + 0.5) * cell * BLOCK
-    stride = max(1, round(0.02 / SAMPLE_SPACING))
-    tree = cKDTree(line.position[::stride])
-    centre = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    limit = reach + cell * BLOCK
-    distance, nearest = tree.query(centre, distance_upper_bound=limit)
-    block = np.nonzero(distance < limit)[0]
+    index = _find_nearest(line, origin, cell * BLOCK, (rows // BLOCK, columns // BLOCK), reach + cell * BLOCK)
+    nearest = index.ravel()
+    block = np.nonzero(nearest >= 0)[0]
     inside = np.arange(BLOCK)
     for part in np.array_split(block, max(1, len(block) * BLOCK * BLOCK // CHUNK)):
         block_row, block_column = np.divmod(part, columns // BLOCK)
         row = np.repeat(block_row[:, None] * BLOCK + inside, BLOCK, axis=1).ravel()
         column = np.tile(block_column[:, None] * BLOCK + inside, (1, BLOCK)).ravel()
         point = np.column_stack((origin[0] + (column + 0.5) * cell, origin[1] + (row + 0.5) * cell))
-        yield RoadCells(row, column, locate_points(line, point, np.repeat(nearest[part] * stride, BLOCK * BLOCK)))
+        yield RoadCells(row, column, locate_points(line, point, np.repeat(nearest[part], BLOCK * BLOCK)))
+
+
+def _find_nearest(
+    line: CentreLine, origin: tuple[float, float], cell: float, shape: tuple[int, int], reach: float
+) -> LongArray:
+    """Return the sample of the path nearest to the centre of each cell, -1 beyond `reach` [m], shape [rows, columns].
+
+    Every few centimetres the path stamps its number on the cells around, where it is the nearest so far.
+    """
+    x = origin[0] + (np.arange(shape[1]) + 0.5) * cell
+    y = origin[1] + (np.arange(shape[0]) + 0.5) * cell
+    best = np.full(shape, reach * reach)
+    nearest = np.full(shape, -1, np.int64)
+    for sample in range(0, len(line.distance), max(1, round(0.5 * cell / SAMPLE_SPACING))):
+        px, py = line.position[sample]
+        rows = slice(*np.searchsorted(y, (py - reach, py + reach)))
+        columns = slice(*np.searchsorted(x, (px - reach, px + reach)))
+        away = (x[None, columns] - px) ** 2 + (y[rows, None] - py) ** 2
+        nearer = away < best[rows, columns]
+        best[rows, columns][nearer] = away[nearer]
+        nearest[rows, columns][nearer] = sample
+    return nearest
 
 
 def locate_points(line: CentreLine, point: FloatArray, index: LongArray) -> RoadPlace:
@@ -165,7 +179,8 @@ def _raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[f
     axis = np.arange(count) * cell
     point = np.stack(np.meshgrid(origin[0] + axis, origin[1] + axis), axis=-1).reshape(-1, 2)
     stride = max(10, len(line.distance) // 1000)
-    away = cdist(point, line.position[::stride])
+    sample = line.position[::stride]
+    away = np.hypot(point[:, 0, None] - sample[:, 0], point[:, 1, None] - sample[:, 1])
     weight = (away + 0.02) ** -6.0
     mean = weight @ elevate_path(track, line, line.distance[::stride]) / weight.sum(axis=1)
     beside = away.min(axis=1) - max(track.road.width_left, track.road.width_right)
@@ -178,6 +193,8 @@ def _raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[f
 
 def elevate_path(track: TrackFile, line: CentreLine, distance: FloatArray) -> FloatArray:
     """Return the height of the path at places along it [m]: a curve without overshoot through the elevation points."""
+    from scipy.interpolate import PchipInterpolator
+
     at = np.array([point.at for point in track.ground.elevation]) * line.length
     height = np.array([point.height for point in track.ground.elevation])
     if line.closed:

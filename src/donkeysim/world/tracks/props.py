@@ -109,7 +109,7 @@ def build_conifer(assets: Assets, variant: int) -> Mesh:
 def build_birch(assets: Assets, variant: int) -> Mesh:
     """Return a slender tree with a white stem and a light crown."""
     random = np.random.default_rng(300 + variant)
-    leaves = assets.textured("birch", lambda: make_foliage((84, 112, 38), (186, 200, 96), 10.0, 8))
+    leaves = assets.textured("birch", lambda: make_foliage((76, 118, 44), (172, 208, 98), 10.0, 8))
     stem = make_revolved(((0.024, 0.0), (0.014, 0.62)), 4, assets.plain((0.86, 0.85, 0.81)), capped=False)
     profile = ((0.0, 0.36), (0.17, 0.48), (0.21, 0.74), (0.13, 1.05), (0.0, 1.25))
     crown = make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 5, 5, 0.16))

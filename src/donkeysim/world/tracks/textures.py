@@ -120,16 +120,15 @@ def make_foliage(base: Colour, light: Colour, leaf: float, seed: int, size: int 
     ground = (0.6 + 0.35 * height[:, None, None]) * as_colour(base)
     picture = Image.fromarray(np.broadcast_to(ground, (size, size, 3)).astype(np.uint8))
     draw = ImageDraw.Draw(picture)
-    count = int(3.0 * size * size / (leaf * leaf))
-    for x, y, spread, tone in random.random((count, 4)):
-        level = 1.0 - y
-        mix = np.clip(0.05 + 0.75 * level + 0.5 * (tone - 0.5), 0.0, 1.0)
-        shade = 0.72 + 0.28 * level
-        colour = tuple(int(shade * (b + (s - b) * mix)) for b, s in zip(base, light, strict=True))
-        radius = leaf * (0.35 + 0.45 * spread)
-        for shift in (0, -size) if x * size + radius > size else (0,):
-            cx, cy = x * size + shift, y * size
-            draw.ellipse((cx - radius, cy - 0.7 * radius, cx + radius, cy + 0.7 * radius), fill=colour)
+    x, y, spread, tone = random.random((4, int(3.0 * size * size / (leaf * leaf))))
+    mix = np.clip(0.3 + 0.5 * (tone - 0.5) + 0.75 * (0.67 - y), 0.0, 1.0)[:, None]
+    colour = ((1.0 - 0.28 * y[:, None]) * (as_colour(base) * (1.0 - mix) + as_colour(light) * mix)).astype(int)
+    radius = leaf * (0.35 + 0.45 * spread)
+    for left, top, reach, fill in zip(
+        (x * size).tolist(), (y * size).tolist(), radius.tolist(), colour.tolist(), strict=True
+    ):
+        for middle in (left, left - size) if left + reach > size else (left,):
+            draw.ellipse((middle - reach, top - 0.7 * reach, middle + reach, top + 0.7 * reach), fill=tuple(fill))
     noise = 1.0 + 0.05 * make_noise(size, size, 0.3, seed + 1)
     return to_texture(np.asarray(picture, np.float32) * noise[..., None])
 
