@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
-from numba import njit
+from numba import njit, types
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUTargetOptions
 from numba.core.options import TargetOptions
@@ -70,9 +70,23 @@ def inline_kernel(function: F) -> F:
 
 
 def inner_kernel(function: F) -> F:
-    """Compile a strict function that only kernels call: no entry from Python, which takes most of the compile time."""
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+    """Compile a strict function that only kernels call: no entry from Python, and once for all whole numbers.
+
+    Left alone, Numba compiles it anew for every constant and every width of an integer it is called with.
+    """
+    dispatcher: Any = njit(nogil=True, error_model="numpy", **_INNER)(function)
+    resolve = dispatcher.get_call_template
+
+    def get_call_template(arguments: Any, keywords: Any) -> Any:
+        return resolve(tuple(_widen(argument) for argument in arguments), keywords)
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def _widen(argument: Any) -> Any:
+    plain: Any = types.unliteral(argument)
+    return types.int64 if plain in types.signed_domain else plain
 
 
 def find_cache_folder() -> Path:

@@ -8,11 +8,12 @@ import numpy as np
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Quaternion, Vector
-from donkeysim.core.types import PHYSICS_STEP, FloatArray, IntArray
+from donkeysim.core.types import PHYSICS_STEP, IntArray
 from donkeysim.core.workers import Workers
+from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
 from donkeysim.physics.kernels import layout
-from donkeysim.physics.kernels.world import place_on_course, step_worlds
-from donkeysim.physics.progress import make_course
+from donkeysim.physics.kernels.world import step_worlds
+from donkeysim.physics.progress import find_node, make_course
 from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import make_params
 from donkeysim.world.scene import Scene
@@ -71,11 +72,9 @@ class PhysicsEngine:
         self._cars_per_world = cars_per_world
         self._props_per_world = props_per_world
         self._workers = workers
-        self._terrain = make_terrain(scenes)
-        self._course = make_course(scenes)
-        self._body: list[FloatArray] = [
-            np.zeros((cars_per_world + props_per_world, layout.BODY_WIDTH)) for _ in range(workers.worker_count)
-        ]
+        self._tables = (make_terrain(scenes), make_course(scenes), make_obstacles(scenes), make_prop_table(scenes))
+        self._idle = make_control(world_count * cars_per_world)
+        self._scratch = [make_scratch(cars_per_world, props_per_world) for _ in range(workers.worker_count)]
 
     def step(self, state: State, control: Control, step_count: int) -> None:
         """Advance every world by `step_count` steps.
@@ -87,22 +86,10 @@ class PhysicsEngine:
         """
 
         def run(worker: int, begin: int, end: int) -> None:
-            step_worlds(
-                begin,
-                end,
-                step_count,
-                self.step_length,
-                self._world_scene,
-                self._cars_per_world,
-                state,
-                control,
-                self.car_params.packed,
-                self._terrain,
-                self._course,
-                self._body[worker],
-            )
+            self._run_worlds(worker, begin, end, state, control, step_count)
 
-        self._workers.run(run, self._world_count, smallest=max(1, 64 // self._cars_per_world))
+        if step_count > 0:
+            self._workers.run(run, self._world_count, smallest=max(1, 64 // self._cars_per_world))
 
     def place_car(self, state: State, car: int, position: Vector, orientation: Quaternion, at_rest: bool) -> None:
         """Put a car somewhere; its path node, cte, surface and progress follow.
@@ -128,8 +115,10 @@ class PhysicsEngine:
             state.steer_angle[car] = 0.0
             state.touching[car] = HIT_NONE
             state.wheel_extension[car] = self.car_params.packed[car, layout.P_TARGET]
-        scene = int(self._world_scene[car // self._cars_per_world])
-        place_on_course(state, car, self._course, self._terrain, scene)
+        world = car // self._cars_per_world
+        scene = int(self._world_scene[world])
+        state.node_index[car] = find_node(self._tables[1], scene, position[0], position[1])
+        self._run_worlds(0, world, world + 1, state, self._idle, 0)
 
     def place_props(self, state: State, world: int) -> None:
         """Put all props of a world where its scene has them, at rest; slots beyond the scene's props sleep at 0."""
@@ -153,5 +142,20 @@ class PhysicsEngine:
 
     def _compile(self) -> None:
         state = make_state(self._world_count, self._cars_per_world, self._props_per_world)
-        self.step(state, make_control(self._world_count * self._cars_per_world), 0)
-        self.place_car(state, 0, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), at_rest=True)
+        self._run_worlds(0, 0, 0, state, self._idle, 0)
+
+    def _run_worlds(self, worker: int, begin: int, end: int, state: State, control: Control, step_count: int) -> None:
+        step_worlds(
+            begin,
+            end,
+            step_count,
+            self.step_length,
+            self._world_scene,
+            self._cars_per_world,
+            self._props_per_world,
+            state,
+            control,
+            self.car_params.packed,
+            self._tables,
+            self._scratch[worker],
+        )

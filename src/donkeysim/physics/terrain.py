@@ -19,7 +19,7 @@ and more."""
 def make_terrain(scenes: Sequence[Scene]) -> Terrain:
     """Return the grounds of these scenes, one after another."""
     number = np.zeros((len(scenes), layout.TERRAIN_NUMBERS))
-    index = np.zeros((len(scenes), layout.TERRAIN_INDICES), np.int32)
+    index = np.zeros((len(scenes), layout.TERRAIN_INDICES), np.int64)
     height_count = surface_count = kind_count = 0
     for row, scene in enumerate(scenes):
         ground = scene.ground

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from donkeysim.core.types import ByteArray, FloatArray, IntArray
+from donkeysim.core.types import ByteArray, FloatArray, LongArray
 
 # -- body: columns that cars and props share
 POSITION = 0
@@ -101,8 +101,7 @@ PROP_HEIGHT = 3
 PROP_CENTRE = 4
 PROP_FRICTION = 5
 PROP_INERTIA = 6
-PROP_X = 9
-PROP_WIDTH = 13
+PROP_WIDTH = 9
 
 
 class Terrain(NamedTuple):
@@ -110,7 +109,7 @@ class Terrain(NamedTuple):
 
     number: FloatArray
     """One row per scene, columns T_*."""
-    index: IntArray
+    index: LongArray
     """One row per scene, columns I_*."""
     height: FloatArray
     ceiling: FloatArray
@@ -130,11 +129,11 @@ TERRAIN_INDICES = 9
 class Course(NamedTuple):
     """Paths, shortest lines and start lines of all scenes in flat arrays."""
 
-    index: IntArray
+    index: LongArray
     """One row per scene, columns N_*."""
     node: FloatArray
     """Path nodes [m], shape [node_count, 2]."""
-    node_shortest: IntArray
+    node_shortest: LongArray
     """For each node the nearest point of the scene's shortest line."""
     shortest: FloatArray
     """Points [m] and length up to them, shape [point_count, 3]."""
@@ -144,3 +143,72 @@ class Course(NamedTuple):
 
 N_NODE, N_NODE_COUNT, N_CLOSED, N_SHORTEST, N_SHORTEST_COUNT, N_LINE, N_LINE_COUNT = range(7)
 COURSE_INDICES = 7
+
+
+class Obstacles(NamedTuple):
+    """Static colliders of all scenes, and a grid over each scene that finds them."""
+
+    index: LongArray
+    """One row per scene, columns G_*."""
+    number: FloatArray
+    """One row per scene: lower corner x, y of the grid [m], shape [scene_count, 2]."""
+    cell_begin: LongArray
+    """First entry of each grid cell, and the end of the last; cells by rows, scenes one after another."""
+    cell_collider: LongArray
+    """Colliders of each cell in rising order."""
+    kind: ByteArray
+    shape: FloatArray
+    """Box: half size, centre, rotation by rows (15 columns); cylinder: middle of the base, axis, height, radius twice
+    (9 columns); column 15 friction."""
+    name: LongArray
+
+
+G_CELL, G_ROWS, G_COLUMNS, G_COLLIDERS = range(4)
+OBSTACLE_INDICES = 4
+OBSTACLE_FRICTION = 15
+OBSTACLE_WIDTH = 16
+GRID_CELL = 1.0
+"""Side of a grid cell [m]."""
+
+
+class PropTable(NamedTuple):
+    """Props of all scenes."""
+
+    begin: LongArray
+    """First row of each scene, and the end of the last."""
+    number: FloatArray
+    """One row per prop, columns PROP_*."""
+    name: LongArray
+
+
+class Scratch(NamedTuple):
+    """What one worker needs to step a world; nothing of it outlives a call."""
+
+    body: FloatArray
+    """Cars, then props of the world, columns as above."""
+    pair: LongArray
+    """Kind and the two partners of things that may meet, shape [pair_limit, 3]."""
+    contact: FloatArray
+    """Columns C_*, shape [contact_limit, CONTACT_WIDTH]."""
+    link: LongArray
+    """Bodies a and b (-1: static) and what each of them touched, shape [contact_limit, 4]."""
+    touch: LongArray
+    """Codes that each car touches in this step, shape [cars_per_world, TOUCH_COUNT]."""
+    box: FloatArray
+    """Two boxes: half size, centre, rotation by rows, shape [2, 15]."""
+    frustum: FloatArray
+    """Two frustums: middle of the base, axis, height, radius of base and top, shape [2, 9]."""
+    polygon: FloatArray
+    """A face before and after a cut, shape [2, 16, 3]."""
+
+
+C_POINT = 0
+C_NORMAL = 3
+"""From b to a."""
+C_DEPTH = 6
+C_FRICTION = 7
+C_ROWS = 8
+"""Three directions (normal, two tangents): direction, arm x direction of a, its turn of a, the same of b, mass,
+impulse; 17 columns each."""
+C_ROW_WIDTH = 17
+CONTACT_WIDTH = C_ROWS + 3 * C_ROW_WIDTH

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_kernel
+from donkeysim.core.kernel import inline_kernel, inner_kernel
 from donkeysim.physics.kernels.ground import find_surface
 from donkeysim.physics.kernels.layout import (
     N_CLOSED,
@@ -92,7 +92,7 @@ def follow_node(course, scene, node, x, y, everywhere):
     return node
 
 
-@inner_kernel
+@inline_kernel
 def count_nodes(course, scene, old, new):
     """Return the signed number of nodes from `old` to `new`, the short way round."""
     passed = new - old
@@ -105,7 +105,7 @@ def count_nodes(course, scene, old, new):
     return passed
 
 
-@inner_kernel
+@inline_kernel
 def find_crossing(course, scene, old_x, old_y, x, y):
     """Return the start line that a move crossed forwards, or -1."""
     for line in range(course.index[scene, N_LINE], course.index[scene, N_LINE] + course.index[scene, N_LINE_COUNT]):

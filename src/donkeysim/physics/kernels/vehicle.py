@@ -49,6 +49,7 @@ from donkeysim.physics.kernels.layout import (
     P_WHEEL_DAMPING,
     P_WHEEL_INERTIA,
     POSITION,
+    PUSH,
     QUATERNION,
     ROTATION,
     STEER_COS,
@@ -344,9 +345,10 @@ def turn_body(body, row, tx, ty, tz, keep, dt):
 
 @inner_kernel
 def move_body(body, row, dt):
-    """Change a body's pose by one step of its velocities; remember the rotation in `TURN`."""
+    """Change a body's pose by one step of its velocities and by its `PUSH`; remember the rotation in `TURN`."""
     for axis in range(3):
-        body[row, POSITION + axis] += dt * body[row, VELOCITY + axis]
+        body[row, POSITION + axis] += dt * body[row, VELOCITY + axis] + body[row, PUSH + axis]
+        body[row, PUSH + axis] = 0.0
     hx, hy, hz = 0.5 * dt * body[row, ANGULAR], 0.5 * dt * body[row, ANGULAR + 1], 0.5 * dt * body[row, ANGULAR + 2]
     # exp of half the rotation: the angle is below 0.06 rad, so short series are exact to rounding.
     a = hx * hx + hy * hy + hz * hz

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_kernel, kernel
+from donkeysim.core.kernel import inline_kernel, inner_kernel, kernel
 from donkeysim.core.types import FloatArray, IntArray
+from donkeysim.physics.kernels.contact import REACH, list_pairs, may_reach_ground, resolve_contacts
 from donkeysim.physics.kernels.ground import sample_height
 from donkeysim.physics.kernels.layout import (
     ANGULAR,
@@ -13,6 +14,7 @@ from donkeysim.physics.kernels.layout import (
     BRAKE,
     CENTRE,
     EXTENSION,
+    FRICTION,
     GRIP,
     INVERSE_INERTIA,
     INVERSE_MASS,
@@ -24,12 +26,21 @@ from donkeysim.physics.kernels.layout import (
     ORIGIN_Y,
     P_BOX_CENTRE,
     P_CENTRE,
+    P_GRAVITY,
     P_HALF_SIZE,
     P_INERTIA,
     P_MASS,
     P_STEER_GAIN,
     P_STEER_LIMIT,
     POSITION,
+    PROP_BASE,
+    PROP_CENTRE,
+    PROP_FRICTION,
+    PROP_HEIGHT,
+    PROP_INERTIA,
+    PROP_MASS,
+    PROP_TOP,
+    PUSH,
     QUATERNION,
     RADIUS,
     ROTATION,
@@ -42,11 +53,14 @@ from donkeysim.physics.kernels.layout import (
     WHEEL_ANGLE,
     WHEEL_SPEED,
     Course,
+    Obstacles,
+    PropTable,
+    Scratch,
     Terrain,
 )
 from donkeysim.physics.kernels.progress import count_nodes, find_crossing, find_segment, follow_node, observe_progress
-from donkeysim.physics.kernels.vehicle import advance_car, move_body, rotate_frame
-from donkeysim.world.state import FAULT_RESCUED, Control, State
+from donkeysim.physics.kernels.vehicle import advance_car, move_body, rotate_frame, turn_body
+from donkeysim.world.state import FAULT_RESCUED, HIT_NONE, Control, State
 
 CHUNK_STEPS = 24
 """Steps between two searches for things that a car might reach."""
@@ -58,6 +72,16 @@ FAR = 10_000.0
 """A car beyond this distance from the world's origin is put back [m]."""
 SPEED_MAX = 200.0
 """A car faster than this is put back [m/s]."""
+PROP_DRAG = 0.05
+"""Resistance of the air to props [1/s]."""
+PROP_ANGULAR_DRAG = 1.0
+"""Resistance to their turning, so that what rolls comes to rest [1/s]."""
+STILL_SPEED = 0.01
+"""A prop slower than this is still [m/s]."""
+STILL_TURN = 0.1
+"""A prop that turns less than this is still [rad/s]."""
+STILL_STEPS = 120
+"""Steps for which a prop must be still to fall asleep."""
 DEEP = 0.5
 """A car this far below the ground is put back [m]."""
 
@@ -74,6 +98,7 @@ def limit_request(value, low, high):
 def load_car(body, row, state, control, car, param):
     """Copy a car from State and its controls from Control into a row of `body`."""
     for axis in range(3):
+        body[row, PUSH + axis] = 0.0
         body[row, VELOCITY + axis] = state.velocity[car, axis]
         body[row, ANGULAR + axis] = state.angular_velocity[car, axis]
         body[row, CENTRE + axis] = param[car, P_CENTRE + axis]
@@ -107,6 +132,121 @@ def load_car(body, row, state, control, car, param):
         body[row, POSITION + axis] = state.position[car, axis] + turn_vector(body, row, axis, 1.0)
     body[row, ORIGIN_X] = state.position[car, 0]
     body[row, ORIGIN_Y] = state.position[car, 1]
+
+
+@inner_kernel
+def load_prop(body, row, state, prop, props, entry):
+    """Copy a prop from State into a row of `body`; `entry` is its row in the prop table."""
+    for axis in range(3):
+        body[row, VELOCITY + axis] = state.prop_velocity[prop, axis]
+        body[row, ANGULAR + axis] = state.prop_angular_velocity[prop, axis]
+        body[row, INVERSE_INERTIA + axis] = 1.0 / props.number[entry, PROP_INERTIA + axis]
+        body[row, SHAPE + axis] = props.number[entry, PROP_BASE + axis]
+        body[row, CENTRE + axis] = 0.0
+        body[row, PUSH + axis] = 0.0
+    for part in range(4):
+        body[row, QUATERNION + part] = state.prop_orientation[prop, part]
+    centre = props.number[entry, PROP_CENTRE]
+    body[row, SHAPE + 3] = centre
+    body[row, CENTRE + 2] = centre
+    body[row, INVERSE_MASS] = 1.0 / props.number[entry, PROP_MASS]
+    body[row, FRICTION] = props.number[entry, PROP_FRICTION]
+    base, top = props.number[entry, PROP_BASE], props.number[entry, PROP_TOP]
+    over = props.number[entry, PROP_HEIGHT] - centre
+    body[row, RADIUS] = np.sqrt(max(base * base + centre * centre, top * top + over * over))
+    rotate_frame(body, row)
+    for axis in range(3):
+        body[row, POSITION + axis] = state.prop_position[prop, axis] + turn_vector(body, row, axis, 1.0)
+
+
+@inner_kernel
+def store_prop(body, row, state, prop):
+    """Copy a prop from its row of `body` into State; one that is not finite or far away stops where it last was."""
+    total = 0.0
+    for column in range(POSITION, ROTATION):
+        total += abs(body[row, column])
+    if not total < FAR:
+        state.prop_asleep[prop] = 1
+        return
+    for axis in range(3):
+        state.prop_position[prop, axis] = body[row, POSITION + axis] - turn_vector(body, row, axis, 1.0)
+        state.prop_velocity[prop, axis] = body[row, VELOCITY + axis]
+        state.prop_angular_velocity[prop, axis] = body[row, ANGULAR + axis]
+    for part in range(4):
+        state.prop_orientation[prop, part] = body[row, QUATERNION + part]
+
+
+@inner_kernel
+def advance_prop(body, row, gravity, dt):
+    """Change a prop's velocities by one step of gravity and the resistance of air and rolling."""
+    keep = 1.0 - dt * PROP_DRAG
+    body[row, VELOCITY] *= keep
+    body[row, VELOCITY + 1] *= keep
+    body[row, VELOCITY + 2] = (body[row, VELOCITY + 2] - dt * gravity) * keep
+    turn_body(body, row, 0.0, 0.0, 0.0, 1.0 - dt * PROP_ANGULAR_DRAG, dt)
+
+
+@inline_kernel
+def rest_prop(body, row, state, prop):
+    """Let a prop fall asleep that has hardly moved for a while."""
+    speed, turn = 0.0, 0.0
+    for axis in range(3):
+        speed += body[row, VELOCITY + axis] * body[row, VELOCITY + axis]
+        turn += body[row, ANGULAR + axis] * body[row, ANGULAR + axis]
+    if speed < STILL_SPEED * STILL_SPEED and turn < STILL_TURN * STILL_TURN:
+        state.prop_still[prop] += 1
+    else:
+        state.prop_still[prop] = 0
+    if state.prop_still[prop] >= STILL_STEPS:
+        state.prop_asleep[prop] = 1
+        for axis in range(3):
+            body[row, VELOCITY + axis] = 0.0
+            body[row, ANGULAR + axis] = 0.0
+
+
+@inner_kernel
+def needs_props(body, state, first, slots, first_prop, begin, end, props):
+    """Return whether any prop of a world is awake or could be reached by a car before the next search."""
+    for entry in range(begin, end):
+        prop = first_prop + entry - begin
+        if state.prop_asleep[prop] == 0:
+            return True
+        reach = 2.0 * REACH + props.number[entry, PROP_HEIGHT] + props.number[entry, PROP_BASE]
+        for slot in range(slots):
+            if state.present[first + slot] != 0:
+                square = 0.0
+                for axis in range(3):
+                    away = body[slot, POSITION + axis] - state.prop_position[prop, axis]
+                    square += away * away
+                limit = reach + body[slot, RADIUS]
+                if square < limit * limit:
+                    return True
+    return False
+
+
+@inline_kernel
+def needs_contacts(body, state, first, slots, company, terrain, scene, dt):
+    """Return whether a world may have any contact, or a car still has one noted from before."""
+    if company > 0:
+        return True
+    for slot in range(slots):
+        if state.present[first + slot] != 0:
+            if state.touching[first + slot, 0] != HIT_NONE or may_reach_ground(body, slot, terrain, scene, dt):
+                return True
+    return False
+
+
+@inline_kernel
+def choose_chunk(body, state, first, slots, prop_rows, dt):
+    """Return how many steps nothing moves farther than `REACH`, even when hit by the fastest; 1 to CHUNK_STEPS."""
+    fastest = 0.0
+    for row in range(slots + prop_rows):
+        if row >= slots or state.present[first + row] != 0:
+            square = 0.0
+            for axis in range(3):
+                square += body[row, VELOCITY + axis] * body[row, VELOCITY + axis]
+            fastest = max(fastest, square)
+    return int(min(max(REACH / ((2.0 * np.sqrt(fastest) + 2.0) * dt), 1.0), CHUNK_STEPS))
 
 
 @inner_kernel
@@ -215,6 +355,57 @@ def track_car(body, row, state, car, course, scene, step):
             state.crossing_nodes[car] = 0
 
 
+@inline_kernel
+def step_world(world, step_count, dt, scene, slots, prop_slots, state, param, tables, scratch):
+    """Advance the cars and props of one world, loaded in `scratch.body`, by `step_count` steps."""
+    terrain, course, obstacles, props = tables
+    body = scratch.body
+    first, first_prop = world * slots, world * prop_slots
+    begin, end = int(props.begin[scene]), int(props.begin[scene + 1])
+    gravity = param[first, P_GRAVITY]
+    clock = state.step_index[world]
+    prop_rows, chunk, pair_count = 0, 0, 0
+    for step in range(step_count):
+        clock += 1
+        if chunk == 0:
+            if prop_rows == 0 and needs_props(body, state, first, slots, first_prop, begin, end, props):
+                prop_rows = end - begin
+                for prop in range(prop_rows):
+                    load_prop(body, slots + prop, state, first_prop + prop, props, begin + prop)
+            pair_count = list_pairs(scratch, state.present, first, slots, prop_rows, obstacles, scene)
+            chunk = choose_chunk(body, state, first, slots, prop_rows, dt)
+        chunk -= 1
+        for slot in range(slots):
+            if state.present[first + slot] != 0:
+                if step == step_count - 1:
+                    for axis in range(3):
+                        body[slot, BODY_VELOCITY + axis] = measure_body_velocity(body, slot, axis)
+                advance_car(body, slot, param, first + slot, terrain, scene, dt)
+        for prop in range(prop_rows):
+            if state.prop_asleep[first_prop + prop] == 0:
+                advance_prop(body, slots + prop, gravity, dt)
+        if needs_contacts(body, state, first, slots, pair_count + prop_rows, terrain, scene, dt):
+            resolve_contacts(
+            scratch, pair_count, state.present, first, slots, state.touching, state.hit, state.prop_asleep,
+            state.prop_still, first_prop, prop_rows, begin, obstacles, props, terrain, scene, dt,
+        )  # fmt: skip
+        for slot in range(slots):
+            car = first + slot
+            if state.present[car] != 0:
+                move_body(body, slot, dt)
+                if not is_sane(body, slot):
+                    rescue_car(body, slot, state, car, course, scene)
+                    chunk = 0
+                track_car(body, slot, state, car, course, scene, clock)
+        for prop in range(prop_rows):
+            if state.prop_asleep[first_prop + prop] == 0:
+                move_body(body, slots + prop, dt)
+                rest_prop(body, slots + prop, state, first_prop + prop)
+    state.step_index[world] = clock
+    for prop in range(prop_rows):
+        store_prop(body, slots + prop, state, first_prop + prop)
+
+
 @kernel
 def step_worlds(
     begin: int,
@@ -223,51 +414,42 @@ def step_worlds(
     dt: float,
     world_scene: IntArray,
     slots: int,
+    prop_slots: int,
     state: State,
     control: Control,
     param: FloatArray,
-    terrain: Terrain,
-    course: Course,
-    body: FloatArray,
+    tables: tuple[Terrain, Course, Obstacles, PropTable],
+    scratch: Scratch,
 ) -> None:
     """Advance the worlds [begin, end) by `step_count` steps.
 
     Args:
         begin: First world.
         end: World after the last.
-        step_count: Steps to make.
+        step_count: Steps to make; 0 only writes where the cars are on their paths.
         dt: Length of a step [s].
         world_scene: Scene of each world.
         slots: Cars per world.
+        prop_slots: Props per world.
         state: Read and written, rows of these worlds only.
         control: Read.
         param: Car parameters, one row per car.
-        terrain: Grounds.
-        course: Paths.
-        body: Scratch of this worker, one row per car of a world.
+        tables: Of all scenes.
+        scratch: Of this worker.
     """
+    terrain, course = tables[0], tables[1]
+    body = scratch.body
     for world in range(begin, end):
         scene = int(world_scene[world])
         first = world * slots
+        if step_count == 0:
+            for slot in range(slots):
+                observe_progress(state, first + slot, course, terrain, scene)
+            continue
         for slot in range(slots):
             if state.present[first + slot] != 0:
                 load_car(body, slot, state, control, first + slot, param)
-        clock = state.step_index[world]
-        for step in range(step_count):
-            clock += 1
-            for slot in range(slots):
-                if state.present[first + slot] != 0:
-                    if step == step_count - 1:
-                        for axis in range(3):
-                            body[slot, BODY_VELOCITY + axis] = measure_body_velocity(body, slot, axis)
-                    advance_car(body, slot, param, first + slot, terrain, scene, dt)
-            for slot in range(slots):
-                if state.present[first + slot] != 0:
-                    move_body(body, slot, dt)
-                    if not is_sane(body, slot):
-                        rescue_car(body, slot, state, first + slot, course, scene)
-                    track_car(body, slot, state, first + slot, course, scene, clock)
-        state.step_index[world] = clock
+        step_world(world, step_count, dt, scene, slots, prop_slots, state, param, tables, scratch)
         for slot in range(slots):
             car = first + slot
             if state.present[car] != 0:
@@ -276,10 +458,3 @@ def step_worlds(
                     rescue_car(body, slot, state, car, course, scene)
                 store_car(body, slot, state, car, dt)
                 observe_progress(state, car, course, terrain, scene)
-
-
-@kernel
-def place_on_course(state: State, car: int, course: Course, terrain: Terrain, scene: int) -> None:
-    """Find a car's path node anew and write its cte, surface and progress."""
-    state.node_index[car] = locate_node(course, scene, state.position[car, 0], state.position[car, 1])
-    observe_progress(state, car, course, terrain, scene)

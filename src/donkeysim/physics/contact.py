@@ -1,0 +1,120 @@
+"""Static colliders and movable props of all scenes as flat tables, and the scratch of contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+from donkeysim.physics.kernels import layout
+from donkeysim.physics.kernels.layout import Obstacles, PropTable, Scratch
+from donkeysim.world.scene import COLLIDER_BOX, Colliders, Props, Scene
+from donkeysim.world.state import TOUCH_COUNT
+
+CONTACTS_PER_BODY = 48
+"""Room for contacts; a box on the ground and against a wall has 16."""
+COLLIDERS_PER_BODY = 64
+"""Room for static colliders near one body."""
+
+
+def make_obstacles(scenes: Sequence[Scene]) -> Obstacles:
+    """Return the static colliders of these scenes with a grid over each."""
+    index = np.zeros((len(scenes), layout.OBSTACLE_INDICES), np.int64)
+    number = np.zeros((len(scenes), 2))
+    cells: list[list[int]] = []
+    base = 0
+    for row, scene in enumerate(scenes):
+        corner, rows, columns, own = _sort_into_grid(scene.colliders)
+        index[row] = (len(cells), rows, columns, len(scene.colliders.kind))
+        number[row] = corner
+        cells.extend([[base + collider for collider in cell] for cell in own])
+        base += len(scene.colliders.kind)
+    return Obstacles(
+        index=index,
+        number=number,
+        cell_begin=np.concatenate([[0], np.cumsum([len(cell) for cell in cells], dtype=np.int64)]).astype(np.int64),
+        cell_collider=np.array([collider for cell in cells for collider in cell], np.int64),
+        kind=np.concatenate([scene.colliders.kind for scene in scenes]).astype(np.uint8),
+        shape=np.concatenate([_pack_colliders(scene.colliders) for scene in scenes]),
+        name=np.concatenate([scene.colliders.name for scene in scenes]).astype(np.int64),
+    )
+
+
+def make_prop_table(scenes: Sequence[Scene]) -> PropTable:
+    """Return the props of these scenes, one after another."""
+    counts = [len(scene.props.mass) for scene in scenes]
+    return PropTable(
+        begin=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        number=np.concatenate([_pack_props(scene.props) for scene in scenes]),
+        name=np.concatenate([scene.props.name for scene in scenes]).astype(np.int64),
+    )
+
+
+def make_scratch(cars_per_world: int, props_per_world: int) -> Scratch:
+    """Return what one worker needs to step a world."""
+    bodies = cars_per_world + props_per_world
+    contacts = CONTACTS_PER_BODY * bodies
+    return Scratch(
+        body=np.zeros((bodies, layout.BODY_WIDTH)),
+        pair=np.zeros((bodies * (bodies - 1) // 2 + COLLIDERS_PER_BODY * bodies, 3), np.int64),
+        contact=np.zeros((contacts, layout.CONTACT_WIDTH)),
+        link=np.zeros((contacts, 4), np.int64),
+        touch=np.zeros((cars_per_world, TOUCH_COUNT), np.int64),
+        box=np.zeros((2, 15)),
+        frustum=np.zeros((2, 9)),
+        polygon=np.zeros((2, 16, 3)),
+    )
+
+
+def compute_prop_inertia(mass: float, base: float, top: float, height: float) -> FloatArray:
+    """Return the moments of inertia of a prop [kg m²], shape [3]: a solid cylinder of its mean radius."""
+    square = 0.25 * (base + top) ** 2
+    side = mass * (square / 4.0 + height**2 / 12.0)
+    return np.array([side, side, 0.5 * mass * square])
+
+
+def _sort_into_grid(colliders: Colliders) -> tuple[FloatArray, int, int, list[list[int]]]:
+    if len(colliders.kind) == 0:
+        return np.zeros(2), 0, 0, []
+    reach = np.hypot(colliders.half_size[:, 0], colliders.half_size[:, 1])
+    reach = np.where(colliders.kind == COLLIDER_BOX, reach, colliders.half_size[:, 0])
+    low, high = colliders.centre[:, :2] - reach[:, None], colliders.centre[:, :2] + reach[:, None]
+    corner: FloatArray = low.min(axis=0)
+    columns, rows = (int(n) for n in np.floor((high.max(axis=0) - corner) / layout.GRID_CELL) + 1)
+    cells: list[list[int]] = [[] for _ in range(rows * columns)]
+    begin = np.floor((low - corner) / layout.GRID_CELL).astype(int)
+    end = np.floor((high - corner) / layout.GRID_CELL).astype(int)
+    for collider in range(len(colliders.kind)):
+        for row in range(begin[collider, 1], end[collider, 1] + 1):
+            for column in range(begin[collider, 0], end[collider, 0] + 1):
+                cells[row * columns + column].append(collider)
+    return corner, rows, columns, cells
+
+
+def _pack_colliders(colliders: Colliders) -> FloatArray:
+    shape = np.zeros((len(colliders.kind), layout.OBSTACLE_WIDTH))
+    for row, kind in enumerate(colliders.kind):
+        centre, half, yaw = colliders.centre[row], colliders.half_size[row], colliders.yaw[row]
+        if kind == COLLIDER_BOX:
+            c, s = np.cos(yaw), np.sin(yaw)
+            shape[row, :15] = (*half, *centre, c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
+        else:
+            shape[row, :9] = (centre[0], centre[1], centre[2] - half[2], 0.0, 0.0, 1.0, 2.0 * half[2], half[0], half[0])
+    shape[:, layout.OBSTACLE_FRICTION] = colliders.friction
+    return shape
+
+
+def _pack_props(props: Props) -> FloatArray:
+    number = np.zeros((len(props.mass), layout.PROP_WIDTH))
+    for row in range(len(props.mass)):
+        mass, base, top, height = props.mass[row], props.radius_base[row], props.radius_top[row], props.height[row]
+        number[row, layout.PROP_MASS] = mass
+        number[row, layout.PROP_BASE] = base
+        number[row, layout.PROP_TOP] = top
+        number[row, layout.PROP_HEIGHT] = height
+        number[row, layout.PROP_CENTRE] = props.centre_of_mass[row]
+        number[row, layout.PROP_FRICTION] = props.friction[row]
+        inertia = slice(layout.PROP_INERTIA, layout.PROP_INERTIA + 3)
+        number[row, inertia] = compute_prop_inertia(mass, base, top, height)
+    return number

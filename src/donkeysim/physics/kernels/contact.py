@@ -1,0 +1,332 @@
+"""Who may meet whom, who does, and what cars have touched.
+
+Broad phase: every chunk of steps, lists of pairs that could come near each other before the next one, from a grid of
+static colliders and distances between bodies. The lists are generous, so a pair's contacts do not depend on when they
+were made; their order is fixed. A car with nothing near it only looks whether its box may reach the ground.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from donkeysim.core.kernel import inline_kernel, inner_kernel
+from donkeysim.physics.kernels.boxes import collide_boxes
+from donkeysim.physics.kernels.frustums import collide_frustum_box, collide_frustum_ground, collide_frustums
+from donkeysim.physics.kernels.ground import find_surface, sample_ceiling, sample_height
+from donkeysim.physics.kernels.layout import (
+    ANGULAR,
+    C_DEPTH,
+    C_ROWS,
+    FRICTION,
+    G_CELL,
+    G_COLLIDERS,
+    G_COLUMNS,
+    G_ROWS,
+    GRID_CELL,
+    OBSTACLE_FRICTION,
+    POSITION,
+    RADIUS,
+    ROTATION,
+    SHAPE,
+    VELOCITY,
+)
+from donkeysim.physics.kernels.shape import add_contact, fill_car_box, fill_prop_frustum
+from donkeysim.physics.kernels.solver import shift_apart, solve_impulses
+from donkeysim.world.scene import COLLIDER_BOX
+from donkeysim.world.state import HIT_CAR, HIT_NONE, TOUCH_COUNT
+
+CAR_COLLIDER, CAR_CAR, PROP_CAR, PROP_COLLIDER, PROP_PROP = 0, 1, 2, 3, 4
+"""Kinds of pairs; the partner named first is body a."""
+
+REACH = 0.5
+"""Way that a body makes at most between two searches [m]."""
+CAR_FRICTION = 0.4
+"""Between two cars' bodies [-]."""
+CONTACT_GAP = 0.001
+"""Gap at which things count as still touching [m]."""
+WAKE_SPEED = 0.02
+"""A sleeping prop wakes when something at least this fast comes into contact [m/s]."""
+
+
+@inner_kernel
+def measure_reach(body, row, dt):
+    """Return how far any point of a body moves in a step at most [m]."""
+    speed, turn = 0.0, 0.0
+    for axis in range(3):
+        speed += body[row, VELOCITY + axis] * body[row, VELOCITY + axis]
+        turn += body[row, ANGULAR + axis] * body[row, ANGULAR + axis]
+    return dt * (np.sqrt(speed) + np.sqrt(turn) * body[row, RADIUS])
+
+
+@inline_kernel
+def add_pair(pair, count, kind, a, b):
+    """Append a pair and return the new count; a full list stays as it is."""
+    if count >= len(pair):
+        return count
+    pair[count, 0] = kind
+    pair[count, 1] = a
+    pair[count, 2] = b
+    return count + 1
+
+
+@inner_kernel
+def find_colliders(scratch, count, kind, row, obstacles, scene):
+    """Append the static colliders near a body, in rising order, each once; return the new count."""
+    if obstacles.index[scene, G_COLLIDERS] == 0:
+        return count
+    rows, columns = obstacles.index[scene, G_ROWS], obstacles.index[scene, G_COLUMNS]
+    reach = scratch.body[row, RADIUS] + REACH
+    x = scratch.body[row, POSITION] - obstacles.number[scene, 0]
+    y = scratch.body[row, POSITION + 1] - obstacles.number[scene, 1]
+    # Cells overlap nothing: a collider lies in every cell that its circle touches.
+    left = int(min(max((x - reach) / GRID_CELL, 0.0), columns))
+    right = int(min(max((x + reach) / GRID_CELL + 1.0, 0.0), columns))
+    low = int(min(max((y - reach) / GRID_CELL, 0.0), rows))
+    high = int(min(max((y + reach) / GRID_CELL + 1.0, 0.0), rows))
+    start = count
+    for line in range(low, high):
+        for column in range(left, right):
+            cell = obstacles.index[scene, G_CELL] + line * columns + column
+            for entry in range(obstacles.cell_begin[cell], obstacles.cell_begin[cell + 1]):
+                count = insert_pair(scratch.pair, start, count, kind, row, obstacles.cell_collider[entry])
+    return count
+
+
+@inner_kernel
+def insert_pair(pair, start, count, kind, row, collider):
+    """Insert a collider into the sorted pairs [start, count) unless it is there; return the new count."""
+    place = count
+    while place > start and pair[place - 1, 2] >= collider:
+        place -= 1
+    if (place < count and pair[place, 2] == collider) or count >= len(pair):
+        return count
+    for index in range(count, place, -1):
+        for column in range(3):
+            pair[index, column] = pair[index - 1, column]
+    pair[place, 0] = kind
+    pair[place, 1] = row
+    pair[place, 2] = collider
+    return count + 1
+
+
+@inline_kernel
+def are_near(body, a, b):
+    """Return whether two bodies could meet before the next search."""
+    square = 0.0
+    for axis in range(3):
+        away = body[a, POSITION + axis] - body[b, POSITION + axis]
+        square += away * away
+    limit = body[a, RADIUS] + body[b, RADIUS] + 2.0 * REACH
+    return square < limit * limit
+
+
+@inner_kernel
+def list_pairs(scratch, present, first, slots, prop_rows, obstacles, scene):
+    """List the pairs that could meet before the next search; `prop_rows` props lie in `body` after the cars."""
+    body, pair, count = scratch.body, scratch.pair, 0
+    for slot in range(slots):
+        if present[first + slot] != 0:
+            count = find_colliders(scratch, count, CAR_COLLIDER, slot, obstacles, scene)
+            for other in range(slot + 1, slots):
+                if present[first + other] != 0 and are_near(body, slot, other):
+                    count = add_pair(pair, count, CAR_CAR, slot, other)
+            for prop in range(slots, slots + prop_rows):
+                if are_near(body, slot, prop):
+                    count = add_pair(pair, count, PROP_CAR, prop, slot)
+    for prop in range(slots, slots + prop_rows):
+        count = find_colliders(scratch, count, PROP_COLLIDER, prop, obstacles, scene)
+        for other in range(prop + 1, slots + prop_rows):
+            if are_near(body, prop, other):
+                count = add_pair(pair, count, PROP_PROP, prop, other)
+    return count
+
+
+@inner_kernel
+def may_reach_ground(body, row, terrain, scene, dt):
+    """Return whether a car's box may touch the ground within a step."""
+    lowest = body[row, POSITION + 2]
+    for axis in range(3):
+        side = body[row, ROTATION + 6 + axis]
+        lowest += side * body[row, SHAPE + 3 + axis] - abs(side) * body[row, SHAPE + axis]
+    margin = CONTACT_GAP + measure_reach(body, row, dt)
+    return lowest < sample_ceiling(terrain, scene, body[row, POSITION], body[row, POSITION + 1]) + margin
+
+
+@inner_kernel
+def collide_car_ground(scratch, count, row, terrain, scene, dt):
+    """Append the contacts of a car's box with the ground; return the new count."""
+    body, box = scratch.body, scratch.box
+    if not may_reach_ground(body, row, terrain, scene, dt):
+        return count
+    margin = CONTACT_GAP + measure_reach(body, row, dt)
+    fill_car_box(box, 0, body, row)
+    for corner in range(8):
+        sx = box[0, 0] if corner & 1 else -box[0, 0]
+        sy = box[0, 1] if corner & 2 else -box[0, 1]
+        sz = box[0, 2] if corner & 4 else -box[0, 2]
+        x = box[0, 3] + sx * box[0, 6] + sy * box[0, 7] + sz * box[0, 8]
+        y = box[0, 4] + sx * box[0, 9] + sy * box[0, 10] + sz * box[0, 11]
+        z = box[0, 5] + sx * box[0, 12] + sy * box[0, 13] + sz * box[0, 14]
+        height, slope_x, slope_y = sample_height(terrain, scene, x, y)
+        scale = 1.0 / np.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
+        depth = (height - z) * scale
+        if depth > -margin:
+            friction = terrain.friction[find_surface(terrain, scene, x, y)]
+            normal = (-slope_x * scale, -slope_y * scale, scale)
+            count = add_contact(scratch, count, row, -1, 0, -1, (x, y, z), normal, depth, friction)
+    return count
+
+
+@inline_kernel
+def fill_obstacle(obstacles, collider, box, frustum, side):
+    """Write a static collider into row `side` of `box` or `frustum`; return whether it is a box."""
+    if obstacles.kind[collider] == COLLIDER_BOX:
+        for column in range(15):
+            box[side, column] = obstacles.shape[collider, column]
+        return True
+    for column in range(9):
+        frustum[side, column] = obstacles.shape[collider, column]
+    return False
+
+
+@inner_kernel
+def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt):
+    """Append the contacts of one pair; return the new count."""
+    body, box, frustum = scratch.body, scratch.box, scratch.frustum
+    kind, a, b = scratch.pair[index, 0], scratch.pair[index, 1], scratch.pair[index, 2]
+    margin = CONTACT_GAP + measure_reach(body, a, dt)
+    if kind == CAR_COLLIDER or kind == PROP_COLLIDER:
+        is_box = fill_obstacle(obstacles, b, box, frustum, 1)
+        friction = obstacles.shape[b, OBSTACLE_FRICTION]
+        name = obstacles.name[b]
+        if kind == CAR_COLLIDER:
+            fill_car_box(box, 0, body, a)
+            if is_box:
+                return collide_boxes(scratch, count, a, -1, name, -1, friction, margin)
+            return collide_frustum_box(scratch, count, 1, 0, -1, a, -1, name, friction, margin)
+        fill_prop_frustum(frustum, 0, body, a)
+        if is_box:
+            return collide_frustum_box(scratch, count, 0, 1, a, -1, -1, -1, friction, margin)
+        return collide_frustums(scratch, count, a, -1, friction, margin)
+    margin += measure_reach(body, b, dt)
+    limit = body[a, RADIUS] + body[b, RADIUS] + margin
+    square = 0.0
+    for axis in range(3):
+        away = body[a, POSITION + axis] - body[b, POSITION + axis]
+        square += away * away
+    if square > limit * limit:
+        return count
+    if kind == CAR_CAR:
+        fill_car_box(box, 0, body, a)
+        fill_car_box(box, 1, body, b)
+        return collide_boxes(scratch, count, a, b, HIT_CAR + b, HIT_CAR + a, CAR_FRICTION, margin)
+    fill_prop_frustum(frustum, 0, body, a)
+    if kind == PROP_CAR:
+        fill_car_box(box, 1, body, b)
+        name = props.name[prop_begin + a - slots]
+        return collide_frustum_box(scratch, count, 0, 1, a, b, -1, name, body[a, FRICTION], margin)
+    fill_prop_frustum(frustum, 1, body, b)
+    return collide_frustums(scratch, count, a, b, body[a, FRICTION], margin)
+
+
+@inline_kernel
+def wake_props(scratch, begin, end, slots, asleep, still, first_prop, dt):
+    """Wake the props of the contacts [begin, end) when a partner of theirs moves."""
+    for index in range(begin, end):
+        a, b = scratch.link[index, 0], scratch.link[index, 1]
+        for partner in range(2):
+            row = scratch.link[index, partner]
+            other = b if partner == 0 else a
+            if row >= slots and asleep[first_prop + row - slots] != 0 and other >= 0:
+                if measure_reach(scratch.body, other, dt) > WAKE_SPEED * dt:
+                    asleep[first_prop + row - slots] = 0
+                    still[first_prop + row - slots] = 0
+
+
+@inner_kernel
+def find_code(codes, row, code):
+    """Return whether a row of codes holds a code."""
+    for place in range(TOUCH_COUNT):
+        if codes[row, place] == code:
+            return True
+    return False
+
+
+@inner_kernel
+def note_touches(scratch, count, present, first, slots, touching, hit):
+    """Write what each car touches now, and as `hit` what it did not touch before."""
+    for slot in range(slots):
+        if present[first + slot] != 0 and (count > 0 or touching[first + slot, 0] != HIT_NONE):
+            for place in range(TOUCH_COUNT):
+                scratch.touch[slot, place] = HIT_NONE
+    for index in range(count):
+        pressed = scratch.contact[index, C_ROWS + 16] > 0.0 or scratch.contact[index, C_DEPTH] > 0.0
+        near = pressed or scratch.contact[index, C_DEPTH] > -CONTACT_GAP
+        for partner in range(2):
+            slot, code = scratch.link[index, partner], scratch.link[index, 2 + partner]
+            if code >= 0 and slot >= 0 and slot < slots and near and not find_code(scratch.touch, slot, code):
+                known = find_code(touching, first + slot, code)
+                if pressed or known:
+                    if not known:
+                        hit[first + slot] = code
+                    for place in range(TOUCH_COUNT):
+                        if scratch.touch[slot, place] == HIT_NONE:
+                            scratch.touch[slot, place] = code
+                            break
+    for slot in range(slots):
+        if present[first + slot] != 0 and (count > 0 or touching[first + slot, 0] != HIT_NONE):
+            for place in range(TOUCH_COUNT):
+                touching[first + slot, place] = scratch.touch[slot, place]
+
+
+@inner_kernel
+def resolve_contacts(
+    scratch, pair_count, present, first, slots, touching, hit, asleep, still, first_prop, prop_rows, prop_begin,
+    obstacles, props, terrain, scene, dt,
+):  # fmt: skip
+    """Find all contacts of a world and change velocities so that nothing goes through anything.
+
+    Args:
+        scratch: `body` read and written; pairs read.
+        pair_count: Of `list_pairs`.
+        present: `State.present`.
+        first: First car of the world.
+        slots: Cars per world.
+        touching: `State.touching`, written.
+        hit: `State.hit`, written.
+        asleep: `State.prop_asleep`, written.
+        still: `State.prop_still`, written.
+        first_prop: First prop of the world in State.
+        prop_rows: Props in `body`, after the cars; 0 when none is near or awake.
+        prop_begin: First prop of the scene in `props`.
+        obstacles: Static colliders.
+        props: Prop table.
+        terrain: Ground.
+        scene: Row of the scene.
+        dt: [s]
+    """
+    count = 0
+    for slot in range(slots):
+        if present[first + slot] != 0:
+            count = collide_car_ground(scratch, count, slot, terrain, scene, dt)
+    for index in range(pair_count):
+        kind, a, b = scratch.pair[index, 0], scratch.pair[index, 1], scratch.pair[index, 2]
+        resting = kind >= PROP_CAR and asleep[first_prop + a - slots] != 0
+        if kind == PROP_COLLIDER and resting:
+            continue
+        if kind == PROP_PROP and resting and asleep[first_prop + b - slots] != 0:
+            continue
+        before = count
+        count = collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt)
+        if prop_rows > 0:
+            wake_props(scratch, before, count, slots, asleep, still, first_prop, dt)
+    for row in range(slots, slots + prop_rows):
+        if asleep[first_prop + row - slots] == 0:
+            fill_prop_frustum(scratch.frustum, 0, scratch.body, row)
+            margin = CONTACT_GAP + measure_reach(scratch.body, row, dt)
+            friction = scratch.body[row, FRICTION]
+            count = collide_frustum_ground(scratch, count, row, terrain, scene, friction, margin)
+    if count > 0:
+        solve_impulses(scratch.body, scratch.contact, scratch.link, count, dt)
+        shift_apart(scratch.body, scratch.contact, scratch.link, count)
+    note_touches(scratch, count, present, first, slots, touching, hit)
