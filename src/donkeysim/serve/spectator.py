@@ -16,6 +16,7 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -153,6 +154,7 @@ class Spectator:
         self._watchable = watchable
         self._wire_port = wire_port
         self._previews = previews
+        self._one_picture = asyncio.Lock()
 
     async def show_page(self, _request: Request) -> Response:
         """Answer the page itself."""
@@ -190,7 +192,7 @@ class Spectator:
                 await socket.send_text(_encode(self._answer_state(text)).decode())
 
     async def serve_pictures(self, socket: WebSocket) -> None:
-        """Answer every request of one view with one picture."""
+        """Answer every request of one view with one picture; views take turns."""
         await socket.accept()
         with suppress(WebSocketDisconnect):
             async for text in socket.iter_text():
@@ -209,7 +211,8 @@ class Spectator:
     async def _answer_picture(self, question: str) -> bytes | Refusal:
         try:
             wanted = _decode(question, PictureRequest)
-            return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
+            async with self._one_picture:
+                return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
         except DonkeySimError as error:
             return Refusal(str(error))
 

@@ -1,0 +1,64 @@
+"""Laps of the built-in drivers on generated_track, beside the quasi-steady-state minimum; and what a decision costs."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+
+from benchmarks.measure import Figure, measure_rate
+from donkeysim.sim.driving_line import plan_fastest
+from donkeysim.sim.lap_time import GripUse
+from donkeysim.sim.path_follower import STYLES, PathFollower
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import WorldSpec
+
+FLYING_LAPS = 3
+
+
+def run() -> list[Figure]:
+    """Let each style drive laps from the grid; only laps that begin at speed are quoted."""
+    simulator = Simulator(WorldSpec())
+    scene, car = simulator.scene, simulator.car_spec
+    width = car.chassis_size[1]
+    least = plan_fastest(scene.path, scene.ground, car, GripUse(), margin=0.5 * width).lap_time
+    figures = [Figure("drivers", "quasi-steady-state minimum lap", least, least, "s", note="simulated time")]
+    simulator.add_car()
+    for style in STYLES:
+        driver = PathFollower(scene, car, style)
+        laps, speed, off_road = drive_laps(simulator, driver)
+        median, best = statistics.median(laps), min(laps)
+        goal = ", at most 1.25 is asked for" if style == "fast" else ""
+        figures += [
+            Figure("drivers", f"{style}: flying lap", median, best, "s", note="simulated time"),
+            Figure("drivers", f"{style}: over the minimum", median / least, best / least, "", note=f"ratio{goal}"),
+            Figure("drivers", f"{style}: mean speed", speed, speed, "m/s", note=f"steps off the road: {off_road}"),
+        ]
+        rate, quickest = measure_rate(lambda driver=driver: decide(simulator, driver), seconds=0.3)  # type: ignore[misc]
+        figures.append(Figure("drivers", f"{style}: one decision", 1e6 / rate, 1e6 / quickest, "µs"))
+    return figures
+
+
+def drive_laps(simulator: Simulator, driver: PathFollower) -> tuple[list[float], float, int]:
+    """Return the times of the laps after the first [s], their mean speed [m/s], and the steps off the road."""
+    simulator.reset_car(0)
+    state = simulator.state
+    crossings: list[float] = []
+    distance, off_road = 0.0, 0
+    while len(crossings) < FLYING_LAPS + 2:
+        driver.drive(state, simulator.control, 0)
+        before = state.position[0].copy()
+        simulator.step()
+        if len(crossings) > 1:
+            distance += float(np.linalg.norm(state.position[0] - before))
+        off_road += not state.on_road[0]
+        if int(state.lap[0]) > len(crossings):
+            crossings.append(float(state.crossing_step[0]) / 480.0)
+    return np.diff(crossings)[1:].tolist(), distance / (crossings[-1] - crossings[1]), off_road
+
+
+def decide(simulator: Simulator, driver: PathFollower) -> int:
+    """Ask a driver a hundred times; return how often."""
+    for _ in range(100):
+        driver.drive(simulator.state, simulator.control, 0)
+    return 100

@@ -1,0 +1,98 @@
+"""The lines that a driver may choose on a scene's road, with the speed along them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+from donkeysim.sim.lap_time import GripUse, SpeedPlan, plan_speed, sample_friction
+from donkeysim.world.scene import Ground, Path
+from donkeysim.world.specs import CarSpec
+from donkeysim.world.tracks.line import compute_racing_line
+
+SPACING = 0.1
+"""Greatest distance between the points of a line on the path [m]."""
+
+LENGTH_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
+"""Racing lines to try, from the smoothest to a short one [1/m²]."""
+
+
+def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limit: float) -> SpeedPlan:
+    """Return the path itself with the fastest speed along it.
+
+    Args:
+        path: Of the scene.
+        ground: Of the scene, for its friction.
+        car: The car.
+        use: How much of the grip to use.
+        speed_limit: Never faster than this [m/s].
+    """
+    line = refine_line(path.position[:, :2], count_points_per_node(path), path.closed)
+    friction = sample_friction(ground, line)
+    return plan_speed(line, car, friction, use=use, speed_limit=speed_limit, closed=path.closed)
+
+
+def plan_fastest(path: Path, ground: Ground, car: CarSpec, use: GripUse, margin: float) -> SpeedPlan:
+    """Return the quickest of several racing lines with the fastest speed along it; on an open path, the path.
+
+    With all the grip and half a car's width as margin, its `lap_time` is the quasi-steady-state minimum.
+
+    Args:
+        path: Of the scene.
+        ground: Of the scene, for its friction.
+        car: The car.
+        use: How much of the grip to use.
+        margin: Kept from both edges of the road [m].
+    """
+    node, factor = path.position[:, :2], count_points_per_node(path)
+    lines = [node]
+    if path.closed:
+        lines = [
+            compute_racing_line(node, path.width_left, path.width_right, margin, weight) for weight in LENGTH_WEIGHTS
+        ]
+    lines = [refine_line(line, factor, path.closed) for line in lines]
+    plans = [plan_speed(line, car, sample_friction(ground, line), use=use, closed=path.closed) for line in lines]
+    return min(plans, key=lambda plan: plan.lap_time)
+
+
+def count_points_per_node(path: Path) -> int:
+    """Return how many points of a refined line belong to each node of the path."""
+    step = np.diff(path.position[:, :2], axis=0)
+    return max(1, math.ceil(float(np.median(np.hypot(step[:, 0], step[:, 1]))) / SPACING - 1e-9))
+
+
+def refine_line(node: FloatArray, factor: int, closed: bool) -> FloatArray:
+    """Return points of a smooth curve through nodes.
+
+    Args:
+        node: [m], shape [node_count, 2].
+        factor: Points per node; every `factor`-th point is a node.
+        closed: The last node is followed by node 0.
+    """
+    from scipy.interpolate import CubicSpline
+
+    knots = np.concatenate([node, node[:1]]) if closed else node
+    step = np.diff(knots, axis=0)
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(step[:, 0], step[:, 1]))])
+    index = np.arange(factor * (len(knots) - 1) + (0 if closed else 1)) / factor
+    spline = CubicSpline(along, knots, bc_type="periodic" if closed else "natural")
+    return np.asarray(spline(np.interp(index, np.arange(len(knots)), along)))
+
+
+def measure_room(path: Path, plan: SpeedPlan) -> tuple[FloatArray, FloatArray]:
+    """Return the distances from a plan's points to the road's edges, left and right [m], shape [point_count] each."""
+    node = path.position[:, :2]
+    factor = count_points_per_node(path)
+    middle = refine_line(node, factor, path.closed)
+    ahead = np.roll(middle, -1, axis=0) - np.roll(middle, 1, axis=0)
+    if not path.closed:
+        ahead[0], ahead[-1] = ahead[1], ahead[-2]
+    normal = np.column_stack([-ahead[:, 1], ahead[:, 0]]) / np.hypot(ahead[:, 0], ahead[:, 1])[:, None]
+    aside = np.einsum("ij,ij->i", plan.point - middle, normal)
+    at, where = np.arange(len(middle)) / factor, np.arange(len(node))
+    period = float(len(node)) if path.closed else None
+    left = np.interp(at, where, path.width_left, period=period)
+    right = np.interp(at, where, path.width_right, period=period)
+    return left - aside, right + aside

@@ -1,0 +1,217 @@
+"""A driver that follows a line: the pace car, and an expert to learn from.
+
+It knows the scene and reads `State`. Line and speed are planned once (`driving_line`, `lap_time`); `steering` turns the
+car's motion relative to them into a wheel angle, `traffic` says when to pass or to wait. It keeps nothing between
+calls, so a snapshot of `State` is all there is to a moment.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.sim.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
+from donkeysim.sim.lap_time import GripUse, make_powertrain, sample_friction
+from donkeysim.sim.line_table import LineTable
+from donkeysim.sim.steering import PERIOD, Motion, Regulator
+from donkeysim.sim.traffic import Traffic
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec
+from donkeysim.world.state import HIT_NONE, Control, State
+
+STYLES = ("steady", "fast")
+"""`steady` keeps to the path with about half the grip; `fast` laps on the racing line near the limit."""
+
+STEADY_GRIP, STEADY_SPEED = GripUse(0.55, 0.4), 1.5
+"""Use of the grip, and greatest speed [m/s], of the steady style."""
+
+FAST_GRIP, FAST_MARGIN = GripUse(0.9, 0.5), 0.13
+"""Use of the grip, and distance of the car's middle from the road's edges [m], of the fast style. Motor and brake turn
+all wheels alike, so the least loaded one limits them: of the grip along the road only about half is there for use."""
+
+SLOW, LOST = 0.5, 0.9
+"""Below this speed [m/s], and beyond this angle from the line's heading [rad], geometry steers."""
+
+APPROACH = 0.6
+"""Greatest angle at which a car comes back to its line [rad]."""
+
+SPEED_GAIN = 5.0
+"""Acceleration per missing speed [1/s]."""
+
+SLIP_MOST = 0.18
+"""Greatest slip angle asked of the front tyres, just below that of their greatest side force [rad]; when the rear ones
+exceed it, the car does not brake."""
+
+WHEEL_SHARE = 1.2
+"""Force of motor or brake on each wheel, in units of the least loaded wheel's grip; above 1 it may slip a little."""
+
+SLIP_SPEED, SLIP_RATIO = 0.15, 0.3
+"""Slip of a wheel that is let pass: at standstill [m/s], and what is added per speed."""
+
+BACKING = 0.3
+"""Throttle with which to back away from an obstacle."""
+
+UPRIGHT = 0.3
+"""Height of the car's own up axis below which it lies on its side or roof, and nothing helps."""
+
+
+class _Pose(NamedTuple):
+    """Where a car is and how it moves, on the ground plane.
+
+    Attributes:
+        x: [m]
+        y: [m]
+        yaw: [rad]
+        forward: Speed along the car [m/s].
+        side: Speed to its left [m/s].
+        turn: Yaw rate [rad/s].
+        up: Height of the body's own up axis: 1 upright, -1 upside down.
+    """
+
+    x: float
+    y: float
+    yaw: float
+    forward: float
+    side: float
+    turn: float
+    up: float
+
+
+class PathFollower:
+    """Drives any car of its kind along its line; `drive` once per telemetry (1/20 s) or more often.
+
+    Attributes:
+        plan: The line and the speed along it.
+    """
+
+    def __init__(self, scene: Scene, car: CarSpec, style: str) -> None:
+        """Choose the line and plan the speed.
+
+        Raises:
+            SpecError: Unknown style.
+        """
+        if style not in STYLES:
+            raise SpecError(describe_unknown("style of the path follower", style, STYLES))
+        if style == "fast":
+            self.plan = plan_fastest(scene.path, scene.ground, car, FAST_GRIP, FAST_MARGIN)
+        else:
+            self.plan = plan_path(scene.path, scene.ground, car, STEADY_GRIP, STEADY_SPEED)
+        friction = sample_friction(scene.ground, self.plan.point)
+        self._factor = count_points_per_node(scene.path)
+        self._line = LineTable(self.plan)
+        self._regulator = Regulator(self.plan, car, friction)
+        self._traffic = Traffic(self._line, self._factor, measure_room(scene.path, self.plan))
+        self._train = make_powertrain(car)
+        self._grip = (float(scene.ground.friction[0]) * car.gravity, float(friction.min()) * car.gravity)
+        self._gravity, self._radius = car.gravity, car.wheel_radius
+        front = [place[0] for place, steered in zip(car.wheel_position, car.wheel_steered, strict=True) if steered]
+        rear = [place[0] for place, steered in zip(car.wheel_position, car.wheel_steered, strict=True) if not steered]
+        self._front, self._rear = sum(front) / len(front), -sum(rear) / len(rear)
+        self._gain, self._limit = car.steer_gain, min(car.steer_gain, car.steer_limit)
+
+    def drive(self, state: State, control: Control, car: int) -> None:
+        """Write one row of `control` for what the car should do now.
+
+        Args:
+            state: Read.
+            control: Written, row `car`.
+            car: Row.
+        """
+        pose = _observe(state, car)
+        control.steer[car] = control.throttle[car] = control.brake[car] = 0.0
+        if pose.up < UPRIGHT:
+            control.brake[car] = 1.0
+            return
+        steer, force = self._follow(state, car, pose)
+        if _is_backing_out(state, car, pose):
+            control.steer[car], control.throttle[car] = -steer, -BACKING
+        else:
+            control.steer[car] = steer
+            force = self._limit_force(state, car, pose, force)
+            if force > 0.0:
+                most = self._train.force_most * self._train.factor(abs(pose.forward))
+                control.throttle[car] = min(1.0, force / most)
+            else:
+                control.brake[car] = min(1.0, -force / self._train.brake_most)
+
+    def _follow(self, state: State, car: int, pose: _Pose) -> tuple[float, float]:
+        """Return steer (-1 to 1) and the force wanted along the road [N]."""
+        line = self._line
+        index, offset = line.locate(pose.x, pose.y, int(state.node_index[car]) * self._factor, 3 * self._factor)
+        shift, speed_limit = self._traffic.judge(state, car, index, offset)
+        offset -= shift
+        drift = math.atan2(pose.side, pose.forward) if pose.forward > SLOW else 0.0
+        course = math.remainder(pose.yaw + drift - line.heading[index], math.tau)
+        ahead = line.advance(index, max(0.0, pose.forward) * 0.5 * PERIOD)
+        if pose.forward > SLOW and abs(course) < LOST:
+            speed = math.hypot(pose.forward, pose.side)
+            motion = Motion(offset, course, speed, pose.yaw, pose.turn)
+            angle = self._regulator.find_angle(motion, index, ahead, APPROACH)
+            slip = math.atan2(pose.side + self._front * pose.turn, pose.forward)
+            angle = max(slip - SLIP_MOST, min(slip + SLIP_MOST, angle))
+        else:
+            wanted = -max(-APPROACH, min(APPROACH, 1.5 * offset))
+            bend = line.curvature[ahead] + 6.0 * math.remainder(wanted - course, math.tau)
+            angle = math.atan((self._front + self._rear) * bend)
+        angle = max(-self._limit, min(self._limit, angle))
+        return angle / self._gain, self._hold_speed(pose.forward, ahead, speed_limit, abs(course), abs(offset))
+
+    def _hold_speed(self, speed: float, ahead: int, limit: float, course: float, offset: float) -> float:
+        """Return the force along the road that keeps to the planned speed [N], slower when far from the line."""
+        wanted, gain = self._line.speed[ahead], self._line.acceleration[ahead]
+        if course > 0.5 or offset > 0.4:
+            limit = min(limit, 0.6 if course > 1.0 else 1.0)
+        if wanted > limit:
+            wanted, gain = limit, 0.0
+        gain += SPEED_GAIN * (wanted - speed)
+        return (self._train.mass + self._train.spin_mass) * gain + self._train.loss * speed
+
+    def _limit_force(self, state: State, car: int, pose: _Pose, force: float) -> float:
+        """Return a force along the road that neither spins nor locks wheels while the car turns [N]."""
+        grip = self._grip[int(state.on_road[car])]
+        share = min(0.95, abs(pose.forward * pose.turn) / grip)
+        loads: list[float] = state.wheel_load[car].tolist()
+        least: float = max(min(loads), 0.06 * sum(loads)) * grip / self._gravity
+        most = len(loads) * WHEEL_SHARE * least * math.sqrt(1.0 - share * share)
+        rims = [spin * self._radius for spin in state.wheel_speed[car].tolist()]
+        slip = max(rims) - pose.forward if force > 0.0 else pose.forward - min(rims)
+        spare = SLIP_SPEED + SLIP_RATIO * abs(pose.forward) - slip
+        most *= max(0.0, min(1.0, 0.5 + 2.0 * spare))
+        losses = self._train.loss * pose.forward
+        if pose.forward > SLOW and abs(math.atan2(pose.side - self._rear * pose.turn, pose.forward)) > SLIP_MOST:
+            force = max(force, 0.5 * losses)
+        limited: float = max(-most, min(most + losses, force))
+        return limited
+
+
+def _observe(state: State, car: int) -> _Pose:
+    """Return a car's pose on the ground plane."""
+    x, y, _ = state.position[car].tolist()
+    vx, vy, _ = state.velocity[car].tolist()
+    w, i, j, k = state.orientation[car].tolist()
+    yaw = math.atan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k))
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    return _Pose(
+        x=x,
+        y=y,
+        yaw=yaw,
+        forward=vx * cosine + vy * sine,
+        side=vy * cosine - vx * sine,
+        turn=float(state.angular_velocity[car, 2]),
+        up=1.0 - 2.0 * (i * i + j * j),
+    )
+
+
+def _is_backing_out(state: State, car: int, pose: _Pose) -> bool:
+    """Return whether the car should drive backwards: it stands against something, or already backs away from it.
+
+    The world's clock gives it a second out of every three for that, so nothing needs to be remembered.
+    """
+    world = car * len(state.step_index) // len(state.present)
+    if int(state.step_index[world]) // PHYSICS_RATE % 3 != 2:
+        return False
+    if pose.forward < -0.05:
+        return True
+    return abs(pose.forward) < 0.1 and max(state.touching[car].tolist()) != HIT_NONE

@@ -1,0 +1,123 @@
+"""A place with cars that drivers drive, for tests: physics only, no pictures."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from donkeysim.core.workers import Workers
+from donkeysim.physics.engine import PhysicsEngine
+from donkeysim.world.specs import SceneSpec, load_car
+from donkeysim.world.state import HIT_NONE, make_control, make_state
+from donkeysim.world.tracks import load_scene
+
+CAR = load_car("original")
+STEPS = 24
+
+
+@dataclass
+class Drive:
+    """What happened."""
+
+    off_road: int = 0
+    hits: set[int] = field(default_factory=set)
+    crossings: list[float] = field(default_factory=list)
+    time: float = 0.0
+    distance: float = 0.0
+    trace: list[np.ndarray] = field(default_factory=list)
+    nearest: float = math.inf
+
+    @property
+    def laps(self):
+        return np.diff(self.crossings)
+
+
+class Course:
+    """Cars on a scene, slot 0 on the first place of the grid."""
+
+    def __init__(self, scene, car_count=1):
+        prop_count = len(scene.props.mass)
+        self.scene = scene
+        self.engine = PhysicsEngine([scene], np.zeros(1, np.int32), CAR, 1, car_count, prop_count, Workers(1))
+        self.state, self.control = make_state(1, car_count, prop_count), make_control(car_count)
+        self.engine.place_props(self.state, 0)
+        self.place_on_grid(0, 0)
+
+    def place_on_grid(self, car, slot):
+        x, y, z = self.scene.start.position[slot]
+        self.place(car, x, y, float(self.scene.start.yaw[slot]), height=z)
+
+    def place(self, car, x, y, yaw, roll=0.0, height=0.1):
+        c, s, cr, sr = math.cos(yaw / 2), math.sin(yaw / 2), math.cos(roll / 2), math.sin(roll / 2)
+        self.state.present[car] = 1
+        self.engine.place_car(self.state, car, (x, y, height), (c * cr, c * sr, s * sr, s * cr), at_rest=True)
+
+    def park(self, car, node, lateral):
+        """Put a car on the path, `lateral` to its left, brakes on."""
+        here, after = self.scene.path.position[node], self.scene.path.position[node + 1]
+        yaw = math.atan2(after[1] - here[1], after[0] - here[0])
+        self.place(car, here[0] - lateral * math.sin(yaw), here[1] + lateral * math.cos(yaw), yaw, height=0.06)
+        self.control.brake[car] = 1.0
+
+    def drive(self, driver, laps=None, seconds=90.0, steps=STEPS):
+        """Let a driver drive car 0 until it has crossed the line once more than `laps`, or for `seconds`."""
+        state, seen = self.state, Drive()
+        lap = int(state.lap[0])
+        while seen.time < seconds and (laps is None or state.lap[0] <= laps):
+            driver.drive(state, self.control, 0)
+            before = state.position[0].copy()
+            self.engine.step(state, self.control, steps)
+            seen.time += steps / 480
+            seen.distance += float(np.linalg.norm(state.position[0] - before))
+            seen.off_road += not state.on_road[0]
+            seen.trace.append(state.position[0].copy())
+            if state.hit[0] != HIT_NONE:
+                seen.hits.add(int(state.hit[0]))
+            if state.lap[0] != lap:
+                lap = int(state.lap[0])
+                seen.crossings.append(float(state.crossing_step[0]) / 480)
+            for other in np.flatnonzero(state.present[1:]) + 1:
+                gap = float(np.linalg.norm(state.position[0, :2] - state.position[other, :2]))
+                seen.nearest = min(seen.nearest, gap)
+        return seen
+
+
+@functools.cache
+def load_track(name="generated_track"):
+    return load_scene(SceneSpec(name))
+
+
+def mirror_scene(scene):
+    """The scene seen in a mirror: y becomes -y."""
+    ground, path, start, props = scene.ground, scene.path, scene.start, scene.props
+
+    def flip(points):
+        return points * np.array([1.0, -1.0, 1.0])[: points.shape[-1]]
+
+    def flip_origin(origin, extent):
+        return (origin[0], -(origin[1] + extent))
+
+    height_extent = (ground.height.shape[0] - 1) * ground.height_cell
+    return replace(
+        scene,
+        path=replace(
+            path,
+            position=flip(path.position),
+            width_left=path.width_right,
+            width_right=path.width_left,
+            shortest=flip(path.shortest),
+        ),
+        ground=replace(
+            ground,
+            height=ground.height[::-1].copy(),
+            height_origin=flip_origin(ground.height_origin, height_extent),
+            surface=ground.surface[::-1].copy(),
+            surface_origin=flip_origin(ground.surface_origin, ground.surface.shape[0] * ground.surface_cell),
+        ),
+        start=replace(start, position=flip(start.position), yaw=-start.yaw, line=flip(start.line)[:, ::-1].copy()),
+        props=replace(props, position=flip(props.position), yaw=-props.yaw),
+        colliders=replace(scene.colliders, centre=flip(scene.colliders.centre), yaw=-scene.colliders.yaw),
+    )

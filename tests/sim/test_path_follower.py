@@ -1,0 +1,146 @@
+"""The pace car and the expert drive real physics."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import SpecError
+from donkeysim.sim.driving_line import plan_fastest
+from donkeysim.sim.lap_time import GripUse
+from donkeysim.sim.path_follower import PathFollower
+from driving import CAR, Course, load_track, mirror_scene
+
+
+@pytest.fixture(scope="module")
+def track():
+    return load_track()
+
+
+@pytest.fixture(scope="module")
+def drivers(track):
+    return {style: PathFollower(track, CAR, style) for style in ("steady", "fast")}
+
+
+class ProportionalDriver:
+    """What a client can do with cte and its change alone, and a speed limit of its own."""
+
+    def __init__(self):
+        self.cte = None
+
+    def drive(self, state, control, car):
+        cte = float(state.cte[car])
+        change = 0.0 if self.cte is None else cte - self.cte
+        self.cte = cte
+        control.steer[car] = max(-1.0, min(1.0, -2.4 * cte - 32.0 * change))
+        control.throttle[car] = max(0.0, min(1.0, 1.5 - float(np.linalg.norm(state.velocity[car]))))
+        control.brake[car] = 0.0
+
+
+def test_the_steady_driver_laps_in_its_lane_without_a_hit(track, drivers):
+    seen = Course(track).drive(drivers["steady"], laps=3)
+    assert len(seen.laps) == 3
+    assert (seen.off_road, seen.hits) == (0, set())
+    assert 1.2 < seen.distance / seen.time < 1.5
+
+
+def test_the_steady_driver_keeps_to_the_path(track, drivers):
+    course = Course(track)
+    course.drive(drivers["steady"], seconds=5.0)
+    for _ in range(20):
+        course.drive(drivers["steady"], seconds=0.8)
+        assert abs(course.state.cte[0]) < 0.04
+
+
+def test_the_fast_driver_laps_within_a_quarter_of_the_least_time(track, drivers):
+    least = plan_fastest(track.path, track.ground, CAR, GripUse(), margin=0.5 * CAR.chassis_size[1]).lap_time
+    seen = Course(track).drive(drivers["fast"], laps=3)
+    assert (seen.off_road, seen.hits) == (0, set())
+    assert len(seen.laps) == 3
+    assert np.all(seen.laps[1:] < 1.22 * least)
+    assert seen.laps[0] < 1.35 * least, "the first lap begins at standstill"
+
+
+@pytest.mark.parametrize("style", ["steady", "fast"])
+def test_a_mirrored_track_gives_mirrored_laps(track, drivers, style):
+    seen = Course(track).drive(drivers[style], laps=2)
+    mirrored_track = mirror_scene(track)
+    mirrored = Course(mirrored_track).drive(PathFollower(mirrored_track, CAR, style), laps=2)
+    assert (mirrored.off_road, mirrored.hits) == (0, set())
+    assert mirrored.laps == pytest.approx(seen.laps, abs=0.1)
+
+
+@pytest.mark.parametrize("slot", [1, 10, 35, 62])
+def test_the_fast_driver_starts_from_any_place_of_the_grid(track, drivers, slot):
+    course = Course(track)
+    course.place_on_grid(0, slot)
+    seen = course.drive(drivers["fast"], laps=1)
+    assert (seen.off_road, seen.hits) == (0, set())
+    assert len(seen.laps) == 1
+
+
+@pytest.mark.parametrize("steps", [1, 8, 48])
+def test_the_fast_driver_may_be_asked_at_other_rates(track, drivers, steps):
+    seen = Course(track).drive(drivers["fast"], laps=1, steps=steps)
+    assert seen.off_road == 0
+    assert len(seen.laps) == 1
+
+
+@pytest.mark.parametrize("style", ["steady", "fast"])
+@pytest.mark.parametrize(
+    ("x", "y", "yaw"), [(0.0, 0.0, math.pi), (0.0, 0.56, 3.0), (0.0, 2.5, 2.0), (0.0, -2.0, -2.0), (0.0, 0.0, 1.57)]
+)
+def test_a_car_put_astray_comes_back_and_laps(track, drivers, style, x, y, yaw):
+    course = Course(track)
+    start = track.start.position[0]
+    course.place(0, start[0] + x, start[1] + y, yaw)
+    course.drive(drivers[style], seconds=30.0)
+    seen = course.drive(drivers[style], laps=int(course.state.lap[0]) + 1, seconds=60.0)
+    assert seen.off_road == 0
+    assert len(seen.crossings) == 2
+
+
+def test_a_car_on_its_roof_stops_asking_for_power(track, drivers):
+    course = Course(track)
+    course.place(0, *track.start.position[0, :2], 0.0, roll=math.pi, height=0.1)
+    drivers["steady"].drive(course.state, course.control, 0)
+    assert (course.control.throttle[0], course.control.brake[0]) == (0.0, 1.0)
+
+
+def test_the_driver_keeps_nothing_between_calls(track, drivers):
+    course = Course(track)
+    course.drive(drivers["fast"], seconds=3.0)
+    drivers["fast"].drive(course.state, course.control, 0)
+    asked = [float(array[0]) for array in course.control]
+    other = Course(track)
+    drivers["fast"].drive(other.state, other.control, 0)
+    drivers["fast"].drive(course.state, course.control, 0)
+    assert [float(array[0]) for array in course.control] == asked
+
+
+def test_the_driver_writes_only_its_own_row(track, drivers):
+    course = Course(track, car_count=3)
+    course.control.steer[:] = 0.5
+    course.drive(drivers["steady"], seconds=0.5)
+    assert np.all(course.control.steer[1:] == 0.5)
+
+
+def test_the_steady_driver_goes_straight_on_the_endless_plane():
+    scene = load_track("flat")
+    seen = Course(scene).drive(PathFollower(scene, CAR, "steady"), seconds=10.0)
+    assert seen.distance > 10.0
+    assert abs(seen.trace[-1][1] - scene.path.position[0, 1]) < 0.02
+
+
+def test_a_driver_proportional_to_cte_and_its_change_laps_on_the_road(track):
+    seen = Course(track).drive(ProportionalDriver(), laps=3)
+    assert len(seen.laps) == 3
+    assert (seen.off_road, seen.hits) == (0, set())
+    assert seen.distance / seen.time >= 1.2
+
+
+def test_an_unknown_style_is_refused_by_name(track):
+    with pytest.raises(SpecError, match="did you mean 'steady'"):
+        PathFollower(track, CAR, "stead")
