@@ -1,12 +1,14 @@
-"""Take the pictures of the watching page that the documentation shows, from the real program.
+"""Take the pictures of the watching page that the documentation shows, and the menu's pictures of the scenes.
 
-Starts `donkey_sim` with the pace car and three clients, opens the page in headless Chromium and writes JPEG files
-beside this one. Run it from anywhere: `python docs/pictures/take.py`. Needs the extra `dev` and a Chromium.
+Draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car and three
+clients, opens the page in headless Chromium and writes JPEG files beside this one. Run it from anywhere:
+`python docs/pictures/take.py`. Needs the extra `dev` and a Chromium.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import socket
@@ -16,6 +18,12 @@ import threading
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from donkeysim.core.image import encode_jpeg
+from donkeysim.serve.spectator import PREVIEWS
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
+from donkeysim.world.tracks import list_scenes
 
 HERE = Path(__file__).parent
 JPEG_QUALITY = 84
@@ -59,6 +67,8 @@ class Driver:
 
 def main() -> None:
     """Take all pictures."""
+    for name in list_scenes():
+        write_preview(name)
     program = subprocess.Popen(
         [
             sys.executable,
@@ -84,6 +94,25 @@ def main() -> None:
     finally:
         program.terminate()
         program.wait(10)
+
+
+def write_preview(name: str) -> None:
+    """Write the menu's picture of a scene: a car at the start, seen from behind and above."""
+    simulator = Simulator(WorldSpec(scene=SceneSpec(name)))
+    car = simulator.add_car(body=BodySpec(colour=(220, 60, 40)))
+    simulator.step(240)
+    x, y, z = simulator.state.position[car].tolist()
+    w, _, _, turn = simulator.state.orientation[car].tolist()
+    yaw = 2.0 * math.atan2(turn, w)
+    back, left, up = 2.2, 0.9, 1.0
+    place = (
+        x - back * math.cos(yaw) - left * math.sin(yaw),
+        y - back * math.sin(yaw) + left * math.cos(yaw),
+        z + up,
+    )
+    camera = CameraSpec(width=640, height=360, fov=math.radians(55.0), supersample=2)
+    picture = simulator.view(0, place, (0.0, math.radians(14.0), yaw - math.radians(12.0)), camera)
+    (PREVIEWS / f"{name}.jpg").write_bytes(encode_jpeg(picture, JPEG_QUALITY))
 
 
 def read_addresses(program: subprocess.Popen[str]) -> tuple[int, str]:

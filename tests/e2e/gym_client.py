@@ -1,8 +1,8 @@
-"""A client that behaves on the socket exactly as the original's Gymnasium client 1.3.1 does, written anew.
+r"""A client that behaves on the socket exactly as the original's Gymnasium client 1.3.1 does, written anew.
 
 One background thread receives (and answers events at once); control, reset, scene choice go through a slot of one that
-the last writer wins; messages are bare JSON objects without a terminator, every value a string; lines are cut between the
-first "{" and the last "}\\n".
+the last writer wins; messages are bare JSON objects without a terminator, every value a string; lines are cut between
+the first "{" and the last "}\\n".
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import pytest
 from chromium import wait_for_pictures
 from playwright.sync_api import expect, sync_playwright
 
+from donkeysim.core.errors import SceneError
 from donkeysim.serve.spectator import create_app
 from donkeysim.web.serving import PageServer, bind_port
 from stand_ins.watched_stage import WatchedStage
@@ -163,9 +164,13 @@ def test_what_the_stage_refuses_is_shown_as_one_sentence(open_page, served):
     served.stage.scene_name = None
     page = open_page()
     expect(page.locator(".scene-card").first).to_be_visible()
-    served.stage.scene_names = lambda: ("gone",)
+
+    async def refuse(name):
+        raise SceneError("warehouse is running; exit it first, then load 'generated_road'.")
+
+    served.stage.load_scene = refuse
     page.get_by_role("button", name="generated road").click()
-    expect(page.get_by_role("alert")).to_contain_text("unknown scene 'generated_road'")
+    expect(page.get_by_role("alert")).to_have_text("warehouse is running; exit it first, then load 'generated_road'.")
 
 
 def test_loading_tells_what_is_being_done(open_page, served):
@@ -269,7 +274,7 @@ def test_a_page_that_nobody_sees_asks_for_nothing(open_page, served):
 
 
 def test_a_slow_stage_is_asked_for_smaller_pictures_and_never_for_two_at_once(open_page, served):
-    served.stage.picture_delay = 0.12
+    served.stage.picture_delay = 0.15
     page = open_page()
     wait_for_pictures(page, 1)
     widths = lambda: [call[3] for call in served.stage.calls if call[1:2] == ("chase",)]  # noqa: E731

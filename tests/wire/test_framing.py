@@ -11,7 +11,10 @@ from donkeysim.core.clock import ManualClock
 from donkeysim.wire.framing import MOST_BYTES, MOST_DEPTH, Fault, ObjectReader
 
 GOOD = b'{"msg_type": "control", "steering": "0.1", "throttle": "0.3", "brake": "0.0"}'
-PRETTY = b'{\r\n  "msg_type" : "car_config",\r\n  "car_name" : "a {b} \\"c\\" \\\\",\n\t"extra": {"list": [1, 2, {"x": []}]}\n}'
+PRETTY = (
+    b'{\r\n  "msg_type" : "car_config",\r\n  "car_name" : "a {b} \\"c\\" \\\\",\n'
+    b'\t"extra": {"list": [1, 2, {"x": []}]}\n}'
+)
 
 
 def read(*portions, clock=None):

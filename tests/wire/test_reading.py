@@ -10,6 +10,17 @@ from donkeysim.wire.messages import DriveCar
 from donkeysim.wire.reading import list_requests, read_request
 
 
+CAMERA_FIELDS = (
+    "fov", "fish_eye_x", "fish_eye_y", "img_w", "img_h", "img_d", "img_enc", "offset_x", "offset_y", "offset_z",
+    "rot_x", "rot_y", "rot_z",
+)  # fmt: skip
+
+LIDAR_FIELDS = (
+    "degPerSweepInc", "degAngDown", "degAngDelta", "numSweepsLevels", "maxRange", "noise", "offset_x", "offset_y",
+    "offset_z", "rot_x",
+)  # fmt: skip
+
+
 def read(kind, **fields):
     return read_request({"msg_type": kind, **fields})
 
@@ -121,7 +132,7 @@ def test_whole_numbers_may_be_written_with_a_point():
     assert read("node_position", index=4.0).request.index == 4
 
 
-# -- step_mode ----------------------------------------------------------------------------------------------------------
+# -- step_mode --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("time_step", "count"), [("0.05", 24), (1, 480), ("0.0021", 1), (0.0166, 8)])
@@ -142,7 +153,7 @@ def test_asynchronous_needs_no_time_step():
         read("step_mode", step_mode="synchronus")
 
 
-# -- car_config -----------------------------------------------------------------------------------------------------------
+# -- car_config -------------------------------------------------------------------------------------------------------
 
 
 def test_a_car_is_dressed_and_missing_fields_keep():
@@ -171,12 +182,26 @@ def test_a_long_name_is_cut_with_a_note():
     assert "64" in note
 
 
-# -- cameras ----------------------------------------------------------------------------------------------------------------
+# -- cameras ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("zero", [0, "0", 0.0, "0.0", " 0 "])
 def test_zero_keeps_every_field_of_a_camera_silently(zero):
-    names = "fov fish_eye_x fish_eye_y img_w img_h img_d img_enc offset_x offset_y offset_z rot_x rot_y rot_z".split()
+    names = [
+        "fov",
+        "fish_eye_x",
+        "fish_eye_y",
+        "img_w",
+        "img_h",
+        "img_d",
+        "img_enc",
+        "offset_x",
+        "offset_y",
+        "offset_z",
+        "rot_x",
+        "rot_y",
+        "rot_z",
+    ]
     request, note = read("cam_config", **dict.fromkeys(names, zero))
     assert note == ""
     assert request == read("cam_config").request
@@ -242,7 +267,7 @@ def test_encodings_are_read_in_any_case():
     ]
 
 
-# -- lidar, positions, racers ------------------------------------------------------------------------------------------------
+# -- lidar, positions, racers -----------------------------------------------------------------------------------------
 
 
 def test_lidar_fields_become_ours_and_zero_keeps():
@@ -259,9 +284,7 @@ def test_lidar_fields_become_ours_and_zero_keeps():
     assert request.noise == pytest.approx(0.05)
     assert request.position == pytest.approx((0.0625, 0.0, 0.0625))
     assert request.pitch is None
-    names = (
-        "degPerSweepInc degAngDown degAngDelta numSweepsLevels maxRange noise offset_x offset_y offset_z rot_x".split()
-    )
+    names = LIDAR_FIELDS
     assert read("lidar_config", **dict.fromkeys(names, "0")) == read("lidar_config")
 
 

@@ -43,7 +43,7 @@ def read_options(arguments: Sequence[str]) -> Options:
     """Return the options of a command line; ends the program with one sentence and exit code 2 when one is wrong."""
     parser = _make_parser()
     own, log_file, ignored = _split_engine_switches(arguments, parser)
-    given, unknown = parser.parse_known_args(own)
+    given, unknown = parser.parse_known_args(_join_negative_numbers(own))
     if unknown:
         parser.error(_describe_unknown(unknown[0], parser))
     folders = [*given.tracks, *filter(None, os.environ.get("DONKEYSIM_TRACKS", "").split(os.pathsep))]
@@ -112,7 +112,8 @@ def _split_engine_switches(
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
-        if argument.startswith("--") or not argument.startswith("-") or argument in ("-h", "-"):
+        is_engines = argument[:1] == "-" and argument[1:2].isalpha() and argument != "-h"
+        if not is_engines:
             own.append(argument)
         elif argument.lower() == "-logfile":
             if not rest:
@@ -124,6 +125,17 @@ def _split_engine_switches(
             has_value = bool(rest) and not rest[0].startswith("-")
             ignored.append(f"{argument} {rest.pop(0)}" if has_value else argument)
     return own, log_file, ignored
+
+
+def _join_negative_numbers(arguments: list[str]) -> list[str]:
+    """Return the arguments with "--option -1" as "--option=-1", which argparse would take for two options."""
+    joined: list[str] = []
+    for argument in arguments:
+        if argument[:1] == "-" and argument[1:2].isdigit() and joined and joined[-1].startswith("--"):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def _list_options(parser: argparse.ArgumentParser) -> list[str]:

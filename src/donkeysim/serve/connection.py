@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from donkeysim.core.clock import Clock
 from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.peer_window import PeerWindow
 from donkeysim.serve.session import Session, Turn
+from donkeysim.wire.replies import TELEMETRY_START
 
 if TYPE_CHECKING:
     from donkeysim.serve.server import Server
@@ -24,6 +26,9 @@ MOST_UNSENT_BYTES = 1 << 20
 
 MOST_DEAF_SECONDS = 30.0
 """A client that reads nothing for so long, though there is something to read, is disconnected [s]."""
+
+PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
+"""Times between the single bytes of the next telemetry's start that ask a client that seems not to read for a sign [s]."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -42,9 +47,12 @@ class Connection(asyncio.BufferedProtocol):
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
         self._transport: asyncio.Transport | None = None
+        self._window: PeerWindow | None = None
         self._is_blocked = False
         self._is_deafened = False
         self._newest: bytes | None = None
+        self._begun_bytes = 0
+        self._probe_time = 0.0
         self._sent_bytes = 0
         self._drained_bytes = 0
         self._drained_time = read_clock()
@@ -55,7 +63,9 @@ class Connection(asyncio.BufferedProtocol):
         """Tune the socket and tell the server."""
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=0)
-        _tune(transport.get_extra_info("socket"))
+        connection = transport.get_extra_info("socket")
+        _tune(connection)
+        self._window = PeerWindow(connection, self._read_clock)
         self._server.welcome(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -66,6 +76,8 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Read what came."""
         self._take_turn(self.session.receive(bytes(self._view[:nbytes])))
+        if self._newest is not None and self._may_send(len(self._newest)):
+            self._send_newest()
 
     def eof_received(self) -> bool:
         """Let the transport close: who says no more gets no more."""
@@ -84,19 +96,19 @@ class Connection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """Send the newest telemetry, now that there is room."""
         self._is_blocked = False
-        if self._newest is not None:
-            line, self._newest = self._newest, None
-            self._write(line)
+        if self._newest is not None and self._may_send(len(self._newest)):
+            self._send_newest()
 
     # -- called by the server -----------------------------------------------------------------------------------------
 
     def take(self, output: Output) -> None:
         """Send, hold or replace what the stage has for this client."""
         if output.kind is OutputKind.TELEMETRY:
-            if self._is_blocked:
-                self._newest = output.line
+            self._newest = output.line
+            if self._may_send(len(output.line)):
+                self._send_newest()
             else:
-                self._write(output.line)
+                self._probe()
         elif output.kind in (OutputKind.EVENT, OutputKind.ANSWER):
             self._write(output.line)
         else:
@@ -117,7 +129,8 @@ class Connection(asyncio.BufferedProtocol):
         if unsent == 0 or self._sent_bytes - unsent > self._drained_bytes:
             self._drained_bytes = self._sent_bytes - unsent
             self._drained_time = now
-        elif now - self._drained_time > MOST_DEAF_SECONDS:
+        is_deaf = self._window is not None and self._window.seconds_behind() > MOST_DEAF_SECONDS
+        if is_deaf or now - self._drained_time > MOST_DEAF_SECONDS:
             self._transport.abort()
             return
         if self._is_deafened and unsent < MOST_UNSENT_BYTES // 2:
@@ -146,7 +159,36 @@ class Connection(asyncio.BufferedProtocol):
         if turn.wants_quit:
             self._server.quit()
 
+    def _may_send(self, line_bytes: int) -> bool:
+        """Return whether a telemetry sent now would soon be read."""
+        if self._is_blocked or self._window is None:
+            return False
+        return not self._window.is_behind(line_bytes) or self._window.may_force()
+
+    def _send_newest(self) -> None:
+        """Send the telemetry that is held, or the rest of it when its start was sent as probes."""
+        assert self._newest is not None
+        line, self._newest = self._newest[self._begun_bytes :], None
+        self._begun_bytes = 0
+        self._write_now(line)
+
+    def _probe(self) -> None:
+        """Send the next byte of what every telemetry begins with: the answer tells whether the client reads again."""
+        now = self._read_clock()
+        if self._is_blocked or self._begun_bytes >= len(TELEMETRY_START):
+            return
+        if self._begun_bytes == 0 or now >= self._probe_time:
+            self._probe_time = now + PROBE_SECONDS[self._begun_bytes]
+            self._begun_bytes += 1
+            self._write_now(TELEMETRY_START[self._begun_bytes - 1 : self._begun_bytes])
+
     def _write(self, line: bytes) -> None:
+        """Send a line, after the telemetry whose start was already sent."""
+        if self._begun_bytes:
+            self._send_newest()
+        self._write_now(line)
+
+    def _write_now(self, line: bytes) -> None:
         if self._transport is None or self._transport.is_closing():
             return
         self._sent_bytes += len(line)

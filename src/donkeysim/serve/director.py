@@ -31,6 +31,12 @@ WATCHED_SECONDS = 2.0
 REFRESH_SECONDS = 0.05
 """The list of cars is at most this old [s]."""
 
+PICTURE_PATIENCE = 0.1
+"""How long a watcher's picture waits for time to move on before it is drawn of the old moment [s]."""
+
+PICTURE_SECONDS = 0.02
+"""After one beat pictures are begun for this long; what is left waits for the next one [s]."""
+
 DELIVERY_SECONDS = 0.25
 """Longest wait for the event loop to take what was produced, when time is not paced [s]."""
 
@@ -66,6 +72,8 @@ class Director:
         self._scene_names = list_scenes(track_folders)
         self._stage: Stage | None = None
         self._inbox: queue.SimpleQueue[Callable[[Stage], None]] = queue.SimpleQueue()
+        self._picture_inbox: queue.SimpleQueue[Callable[[Stage], None]] = queue.SimpleQueue()
+        self._moved_time = -1.0
         self._outbox: list[Output] = []
         self._outbox_lock = threading.Lock()
         self._is_delivered = threading.Event()
@@ -139,7 +147,7 @@ class Director:
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`."""
-        return await self._ask(lambda stage: stage.take_picture(view, car_id, width, height))
+        return await self._ask(lambda stage: stage.take_picture(view, car_id, width, height), self._picture_inbox)
 
     async def load_scene(self, name: str) -> None:
         """Begin to load a scene; see `Watchable`."""
@@ -171,7 +179,9 @@ class Director:
         """Put a car back to where it began; see `Watchable`."""
         await self._ask(lambda stage: stage.reset_car(car_id))
 
-    async def _ask(self, question: Callable[[Stage], T]) -> T:
+    async def _ask(
+        self, question: Callable[[Stage], T], inbox: queue.SimpleQueue[Callable[[Stage], None]] | None = None
+    ) -> T:
         """Return what the stage answers, on the event loop."""
         assert self._loop is not None
         answer: asyncio.Future[T] = self._loop.create_future()
@@ -192,7 +202,9 @@ class Director:
             else:
                 self._call_on_loop(settle, result, None)
 
-        self._inbox.put(put_question)
+        if inbox is not None:
+            inbox.put(put_question)
+        self._inbox.put(put_question if inbox is None else _wake)
         return await answer
 
     # -- on the thread ------------------------------------------------------------------------------------------------
@@ -201,13 +213,15 @@ class Director:
         stage = self._stage = self._make_stage()
         while not self._is_stopping:
             self._take_requests(stage)
+            is_due = stage.seconds_to_beat() == 0.0
             self._guard(stage, lambda stage: stage.beat())
             self._hand_out(stage)
             self._refresh_rows(stage)
+            self._draw_for_watchers(stage, is_due)
 
     def _take_requests(self, stage: Stage) -> None:
         """Wait for the next beat or the first request, then carry out what is there."""
-        seconds = stage.seconds_to_beat()
+        seconds = self._seconds_to_act(stage.seconds_to_beat())
         try:
             first = self._inbox.get_nowait() if seconds == 0.0 else self._inbox.get(timeout=seconds)
         except queue.Empty:
@@ -215,6 +229,23 @@ class Director:
         self._guard(stage, first)
         for _ in range(self._inbox.qsize()):
             self._guard(stage, self._inbox.get_nowait())
+
+    def _seconds_to_act(self, seconds_to_beat: float | None) -> float | None:
+        """Return how long the thread may wait: to the next beat, or until a waiting picture loses its patience."""
+        if self._picture_inbox.empty():
+            return seconds_to_beat
+        patience = max(self._moved_time + PICTURE_PATIENCE - self._read_clock(), 0.0)
+        return patience if seconds_to_beat is None else min(seconds_to_beat, patience)
+
+    def _draw_for_watchers(self, stage: Stage, has_moved: bool) -> None:
+        """Draw right after a beat: every picture is of a new moment, and the next beat is far enough."""
+        began = self._read_clock()
+        if has_moved:
+            self._moved_time = began
+        elif began - self._moved_time < PICTURE_PATIENCE:
+            return
+        while not self._picture_inbox.empty() and self._read_clock() - began < PICTURE_SECONDS:
+            self._guard(stage, self._picture_inbox.get_nowait())
 
     def _guard(self, stage: Stage, task: Callable[[Stage], None]) -> None:
         """Carry out a task; an error of our own making must not end the program for everybody."""

@@ -16,7 +16,6 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -154,7 +153,6 @@ class Spectator:
         self._watchable = watchable
         self._wire_port = wire_port
         self._previews = previews
-        self._one_picture = asyncio.Lock()
 
     async def show_page(self, _request: Request) -> Response:
         """Answer the page itself."""
@@ -192,7 +190,7 @@ class Spectator:
                 await socket.send_text(_encode(self._answer_state(text)).decode())
 
     async def serve_pictures(self, socket: WebSocket) -> None:
-        """Answer every request of one view with one picture; views take turns."""
+        """Answer every request of one view with one picture."""
         await socket.accept()
         with suppress(WebSocketDisconnect):
             async for text in socket.iter_text():
@@ -211,8 +209,7 @@ class Spectator:
     async def _answer_picture(self, question: str) -> bytes | Refusal:
         try:
             wanted = _decode(question, PictureRequest)
-            async with self._one_picture:
-                return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
+            return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
         except DonkeySimError as error:
             return Refusal(str(error))
 

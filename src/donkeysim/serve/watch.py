@@ -83,7 +83,7 @@ class Watchable(Protocol):
         """Return the ground plan of the running scene; None in the menu and while loading."""
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
-        """Return a view of a car as JPEG, of the present moment.
+        """Return a view of a car as JPEG, of the next simulated moment, or of this one when time stands still.
 
         Args:
             view: Which.

@@ -74,6 +74,9 @@ class ErrorReply(Reply, frozen=True, tag="error"):
     error: str
 
 
+TELEMETRY_START = b'{"msg_type":"telemetry",'
+"""What every telemetry begins with, byte for byte."""
+
 _encode = msgspec.json.Encoder().encode
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
@@ -109,7 +112,7 @@ def encode_telemetry(
     """
     line = _encode(telemetry)
     _check_finite(line, telemetry)
-    parts = [b'{"msg_type":"telemetry",', line[1:-1], b',"image":"', binascii.b2a_base64(image, newline=False), b'"']
+    parts = [TELEMETRY_START, line[1:-1], b',"image":"', binascii.b2a_base64(image, newline=False), b'"']
     if second_image is not None:
         second = binascii.b2a_base64(second_image, newline=False)
         parts += [b',"imageb":"', second, b'","image_b":"', second, b'"']

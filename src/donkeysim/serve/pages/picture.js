@@ -1,9 +1,10 @@
 // One view of one car: asks for a picture, draws it, asks for the next; never two at once.
 
-const LEVELS = [1, 0.75, 0.55, 0.4];
-const SLOW_MS = 85;
-const FAST_MS = 28;
-const CALM_PICTURES = 15;
+const LEVELS = [1, 0.75, 0.5];
+const SLOW_MS = 120;
+const FAST_MS = 75;
+const SHORT_CALM = 15; // pictures between two changes of size
+const LONG_CALM = 960;
 const LARGEST_WIDTH = 1280;
 
 export class PicturePane {
@@ -24,6 +25,7 @@ export class PicturePane {
     this.level = 0;
     this.smoothed = 50;
     this.sinceChange = 0;
+    this.calm = SHORT_CALM;
     this.count = 0;
     document.addEventListener("visibilitychange", () => this.run());
     new IntersectionObserver((entries) => {
@@ -82,13 +84,16 @@ export class PicturePane {
     return { width, height: Math.min(height, LARGEST_WIDTH) };
   }
 
-  /** Fewer pixels when pictures come late, more when they come early. */
+  /** Fewer pixels when pictures come late, more when they come early; every relapse makes it wait twice as long. */
   adapt(elapsed) {
     this.smoothed += 0.15 * (elapsed - this.smoothed);
     this.sinceChange += 1;
-    if (this.sinceChange < CALM_PICTURES) return;
-    if (this.smoothed > SLOW_MS && this.level < LEVELS.length - 1) this.change(1);
-    else if (this.smoothed < FAST_MS && this.level > 0) this.change(-1);
+    if (this.smoothed > SLOW_MS && this.level < LEVELS.length - 1 && this.sinceChange > SHORT_CALM) {
+      this.calm = Math.min(2 * this.calm, LONG_CALM);
+      this.change(1);
+    } else if (this.smoothed < FAST_MS && this.level > 0 && this.sinceChange > this.calm) {
+      this.change(-1);
+    }
   }
 
   change(step) {

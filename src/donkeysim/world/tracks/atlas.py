@@ -188,7 +188,7 @@ def _paint_light(
     shade = np.zeros((rows, columns), np.float32)
     for shadow in shadows:
         _add_shadow(shade, shadow, sun, x, y)
-    shade = np.minimum(shade, 0.62)
+    shade = np.minimum(shade, 0.52)
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
     reach = max(track.road.width_left, track.road.width_right)

@@ -6,6 +6,7 @@ Masses are on the original's scale, where a car weighs 50.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -59,7 +60,7 @@ def build_cone(assets: Assets, variant: int) -> Mesh:
     """Return a traffic cone of 0.14 m on its black foot."""
     del variant
     stripes = assets.textured("cone stripes", make_cone_stripes)
-    body = make_revolved(((0.042, 0.010), (0.010, 0.140)), 8, stripes)
+    body = make_revolved(((0.042, 0.010), (0.006, 0.140)), 7, stripes, capped=False)
     return merge_meshes([make_box((0.104, 0.104, 0.010), (0.0, 0.0, 0.005), assets.plain((0.13, 0.13, 0.14))), body])
 
 
@@ -75,25 +76,20 @@ def build_broadleaf(assets: Assets, variant: int) -> Mesh:
         (0.72 * girth, top - 0.2 * (top - crown_low)), (0.0, top),
     )  # fmt: skip
     crown = make_revolved(profile, 6, leaves, uv_scale=2.0, wobble=_wobble(random, 5, 6, 0.14))
-    low = make_revolved(
-        ((0.0, -0.16), (0.2, -0.05), (0.17, 0.10), (0.0, 0.17)),
-        5,
-        leaves,
-        uv_scale=1.0,
-        wobble=_wobble(random, 4, 5, 0.12),
-    )
-    if variant >= 4:
-        return merge_meshes([_trunk(assets, 0.045, 0.028, crown_low + 0.12), crown])
-    angle = random.uniform(0.0, 6.28)
-    bough = place_mesh(low, (0.24 * np.cos(angle), 0.24 * np.sin(angle), crown_low + 0.20))
-    return merge_meshes([_trunk(assets, 0.045, 0.028, crown_low + 0.12), crown, bough])
+    tree = [_trunk(assets, 0.045, 0.028, crown_low + 0.12), crown]
+    if variant % 3 == 0:
+        lump = ((0.0, -0.16), (0.2, -0.05), (0.17, 0.10), (0.0, 0.17))
+        bough = make_revolved(lump, 5, leaves, wobble=_wobble(random, 4, 5, 0.12))
+        angle = random.uniform(0.0, 2.0 * math.pi)
+        tree += [place_mesh(bough, (0.24 * math.cos(angle), 0.24 * math.sin(angle), crown_low + 0.20))]
+    return merge_meshes(tree)
 
 
 def build_conifer(assets: Assets, variant: int) -> Mesh:
     """Return a spruce of three or four skirts."""
     random = np.random.default_rng(200 + variant)
     needles = assets.textured("spruce", lambda: make_foliage((30, 66, 44), (92, 136, 80), 11.0, 6))
-    tiers = 3 + variant % 2
+    tiers = 4 if variant == 5 else 3
     top = 1.15 + 0.2 * (variant % 3)
     parts = [_trunk(assets, 0.04, 0.03, 0.26)]
     for tier in range(tiers):
@@ -121,15 +117,15 @@ def build_bush(assets: Assets, variant: int) -> Mesh:
     random = np.random.default_rng(400 + variant)
     leaves = _leaves(assets, variant)
     profile = ((0.15, 0.0), (0.19, 0.08), (0.12, 0.19), (0.0, 0.23))
-    return make_revolved(profile, 6, leaves, uv_scale=2.0, wobble=_wobble(random, 4, 6, 0.15), capped=False)
+    return make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 4, 5, 0.15), capped=False)
 
 
 def build_rock(assets: Assets, variant: int) -> Mesh:
     """Return a grey boulder."""
     random = np.random.default_rng(500 + variant)
     stone = assets.plain((0.50, 0.49, 0.47))
-    profile = ((0.12, 0.0), (0.13, 0.05), (0.07, 0.11), (0.0, 0.125))
-    return make_revolved(profile, 6, stone, wobble=_wobble(random, 4, 6, 0.22), capped=False)
+    profile = ((0.13, 0.0), (0.11, 0.08), (0.0, 0.12))
+    return make_revolved(profile, 6, stone, wobble=_wobble(random, 3, 6, 0.22), capped=False)
 
 
 def _leaves(assets: Assets, variant: int) -> int:
@@ -139,7 +135,7 @@ def _leaves(assets: Assets, variant: int) -> int:
 
 
 def _trunk(assets: Assets, base: float, top: float, height: float) -> Mesh:
-    return make_revolved(((base, 0.0), (top, height)), 5, assets.textured("bark", make_bark), capped=False)
+    return make_revolved(((base, 0.0), (top, height)), 4, assets.textured("bark", make_bark), capped=False)
 
 
 def _wobble(random: np.random.Generator, rings: int, sides: int, strength: float) -> FloatArray:

@@ -1,0 +1,79 @@
+"""How much of what was sent a peer has not read yet, as far as this system can tell.
+
+The system's buffers on the client's side swallow dozens of telemetries when their owner sleeps, and it would wake up to
+old pictures. The receive window that the peer announces shrinks by what lies there unread, so on Linux the sender can see
+it (`TCP_INFO`). Elsewhere only the own send buffer limits what is under way.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+
+from donkeysim.core.clock import Clock
+
+FORCED_SECONDS = 6.0
+"""So long after the peer seemed to stop reading one line is sent anyway, to see whether the estimate still holds [s]."""
+
+SETTLING_SECONDS = 0.2
+"""Until the acknowledgement of that line is surely here [s]."""
+
+_SEND_WINDOW_OFFSET = 228
+"""Of `tcpi_snd_wnd` in the kernel's `struct tcp_info` (since Linux 5.4)."""
+
+_INFO_BYTES = 232
+
+
+class PeerWindow:
+    """Watches one connection; ask `is_behind` before each telemetry."""
+
+    def __init__(self, connection: socket.socket, read_clock: Clock) -> None:
+        self._connection = connection
+        self._read_clock = read_clock
+        self._widest = 0
+        self._behind_since: float | None = None
+        self._forced: tuple[float, int] | None = None
+
+    def seconds_behind(self) -> float:
+        """Return for how long the peer has seemed not to read [s]; 0 when it reads."""
+        return 0.0 if self._behind_since is None else self._read_clock() - self._behind_since
+
+    def is_behind(self, line_bytes: int) -> bool:
+        """Return whether about two lines of this size lie unread at the peer, so that another would only age there."""
+        window = self._read_window()
+        if window is None:
+            return False
+        now = self._read_clock()
+        self._widest = max(self._widest, window)
+        if self._forced is not None and now - self._forced[0] > SETTLING_SECONDS:
+            if window >= self._forced[1] - line_bytes // 4:
+                self._widest = window  # the forced line has been read: the peer's buffer has become smaller
+            self._forced = None
+        if self._widest - window <= line_bytes // 2:
+            self._behind_since = None
+            return False
+        if self._behind_since is None:
+            self._behind_since = now
+        return True
+
+    def may_force(self) -> bool:
+        """Return whether one line shall be sent although the peer seems not to read; at most once in a while."""
+        window = self._read_window()
+        if window is None or self.seconds_behind() < FORCED_SECONDS or self._forced is not None:
+            return False
+        self._forced = (self._read_clock(), window)
+        return True
+
+    def _read_window(self) -> int | None:
+        """Return the peer's receive window [byte], None where it cannot be known."""
+        if sys.platform != "linux":
+            return None
+        try:
+            info = self._connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_BYTES)
+        except OSError:
+            return None
+        if len(info) < _INFO_BYTES:
+            return None
+        window: int = struct.unpack_from("=I", info, _SEND_WINDOW_OFFSET)[0]
+        return window

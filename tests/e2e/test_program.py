@@ -1,0 +1,146 @@
+"""`donkey_sim` starts, complains and ends as a program should."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from e2e.simulator_process import SimulatorProcess
+from e2e.wire_client import WireClient
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "donkeysim.cli.donkey_sim", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--prot", "9091"], "'--port'"),
+        (["-port", "9091"], "'--port'"),
+        (["9091"], "options only"),
+        (["--port", "99999"], "0 (any free one) to 65535"),
+        (["--port", "x"], "not a whole number"),
+        (["--telemetry-hz", "7"], "480"),
+        (["--time-scale", "-1"], "max"),
+        (["--time-scale", "nan"], "not a number"),
+        (["--pace-car", "quick"], "'steady', 'fast'"),
+        (["--max-cars", "0"], "1 to 256"),
+        (["--idle-timeout", "0"], "more than 0"),
+        (["--scene", "generated_trak"], "did you mean 'generated_track'?"),
+        (["--scene", "nowhere.toml"], "no track file"),
+        (["--tracks", "no_such_folder"], "no folder"),
+        (["--host", "no.such.host.invalid"], "--host"),
+        (["-logFile"], "-logFile"),
+    ],
+)
+def test_impossible_options_give_one_sentence_and_exit_code_2(arguments, text):
+    result = run("--no-page", *arguments)
+    assert result.returncode == 2
+    assert text in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stderr.startswith("donkey_sim: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_broken_track_file_names_file_and_line(tmp_path):
+    (tmp_path / "mine.toml").write_text("format = 1\nnonsense = 3\n")
+    result = run("--no-page", "--port", "0", "--tracks", str(tmp_path), "--scene", "mine")
+    assert result.returncode == 2
+    assert "mine.toml, line 2" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_port_in_use_is_one_line_that_names_it():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        result = run("--no-page", "--port", str(port))
+    assert result.returncode == 1
+    assert f"port {port}" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_switches_of_the_original_engine_are_ignored_and_logged(tmp_path):
+    log = tmp_path / "unitylog.txt"
+    switches = ["-batchmode", "-nographics", "-screen-width", "800", "-logFile", str(log), "--host", "127.0.0.1"]
+    with SimulatorProcess(*switches) as simulator:
+        with WireClient(simulator.address) as client:
+            client.read_until("scene_selection_ready")
+            client.send({"msg_type": "warp"}, {"msg_type": "warp"})
+            client.read_until("error")
+        simulator.interrupt()
+    text = log.read_text()
+    assert "-screen-width 800" in text
+    assert text.count("unknown msg_type 'warp'") == 1
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("scene", [(), ("--scene", "generated_track")])
+def test_signals_end_it_with_exit_code_0_and_free_the_port(number, scene):
+    with SimulatorProcess(*scene) as simulator, WireClient(simulator.address) as client:
+        client.read_until("scene_selection_ready", "telemetry", "scene_loaded", seconds=60)
+        simulator.process.send_signal(number)
+        assert simulator.wait() == 0
+        assert client.is_closed()
+        with socket.socket() as again:
+            again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            again.bind(simulator.address)
+
+
+@pytest.mark.parametrize("scene", [(), ("--scene", "generated_track")])
+def test_quit_app_ends_it_with_exit_code_0(scene):
+    with SimulatorProcess(*scene) as simulator, WireClient(simulator.address) as client:
+        client.read_until("scene_selection_ready", "telemetry", seconds=60)
+        client.send({"msg_type": "quit_app"})
+        assert client.is_closed()
+        assert simulator.wait() == 0
+
+
+@posix
+def test_after_a_kill_the_port_can_be_bound_at_once_and_no_child_lives_on():
+    import psutil
+
+    with SimulatorProcess("--scene", "generated_track") as simulator, WireClient(simulator.address) as client:
+        client.read_until("telemetry", seconds=60)
+        assert psutil.Process(simulator.process.pid).children(recursive=True) == []
+        simulator.process.kill()
+        simulator.process.wait()
+        port = simulator.address[1]
+        with SimulatorProcess("--port", str(port)) as again:
+            assert again.address[1] == port
+
+
+def test_it_listens_before_anything_is_compiled_and_says_that_it_compiles(tmp_path):
+    environment = {**os.environ, "DONKEYSIM_KERNEL_CACHE": str(tmp_path)}
+    with SimulatorProcess(environment=environment) as simulator:
+        assert time.perf_counter() - simulator.started < 5.0
+        with WireClient(simulator.address) as client, WireClient(simulator.address) as other:
+            client.read_until("scene_selection_ready")
+            client.send({"msg_type": "load_scene", "scene_name": "generated_track"})
+            deadline = time.monotonic() + 20
+            while not any("compiling kernels" in line for line in simulator.lines) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert any("First run: compiling kernels" in line for line in simulator.lines)
+            other.read_until("scene_selection_ready")
+            other.send({"msg_type": "get_scene_names"}, {"msg_type": "get_protocol_version"})
+            assert "generated_track" in other.read_until("scene_names", seconds=5)["scene_names"]
+            other.send({"msg_type": "quit_app"})
+            assert simulator.wait() == 0
+
+
+def test_its_physics_rate_is_the_simulators():
+    from donkeysim.cli.options import PHYSICS_RATE
+    from donkeysim.core import types
+
+    assert types.PHYSICS_RATE == PHYSICS_RATE

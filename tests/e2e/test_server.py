@@ -1,0 +1,192 @@
+"""Real clients over real sockets: each served on its own, none disturbed by another's faults."""
+
+import contextlib
+import itertools
+import json
+import random
+import socket
+import sys
+import time
+
+import pytest
+
+from e2e.simulator_process import SimulatorProcess
+from e2e.wire_client import WireClient
+from wire.hostile import make_hostile
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    with SimulatorProcess("--scene", "generated_track", "--time-scale", "2") as process:
+        with WireClient(process.address) as client:
+            client.read_until("telemetry", seconds=90)
+        yield process
+        assert process.process.poll() is None, "nothing that a client did has ended the simulator"
+        assert not any("Traceback" in line for line in process.lines), process.lines
+
+
+def test_who_joins_a_running_scene_gets_scene_car_and_telemetry_in_this_order(simulator):
+    with WireClient(simulator.address) as client:
+        assert [client.read()["msg_type"] for _ in range(3)] == ["scene_loaded", "car_loaded", "telemetry"]
+        client.send({"msg_type": "get_scene_names"})
+        assert client.read_until("scene_names")["scene_names"] == ["generated_track"]
+        client.send({"msg_type": "get_protocol_version"})
+        assert client.read_until("protocol_version")["version"] == "2"
+
+
+def test_answers_go_to_the_client_that_asked(simulator):
+    with WireClient(simulator.address) as first, WireClient(simulator.address) as second:
+        first.read_until("telemetry")
+        second.read_until("telemetry")
+        first.send({"msg_type": "node_position", "index": "5"})
+        assert first.read_until("node_position")["index"] == 5
+        assert all(second.read()["msg_type"] == "telemetry" for _ in range(5))
+
+
+def test_a_client_that_sends_nonsense_disturbs_nobody(simulator):
+    with WireClient(simulator.address) as good, WireClient(simulator.address) as bad:
+        good.read_until("telemetry")
+        bad.read_until("telemetry")
+        bad.socket.sendall(b'{"msg_type":"control","steering":"x"}\xff\xff{{{{"}\n')
+        bad.read_until("error")
+        good.send({"msg_type": "control", "steering": "0.1", "throttle": "0.1"})
+        frames = [good.read_until("telemetry")["frame"] for _ in range(20)]
+        assert frames == list(range(frames[0], frames[0] + 20))
+        bad.send({"msg_type": "control", "steering": "0.5", "throttle": "0"})
+        assert any(bad.read_until("telemetry")["steering_angle"] == 0.5 for _ in range(10))
+
+
+def test_a_car_leaves_with_its_client_and_its_place_is_free_again(simulator):
+    places = []
+    for end in (WireClient.vanish, lambda client: client.socket.close()) * 3:
+        client = WireClient(simulator.address)
+        message = client.read_until("telemetry")
+        places.append((round(message["pos_x"], 2), round(message["pos_z"], 2)))
+        client.socket.sendall(b'{"msg_type":"contr')
+        end(client)
+        time.sleep(0.1)
+    assert len(set(places)) == 1
+
+
+def test_two_cars_never_start_in_the_same_place(simulator):
+    clients = [WireClient(simulator.address) for _ in range(8)]
+    places = [client.read_until("telemetry") for client in clients]
+    spots = {(round(place["pos_x"], 1), round(place["pos_z"], 1)) for place in places}
+    assert len(spots) == 8
+    assert all(place["on_road"] for place in places)
+    for client in clients:
+        client.socket.close()
+
+
+@pytest.mark.parametrize("request_line", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n"])
+def test_web_pages_cannot_talk_to_the_port(simulator, request_line):
+    with WireClient(simulator.address, seconds=5) as client:
+        client.socket.sendall(request_line + b'{"msg_type":"exit_scene"}{"msg_type":"quit_app"}')
+        assert client.is_closed()
+    with WireClient(simulator.address) as client:
+        assert client.read()["msg_type"] == "scene_loaded"
+
+
+def test_a_message_too_long_ends_only_its_connection(simulator):
+    with WireClient(simulator.address, seconds=5) as client:
+        client.read_until("telemetry")
+        with contextlib.suppress(ConnectionError):
+            client.socket.sendall(b'{"a":"' + b"x" * (2 << 20))
+        assert client.is_closed()
+
+
+@pytest.mark.parametrize("receive_buffer", [None, 4096])
+def test_who_slept_gets_a_fresh_telemetry_among_its_first_three_and_loses_no_event(simulator, receive_buffer):
+    if receive_buffer is None and sys.platform != "linux":
+        pytest.skip("only Linux tells how much a peer has not read")
+    with WireClient(simulator.address, receive_buffer=receive_buffer) as client:
+        for _ in range(10):
+            client.read_until("telemetry")
+        time.sleep(5.0)
+        with WireClient(simulator.address) as other:
+            now = other.read_until("telemetry")["time"]
+        ages = [now - client.read_until("telemetry")["time"] for _ in range(3)]
+        assert min(ages) < 0.2 * 2, f"0.2 s at time scale 2; {ages}"
+        client.send({"msg_type": "node_position", "index": "7"})
+        client.read_until("node_position", seconds=5)
+        times = [client.read_until("telemetry")["time"] for _ in range(20)]
+        gaps = [b - a for a, b in itertools.pairwise(times)]
+        assert max(gaps) < 0.12, f"who reads again gets every telemetry again; {gaps}"
+
+
+def test_who_needs_longer_than_a_telemetry_lasts_still_gets_fresh_ones(simulator):
+    with WireClient(simulator.address) as client, WireClient(simulator.address) as other:
+        seen = []
+        for _ in range(30):
+            seen.append(client.read_until("telemetry")["time"])
+            time.sleep(0.1)
+        assert seen[-1] - seen[0] > 29 * 0.1 * 2 * 0.7, "it follows the clock, at twice its pace"
+        other.socket.close()
+
+
+def test_two_thousand_hostile_messages_over_a_socket_are_survived(simulator):
+    source = random.Random(2000)
+    ping = b'\n{"msg_type":"get_protocol_version"}'
+    client = WireClient(simulator.address)
+    good = WireClient(simulator.address)
+    good.read_until("telemetry")
+    for number in range(2000):
+        client.socket.sendall(make_hostile(source) + ping)
+        kind = ""
+        while kind != "protocol_version":
+            kind = client.read()["msg_type"]
+            assert kind in ("telemetry", "error", "protocol_version", "scene_names", "node_position", "scene_loaded",
+                            "car_loaded", "collision_with_starting_line")  # fmt: skip
+        if number % 100 == 0:
+            good.read_until("telemetry")
+    client.socket.close()
+    good.socket.close()
+
+
+def test_exit_scene_brings_all_to_the_menu_and_the_first_choice_wins(simulator):
+    with WireClient(simulator.address) as first, WireClient(simulator.address) as second:
+        first.read_until("telemetry")
+        second.read_until("telemetry")
+        first.send({"msg_type": "exit_scene"})
+        for client in (first, second):
+            client.read_until("scene_selection_ready")
+        second.send({"msg_type": "control", "steering": "0"})
+        assert "no scene is running" in second.read_until("error")["error"]
+        first.send({"msg_type": "load_scene", "scene_name": "generated_trac"})
+        assert "did you mean 'generated_track'" in first.read_until("error")["error"]
+        second.send({"msg_type": "load_scene", "scene_name": "generated_track"})
+        first.send({"msg_type": "load_scene", "scene_name": "generated_track"})
+        for client in (first, second):
+            assert client.read_until("scene_loaded", "error")["scene_name"] == "generated_track"
+            client.read_until("car_loaded")
+            client.read_until("telemetry")
+        first.send({"msg_type": "load_scene", "scene_name": "warehouse"})
+        assert "exit_scene first" in first.read_until("error")["error"]
+
+
+def test_lock_step_answers_every_control_even_when_many_are_sent_at_once():
+    with SimulatorProcess() as simulator, WireClient(simulator.address) as client:
+        client.send(
+            {"msg_type": "load_scene", "scene_name": "generated_track"},
+            {"msg_type": "step_mode", "step_mode": "synchronous", "time_step": "0.1"},
+            *({"msg_type": "control", "steering": str(index / 100), "throttle": "0.2"} for index in range(100)),
+        )
+        answers = [client.read_until("telemetry", seconds=60) for _ in range(100)]
+        assert [answer["steering_angle"] for answer in answers] == [index / 100 for index in range(100)]
+        assert [answer["time"] for answer in answers] == pytest.approx([0.1 * (index + 1) for index in range(100)])
+        client.socket.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            client.read()
+
+
+def test_every_line_is_pure_compact_ascii(simulator):
+    with socket.create_connection(simulator.address, timeout=10) as connection:
+        connection.sendall('{"msg_type":"Zoë"}'.encode())
+        data = b""
+        while data.count(b"\n") < 8:
+            data += connection.recv(1 << 16)
+    for line in data.split(b"\n")[:-1]:
+        assert line.isascii()
+        assert line.startswith(b'{"msg_type":"')
+        assert b'": ' not in line
+        json.loads(line)

@@ -1,0 +1,96 @@
+"""The stage's thread draws for watchers right after time has moved, and also when time stands still."""
+
+import asyncio
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from donkeysim.serve import director as director_module
+from donkeysim.serve.director import Director
+
+
+class BeatingStage:
+    """A stage that only beats and draws; a picture is the number of the beat it shows."""
+
+    scene_name, is_loading, loading_stage = "flat", False, ""
+
+    def __init__(self, beat_seconds):
+        self.beat_seconds = beat_seconds
+        self.beat_count = 0
+        self.next_beat = time.perf_counter()
+        self.picture_seconds = 0.0
+
+    def seconds_to_beat(self):
+        return None if self.beat_seconds is None else max(0.0, self.next_beat - time.perf_counter())
+
+    def beat(self):
+        if self.seconds_to_beat() == 0.0:
+            self.next_beat += self.beat_seconds
+            self.beat_count += 1
+
+    def take_outputs(self):
+        return []
+
+    def list_cars(self):
+        return []
+
+    def take_picture(self, view, car_id, width, height):
+        end = time.perf_counter() + self.picture_seconds
+        while time.perf_counter() < end:
+            pass
+        return SimpleNamespace(beat=self.beat_count, phase=self.next_beat - time.perf_counter())
+
+
+def watch(stage, question):
+    """Run a director over the stage and ask it."""
+
+    async def run():
+        director = Director(lambda: stage, lambda outputs: None, time.perf_counter)
+        director.start()
+        answer = await asyncio.wait_for(question(director), 10)
+        director.stop()
+        return answer
+
+    return asyncio.run(run())
+
+
+def test_every_picture_shows_a_new_beat_and_is_drawn_early_in_it():
+    async def take_six(director):
+        return [await director.take_picture("chase", 1, 320, 180) for _ in range(6)]
+
+    pictures = watch(BeatingStage(0.05), take_six)
+    beats = [picture.beat for picture in pictures]
+    assert len(set(beats)) == 6
+    phases = sorted(picture.phase for picture in pictures)
+    assert phases[3] > 0.025
+
+
+def test_views_asked_for_together_show_the_same_beat():
+    async def take_two(director):
+        await director.take_picture("chase", 1, 320, 180)
+        return await asyncio.gather(*(director.take_picture(view, 1, 320, 180) for view in ("chase", "camera")))
+
+    first, second = watch(BeatingStage(0.05), take_two)
+    assert first.beat == second.beat
+
+
+def test_a_scene_that_waits_is_drawn_all_the_same():
+    async def take_one(director):
+        return await director.take_picture("chase", 1, 320, 180)
+
+    assert watch(BeatingStage(None), take_one).beat == 0
+
+
+def test_many_watchers_cannot_hold_up_time():
+    stage = BeatingStage(0.05)
+    stage.picture_seconds = 0.8 * director_module.PICTURE_SECONDS
+
+    async def take_many(director):
+        began = time.perf_counter()
+        await asyncio.gather(*(director.take_picture("chase", 1, 320, 180) for _ in range(20)))
+        return time.perf_counter() - began
+
+    elapsed = watch(stage, take_many)
+    assert stage.beat_count == pytest.approx(elapsed / 0.05, abs=3)
+    assert stage.beat_count >= 8

@@ -1,0 +1,538 @@
+"""The stage gives clients cars, does what they ask for in order, and lets time move on for all of them alike."""
+
+import json
+import math
+
+import pytest
+from PIL import Image
+
+from donkeysim.core.clock import ManualClock
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.image import decode_picture
+from donkeysim.serve.output import OutputKind
+from donkeysim.serve.stage import Stage
+from donkeysim.serve.stage_options import StageOptions
+from donkeysim.wire.reading import read_request
+
+
+class Rehearsal:
+    """A stage on a clock of its own, with what each client received."""
+
+    def __init__(self, **options):
+        self.clock = ManualClock()
+        self.stage = Stage(StageOptions(**{"max_cars": 3, **options}), self.clock, lambda text: None)
+        self.received = {}
+        self.kinds = {}
+
+    def say(self, client, kind, **fields):
+        self.stage.execute(client, read_request({"msg_type": kind, **fields}).request)
+        self.collect()
+
+    def join(self, *clients):
+        for client in clients:
+            self.stage.join(client)
+        self.collect()
+
+    def load(self, name="generated_track"):
+        self.stage.load_scene(name)
+        self.collect()
+
+    def beat(self, count=1):
+        for _ in range(count):
+            self.clock.advance(0.05)
+            self.stage.beat()
+            self.collect()
+
+    def collect(self):
+        for client, kind, line in self.stage.take_outputs():
+            message = json.loads(line) if line.startswith(b"{") else {"msg_type": "refusal", "error": line.decode()}
+            self.received.setdefault(client, []).append(message)
+            self.kinds.setdefault(client, []).append(kind)
+
+    def take(self, client, *kinds):
+        messages = self.received.pop(client, [])
+        return [message for message in messages if not kinds or message["msg_type"] in kinds]
+
+    def types(self, client):
+        return [message["msg_type"] for message in self.take(client)]
+
+    def drive_to(self, client, x, z, vx=0.0):
+        self.say(client, "set_position", pos_x=x, pos_y=0.5, pos_z=z)
+
+
+@pytest.fixture(scope="module")
+def running():
+    rehearsal = Rehearsal()
+    rehearsal.load()
+    return rehearsal
+
+
+@pytest.fixture
+def show(running):
+    """A running scene with two clients, as new."""
+    running.join(1, 2)
+    running.beat()
+    running.received.clear()
+    yield running
+    for client in (1, 2, 3, 4):
+        running.stage.leave(client)
+    running.collect()
+    running.received.clear()
+
+
+# -- scenes -----------------------------------------------------------------------------------------------------------
+
+
+def test_clients_get_the_menu_then_the_scene_then_a_car_then_telemetry():
+    rehearsal = Rehearsal()
+    rehearsal.join(1, 2)
+    assert rehearsal.types(1) == rehearsal.types(2) == ["scene_selection_ready"]
+    rehearsal.say(1, "load_scene", scene_name="generated_track")
+    for client in (1, 2):
+        assert rehearsal.take(client) == [
+            {"msg_type": "scene_loaded", "scene_name": "generated_track"},
+            {"msg_type": "car_loaded", "scene_name": "generated_track"},
+        ]
+    rehearsal.beat()
+    assert rehearsal.types(1) == rehearsal.types(2) == ["telemetry"]
+
+    rehearsal.say(2, "load_scene", scene_name="generated_track")
+    assert rehearsal.take(2) == []
+    rehearsal.say(2, "load_scene", scene_name="warehouse")
+    assert "exit_scene first" in rehearsal.take(2)[0]["error"]
+    rehearsal.join(3)
+    assert rehearsal.types(3) == ["scene_loaded", "car_loaded"]
+
+    rehearsal.say(2, "exit_scene")
+    assert [rehearsal.types(client) for client in (1, 2, 3)] == [["scene_selection_ready"]] * 3
+    rehearsal.beat(3)
+    assert rehearsal.received == {}
+    rehearsal.say(1, "control", steering="1")
+    assert "load_scene first" in rehearsal.take(1)[0]["error"]
+    rehearsal.say(3, "load_scene", scene_name="generated_track")
+    assert [rehearsal.types(client) for client in (1, 2, 3)] == [["scene_loaded", "car_loaded"]] * 3
+    rehearsal.beat()
+    assert rehearsal.take(1)[0]["time"] == pytest.approx(0.05), "the clock begins anew with the scene"
+
+
+@pytest.mark.parametrize("name", ["generated_trac", "flat", "../../etc/passwd", "x.toml", ""])
+def test_only_scenes_of_the_menu_can_be_loaded_by_clients(name):
+    rehearsal = Rehearsal()
+    rehearsal.join(1)
+    rehearsal.take(1)
+    rehearsal.say(1, "load_scene", scene_name=name)
+    (refusal,) = rehearsal.take(1)
+    assert "unknown scene" in refusal["error"]
+    assert "generated_track" in refusal["error"]
+    assert rehearsal.stage.scene_name is None
+
+
+def test_more_clients_than_places_are_told_and_get_a_car_when_one_leaves(show):
+    show.join(3, 4)
+    assert show.types(3) == ["scene_loaded", "car_loaded"]
+    waiting = show.take(4)
+    assert waiting[0]["msg_type"] == "scene_loaded"
+    assert "3 places" in waiting[1]["error"]
+    show.say(4, "control", throttle="1")
+    assert "no car" in show.take(4)[0]["error"]
+    show.beat()
+    assert show.take(4) == []
+    show.stage.leave(1)
+    show.collect()
+    assert show.types(4) == ["scene_loaded", "car_loaded"]
+
+
+# -- cars -------------------------------------------------------------------------------------------------------------
+
+
+def test_controls_move_only_the_own_car_and_hold_until_replaced(show):
+    show.say(1, "control", steering="0.5", throttle="0.4", brake="0")
+    show.beat(10)
+    mine, other = show.take(1)[-1], show.take(2)[-1]
+    assert (mine["steering_angle"], mine["throttle"]) == (0.5, 0.4)
+    assert mine["speed"] > 0.1
+    assert (other["steering_angle"], other["throttle"]) == (0.0, 0.0)
+    assert other["speed"] < 0.01
+    show.say(1, "control", throttle="0.2")
+    show.beat()
+    assert show.take(1)[-1]["steering_angle"] == 0.5
+
+
+def test_the_last_of_several_controls_in_one_step_counts(show):
+    for steering in ("0.1", "0.2", "0.3"):
+        show.say(1, "control", steering=steering)
+    show.beat()
+    assert show.take(1)[-1]["steering_angle"] == 0.3
+
+
+def test_reset_puts_the_car_back_and_brakes_until_the_next_control(show):
+    start = show.stage.list_cars()[0].pose
+    show.say(1, "control", throttle="1")
+    show.beat(15)
+    assert math.dist(show.stage.list_cars()[0].pose, start) > 0.1
+    before = show.take(1)[-1]
+    show.say(1, "reset_car")
+    show.beat(5)
+    after = show.take(1)
+    assert after[0]["reset_count"] == before["reset_count"] + 1
+    assert after[0]["frame"] == before["frame"] + 1
+    assert after[-1]["speed"] < 0.01
+    assert after[-1]["throttle"] == 0.0
+    assert show.stage.list_cars()[0].pose == pytest.approx(start, abs=0.01)
+    assert after[-1]["time"] > before["time"], "a reset does not turn back the clock"
+
+
+def test_a_teleport_keeps_the_velocity_and_speaks_raw_units(show):
+    show.say(1, "node_position", index="20")
+    (node,) = show.take(1)
+    assert node["msg_type"] == "node_position"
+    assert all(isinstance(node[name], float) for name in ("pos_x", "pos_y", "pos_z", "Qx", "Qy", "Qz", "Qw"))
+    show.say(1, "control", throttle="1")
+    show.beat(20)
+    before = show.take(1)[-1]
+    rotation = {name: node[name] for name in ("Qx", "Qy", "Qz", "Qw")}
+    show.say(1, "set_position", pos_x=node["pos_x"], pos_y=node["pos_y"] + 0.3, pos_z=node["pos_z"], **rotation)
+    show.beat()
+    there = show.take(1)[-1]
+    assert there["pos_x"] * 8 == pytest.approx(node["pos_x"], abs=1.5)
+    assert there["pos_z"] * 8 == pytest.approx(node["pos_z"], abs=1.5)
+    assert there["activeNode"] in (19, 20)
+    assert there["speed"] == pytest.approx(before["speed"], abs=0.25)
+    assert there["lap"] == before["lap"], "a teleport is no lap"
+
+
+def test_nodes_outside_the_path_are_errors(show):
+    show.say(1, "node_position", index="108")
+    assert "0 to 107" in show.take(1)[0]["error"]
+    show.say(1, "node_position", index="-1")
+    assert "0 to 107" in show.take(1)[0]["error"]
+
+
+def test_a_car_that_touches_another_is_told_its_name_once(show):
+    show.say(2, "car_config", car_name="Zoë\nRacing")
+    show.beat()
+    ahead = show.take(2)[-1]
+    show.say(1, "set_position", pos_x=ahead["pos_x"] * 8, pos_y=ahead["pos_y"] * 8, pos_z=ahead["pos_z"] * 8 - 5.0)
+    show.say(1, "control", throttle="1")
+    show.take(1)
+    show.beat(40)
+    hits = [message["hit"] for message in show.take(1, "telemetry") if message["hit"] != "none"]
+    assert hits[0] == "Zoë\nRacing"
+    assert len(hits) < 20, "staying in touch is no new hit"
+
+
+def test_roads_that_are_not_generated_cannot_be_made_anew(show):
+    show.say(1, "regen_road", road_style="1", rand_seed="2", turn_increment="3")
+    assert "not a generated one" in show.take(1)[0]["error"]
+
+
+# -- sensors ----------------------------------------------------------------------------------------------------------
+
+
+def picture(message, key="image"):
+    import base64
+
+    data = base64.b64decode(message[key])
+    return data, decode_picture(data)
+
+
+def test_cameras_follow_their_configuration_from_the_next_picture_on(show):
+    show.beat()
+    data, pixels = picture(show.take(1)[-1])
+    assert data[:2] == b"\xff\xd8"
+    assert pixels.shape == (120, 160, 3)
+    show.say(1, "cam_config", img_w="64", img_h="32", img_d="1", img_enc="PNG")
+    show.say(1, "cam_config_b", img_w="48", img_h="24", img_enc="TGA")
+    show.beat()
+    message = show.take(1)[-1]
+    data, pixels = picture(message)
+    assert data[:4] == b"\x89PNG"
+    assert pixels.shape == (32, 64, 3)
+    assert (pixels[..., 0] == pixels[..., 1]).all()
+    assert message["imageb"] == message["image_b"]
+    assert picture(message, "imageb")[1].shape == (24, 48, 3)
+    show.beat()
+    other = show.take(2)[-1]
+    assert "imageb" not in other
+    assert picture(other)[1].shape == (120, 160, 3)
+
+
+def test_jpegs_have_quality_75_and_halved_colour(show):
+    import base64
+    import io
+
+    show.beat()
+    with Image.open(io.BytesIO(base64.b64decode(show.take(1)[-1]["image"]))) as image:
+        assert image.mode == "RGB"
+        assert [layer[1:3] for layer in image.layer] == [(2, 2), (1, 1), (1, 1)]
+        assert image.quantization[0][0] == 8, "16 halved: the quality that the original's engine uses"
+
+
+def test_a_lidar_appears_after_its_configuration(show):
+    show.beat()
+    assert "lidar" not in show.take(1)[-1]
+    show.say(1, "lidar_config", degPerSweepInc="10", numSweepsLevels="2", maxRange="0.1")
+    show.beat()
+    assert show.take(1)[-1]["lidar"] == []
+    show.say(1, "lidar_config", degAngDown="20", maxRange="50")
+    show.beat()
+    points = show.take(1)[-1]["lidar"]
+    assert points
+    assert set(points[0]) == {"d", "rx", "ry"}
+
+
+def test_without_training_telemetry_positions_are_neither_told_nor_taken():
+    rehearsal = Rehearsal(has_training_fields=False)
+    rehearsal.join(1)
+    rehearsal.load()
+    rehearsal.beat()
+    message = rehearsal.take(1, "telemetry")[0]
+    assert not {"pos_x", "pos_y", "pos_z", "vel_x", "vel_y", "vel_z", "cte"} & set(message)
+    assert "activeNode" in message
+    rehearsal.say(1, "set_position", pos_x=0, pos_y=0, pos_z=0)
+    assert "--no-training-telemetry" in rehearsal.take(1)[0]["error"]
+
+
+def test_numbers_are_texts_on_request():
+    rehearsal = Rehearsal(numbers_as_strings=True)
+    rehearsal.join(1)
+    rehearsal.load()
+    rehearsal.beat()
+    rehearsal.say(1, "node_position", index=0)
+    telemetry, node = rehearsal.take(1)[-2:]
+    assert float(telemetry["time"]) == pytest.approx(0.05)
+    assert node["index"] == "0"
+
+
+# -- time -------------------------------------------------------------------------------------------------------------
+
+
+def test_paced_time_follows_the_clock_without_drift():
+    rehearsal = Rehearsal()
+    rehearsal.join(1)
+    rehearsal.load("flat")
+    rehearsal.take(1)
+    for _ in range(1000):
+        rehearsal.clock.advance(0.013)
+        rehearsal.stage.beat()
+        rehearsal.collect()
+    messages = rehearsal.take(1, "telemetry")
+    assert len(messages) in (259, 260), "13 s at 20 Hz"
+    assert messages[-1]["time"] == pytest.approx(len(messages) / 20)
+
+
+def test_after_a_long_stall_time_is_not_caught_up_in_a_burst():
+    rehearsal = Rehearsal()
+    rehearsal.join(1)
+    rehearsal.load("flat")
+    rehearsal.take(1)
+    rehearsal.clock.advance(10.0)
+    for _ in range(20):
+        rehearsal.stage.beat()
+    rehearsal.collect()
+    assert len(rehearsal.take(1)) == 1
+
+
+@pytest.mark.parametrize(("rate", "scale"), [(60, 1.0), (20, 4.0)])
+def test_rate_and_scale_set_the_rhythm(rate, scale):
+    rehearsal = Rehearsal(telemetry_rate=rate, time_scale=scale)
+    rehearsal.load("flat")
+    assert rehearsal.stage.seconds_to_beat() == pytest.approx(1 / rate / scale)
+    rehearsal.join(1)
+    rehearsal.take(1)
+    rehearsal.beat()
+    assert rehearsal.take(1)[0]["time"] == pytest.approx(1 / rate)
+
+
+def test_unpaced_time_never_waits_while_there_is_a_car():
+    rehearsal = Rehearsal(time_scale=None)
+    rehearsal.load("flat")
+    assert rehearsal.stage.seconds_to_beat() is None
+    rehearsal.join(1)
+    assert rehearsal.stage.seconds_to_beat() == 0.0
+
+
+def enter_lock_step(show, client=1, time_step="0.05"):
+    show.say(client, "step_mode", step_mode="synchronous", time_step=time_step)
+    show.take(1), show.take(2)
+
+
+def test_in_lock_step_each_control_is_one_step_and_one_answer(show):
+    enter_lock_step(show)
+    show.beat(5)
+    assert show.take(1) == show.take(2) == []
+    show.say(1, "control", throttle="0.1")
+    show.beat()
+    assert show.take(1) == [], "the other client has not spoken"
+    show.say(1, "control", throttle="0.2")
+    show.say(2, "control", throttle="0.3")
+    show.beat()
+    (first,), (other,) = show.take(1), show.take(2)
+    assert first["throttle"] == 0.1
+    assert other["throttle"] == 0.3
+    assert first["time"] == other["time"]
+    show.beat(5)
+    assert show.take(1) == []
+    show.say(2, "control")
+    show.beat()
+    (second,) = show.take(1)
+    assert second["throttle"] == 0.2
+    assert second["time"] - first["time"] == pytest.approx(0.05)
+    assert show.kinds[1][-1] is OutputKind.ANSWER
+
+
+def test_in_lock_step_other_requests_wait_for_their_turn(show):
+    enter_lock_step(show)
+    show.say(1, "control", throttle="0.5")
+    show.say(1, "reset_car")
+    show.say(1, "control", throttle="0.6")
+    show.say(2, "control")
+    show.beat()
+    (first,) = show.take(1)
+    show.say(2, "control")
+    show.beat()
+    (second,) = show.take(1)
+    assert (first["throttle"], second["throttle"]) == (0.5, 0.6)
+    assert second["reset_count"] == first["reset_count"] + 1
+
+
+def test_a_client_silent_for_ten_seconds_is_not_waited_for(show):
+    enter_lock_step(show)
+    show.say(1, "control")
+    show.clock.advance(9.9)
+    show.stage.beat()
+    show.collect()
+    assert show.take(1) == []
+    assert show.stage.seconds_to_beat() == pytest.approx(0.1)
+    show.beat(3)
+    assert len(show.take(1)) == 1
+    assert show.take(2) == []
+
+
+def test_a_client_that_leaves_lets_the_others_step(show):
+    enter_lock_step(show)
+    show.say(1, "control")
+    show.stage.leave(2)
+    show.beat()
+    assert len(show.take(1)) == 1
+
+
+def test_asynchronous_returns_to_paced_time(show):
+    enter_lock_step(show)
+    show.say(1, "control", throttle="0.4")
+    show.say(2, "step_mode", step_mode="asynchronous")
+    show.take(1), show.take(2)
+    show.beat(2)
+    assert [len(show.take(client)) for client in (1, 2)] == [2, 2]
+
+
+def test_lock_step_ends_with_its_last_client(show):
+    enter_lock_step(show)
+    show.stage.leave(1)
+    show.stage.leave(2)
+    show.join(3)
+    show.take(3)
+    show.beat()
+    assert len(show.take(3)) == 1
+
+
+def run_in_lock_step(seed):
+    rehearsal = Rehearsal(seed=seed)
+    rehearsal.join(1)
+    rehearsal.say(1, "load_scene", scene_name="generated_track")
+    rehearsal.say(1, "step_mode", step_mode="synchronous", time_step="0.05")
+    rehearsal.say(1, "lidar_config", degPerSweepInc="30", degAngDown="20", noise="0.5")
+    rehearsal.take(1)
+    for index in range(30):
+        rehearsal.clock.advance(0.001 * index)
+        rehearsal.say(1, "control", steering=math.sin(index), throttle="0.5")
+        rehearsal.stage.beat()
+    rehearsal.collect()
+    return rehearsal.take(1, "telemetry")
+
+
+def test_lock_step_is_repeatable_bit_for_bit():
+    first = run_in_lock_step(7)
+    assert len(first) == 30
+    assert first == run_in_lock_step(7)
+    assert first != run_in_lock_step(8)
+
+
+# -- laps, pace car, idle cars, watchers ------------------------------------------------------------------------------
+
+
+def test_forward_crossings_are_told_before_their_telemetry_on_the_clock_of_time():
+    rehearsal = Rehearsal()
+    rehearsal.join(1)
+    rehearsal.load()
+    rehearsal.take(1)
+    rehearsal.beat()
+    assert rehearsal.types(1) == ["telemetry"], "appearing is no crossing"
+    rehearsal.say(1, "control", throttle="0.6")
+    rehearsal.beat(60)
+    messages = rehearsal.take(1)
+    (index,) = [i for i, message in enumerate(messages) if message["msg_type"] == "collision_with_starting_line"]
+    event, telemetry = messages[index], messages[index + 1]
+    assert event["starting_line_index"] == 0
+    assert 0.0 < event["timeStamp"] <= telemetry["time"]
+    assert telemetry["time"] - event["timeStamp"] <= 0.05 + 1e-9
+    assert (messages[index - 1]["lap"], telemetry["lap"]) == (0, 1)
+
+
+def test_a_pace_car_drives_by_itself():
+    rehearsal = Rehearsal(pace_car="steady")
+    rehearsal.load()
+    rehearsal.stage.list_cars()
+    rehearsal.beat(60)
+    (row,) = rehearsal.stage.list_cars()
+    assert row.is_pace_car
+    assert row.telemetry.speed > 0.2
+
+
+def test_idle_clients_are_sent_away_only_on_request(show):
+    show.clock.advance(1000)
+    show.beat(5)
+    assert OutputKind.FAREWELL not in show.kinds[1]
+    rehearsal = Rehearsal(idle_timeout=2.0)
+    rehearsal.join(1, 2)
+    rehearsal.load("flat")
+    rehearsal.say(2, "control", throttle="0.3")
+    rehearsal.beat(60)
+    assert OutputKind.FAREWELL in rehearsal.kinds[1]
+    assert OutputKind.FAREWELL not in rehearsal.kinds[2]
+    assert "--idle-timeout" in rehearsal.take(1, "refusal")[-1]["error"]
+
+
+def test_watchers_see_cars_and_pictures(show):
+    show.say(1, "car_config", body_style="f1", car_name="Ann", body_r="1", body_g="2", body_b="3")
+    show.beat(2)
+    first, second = show.stage.list_cars()
+    assert (first.name, first.style, first.colour, first.is_pace_car) == ("Ann", "f1", (1, 2, 3), False)
+    assert first.telemetry.frame > 0
+    assert first.car_id != second.car_id
+    for kind in ("chase", "top"):
+        assert decode_picture(show.stage.take_picture(kind, first.car_id, 96, 64)).shape == (64, 96, 3)
+    assert decode_picture(show.stage.take_picture("camera", first.car_id, 1, 1)).shape == (120, 160, 3)
+    outline = show.stage.outline()
+    assert outline.path.shape == (108, 2)
+    assert outline.left.shape == outline.right.shape == (108, 2)
+    show.stage.reset_car(first.car_id)
+    with pytest.raises(DonkeySimError, match="there is no car"):
+        show.stage.reset_car(10_000)
+
+
+def test_a_watcher_gets_a_jpeg_whatever_the_client_chose(show):
+    show.say(1, "cam_config", img_enc="TGA")
+    show.beat()
+    car = show.stage.list_cars()[0]
+    assert show.stage.take_picture("camera", car.car_id, 0, 0)[:2] == b"\xff\xd8"
+
+
+def test_an_impossible_scene_leaves_the_menu_open(tmp_path):
+    (tmp_path / "broken.toml").write_text("format = 1\nnonsense = 3\n")
+    rehearsal = Rehearsal()
+    with pytest.raises(DonkeySimError, match=r"broken\.toml"):
+        rehearsal.stage.load_scene(str(tmp_path / "broken.toml"))
+    rehearsal.join(1)
+    assert rehearsal.types(1) == ["scene_selection_ready"]
+    assert not rehearsal.stage.is_loading
