@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import CLASS_PROP, Mesh
+from donkeysim.world.scene import CLASS_PROP, SHADE_UNLIT, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_quad, make_revolved, merge_meshes, place_mesh
 from donkeysim.world.tracks.textures import make_banner
@@ -47,7 +47,7 @@ def build_gantry(assets: Assets, ends: FloatArray, ground: float, text: str) -> 
     across = (ends[0] - middle) / np.hypot(*(ends[0] - middle))
     steel = assets.plain((0.78, 0.79, 0.80))
     base = assets.plain((0.22, 0.23, 0.25))
-    cloth = assets.textured(f"banner {text}", lambda: make_banner(text), CLASS_PROP)
+    cloth = assets.textured(f"banner {text}", lambda: make_banner(text), CLASS_PROP, SHADE_UNLIT)
     low, top = HEIGHT - BANNER, HEIGHT
     parts = [
         make_quad([(-0.012, half, low), (-0.012, -half, low), (-0.012, -half, top), (-0.012, half, top)], cloth),
