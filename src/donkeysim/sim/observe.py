@@ -25,7 +25,7 @@ def observe_telemetry(
     imu: ImuSpec,
     key: int,
 ) -> Telemetry:
-    """Return the readings of one car.
+    """Return the readings of one car, in as many lines as there are fields.
 
     Args:
         state: Read.
