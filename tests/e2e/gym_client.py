@@ -54,12 +54,12 @@ class GymClient:
         scene: str = "generated_track",
         configuration: Iterable[dict[str, str]] = (),
         framing: Framing = send_bare,
-        poll_seconds: float = POLL_SECONDS,
+        is_lock_step: bool = False,
     ) -> None:
         self.scene = scene
         self.configuration = list(configuration)
         self.framing = framing
-        self.poll_seconds = poll_seconds
+        self.is_lock_step = is_lock_step
         self.is_loaded = threading.Event()
         self.telemetry: dict | None = None
         self.telemetry_count = 0
@@ -73,6 +73,8 @@ class GymClient:
         self._slot: dict | None = None
         self._is_open = True
         self._socket = socket.create_connection(address, timeout=5)
+        if framing is send_bytewise:  # else the system would glue the bytes together again
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._thread = threading.Thread(target=self._receive, daemon=True)
         self._thread.start()
 
@@ -88,7 +90,17 @@ class GymClient:
     def drive(self, steering: float, throttle: float, brake: float = 0.0) -> None:
         self.queue({"msg_type": "control", "steering": str(steering), "throttle": str(throttle), "brake": str(brake)})
 
+    def step(self, steering: float, throttle: float, brake: float = 0.0) -> dict:
+        """Drive and return the next telemetry; in lock-step that is the answer."""
+        with self._news:
+            count = self.telemetry_count
+            self.drive(steering, throttle, brake)
+            assert self._news.wait_for(lambda: self.telemetry_count > count, 20.0), f"no telemetry; {self.errors}"
+            return self.telemetry
+
     def reset(self) -> dict:
+        if self.is_lock_step:
+            return self._reset_in_lock_step()
         self.drive(0, 0, 1)
         time.sleep(0.1)
         self.queue({"msg_type": "reset_car"})
@@ -98,6 +110,13 @@ class GymClient:
         self.drive(0, 0, 1)
         time.sleep(0.1)
         return self.observe()
+
+    def _reset_in_lock_step(self) -> dict:
+        """Reset without the original's pauses, which lock-step does not need."""
+        self.send({"msg_type": "reset_car"})
+        self._crossing = None
+        self.lap_times.clear()
+        return self.step(0, 0, 1)
 
     def observe(self, seconds: float = 20.0) -> dict:
         """Return the next telemetry that comes."""
@@ -125,7 +144,7 @@ class GymClient:
         rest = b""
         try:
             while self._is_open:
-                time.sleep(self.poll_seconds)
+                time.sleep(POLL_SECONDS)
                 readable, writable, _ = select.select([self._socket], [self._socket], [], 0)
                 if readable:
                     rest = self._take(rest + self._socket.recv(BLOCK_BYTES))
@@ -166,8 +185,11 @@ class GymClient:
             self._note(message)
 
     def _introduce(self) -> None:
+        if self.is_lock_step:
+            self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": "0.05"})
+        else:
+            self.drive(0, 0, 1)
         self.is_loaded.set()
-        self.drive(0, 0, 1)
         for message in self.configuration:
             self.send(message)
             time.sleep(0.1)

@@ -85,8 +85,9 @@ def test_switches_of_the_original_engine_are_ignored_and_logged(tmp_path):
 
 
 @posix
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("scene", [(), ("--scene", "generated_track")])
+@pytest.mark.parametrize(
+    ("number", "scene"), [(signal.SIGTERM, ()), (signal.SIGINT, ("--scene", "generated_track"))], ids=["menu", "scene"]
+)
 def test_signals_end_it_with_exit_code_0_and_free_the_port(number, scene):
     with SimulatorProcess(*scene) as simulator, WireClient(simulator.address) as client:
         client.read_until("scene_selection_ready", "telemetry", "scene_loaded", seconds=60)
@@ -98,10 +99,9 @@ def test_signals_end_it_with_exit_code_0_and_free_the_port(number, scene):
             again.bind(simulator.address)
 
 
-@pytest.mark.parametrize("scene", [(), ("--scene", "generated_track")])
-def test_quit_app_ends_it_with_exit_code_0(scene):
-    with SimulatorProcess(*scene) as simulator, WireClient(simulator.address) as client:
-        client.read_until("scene_selection_ready", "telemetry", seconds=60)
+def test_quit_app_ends_it_in_a_scene_with_exit_code_0():
+    with SimulatorProcess("--scene", "generated_track") as simulator, WireClient(simulator.address) as client:
+        client.read_until("telemetry", seconds=60)
         client.send({"msg_type": "quit_app"})
         assert client.is_closed()
         assert simulator.wait() == 0
