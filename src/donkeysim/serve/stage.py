@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 PACE_CAR_BODY = BodySpec(style="car01", colour=(250, 180, 20), name="pace car", font_size=60)
 
+COMPILING_SECONDS = 3.0
+"""Loading that takes longer than this compiles something and says so [s]."""
+
 MOST_STEPS_UNSTEERED = PHYSICS_RATE // 20
 """Physics steps after which the pace car's driver looks again."""
 
@@ -150,6 +153,7 @@ class Stage:
     def _build(self, name: str) -> Simulator:
         """Return a compiled simulator for a scene; the last scene built is kept for the next time."""
         is_cold = count_cached_kernels() == 0
+        begin = self._read_clock()
         self._tell("building the track", False)
         if self._scene is None or self._scene.name != name:
             self._scene = load_scene(SceneSpec(name, self._options.track_folders))
@@ -159,9 +163,12 @@ class Stage:
             seed=self._options.seed,
         )
         simulator = Simulator(spec, worker_count=self._options.worker_count, scene=self._scene)
-        simulator.compile(
-            lambda stage, done, total: self._tell(f"compiling kernels, {done} of {total}: {stage}", is_cold)
-        )
+
+        def tell(stage: str, done: int, total: int) -> None:
+            is_slow = self._read_clock() - begin > COMPILING_SECONDS
+            self._tell(f"compiling kernels, {done} of {total}: {stage}", is_cold or is_slow)
+
+        simulator.compile(tell)
         return simulator
 
     def _tell(self, text: str, is_news: bool) -> None:
