@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from typing import get_args, get_type_hints
+
 import pytest
 
 from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import list_scenes, load_scene
-from donkeysim.world.tracks.track_file import read_track
+from donkeysim.world.tracks.catalogue import find_tracks
+from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.track_file import PropTable, read_track
 
 GOOD = """format = 1
 name = "oval"
@@ -93,6 +99,7 @@ BREAKAGES = [
     ("format = 1\n", "", r"oval\.toml: format says nothing; .*format = 1"),
     ('name = "oval"', "name = 7", r"oval\.toml, line 2: name is 7, but must be a text"),
     ('name = "oval"\n', "", r"the key 'name' is missing"),
+    ('name = "oval"', 'name = "owal"', r"line 2: name is 'owal', but clients find the track as 'oval'"),
     ("node_count = 40", 'node_count = "many"', r"line 5: path\.node_count is 'many', but must be a whole number"),
     ("node_count = 40", "node_count = 1", r"\[path\] node_count is 1; it takes 2 to 100000"),
     ("node_count", "node_cout", r"line 5: unknown key in \[path\] 'node_cout'; did you mean 'node_count'\?"),
@@ -137,8 +144,20 @@ def test_a_start_column_beside_the_road_is_refused(write):
         load_scene(SceneSpec(str(break_file(write, "slots = 8", "slots = 4\ncolumns = [0.0, 0.9]"))))
 
 
+def test_a_menu_is_listed_without_loading_arrays_or_kernels():
+    code = (
+        "import sys; from donkeysim.world.tracks import list_scenes; print(*list_scenes()); "
+        "sys.exit(sum(name in sys.modules for name in ('numpy', 'numba', 'scipy', 'PIL')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "generated_track" in done.stdout
+
+
+def test_every_kind_of_prop_can_be_named_in_a_file():
+    assert set(get_args(get_type_hints(PropTable)["kind"])) == set(PROP_KINDS)
+
+
 def test_every_shipped_file_reads():
     for name in ("generated_track", "flat"):
-        from donkeysim.world.tracks.catalogue import find_tracks
-
         assert read_track(find_tracks()[name]).name == name

@@ -52,9 +52,9 @@ def _paint_air(elevation: AnyFloat, haze: Colour) -> AnyFloat:
 
 
 def _paint_ground(haze: Colour, ground: Colour) -> AnyFloat:
-    depth = (np.arange(HEIGHT // 2) + 0.5) / HEIGHT * math.pi
-    weight = np.exp(-depth / 0.01)[:, None, None] * 0.35
-    return (as_colour(haze) * weight + as_colour(ground) * (1.0 - weight)).astype(np.float32)
+    """Return the land below the horizon: as hazy as ground is where the drawn one ends, shape [rows, 1, 3]."""
+    row = as_colour(haze) * 0.87 + as_colour(ground) * 0.13
+    return np.broadcast_to(row, (HEIGHT // 2, 1, 3))
 
 
 def _add_sun(sky: AnyFloat, elevation: AnyFloat, sun_azimuth: float, sun_height: float) -> None:
@@ -94,6 +94,8 @@ def _add_land(sky: AnyFloat, elevation: AnyFloat, haze: Colour) -> None:
         grain = make_noise(128, WIDTH, 0.8, seed)[: np.count_nonzero(elevation < 0.3)]
         low = len(elevation) - len(grain)
         paint = as_colour(colour) * (1.0 + 0.07 * grain[..., None]) * (1.0 - veil) + as_colour(haze) * veil
+        mist = 0.6 * np.exp(-elevation[low:, None, None] / 0.012)
+        paint += (as_colour(haze) - paint) * mist.astype(np.float32)
         edge = np.clip((top[None, :] - elevation[low:, None]) / (math.pi / HEIGHT) + 0.5, 0.0, 1.0)[..., None]
         sky[low:] += (paint - sky[low:]) * edge.astype(np.float32)
 

@@ -293,11 +293,17 @@ def read_track(path: Path) -> TrackFile:
             given = "says nothing" if version is None else f"says {version!r}"
             raise SceneError(f"{locate_key(path, 'format')}: format {given}; this program reads 'format = {FORMAT}'.")
         _refuse_endless(table, path, "")
-        return read_dataclass(TrackFile, table, path)
+        track = read_dataclass(TrackFile, table, path)
     except SceneError:
         raise
     except SpecError as error:
         raise SceneError(str(error)) from error
+    if track.name != path.stem:
+        raise SceneError(
+            f"{locate_key(path, 'name')}: name is {track.name!r}, but clients find the track as {path.stem!r}; "
+            "call file and track the same."
+        )
+    return track
 
 
 def _refuse_endless(value: object, path: Path, key: str) -> None:
