@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
 from donkeysim.sim.imu import add_noise
+from donkeysim.sim.observe import observe_telemetry
+from donkeysim.sim.path_follower import PathFollower
 from donkeysim.world.specs import ImuSpec
+from driving import CAR, Course, load_track
 
 ACCEL, GYRO = (1.0, 2.0, 3.0), (0.1, 0.2, 0.3)
 
@@ -33,3 +37,26 @@ def test_noise_depends_on_key_slot_and_step_only():
         {"key": 1, "slot": 0, "step": 25},
     ):
         assert add_noise(ACCEL, GYRO, imu, **other) != first
+
+
+def test_telemetry_carries_the_noise_in_acceleration_and_rates_only():
+    course = Course(load_track("flat"))
+    course.drive(PathFollower(course.scene, CAR, "steady"), seconds=1.0)
+
+    def observe(imu):
+        telemetry = observe_telemetry(
+            course.state,
+            course.control,
+            course.scene,
+            0,
+            car_names={},
+            cars_per_world=1,
+            frame=0,
+            imu=imu,
+            key=3,
+        )
+        return msgspec.structs.asdict(telemetry)
+
+    plain, noisy = observe(ImuSpec()), observe(ImuSpec(accel_noise=0.5, gyro_noise=0.02))
+    changed = {name for name in plain if plain[name] != noisy[name]}
+    assert changed == {f"{kind}_{axis}" for kind in ("accel", "gyro") for axis in "xyz"}
