@@ -52,15 +52,17 @@ class Assets:
         self.models.append(mesh)
         return len(self.models) - 1
 
-    def plain(self, colour: Shade, segment: int = CLASS_PROP, flags: int = 0) -> int:
+    def ensure_plain(self, colour: Shade, segment: int = CLASS_PROP, flags: int = 0) -> int:
         """Return a material of one colour."""
         return self.ensure_material(Material(flags, colour, -1, segment))
 
-    def textured(self, name: str, make: Callable[[], ByteArray], segment: int = CLASS_PROP, flags: int = 0) -> int:
+    def ensure_textured(
+        self, name: str, make: Callable[[], ByteArray], segment: int = CLASS_PROP, flags: int = 0
+    ) -> int:
         """Return a material that shows a texture in its own colours."""
         texture = self.ensure_texture(name, make)
         return self.ensure_material(Material(flags | SHADE_TEXTURE, (1.0, 1.0, 1.0), texture, segment))
 
-    def paint(self, shade: float = 1.0) -> int:
+    def ensure_paint(self, shade: float = 1.0) -> int:
         """Return a material in the car's own colour, darker for a shade below 1."""
         return self.ensure_material(Material(SHADE_PAINT, (shade, shade, shade), -1, CLASS_CAR))

@@ -42,7 +42,8 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
     ground = build_ground(track, line)
     start = build_start(track, line, ground)
     placed = place_props(track, line, str(source))
-    still = [item for item in placed if not PROP_KINDS[item.kind].movable]
+    still = [item for item in placed if PROP_KINDS[item.kind].movable is None]
+    moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
     gantries = build_gantries(track, start, ground, assets)
     sun = find_sun(track)
     land = build_land(track, line, ground, assets, cast_shadows(still, gantries), sun)
@@ -52,7 +53,7 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
         path=build_path(track, line, ground),
         ground=ground,
         colliders=build_colliders(still, gantries, ground, assets),
-        props=build_props([item for item in placed if PROP_KINDS[item.kind].movable], ground, assets),
+        props=build_props(moved, ground, assets),
         start=start,
         light=build_light(track, sun, assets),
         static=merge_meshes([*land, *(gantry.mesh for gantry in gantries), *standing]),
@@ -142,30 +143,34 @@ def build_colliders(
     )
 
 
-def build_props(movable: Sequence[Placement], ground: Ground, assets: Assets) -> Props:
+def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> Props:
     """Return the movable things; their meshes join the scene's models."""
     model: dict[tuple[str, int], int] = {}
-    for item in movable:
-        key = (item.kind, item.variant % PROP_KINDS[item.kind].variants)
+    rows, indices = [], []
+    for item in items:
+        kind = PROP_KINDS[item.kind]
+        key = (item.kind, item.variant % kind.variants)
         if key not in model:
-            model[key] = assets.add_model(PROP_KINDS[item.kind].build(assets, key[1]))
-    kinds = [PROP_KINDS[item.kind] for item in movable]
-    position = np.array([item.position for item in movable], float).reshape(-1, 2)
-
-    def column(name: str) -> FloatArray:
-        return np.array([getattr(kind, name) for kind in kinds], float)
-
+            model[key] = assets.add_model(kind.build(assets, key[1]))
+        indices.append((model[key], assets.ensure_hit_name(kind.hit_name)))
+        if kind.movable is not None:
+            body = kind.movable
+            row = (body.mass, kind.radius, body.radius_top, kind.height, body.centre_of_mass, kind.friction)
+            rows.append((*item.position, item.yaw, *row))
+    table = np.array(rows, float).reshape(-1, 9)
+    yaw, mass, base, top, height, centre, friction = (np.ascontiguousarray(column) for column in table[:, 2:].T)
+    numbers = np.array(indices, np.int32).reshape(-1, 2)
     return Props(
-        position=np.column_stack((position, sample_height(ground, position))),
-        yaw=np.array([item.yaw for item in movable], float),
-        mass=column("mass"),
-        radius_base=column("radius"),
-        radius_top=column("radius_top"),
-        height=column("height"),
-        centre_of_mass=column("centre_of_mass"),
-        friction=column("friction"),
-        model=np.array([model[item.kind, item.variant % PROP_KINDS[item.kind].variants] for item in movable], np.int32),
-        name=np.array([assets.ensure_hit_name(kind.hit_name) for kind in kinds], np.int32),
+        position=np.column_stack((table[:, :2], sample_height(ground, table[:, :2]))),
+        yaw=yaw,
+        mass=mass,
+        radius_base=base,
+        radius_top=top,
+        height=height,
+        centre_of_mass=centre,
+        friction=friction,
+        model=numbers[:, 0].copy(),
+        name=numbers[:, 1].copy(),
     )
 
 
@@ -173,12 +178,8 @@ def cast_shadows(still: Sequence[Placement], gantries: Sequence[Gantry]) -> list
     """Return the shadows of everything that never moves."""
     shadows = []
     for item in still:
-        kind = PROP_KINDS[item.kind]
-        shadows.append(
-            Shadow(
-                item.position, kind.shadow_radius * item.scale, kind.shadow_height * item.scale, kind.shadow_darkness
-            )
-        )
+        radius, height, darkness = PROP_KINDS[item.kind].shadow
+        shadows.append(Shadow(item.position, radius * item.scale, height * item.scale, darkness))
     for gantry in gantries:
         shadows += [Shadow((float(x), float(y)), 0.07, 0.05, 0.5) for x, y in gantry.post]
     return shadows

@@ -59,8 +59,8 @@ def build_wheel(assets: Assets) -> Mesh:
         (np.stack((index, after, after + sides), 1), np.stack((index, after + sides, index + sides), 1))
     )
     vertex = np.concatenate((ring - half, ring + half))
-    rubber = assets.plain((0.12, 0.12, 0.13), CLASS_CAR)
-    face = assets.textured("wheel face", make_wheel_face, CLASS_CAR)
+    rubber = assets.ensure_plain((0.12, 0.12, 0.13), CLASS_CAR)
+    face = assets.ensure_textured("wheel face", make_wheel_face, CLASS_CAR)
     uv = 0.5 + 0.5 * np.stack((np.cos(angle), -np.sin(angle)), axis=1)
     fan = np.stack((np.zeros(sides - 2, int), np.arange(1, sides - 1), np.arange(2, sides)), 1)
     return merge_meshes(
@@ -74,13 +74,15 @@ def build_wheel(assets: Assets) -> Mesh:
 
 def build_donkey(assets: Assets) -> Mesh:
     """Return the classic: black plate, painted roll cage arch, board and battery, camera on the arch."""
-    cage = assets.paint()
-    shade = assets.paint(0.75)
+    cage = assets.ensure_paint()
+    shade = assets.ensure_paint(0.75)
     parts = [_chassis(assets)]
     parts += [make_box((0.215, 0.125, 0.007), (0.0, 0.0, 0.024), _dark(assets))]
-    parts += [make_box((0.09, 0.06, 0.02), (-0.035, 0.0, 0.0375), assets.plain((0.13, 0.36, 0.20), CLASS_CAR))]
-    parts += [make_box((0.022, 0.022, 0.01), (-0.02, 0.012, 0.0525), assets.plain((0.75, 0.76, 0.78), CLASS_CAR))]
-    parts += [make_box((0.028, 0.05, 0.016), (-0.095, 0.0, 0.0355), assets.plain((0.16, 0.22, 0.5), CLASS_CAR))]
+    parts += [make_box((0.09, 0.06, 0.02), (-0.035, 0.0, 0.0375), assets.ensure_plain((0.13, 0.36, 0.20), CLASS_CAR))]
+    parts += [
+        make_box((0.022, 0.022, 0.01), (-0.02, 0.012, 0.0525), assets.ensure_plain((0.75, 0.76, 0.78), CLASS_CAR))
+    ]
+    parts += [make_box((0.028, 0.05, 0.016), (-0.095, 0.0, 0.0355), assets.ensure_plain((0.16, 0.22, 0.5), CLASS_CAR))]
     for side in (-1.0, 1.0):
         y = side * 0.055
         parts += [make_beam((0.012, y, 0.026), (0.026, 0.72 * y, 0.128), 0.016, cage)]
@@ -88,7 +90,7 @@ def build_donkey(assets: Assets) -> Mesh:
     parts += [make_prism(((0.0, 0.122), (0.036, 0.122), (0.032, 0.142), (-0.006, 0.142)), 0.098, (0.0, 0.0, 0.0), cage)]
     parts += [make_box((0.02, 0.108, 0.008), (-0.094, 0.0, 0.028), shade)]
     parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.138), _dark(assets))]
-    parts += [place_mesh(_barrel(0.009, 0.010, assets.plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
+    parts += [place_mesh(_barrel(0.009, 0.010, assets.ensure_plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
     parts += [make_prism(((0.103, 0.0), (0.127, -0.004), (0.127, 0.012), (0.103, 0.028)), 0.13, (0.0, 0.0, 0.0), shade)]
     parts += _lamps(assets, 0.1275, 0.045, 0.004) + _tail_lamps(assets, -0.1085, 0.045, 0.023)
     return merge_meshes(parts)
@@ -96,28 +98,30 @@ def build_donkey(assets: Assets) -> Mesh:
 
 def build_bare(assets: Assets) -> Mesh:
     """Return the chassis without a body: plate, motor, battery, board, shock towers, camera on a mast."""
-    metal = assets.plain((0.66, 0.68, 0.71), CLASS_CAR)
+    metal = assets.ensure_plain((0.66, 0.68, 0.71), CLASS_CAR)
     parts = [_chassis(assets)]
-    parts += [make_box((0.2, 0.07, 0.01), (0.0, 0.0, 0.012), assets.paint())]
-    parts += [make_box((0.085, 0.036, 0.026), (0.0, 0.022, 0.03), assets.plain((0.18, 0.3, 0.62), CLASS_CAR))]
-    parts += [make_box((0.06, 0.03, 0.014), (0.0, -0.022, 0.024), assets.plain((0.13, 0.36, 0.20), CLASS_CAR))]
+    parts += [make_box((0.2, 0.07, 0.01), (0.0, 0.0, 0.012), assets.ensure_paint())]
+    parts += [make_box((0.085, 0.036, 0.026), (0.0, 0.022, 0.03), assets.ensure_plain((0.18, 0.3, 0.62), CLASS_CAR))]
+    parts += [make_box((0.06, 0.03, 0.014), (0.0, -0.022, 0.024), assets.ensure_plain((0.13, 0.36, 0.20), CLASS_CAR))]
     motor = make_revolved(((0.017, 0.0), (0.017, 0.04)), 8, metal)
     parts += [place_mesh(_lay_across(motor), (-0.065, 0.0, 0.03))]
     for x in AXLES:
         parts += [make_box((0.008, 0.09, 0.036), (0.86 * x, 0.0, 0.034), _dark(assets))]
         for side in (-1.0, 1.0):
             parts += [
-                make_beam((0.86 * x, side * 0.04, 0.048), (0.95 * x, side * 0.066, -0.02), 0.010, assets.paint(0.8))
+                make_beam(
+                    (0.86 * x, side * 0.04, 0.048), (0.95 * x, side * 0.066, -0.02), 0.010, assets.ensure_paint(0.8)
+                )
             ]
     parts += [make_beam((0.035, 0.0, 0.012), (0.035, 0.0, 0.13), 0.008, metal)]
     parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.138), _dark(assets))]
-    parts += [place_mesh(_barrel(0.009, 0.010, assets.plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
+    parts += [place_mesh(_barrel(0.009, 0.010, assets.ensure_plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
     return merge_meshes(parts)
 
 
 def build_touring_car(assets: Assets) -> Mesh:
     """Return a rounded touring car (`car01`): painted shell, dark windows, wing."""
-    paint, glass = assets.paint(), _glass(assets)
+    paint, glass = assets.ensure_paint(), _glass(assets)
     body = _shell(
         ((-0.128, 0.056, -0.014, 0.030), (-0.105, 0.064, -0.022, 0.042), (-0.03, 0.066, -0.026, 0.040),
          (0.05, 0.066, -0.026, 0.034), (0.105, 0.062, -0.022, 0.022), (0.128, 0.050, -0.014, 0.006)),
@@ -136,7 +140,7 @@ def build_touring_car(assets: Assets) -> Mesh:
     parts += [
         make_prism(((-0.132, 0.066), (-0.104, 0.060), (-0.104, 0.064), (-0.132, 0.071)), 0.126, (0.0, 0.0, 0.0), paint)
     ]
-    stripe = assets.plain((0.95, 0.95, 0.93), CLASS_CAR)
+    stripe = assets.ensure_plain((0.95, 0.95, 0.93), CLASS_CAR)
     parts += [
         make_prism(((0.060, 0.0338), (0.104, 0.0232), (0.104, 0.024), (0.060, 0.0348)), 0.03, (0.0, 0.0, 0.0), stripe)
     ]
@@ -145,7 +149,7 @@ def build_touring_car(assets: Assets) -> Mesh:
 
 def build_cybertruck(assets: Assets) -> Mesh:
     """Return the wedge: flat faces up to one ridge, dark glass, light bars from side to side."""
-    paint, glass = assets.paint(), _glass(assets)
+    paint, glass = assets.ensure_paint(), _glass(assets)
     low = ((-0.128, -0.018), (0.122, -0.018), (0.130, 0.012), (0.118, 0.026), (-0.128, 0.036))
     upper = ((-0.128, 0.036), (0.118, 0.026), (0.004, 0.088))
     parts = [_chassis(assets), make_prism(low, 0.136, (0.0, 0.0, 0.0), paint)]
@@ -161,8 +165,8 @@ def build_cybertruck(assets: Assets) -> Mesh:
         parts += [make_loft([_side(window, inner), _side(window, outer)], glass)]
         for x in AXLES:
             parts += [_fender(x, side, _dark(assets))]
-    bar = assets.plain((1.0, 0.98, 0.92), CLASS_CAR, SHADE_UNLIT)
-    rear = assets.plain((0.92, 0.08, 0.06), CLASS_CAR, SHADE_UNLIT)
+    bar = assets.ensure_plain((1.0, 0.98, 0.92), CLASS_CAR, SHADE_UNLIT)
+    rear = assets.ensure_plain((0.92, 0.08, 0.06), CLASS_CAR, SHADE_UNLIT)
     parts += [make_box((0.004, 0.128, 0.005), (0.1255, 0.0, 0.0185), bar)]
     parts += [make_box((0.004, 0.128, 0.006), (-0.1285, 0.0, 0.030), rear)]
     parts += [
@@ -175,7 +179,7 @@ def build_cybertruck(assets: Assets) -> Mesh:
 
 def build_formula(assets: Assets) -> Mesh:
     """Return a formula car: needle nose, side pods, airbox, wings, open wheels, helmet."""
-    paint, dark = assets.paint(), _dark(assets)
+    paint, dark = assets.ensure_paint(), _dark(assets)
     nose = _shell(
         ((0.0, 0.030, -0.024, 0.026), (0.06, 0.022, -0.022, 0.018), (0.132, 0.010, -0.022, -0.006)), 0.8, paint
     )
@@ -190,7 +194,7 @@ def build_formula(assets: Assets) -> Mesh:
     parts += [place_mesh(pod, (0.0, side * 0.048, 0.0)) for side in (-1.0, 1.0)]
     parts += [make_prism(((0.108, -0.028), (0.136, -0.030), (0.136, -0.026), (0.108, -0.020)), 0.176, (0, 0, 0), paint)]
     parts += [make_prism(((-0.136, 0.058), (-0.106, 0.050), (-0.106, 0.055), (-0.136, 0.066)), 0.118, (0, 0, 0), paint)]
-    white = assets.plain((0.95, 0.95, 0.93), CLASS_CAR)
+    white = assets.ensure_plain((0.95, 0.95, 0.93), CLASS_CAR)
     for side in (-1.0, 1.0):
         parts += [make_box((0.036, 0.003, 0.044), (-0.122, side * 0.060, 0.046), dark)]
         parts += [make_box((0.034, 0.003, 0.020), (0.120, side * 0.089, -0.022), white)]
@@ -253,18 +257,18 @@ def _lay_across(upright: Mesh) -> Mesh:
 
 
 def _lamps(assets: Assets, x: float, y: float, z: float) -> list[Mesh]:
-    lamp = make_box((0.006, 0.020, 0.008), (x, y, z), assets.plain((1.0, 0.97, 0.85), CLASS_CAR, SHADE_UNLIT))
+    lamp = make_box((0.006, 0.020, 0.008), (x, y, z), assets.ensure_plain((1.0, 0.97, 0.85), CLASS_CAR, SHADE_UNLIT))
     return [lamp, mirror_mesh(lamp)]
 
 
 def _tail_lamps(assets: Assets, x: float, y: float, z: float) -> list[Mesh]:
-    lamp = make_box((0.004, 0.022, 0.008), (x, y, z), assets.plain((0.92, 0.08, 0.06), CLASS_CAR, SHADE_UNLIT))
+    lamp = make_box((0.004, 0.022, 0.008), (x, y, z), assets.ensure_plain((0.92, 0.08, 0.06), CLASS_CAR, SHADE_UNLIT))
     return [lamp, mirror_mesh(lamp)] if y else [lamp]
 
 
 def _dark(assets: Assets) -> int:
-    return assets.plain((0.11, 0.11, 0.12), CLASS_CAR)
+    return assets.ensure_plain((0.11, 0.11, 0.12), CLASS_CAR)
 
 
 def _glass(assets: Assets) -> int:
-    return assets.plain((0.09, 0.12, 0.17), CLASS_CAR)
+    return assets.ensure_plain((0.09, 0.12, 0.17), CLASS_CAR)

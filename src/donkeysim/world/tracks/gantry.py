@@ -45,9 +45,9 @@ def build_gantry(assets: Assets, ends: FloatArray, ground: float, text: str) -> 
     middle = ends.mean(axis=0)
     half = 0.5 * float(np.hypot(*(ends[1] - ends[0]))) + CLEARANCE
     across = (ends[0] - middle) / np.hypot(*(ends[0] - middle))
-    steel = assets.plain((0.78, 0.79, 0.80))
-    base = assets.plain((0.22, 0.23, 0.25))
-    cloth = assets.textured(f"banner {text}", lambda: make_banner(text), CLASS_PROP, SHADE_UNLIT)
+    steel = assets.ensure_plain((0.78, 0.79, 0.80))
+    base = assets.ensure_plain((0.22, 0.23, 0.25))
+    cloth = assets.ensure_textured(f"banner {text}", lambda: make_banner(text), CLASS_PROP, SHADE_UNLIT)
     low, top = HEIGHT - BANNER, HEIGHT
     parts = [
         make_quad([(-0.012, half, low), (-0.012, -half, low), (-0.012, -half, top), (-0.012, half, top)], cloth),

@@ -36,11 +36,11 @@ def build_land(
     The road is part of the atlas and of its two triangles, so its segmentation class is that of the ground.
     """
     if track.ground.texture == "plain":
-        floor = assets.textured("plain", make_plain, CLASS_GROUND)
+        floor = assets.ensure_textured("plain", make_plain, CLASS_GROUND)
         return [_lay_floor(line, track.ground.height, floor)]
     frame = frame_atlas(find_box(line, track))
-    atlas = assets.textured("atlas", lambda: paint_atlas(track, line, frame, shadows, sun), CLASS_GROUND)
-    grass = assets.textured("grass", make_grass, CLASS_GROUND)
+    atlas = assets.ensure_textured("atlas", lambda: paint_atlas(track, line, frame, shadows, sun), CLASS_GROUND)
+    grass = assets.ensure_textured("grass", make_grass, CLASS_GROUND)
     near, border = _lay_atlas(frame, ground, atlas)
     return [near, _lay_surroundings(frame, border, grass)]
 

@@ -20,48 +20,55 @@ from donkeysim.world.tracks.textures import make_bark, make_cone_stripes, make_f
 
 
 @dataclass(frozen=True)
+class Movable:
+    """What physics needs of a prop that it pushes about: an upright frustum.
+
+    Attributes:
+        mass: [kg]
+        radius_top: [m]; the base has the kind's `radius`.
+        centre_of_mass: Above the base [m].
+    """
+
+    mass: float
+    radius_top: float
+    centre_of_mass: float
+
+
+@dataclass(frozen=True)
 class PropKind:
     """What a kind of prop is.
 
     Attributes:
         build: Makes one of `variants` meshes, base at z = 0.
         variants: How many different meshes there are.
-        movable: Whether physics pushes it about; then it is an upright frustum.
-        mass: [kg], of a movable one.
-        radius: Of the collider, or of a movable one's base [m].
-        radius_top: Of a movable one's top [m].
-        height: Of the collider [m].
-        centre_of_mass: Of a movable one, above its base [m].
-        friction: Of its surface [-].
         hit_name: What `hit` says.
-        shadow_radius: [m]
-        shadow_height: Of the middle of what casts it [m].
-        shadow_darkness: 0 to 1.
+        radius: Of the collider [m].
+        height: Of the collider [m].
+        movable: None for a thing that stands still.
+        shadow: Radius, height above the ground of what casts it [m], and darkness 0 to 1 of its painted shadow.
         spread: Greatest change of size, as a share, from one to the next.
+        friction: Of its surface [-].
     """
 
     build: Callable[[Assets, int], Mesh]
     variants: int
-    movable: bool
-    mass: float
-    radius: float
-    radius_top: float
-    height: float
-    centre_of_mass: float
-    friction: float
     hit_name: str
-    shadow_radius: float
-    shadow_height: float
-    shadow_darkness: float
-    spread: float
+    radius: float
+    height: float
+    movable: Movable | None = None
+    shadow: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    spread: float = 0.0
+    friction: float = 0.6
 
 
 def build_cone(assets: Assets, variant: int) -> Mesh:
     """Return a traffic cone of 0.14 m on its black foot."""
     del variant
-    stripes = assets.textured("cone stripes", make_cone_stripes)
+    stripes = assets.ensure_textured("cone stripes", make_cone_stripes)
     body = make_revolved(((0.042, 0.010), (0.006, 0.140)), 7, stripes, capped=False)
-    return merge_meshes([make_box((0.104, 0.104, 0.010), (0.0, 0.0, 0.005), assets.plain((0.13, 0.13, 0.14))), body])
+    return merge_meshes(
+        [make_box((0.104, 0.104, 0.010), (0.0, 0.0, 0.005), assets.ensure_plain((0.13, 0.13, 0.14))), body]
+    )
 
 
 def build_broadleaf(assets: Assets, variant: int) -> Mesh:
@@ -88,7 +95,7 @@ def build_broadleaf(assets: Assets, variant: int) -> Mesh:
 def build_conifer(assets: Assets, variant: int) -> Mesh:
     """Return a spruce of three or four skirts."""
     random = np.random.default_rng(200 + variant)
-    needles = assets.textured("spruce", lambda: make_foliage((30, 66, 44), (92, 136, 80), 11.0, 6))
+    needles = assets.ensure_textured("spruce", lambda: make_foliage((30, 66, 44), (92, 136, 80), 11.0, 6))
     tiers = 4 if variant == 5 else 3
     top = 1.15 + 0.2 * (variant % 3)
     parts = [_trunk(assets, 0.04, 0.03, 0.26)]
@@ -105,8 +112,8 @@ def build_conifer(assets: Assets, variant: int) -> Mesh:
 def build_birch(assets: Assets, variant: int) -> Mesh:
     """Return a slender tree with a white stem and a light crown."""
     random = np.random.default_rng(300 + variant)
-    leaves = assets.textured("birch", lambda: make_foliage((76, 118, 44), (172, 208, 98), 10.0, 8))
-    stem = make_revolved(((0.024, 0.0), (0.014, 0.62)), 4, assets.plain((0.86, 0.85, 0.81)), capped=False)
+    leaves = assets.ensure_textured("birch", lambda: make_foliage((76, 118, 44), (172, 208, 98), 10.0, 8))
+    stem = make_revolved(((0.024, 0.0), (0.014, 0.62)), 4, assets.ensure_plain((0.86, 0.85, 0.81)), capped=False)
     profile = ((0.0, 0.36), (0.17, 0.48), (0.21, 0.74), (0.13, 1.05), (0.0, 1.25))
     crown = make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 5, 5, 0.16))
     return merge_meshes([stem, crown])
@@ -123,19 +130,19 @@ def build_bush(assets: Assets, variant: int) -> Mesh:
 def build_rock(assets: Assets, variant: int) -> Mesh:
     """Return a grey boulder."""
     random = np.random.default_rng(500 + variant)
-    stone = assets.plain((0.50, 0.49, 0.47))
+    stone = assets.ensure_plain((0.50, 0.49, 0.47))
     profile = ((0.13, 0.0), (0.11, 0.08), (0.0, 0.12))
     return make_revolved(profile, 6, stone, wobble=_wobble(random, 3, 6, 0.22), capped=False)
 
 
 def _leaves(assets: Assets, variant: int) -> int:
     if variant % 2:
-        return assets.textured("oak", lambda: make_foliage((46, 78, 30), (128, 160, 62), 17.0, 5))
-    return assets.textured("maple", lambda: make_foliage((52, 92, 36), (146, 184, 74), 15.0, 7))
+        return assets.ensure_textured("oak", lambda: make_foliage((46, 78, 30), (128, 160, 62), 17.0, 5))
+    return assets.ensure_textured("maple", lambda: make_foliage((52, 92, 36), (146, 184, 74), 15.0, 7))
 
 
 def _trunk(assets: Assets, base: float, top: float, height: float) -> Mesh:
-    return make_revolved(((base, 0.0), (top, height)), 4, assets.textured("bark", make_bark), capped=False)
+    return make_revolved(((base, 0.0), (top, height)), 4, assets.ensure_textured("bark", make_bark), capped=False)
 
 
 def _wobble(random: np.random.Generator, rings: int, sides: int, strength: float) -> FloatArray:
@@ -143,11 +150,11 @@ def _wobble(random: np.random.Generator, rings: int, sides: int, strength: float
 
 
 PROP_KINDS: dict[str, PropKind] = {
-    "cone": PropKind(build_cone, 1, True, 1.0, 0.052, 0.012, 0.14, 0.04, 0.6, "cone", 0.06, 0.04, 0.0, 0.0),
-    "tree": PropKind(build_broadleaf, 6, False, 0.0, 0.045, 0.0, 0.6, 0.0, 0.6, "tree", 0.40, 0.62, 0.55, 0.3),
-    "spruce": PropKind(build_conifer, 6, False, 0.0, 0.045, 0.0, 0.6, 0.0, 0.6, "tree", 0.30, 0.45, 0.55, 0.3),
-    "birch": PropKind(build_birch, 3, False, 0.0, 0.026, 0.0, 0.6, 0.0, 0.6, "tree", 0.22, 0.75, 0.45, 0.25),
-    "bush": PropKind(build_bush, 4, False, 0.0, 0.15, 0.0, 0.2, 0.0, 0.6, "bush", 0.21, 0.08, 0.55, 0.35),
-    "rock": PropKind(build_rock, 3, False, 0.0, 0.12, 0.0, 0.11, 0.0, 0.6, "rock", 0.15, 0.04, 0.55, 0.4),
+    "cone": PropKind(build_cone, 1, "cone", radius=0.052, height=0.14, movable=Movable(1.0, 0.012, 0.04)),
+    "tree": PropKind(build_broadleaf, 6, "tree", radius=0.045, height=0.6, shadow=(0.40, 0.62, 0.55), spread=0.3),
+    "spruce": PropKind(build_conifer, 6, "tree", radius=0.045, height=0.6, shadow=(0.30, 0.45, 0.55), spread=0.3),
+    "birch": PropKind(build_birch, 3, "tree", radius=0.026, height=0.6, shadow=(0.22, 0.75, 0.45), spread=0.25),
+    "bush": PropKind(build_bush, 4, "bush", radius=0.15, height=0.2, shadow=(0.21, 0.08, 0.55), spread=0.35),
+    "rock": PropKind(build_rock, 3, "rock", radius=0.12, height=0.11, shadow=(0.15, 0.04, 0.55), spread=0.4),
 }
 """Every kind that a track file may name."""
