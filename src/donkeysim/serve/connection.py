@@ -28,7 +28,7 @@ MOST_DEAF_SECONDS = 30.0
 """A client that reads nothing for so long, though there is something to read, is disconnected [s]."""
 
 PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
-"""Times between the single bytes of the next telemetry's start that ask a client that seems not to read for a sign [s]."""
+"""Times between single bytes of the next telemetry, which ask a client that seems not to read for a sign [s]."""
 
 
 class Connection(asyncio.BufferedProtocol):

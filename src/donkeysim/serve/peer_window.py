@@ -1,8 +1,8 @@
 """How much of what was sent a peer has not read yet, as far as this system can tell.
 
 The system's buffers on the client's side swallow dozens of telemetries when their owner sleeps, and it would wake up to
-old pictures. The receive window that the peer announces shrinks by what lies there unread, so on Linux the sender can see
-it (`TCP_INFO`). Elsewhere only the own send buffer limits what is under way.
+old pictures. The receive window that the peer announces shrinks by what lies there unread, so on Linux the sender can
+see it (`TCP_INFO`). Elsewhere only the own send buffer limits what is under way.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from donkeysim.core.clock import Clock
 
 FORCED_SECONDS = 6.0
-"""So long after the peer seemed to stop reading one line is sent anyway, to see whether the estimate still holds [s]."""
+"""So long after the peer seemed to stop reading one line is sent anyway, to see whether that is still so [s]."""
 
 SETTLING_SECONDS = 0.2
 """Until the acknowledgement of that line is surely here [s]."""

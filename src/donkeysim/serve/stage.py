@@ -6,7 +6,6 @@ All methods are called on one thread, the simulation's. What clients shall recei
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
@@ -14,24 +13,20 @@ from donkeysim.core.image import encode_jpeg
 from donkeysim.core.kernel import count_cached_kernels
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.serve import orders, view
-from donkeysim.serve.cast import CarOnStage, Client, find_pose, make_event
+from donkeysim.serve.cast import PACE_CAR_BODY, CarOnStage, Client, find_pose, make_event
 from donkeysim.serve.compose import Composer
 from donkeysim.serve.lock_step import LockStep, Turnstile
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.serve.watch import CarRow, Outline, View
+from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes, load_scene
-
-if TYPE_CHECKING:
-    from donkeysim.sim.path_follower import PathFollower
-
-PACE_CAR_BODY = BodySpec(style="car01", colour=(250, 180, 20), name="pace car", font_size=60)
 
 COMPILING_SECONDS = 3.0
 """Loading that takes longer than this compiles something and says so [s]."""
@@ -182,8 +177,6 @@ class Stage:
         for client in self._clients.values():
             self._seat(client)
         if self._options.pace_car is not None:
-            from donkeysim.sim.path_follower import PathFollower
-
             car = self._add_car(None, PACE_CAR_BODY)
             follower = PathFollower(self._simulator.scene, self._simulator.car_spec, self._options.pace_car)
             self._pace = (follower, car)
