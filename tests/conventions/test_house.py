@@ -9,9 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-TEXTS = [
-    p for kind in ("*.md", "*.toml", "*.py") for p in ROOT.rglob(kind) if not set(p.parts) & {".venv", "build", "out"}
-]
+KINDS = ("*.md", "*.toml", "*.py")
+TEXTS = [path for kind in KINDS for path in ROOT.rglob(kind) if not set(path.parts) & {".venv", "build", "out"}]
 
 
 def test_importing_the_package_loads_nothing_heavy():

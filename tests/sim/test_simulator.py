@@ -1,0 +1,229 @@
+"""The simulator: cars join, drive, are seen, reset, and go back in time."""
+
+import math
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import CapacityError, ShapeError, SpecError
+from donkeysim.sim.simulator import Simulator
+from donkeysim.sim.snapshot import hash_state
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
+
+
+@pytest.fixture(scope="module")
+def place():
+    return Simulator(WorldSpec()).scene
+
+
+def make(place, cars=1, worlds=1, **options):
+    return Simulator(WorldSpec(cars_per_world=cars, world_count=worlds, **options), scene=place)
+
+
+def test_a_car_at_rest_stays_and_reports_the_start(place):
+    simulator = make(place)
+    car = simulator.add_car()
+    for _ in range(20):
+        simulator.step()
+    telemetry = simulator.observe_telemetry(car)
+    assert telemetry.speed < 1e-3
+    assert telemetry.on_road
+    assert telemetry.hit == "none"
+    assert telemetry.time == pytest.approx(1.0)
+    assert abs(telemetry.cte) < 1.0
+    assert telemetry.totalNodes == 108
+    assert telemetry.lap == 0
+
+
+def test_throttle_drives_forward_along_their_z(place):
+    simulator = make(place)
+    car = simulator.add_car()
+    before = simulator.observe_telemetry(car)
+    simulator.control.throttle[car] = 0.3
+    simulator.control.brake[car] = 0.0
+    for _ in range(20):
+        simulator.step()
+    after = simulator.observe_telemetry(car)
+    assert after.vel_z > 0.3
+    assert abs(after.vel_x) < 0.05
+    assert after.pos_z > before.pos_z + 0.1
+    assert after.frame == before.frame + 1
+
+
+def test_steering_right_turns_clockwise_and_left_the_other_way(place):
+    for steer, sign in ((-0.5, 1), (0.5, -1)):
+        simulator = make(place)
+        car = simulator.add_car()
+        simulator.control.steer[car] = steer
+        simulator.control.throttle[car] = 0.3
+        simulator.control.brake[car] = 0.0
+        for _ in range(20):
+            simulator.step()
+        telemetry = simulator.observe_telemetry(car)
+        turned = (telemetry.yaw + 180.0) % 360.0 - 180.0
+        assert turned * sign > 3
+        assert telemetry.gyro_y * sign > 0
+        assert telemetry.steering_angle == -steer
+
+
+def test_a_reset_returns_the_car_at_rest_with_the_brake_held(place):
+    simulator = make(place)
+    car = simulator.add_car()
+    start = simulator.state.position[car].copy()
+    simulator.control.throttle[car] = 0.5
+    simulator.control.brake[car] = 0.0
+    for _ in range(20):
+        simulator.step()
+    simulator.reset_car(car)
+    assert np.allclose(simulator.state.position[car], start, atol=1e-3)
+    assert simulator.control.brake[car] == 10.0
+    simulator.step()
+    telemetry = simulator.observe_telemetry(car)
+    assert telemetry.speed < 1e-2
+    assert telemetry.reset_count == 1
+    assert telemetry.throttle == 0.0
+
+
+def test_moving_a_car_keeps_its_velocity(place):
+    simulator = make(place)
+    car = simulator.add_car()
+    simulator.control.throttle[car] = 0.5
+    simulator.control.brake[car] = 0.0
+    for _ in range(20):
+        simulator.step()
+    velocity = simulator.state.velocity[car].copy()
+    position = simulator.state.position[car].copy()
+    simulator.move_car(car, (position[0] + 0.5, position[1], position[2]))
+    assert np.array_equal(simulator.state.velocity[car], velocity)
+    assert simulator.state.position[car, 0] == position[0] + 0.5
+
+
+def test_cars_fill_the_grid_without_overlap_and_one_too_many_is_told(place):
+    simulator = make(place, cars=16)
+    for _ in range(16):
+        simulator.add_car()
+    distance = np.linalg.norm(simulator.state.position[:, None] - simulator.state.position[None], axis=2)
+    assert distance[~np.eye(16, dtype=bool)].min() > 0.25
+    with pytest.raises(CapacityError, match="16 places"):
+        simulator.add_car()
+    simulator.remove_car(3)
+    freed = simulator.state.spawn_position[3].copy()
+    assert simulator.add_car() == 3
+    assert np.array_equal(simulator.state.spawn_position[3], freed)
+    for _ in range(40):
+        simulator.step()
+    assert all(simulator.observe_telemetry(car).hit == "none" for car in range(16))
+
+
+def test_pictures_have_the_size_each_camera_asks_for(place):
+    simulator = make(place, cars=3)
+    cars = [simulator.add_car() for _ in range(3)]
+    simulator.configure_camera(cars[1], CameraSpec(width=64, height=48))
+    simulator.configure_camera(cars[2], CameraSpec(width=64, height=48), second=True)
+    simulator.step()
+    simulator.render()
+    assert simulator.get_picture(cars[0]).shape == (120, 160, 3)
+    assert simulator.get_picture(cars[1]).shape == (48, 64, 3)
+    assert simulator.get_picture(cars[2]).shape == (120, 160, 3)
+    assert simulator.get_picture(cars[2], second=True).shape == (48, 64, 3)
+    assert simulator.get_picture(cars[0]).std() > 10
+    with pytest.raises(KeyError):
+        simulator.get_picture(cars[0], second=True)
+
+
+def test_a_removed_car_loses_camera_and_lidar(place):
+    simulator = make(place, cars=2)
+    car = simulator.add_car()
+    simulator.configure_camera(car, CameraSpec(), second=True)
+    simulator.configure_lidar(car, LidarSpec())
+    simulator.remove_car(car)
+    assert simulator.add_car() == car
+    assert simulator.get_camera(car, second=True) is None
+    assert simulator.scan_lidar(car) is None
+    with pytest.raises(SpecError, match="no car 1"):
+        simulator.reset_car(1)
+
+
+def test_other_cars_are_seen_by_camera_and_lidar(place):
+    simulator = make(place, cars=2)
+    back, front = simulator.add_car(), simulator.add_car()
+    x, y, z = simulator.state.position[back]
+    simulator.configure_lidar(back, LidarSpec(noise=0.0, level_count=1))
+    simulator.move_car(front, (x + 0.6, y + 3.0, z))
+    simulator.step(1)
+    simulator.render()
+    empty = simulator.get_picture(back).astype(int)
+    simulator.move_car(front, (x + 0.6, y, z))
+    simulator.step(1)
+    simulator.render()
+    assert np.abs(simulator.get_picture(back) - empty).max() > 60
+    ahead = [point for point in simulator.scan_lidar(back) if point.rx == 0.0]
+    assert ahead
+    assert 1.5 < ahead[0].d < 6.0
+
+
+def test_a_snapshot_brings_back_every_byte(place):
+    simulator = make(place, cars=2)
+    for _ in range(2):
+        simulator.add_car()
+    simulator.control.throttle[:] = 0.6
+    simulator.control.steer[0] = 0.4
+    simulator.control.brake[:] = 0.0
+    for _ in range(10):
+        simulator.step()
+    moment = simulator.snapshot()
+    hashes = []
+    for _ in range(2):
+        for _ in range(50):
+            simulator.step()
+        hashes.append(hash_state(simulator.state))
+        simulator.restore(moment)
+    assert hashes[0] == hashes[1]
+    with pytest.raises(ShapeError, match="same WorldSpec"):
+        make(place, cars=3).restore(moment)
+
+
+def test_a_world_of_many_equals_that_world_alone(place):
+    def drive(simulator, world):
+        car = simulator.add_car(world)
+        simulator.control.throttle[car] = 0.5
+        simulator.control.steer[car] = 0.3
+        simulator.control.brake[car] = 0.0
+        return car
+
+    alone, many = make(place), make(place, worlds=3)
+    threads = Simulator(WorldSpec(world_count=3), worker_count=2, scene=place)
+    drive(alone, 0)
+    for world in range(3):
+        drive(many, world)
+        drive(threads, world)
+    for simulator in (alone, many, threads):
+        for _ in range(60):
+            simulator.step()
+        simulator.render()
+    for other in (many, threads):
+        for world in range(3):
+            assert np.array_equal(other.state.position[world], alone.state.position[0])
+            assert np.array_equal(other.get_picture(world), alone.get_picture(0))
+    threads.close()
+
+
+def test_the_flat_scene_is_endless(place):
+    simulator = Simulator(WorldSpec(scene=SceneSpec("flat")))
+    car = simulator.add_car()
+    simulator.move_car(car, (500.0, -300.0, float(simulator.state.position[car, 2])))
+    simulator.control.brake[car] = 0.0
+    simulator.control.throttle[car] = 0.5
+    for _ in range(100):
+        simulator.step()
+    assert simulator.state.position[car, 0] > 501
+    assert math.isclose(simulator.state.position[car, 1], -300.0, abs_tol=0.01)
+    assert simulator.state.fault[car] == 0
+
+
+def test_a_body_is_worn_and_an_unknown_one_refused(place):
+    simulator = make(place)
+    car = simulator.add_car(body=BodySpec(style="f1", name="Ada"))
+    assert simulator.get_body(car).style == "f1"
+    with pytest.raises(SpecError, match="did you mean 'cybertruck'"):
+        BodySpec(style="cybertruk")
