@@ -148,7 +148,7 @@ def test_other_cars_are_seen_by_camera_and_lidar(place):
     simulator = make(place, cars=2)
     back, front = simulator.add_car(), simulator.add_car()
     x, y, z = simulator.state.position[back]
-    simulator.configure_lidar(back, LidarSpec(noise=0.0, level_count=1))
+    simulator.configure_lidar(back, LidarSpec(noise=0.0, position=(0.0625, 0.0, 0.0)))
     simulator.move_car(front, (x + 0.6, y + 3.0, z))
     simulator.step(1)
     simulator.render()
