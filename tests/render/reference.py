@@ -1,0 +1,294 @@
+"""A slow, plain renderer to compare with: rays through an 8x8 grid in each pixel, every mesh straight from the `Scene`.
+
+It shares with the fast renderer what a surface looks like (light factor, fog, contact shadow); what is seen and how
+textures are sampled is its own: rays of Open3D, textures read bilinearly at the mip level of a sample's own footprint.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import open3d
+from numba import njit
+
+from donkeysim.render.kernels.shadow import compute_darkness
+from donkeysim.world.scene import CLASS_SKY, SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE, SHADE_TWO_SIDED, SHADE_UNLIT
+
+GRID = 8
+
+
+def rotate(quaternion):
+    """Return the rotation matrix of (w, x, y, z)."""
+    w, x, y, z = quaternion
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def turn(roll, pitch, yaw):
+    """Return the matrix of roll about x, then pitch about y, then yaw about z."""
+    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    about_x = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+    about_y = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
+    about_z = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
+    return about_z @ about_y @ about_x
+
+
+@dataclass
+class Soup:
+    """All triangles of a moment, world frame, as one soup.
+
+    Attributes:
+        corner: [m], shape [triangle_count, 3, 3].
+        uv: Texture coordinates, shape [triangle_count, 3, 2].
+        material: Shape [triangle_count].
+        paint: sRGB 0 to 1, shape [triangle_count, 3].
+        moves: Whether the triangle belongs to a car or a prop, shape [triangle_count].
+    """
+
+    corner: np.ndarray
+    uv: np.ndarray
+    material: np.ndarray
+    paint: np.ndarray
+    moves: np.ndarray
+
+
+def place_meshes(simulator, own_car=None):
+    """Return every triangle that is there: what never moves, props, bodies and wheels of all cars but `own_car`."""
+    scene, state, spec = simulator.scene, simulator.state, simulator.car_spec
+    parts = [(scene.static, np.eye(3), np.zeros(3), (1.0, 1.0, 1.0), False)]
+    for prop, model in enumerate(scene.props.model):
+        turned = rotate(state.prop_orientation[prop])
+        parts.append((scene.models[model], turned, state.prop_position[prop], (1.0, 1.0, 1.0), True))
+    for car in simulator.list_cars():
+        if car == own_car:
+            continue
+        body = simulator.get_body(car)
+        model = scene.car_models[body.style]
+        paint = tuple(channel / 255.0 for channel in body.colour)
+        turned, at = rotate(state.orientation[car]), state.position[car]
+        parts.append((scene.models[model.body], turned, at, paint, True))
+        for wheel, anchor in enumerate(spec.wheel_position):
+            steer = state.steer_angle[car] if spec.wheel_steered[wheel] else 0.0
+            down = (anchor[0], anchor[1], anchor[2] - state.wheel_extension[car, wheel])
+            spin = turned @ turn(0.0, 0.0, steer) @ turn(0.0, state.wheel_angle[car, wheel], 0.0)
+            parts.append((scene.models[model.wheel], spin, at + turned @ down, paint, True))
+    corner, uv, material, paint, moves = [], [], [], [], []
+    for mesh, turned, at, colour, is_moving in parts:
+        vertex = mesh.vertex.astype(float) @ turned.T + at
+        corner.append(vertex[mesh.triangle])
+        uv.append(mesh.uv.astype(float)[mesh.triangle])
+        material.append(mesh.material)
+        paint.append(np.tile(colour, (len(mesh.triangle), 1)))
+        moves.append(np.full(len(mesh.triangle), is_moving))
+    return Soup(*(np.concatenate(rows) for rows in (corner, uv, material, paint, moves)))
+
+
+@dataclass
+class View:
+    """A pinhole camera: where it is, where it looks (columns: forward, left, up), and its size."""
+
+    eye: np.ndarray
+    axes: np.ndarray
+    width: int
+    height: int
+    fov: float
+
+    @classmethod
+    def of_car(cls, simulator, car, camera):
+        """Return the camera of a car."""
+        turned = rotate(simulator.state.orientation[car])
+        eye = simulator.state.position[car] + turned @ camera.position
+        return cls(eye, turned @ turn(*camera.rotation), camera.width, camera.height, camera.fov)
+
+    def make_rays(self, grid):
+        """Return ray directions of grid x grid samples per pixel, distance along the optical axis 1.
+
+        Shape [height * grid, width * grid, 3].
+        """
+        focal = 0.5 * self.height / math.tan(0.5 * self.fov)
+        x = ((np.arange(self.width * grid) + 0.5) / grid - 0.5 * self.width) / focal
+        y = ((np.arange(self.height * grid) + 0.5) / grid - 0.5 * self.height) / focal
+        forward, left, up = self.axes.T
+        return forward - x[None, :, None] * left - y[:, None, None] * up
+
+
+def cast(soup, view, grid):
+    """Return (distance along the optical axis, triangle or -1, rays) of every sample; back faces let rays through."""
+    rays = view.make_rays(grid)
+    scene = open3d.t.geometry.RaycastingScene()
+    vertex = soup.corner.reshape(-1, 3).astype(np.float32)
+    scene.add_triangles(vertex, np.arange(len(vertex), dtype=np.uint32).reshape(-1, 3))
+    origin = np.broadcast_to(view.eye.astype(np.float32), rays.shape)
+    packed = np.concatenate([origin, rays.astype(np.float32)], axis=2)
+    hit = scene.cast_rays(open3d.core.Tensor(packed), nthreads=1)
+    triangle = hit["primitive_ids"].numpy().astype(np.int64)
+    distance = hit["t_hit"].numpy().astype(float)
+    triangle[~np.isfinite(distance)] = -1
+    return distance, triangle, rays
+
+
+def keep_facing(soup, view, materials):
+    """Return the triangles that face the eye or have two sides."""
+    normal = np.cross(soup.corner[:, 1] - soup.corner[:, 0], soup.corner[:, 2] - soup.corner[:, 0])
+    side = np.einsum("ij,ij->i", normal, view.eye - soup.corner[:, 0])
+    two_sided = np.array([bool(material.flags & SHADE_TWO_SIDED) for material in materials])
+    kept = (side > 0) | two_sided[soup.material]
+    return Soup(soup.corner[kept], soup.uv[kept], soup.material[kept], soup.paint[kept], soup.moves[kept])
+
+
+class Reference:
+    """Renders a simulator's scene slowly.
+
+    Args:
+        simulator: Whose scene and state.
+    """
+
+    def __init__(self, simulator):
+        self.simulator = simulator
+        self.scene = simulator.scene
+        self.pyramids = [self._build_pyramid(texture[..., :3].astype(float)) for texture in self.scene.textures]
+        assert not any(m.flags & SHADE_CUTOUT for m in self.scene.materials if m.segment != CLASS_SKY)
+
+    def render(self, car, camera, grid=GRID):
+        """Return (picture [height, width, 3], share of static samples per pixel [height, width])."""
+        view = View.of_car(self.simulator, car, camera)
+        soup = keep_facing(place_meshes(self.simulator, own_car=car), view, self.scene.materials)
+        distance, triangle, rays = cast(soup, view, grid)
+        colour = np.empty((*distance.shape, 3))
+        sky = triangle < 0
+        colour[sky] = self._shade_sky(rays[sky], math.tan(camera.fov / 2) * 2 / camera.height / grid)
+        solid = ~sky
+        colour[solid] = self._shade_soup(soup, view, triangle[solid], distance[solid], rays[solid], grid)
+        moves = np.zeros(distance.shape, bool)
+        moves[solid] = soup.moves[triangle[solid]]
+        shape = (camera.height, grid, camera.width, grid)
+        static = 1.0 - moves.reshape(shape).mean((1, 3))
+        return colour.reshape(*shape, 3).mean((1, 3)), static
+
+    def _shade_soup(self, soup, view, triangle, distance, rays, grid):
+        light = self.scene.light
+        point = view.eye + distance[:, None] * rays
+        edge1, edge2 = soup.corner[:, 1] - soup.corner[:, 0], soup.corner[:, 2] - soup.corner[:, 0]
+        normal = np.cross(edge1, edge2)
+        area = np.einsum("ij,ij->i", normal, normal)
+        # Rows that give the two barycentric weights of a point, and from them the change of uv per metre.
+        weight1 = np.cross(edge2, normal) / area[:, None]
+        weight2 = np.cross(normal, edge1) / area[:, None]
+        duv = soup.uv[:, 1:] - soup.uv[:, :1]
+        gradient = duv[:, 0, :, None] * weight1[:, None, :] + duv[:, 1, :, None] * weight2[:, None, :]
+        base = soup.uv[:, 0] - np.einsum("ijk,ik->ij", gradient, soup.corner[:, 0])
+        gradient, base = gradient[triangle], base[triangle]
+        uv = np.einsum("ijk,ik->ij", gradient, point) + base
+        facing = normal[triangle]
+        spread = math.tan(view.fov / 2) * 2 / view.height / grid
+        footprint = []
+        for axis in (view.axes[:, 1], view.axes[:, 2]):
+            ray = rays - spread * axis
+            reach = np.einsum("ij,ij->i", facing, point - view.eye) / np.einsum("ij,ij->i", facing, ray)
+            footprint.append(np.einsum("ijk,ik->ij", gradient, view.eye + reach[:, None] * ray - point))
+        colour = self._colour_materials(soup, triangle, uv, footprint, facing, rays)
+        clear = np.clip(1.0 - light.fog_density * distance / 16.0, 0.0, None) ** 16
+        colour = np.minimum(colour * clear[:, None] + (1 - clear[:, None]) * np.array(light.fog_colour) * 255.0, 255.0)
+        return colour * self._cast_shadows(point, clear)[:, None]
+
+    def _colour_materials(self, soup, triangle, uv, footprint, facing, rays):
+        light = self.scene.light
+        unit = facing / np.linalg.norm(facing, axis=1)[:, None]
+        unit *= -np.sign(np.einsum("ij,ij->i", unit, rays))[:, None]
+        sun = np.maximum(unit @ np.array(light.sun_direction), 0.0)
+        lit = np.sqrt(np.array(light.ambient_colour) + sun[:, None] * np.array(light.sun_colour))
+        colour = np.empty((len(triangle), 3))
+        for index in np.unique(soup.material[triangle]):
+            rows = soup.material[triangle] == index
+            material = self.scene.materials[index]
+            tone = np.array(material.colour) * np.ones((rows.sum(), 1))
+            if material.flags & SHADE_PAINT:
+                tone = tone * soup.paint[triangle[rows]]
+            if not material.flags & SHADE_UNLIT:
+                tone = tone * lit[rows]
+            texel = 255.0
+            if material.flags & SHADE_TEXTURE:
+                texel = self._read(material.texture, uv[rows], [change[rows] for change in footprint])
+            colour[rows] = tone * texel
+        return colour
+
+    def _read(self, texture, uv, footprint):
+        """Return texels, bilinear, at the mip level nearest to the longer side of the footprint."""
+        pyramid = self.pyramids[texture]
+        height, width = pyramid[0].shape[:2]
+        size = np.array([width, height])
+        longest = np.maximum(*(np.linalg.norm(change * size, axis=1) for change in footprint))
+        level = np.clip(np.round(np.log2(np.maximum(longest, 1e-9))), 0, len(pyramid) - 1).astype(int)
+        colour = np.empty((len(uv), 3))
+        for number in np.unique(level):
+            rows = level == number
+            picture = pyramid[number]
+            high, wide = picture.shape[:2]
+            x, y = uv[rows, 0] * wide - 0.5, uv[rows, 1] * high - 0.5
+            left, top = np.floor(x).astype(int), np.floor(y).astype(int)
+            share_x, share_y = (x - left)[:, None], (y - top)[:, None]
+            left, right, top, below = left % wide, (left + 1) % wide, top % high, (top + 1) % high
+            upper = picture[top, left] * (1 - share_x) + picture[top, right] * share_x
+            lower = picture[below, left] * (1 - share_x) + picture[below, right] * share_x
+            colour[rows] = upper * (1 - share_y) + lower * share_y
+        return colour
+
+    def _shade_sky(self, rays, spread):
+        texture = self.scene.light.sky_texture
+        if texture < 0:
+            return np.array(self.scene.light.fog_colour) * 255.0
+        azimuth = np.arctan2(rays[:, 1], rays[:, 0])
+        zenith = np.arccos(rays[:, 2] / np.linalg.norm(rays, axis=1))
+        uv = np.stack([azimuth / (2 * math.pi), zenith / math.pi], axis=1)
+        step = np.tile([spread / (2 * math.pi), spread / math.pi], (len(uv), 1))
+        return self._read(texture, uv, [step, step])
+
+    def _cast_shadows(self, point, clear):
+        tables = self.simulator.renderer._looks.tables
+        state = self.simulator.state
+        factor = np.ones(len(point))
+        things = [(state.position[c], state.orientation[c], tables.car_shadow[c]) for c in self.simulator.list_cars()]
+        for prop in range(len(state.prop_position)):
+            things.append((state.prop_position[prop], (1.0, 0.0, 0.0, 0.0), tables.prop_shadow[prop]))
+        for position, orientation, extent in things:
+            near = np.linalg.norm(point - position, axis=1) < 1.0
+            if not near.any():
+                continue
+            heading = rotate(orientation)[:2, 0]
+            heading = heading / np.linalg.norm(heading)
+            away = point[near] - position
+            x = away[:, :2] @ heading - extent[0]
+            y = away[:, 1] * heading[0] - away[:, 0] * heading[1] - extent[1]
+            local = np.stack([x, y, away[:, 2] - extent[4]], axis=1).astype(np.float32)
+            factor[near] *= 1.0 - _compute_darkness(local, np.float32(extent[2]), np.float32(extent[3])) * clear[near]
+        return factor
+
+    @staticmethod
+    def _build_pyramid(picture):
+        levels = [picture]
+        while max(picture.shape[:2]) > 1:
+            high, wide = max(picture.shape[0] // 2, 1), max(picture.shape[1] // 2, 1)
+            picture = picture.reshape(high, picture.shape[0] // high, wide, picture.shape[1] // wide, 3).mean((1, 3))
+            levels.append(picture)
+        return levels
+
+
+@njit
+def _compute_darkness(local, half_x, half_y):
+    result = np.empty(len(local), np.float32)
+    for row in range(len(local)):
+        result[row] = compute_darkness(local[row, 0], local[row, 1], local[row, 2], half_x, half_y)
+    return result
+
+
+def measure_psnr(picture, reference):
+    """Return the peak signal-to-noise ratio [dB] of 8-bit pictures."""
+    error = np.mean((picture.astype(float) - reference) ** 2)
+    return 10.0 * math.log10(255.0**2 / max(error, 1e-9))
