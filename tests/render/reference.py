@@ -18,6 +18,9 @@ from donkeysim.world.scene import CLASS_SKY, SHADE_CUTOUT, SHADE_PAINT, SHADE_TE
 
 GRID = 8
 
+NEAR = 0.3 / 8.0
+"""Near plane [m]."""
+
 
 def rotate(quaternion):
     """Return the rotation matrix of (w, x, y, z)."""
@@ -59,16 +62,14 @@ class Soup:
     moves: np.ndarray
 
 
-def place_meshes(simulator, own_car=None):
-    """Return every triangle that is there: what never moves, props, bodies and wheels of all cars but `own_car`."""
+def place_meshes(simulator):
+    """Return every triangle that is there: what never moves, props, bodies and wheels of all cars."""
     scene, state, spec = simulator.scene, simulator.state, simulator.car_spec
     parts = [(scene.static, np.eye(3), np.zeros(3), (1.0, 1.0, 1.0), False)]
     for prop, model in enumerate(scene.props.model):
         turned = rotate(state.prop_orientation[prop])
         parts.append((scene.models[model], turned, state.prop_position[prop], (1.0, 1.0, 1.0), True))
     for car in simulator.list_cars():
-        if car == own_car:
-            continue
         body = simulator.get_body(car)
         model = scene.car_models[body.style]
         paint = tuple(channel / 255.0 for channel in body.colour)
@@ -125,11 +126,10 @@ def cast(soup, view, grid):
     scene = open3d.t.geometry.RaycastingScene()
     vertex = soup.corner.reshape(-1, 3).astype(np.float32)
     scene.add_triangles(vertex, np.arange(len(vertex), dtype=np.uint32).reshape(-1, 3))
-    origin = np.broadcast_to(view.eye.astype(np.float32), rays.shape)
-    packed = np.concatenate([origin, rays.astype(np.float32)], axis=2)
+    packed = np.concatenate([view.eye + NEAR * rays, rays], axis=2).astype(np.float32)
     hit = scene.cast_rays(open3d.core.Tensor(packed), nthreads=1)
     triangle = hit["primitive_ids"].numpy().astype(np.int64)
-    distance = hit["t_hit"].numpy().astype(float)
+    distance = hit["t_hit"].numpy().astype(float) + NEAR
     triangle[~np.isfinite(distance)] = -1
     return distance, triangle, rays
 
@@ -139,7 +139,7 @@ def keep_facing(soup, view, materials):
     normal = np.cross(soup.corner[:, 1] - soup.corner[:, 0], soup.corner[:, 2] - soup.corner[:, 0])
     side = np.einsum("ij,ij->i", normal, view.eye - soup.corner[:, 0])
     two_sided = np.array([bool(material.flags & SHADE_TWO_SIDED) for material in materials])
-    kept = (side > 0) | two_sided[soup.material]
+    kept = (side > 0) | (two_sided[soup.material] & (side != 0))
     return Soup(soup.corner[kept], soup.uv[kept], soup.material[kept], soup.paint[kept], soup.moves[kept])
 
 
@@ -153,13 +153,13 @@ class Reference:
     def __init__(self, simulator):
         self.simulator = simulator
         self.scene = simulator.scene
-        self.pyramids = [self._build_pyramid(texture[..., :3].astype(float)) for texture in self.scene.textures]
+        self.pyramids = [build_pyramid(texture[..., :3].astype(float)) for texture in self.scene.textures]
         assert not any(m.flags & SHADE_CUTOUT for m in self.scene.materials if m.segment != CLASS_SKY)
 
     def render(self, car, camera, grid=GRID):
         """Return (picture [height, width, 3], share of static samples per pixel [height, width])."""
         view = View.of_car(self.simulator, car, camera)
-        soup = keep_facing(place_meshes(self.simulator, own_car=car), view, self.scene.materials)
+        soup = keep_facing(place_meshes(self.simulator), view, self.scene.materials)
         distance, triangle, rays = cast(soup, view, grid)
         colour = np.empty((*distance.shape, 3))
         sky = triangle < 0
@@ -221,24 +221,10 @@ class Reference:
 
     def _read(self, texture, uv, footprint):
         """Return texels, bilinear, at the mip level nearest to the longer side of the footprint."""
-        pyramid = self.pyramids[texture]
-        height, width = pyramid[0].shape[:2]
-        size = np.array([width, height])
-        longest = np.maximum(*(np.linalg.norm(change * size, axis=1) for change in footprint))
-        level = np.clip(np.round(np.log2(np.maximum(longest, 1e-9))), 0, len(pyramid) - 1).astype(int)
-        colour = np.empty((len(uv), 3))
-        for number in np.unique(level):
-            rows = level == number
-            picture = pyramid[number]
-            high, wide = picture.shape[:2]
-            x, y = uv[rows, 0] * wide - 0.5, uv[rows, 1] * high - 0.5
-            left, top = np.floor(x).astype(int), np.floor(y).astype(int)
-            share_x, share_y = (x - left)[:, None], (y - top)[:, None]
-            left, right, top, below = left % wide, (left + 1) % wide, top % high, (top + 1) % high
-            upper = picture[top, left] * (1 - share_x) + picture[top, right] * share_x
-            lower = picture[below, left] * (1 - share_x) + picture[below, right] * share_x
-            colour[rows] = upper * (1 - share_y) + lower * share_y
-        return colour
+        texels, sizes = self.pyramids[texture]
+        longest = np.maximum(*(np.linalg.norm(change * sizes[0, :2], axis=1) for change in footprint))
+        level = np.clip(np.round(np.log2(np.maximum(longest, 1e-9))), 0, len(sizes) - 1).astype(np.int64)
+        return _read_bilinear(texels, sizes, np.ascontiguousarray(uv), level)
 
     def _shade_sky(self, rays, spread):
         texture = self.scene.light.sky_texture
@@ -270,14 +256,37 @@ class Reference:
             factor[near] *= 1.0 - _compute_darkness(local, np.float32(extent[2]), np.float32(extent[3])) * clear[near]
         return factor
 
-    @staticmethod
-    def _build_pyramid(picture):
-        levels = [picture]
-        while max(picture.shape[:2]) > 1:
-            high, wide = max(picture.shape[0] // 2, 1), max(picture.shape[1] // 2, 1)
-            picture = picture.reshape(high, picture.shape[0] // high, wide, picture.shape[1] // wide, 3).mean((1, 3))
-            levels.append(picture)
-        return levels
+
+def build_pyramid(picture):
+    """Return (texels of all mip levels [texel_count, 3], columns, rows and first texel of each [level_count, 3])."""
+    levels = [picture]
+    while max(picture.shape[:2]) > 1:
+        high, wide = max(picture.shape[0] // 2, 1), max(picture.shape[1] // 2, 1)
+        picture = picture.reshape(high, picture.shape[0] // high, wide, picture.shape[1] // wide, 3).mean((1, 3))
+        levels.append(picture)
+    first = np.cumsum([0] + [level.shape[0] * level.shape[1] for level in levels])
+    sizes = np.array([(level.shape[1], level.shape[0], begin) for level, begin in zip(levels, first, strict=False)])
+    return np.concatenate([level.reshape(-1, 3) for level in levels]), sizes
+
+
+@njit
+def _read_bilinear(texels, sizes, uv, level):
+    colour = np.empty((len(uv), 3))
+    for row in range(len(uv)):
+        wide, high, first = sizes[level[row]]
+        x, y = uv[row, 0] * wide - 0.5, uv[row, 1] * high - 0.5
+        left, top = math.floor(x), math.floor(y)
+        share_x, share_y = x - left, y - top
+        left, right, top, below = left % wide, (left + 1) % wide, top % high, (top + 1) % high
+        for channel in range(3):
+            a = texels[first + top * wide + left, channel]
+            b = texels[first + top * wide + right, channel]
+            c = texels[first + below * wide + left, channel]
+            d = texels[first + below * wide + right, channel]
+            upper = a + (b - a) * share_x
+            lower = c + (d - c) * share_x
+            colour[row, channel] = upper + (lower - upper) * share_y
+    return colour
 
 
 @njit

@@ -1,0 +1,72 @@
+"""Default pictures are near those of a renderer that takes 64 samples per pixel, and do not shimmer."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.render.reference import Reference, measure_psnr
+
+from donkeysim.sim.path_follower import PathFollower
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import WorldSpec
+
+LEAST_PSNR = 28.0
+MOST_CHANGE = 1.3
+LAP_FRAMES = 360
+
+
+def drive_pairs(pair_count):
+    """Drive a lap and yield (our two pictures, the reference's two, pixels that are static in both), 1/20 s apart."""
+    simulator = Simulator(WorldSpec())
+    car = simulator.add_car()
+    camera = simulator.get_camera(car)
+    follower = PathFollower(simulator.scene, simulator.car_spec, "steady")
+    reference = Reference(simulator)
+    gap = LAP_FRAMES // pair_count
+    for _ in range(20):
+        follower.drive(simulator.state, simulator.control, car)
+        simulator.step()
+    for frame in range(gap * pair_count):
+        if frame % gap == 0:
+            simulator.render()
+            first = simulator.get_picture(car).copy(), *reference.render(car, camera)
+        follower.drive(simulator.state, simulator.control, car)
+        simulator.step()
+        if frame % gap == 0:
+            simulator.render()
+            second = simulator.get_picture(car).copy(), *reference.render(car, camera)
+            static = (first[2] > 0.999) & (second[2] > 0.999)
+            yield (first[0], second[0]), (first[1], second[1]), static
+    assert simulator.state.lap[car] >= 1
+
+
+def measure_pairs(pair_count):
+    """Return (PSNR of every picture, our and the reference's mean change of every pair)."""
+    psnr, ours, theirs = [], [], []
+    for pictures, references, static in drive_pairs(pair_count):
+        psnr += [measure_psnr(*pair) for pair in zip(pictures, references, strict=True)]
+        ours.append(np.abs(pictures[1].astype(float) - pictures[0])[static].mean())
+        theirs.append(np.abs(references[1] - references[0])[static].mean())
+    return np.array(psnr), np.array(ours), np.array(theirs)
+
+
+def test_pictures_are_near_the_reference_and_change_as_it_does():
+    psnr, ours, theirs = measure_pairs(2)
+    assert psnr.min() >= LEAST_PSNR
+    assert (ours / theirs).max() <= MOST_CHANGE
+
+
+@pytest.mark.soak
+def test_picture_quality_over_a_lap():
+    psnr, ours, theirs = measure_pairs(50)
+    result = {
+        "case": "picture_quality",
+        "pictures": len(psnr),
+        "psnr_least_db": round(psnr.min(), 2),
+        "psnr_mean_db": round(psnr.mean(), 2),
+        "change_ratio_most": round((ours / theirs).max(), 3),
+        "change_ratio_all": round(ours.sum() / theirs.sum(), 3),
+    }
+    print(json.dumps(result))
+    assert psnr.min() >= LEAST_PSNR
+    assert ours.sum() / theirs.sum() <= MOST_CHANGE
