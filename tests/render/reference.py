@@ -241,8 +241,8 @@ class Reference:
         state = self.simulator.state
         factor = np.ones(len(point))
         things = [(state.position[c], state.orientation[c], tables.car_shadow[c]) for c in self.simulator.list_cars()]
-        for prop in range(len(state.prop_position)):
-            things.append((state.prop_position[prop], (1.0, 0.0, 0.0, 0.0), tables.prop_shadow[prop]))
+        props = zip(state.prop_position, tables.prop_shadow, strict=True)
+        things += [(position, (1.0, 0.0, 0.0, 0.0), extent) for position, extent in props]
         for position, orientation, extent in things:
             near = np.linalg.norm(point - position, axis=1) < 1.0
             if not near.any():
