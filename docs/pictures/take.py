@@ -27,20 +27,17 @@ from donkeysim.world.tracks import list_scenes
 
 HERE = Path(__file__).parent
 JPEG_QUALITY = 84
-CLIENTS = (
-    ("Ada", "car01", (40, 110, 220), 0.9),
-    ("Grace", "cybertruck", (150, 152, 158), 0.8),
-    ("Linus", "f1", (245, 180, 30), 1.0),
-)
-"""Name, body, paint and throttle."""
+CLIENTS = (("Ada", "donkey", (40, 110, 220)), ("Grace", "cybertruck", (150, 152, 158)), ("Linus", "f1", (220, 50, 40)))
+"""Name, body and paint."""
+SPEED = 1.62
+"""Of every client [m/s]."""
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
 
 class Driver:
     """A client that keeps to the path: steering from cte and its change."""
 
-    def __init__(self, port: int, name: str, style: str, paint: tuple[int, int, int], pace: float) -> None:
-        self.pace = pace
+    def __init__(self, port: int, name: str, style: str, paint: tuple[int, int, int]) -> None:
         self.look = {"body_style": style, "car_name": name, "font_size": "60"}
         self.look |= {f"body_{channel}": str(value) for channel, value in zip("rgb", paint, strict=True)}
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -55,9 +52,9 @@ class Driver:
                 self.send("car_config", **self.look)
             if message["msg_type"] == "telemetry":
                 cte = message["cte"]
-                steering = -0.3 * cte - 2.5 * (cte - before)
+                steering = -0.35 * cte - 2.5 * (cte - before)
                 before = cte
-                throttle = 0.35 if message["speed"] < 1.5 * self.pace else 0.05
+                throttle = max(0.0, 0.8 * (SPEED - message["speed"]))
                 self.send("control", steering=str(steering), throttle=str(throttle), brake="0")
 
     def send(self, kind: str, **fields: str) -> None:
@@ -131,14 +128,18 @@ def take_all(browser: Browser, wire_port: int, address: str) -> None:
     """Take the desktop, phone, dark and menu pictures."""
     page = open_page(browser, address, 1360, 1010, "light")
     page.locator("#cars button").first.wait_for(timeout=120_000)
-    drivers = [Driver(wire_port, *client) for client in CLIENTS]
-    page.locator("#laps li").nth(1).wait_for(timeout=120_000)
+    drivers = []
+    for client in CLIENTS:
+        page.wait_for_timeout(4000)
+        drivers.append(Driver(wire_port, *client))
     page.get_by_role("button", name=CLIENTS[0][0]).click()
+    page.locator("#laps li").nth(1).wait_for(timeout=120_000)
     take(page, "watching")
     page.get_by_role("button", name="Top", exact=True).click()
     take(page, "watching-top")
     phone = open_page(browser, address, 390, 844, "dark", scale=2)
-    phone.get_by_role("button", name=CLIENTS[2][0]).click()
+    phone.get_by_role("button", name=CLIENTS[1][0]).click()
+    phone.mouse.wheel(0, -4000)
     take(phone, "watching-phone")
     page.get_by_role("button", name="Exit scene").click()
     page.locator("#exit-dialog .danger").click()

@@ -56,7 +56,7 @@ export class CarList {
   }
 
   add(car) {
-    const row = { chip: makeChip(car.colour), name: make("bdi"), badge: make("span", "badge", "pace") };
+    const row = { chip: makeChip(car.colour), name: make("bdi"), badge: make("span", "badge", "auto") };
     row.badge.title = "Pace car: driven by the simulator";
     row.label = make("span", "car-name", "", row.chip, row.name, row.badge);
     [row.lap, row.last, row.best] = [make("span"), make("span"), make("span")];
