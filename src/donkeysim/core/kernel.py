@@ -28,6 +28,10 @@ from numba.core.options import TargetOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Pictures: products and sums may fuse, signs of zero and non-numbers do not matter; but the order of operations is kept
+# and division is exact, so that a value does not depend on whether it was computed in a vector or alone.
+_LOOSE = {"contract", "nnan", "ninf", "nsz"}
+
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
 # Numba has this flag for its own parallel loops; a name makes it an option of `njit`. Without it pictures are only slower.
@@ -45,13 +49,13 @@ def kernel(function: F) -> F:
 
 
 def pixel_kernel(function: F) -> F:
-    """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may be reordered for speed."""
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=True)(function)  # type: ignore[no-any-return]
+    """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may fuse for speed."""
+    return njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)(function)  # type: ignore[no-any-return]
 
 
 def inner_pixel_kernel(function: F) -> F:
     """Compile a picture function that only kernels call: no entry from Python."""
-    return njit(nogil=True, error_model="numpy", fastmath=True, **_INNER)(function)  # type: ignore[no-any-return]
+    return njit(nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)(function)  # type: ignore[no-any-return]
 
 
 def span_kernel(function: F) -> F:
@@ -61,7 +65,7 @@ def span_kernel(function: F) -> F:
     pixels at once.
     """
     options = _INNER | _NO_OVERLAP
-    return njit(nogil=True, error_model="numpy", fastmath=True, forceinline=True, **options)(function)  # type: ignore[no-any-return]
+    return njit(nogil=True, error_model="numpy", fastmath=_LOOSE, forceinline=True, **options)(function)  # type: ignore[no-any-return]
 
 
 def inline_kernel(function: F) -> F:

@@ -11,9 +11,9 @@ import numpy as np
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
 from donkeysim.core.workers import Workers
-from donkeysim.render.geometry import CLUSTER_LIMIT
+from donkeysim.render.geometry import CLUSTER_ROOM
 from donkeysim.render.kernels.picture import place_cameras, render_cameras
-from donkeysim.render.kernels.raster import BASIS_COLUMNS, LANES, RECORD_FLOATS, RECORD_INTS
+from donkeysim.render.kernels.raster import BASIS_COLUMNS, LANES, RECORD_FLOATS, RECORD_INTS, WORK_FLOATS, WORK_INTS
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.tables import CameraTables, PoseTables, Scratch
@@ -275,13 +275,12 @@ def make_scratch(width: int, height: int, record_limit: int, draw_limit: int) ->
         ident=np.zeros(pixels, np.uint32),
         colour=np.zeros(pixels, np.uint32),
         warped=np.zeros(pixels, np.uint32),
-        screen=np.zeros((5, 3 * CLUSTER_LIMIT + LANES), np.float32),
-        spans=np.zeros((2, height), np.int32),
-        polygon=np.zeros((2, 8), np.float32),
+        work_float=np.zeros((WORK_FLOATS, CLUSTER_ROOM), np.float32),
+        work_int=np.zeros((WORK_INTS, max(CLUSTER_ROOM, round_up(height))), np.int32),
         record_float=np.zeros((record_limit, RECORD_FLOATS), np.float32),
         record_int=np.zeros((record_limit, RECORD_INTS), np.int32),
         basis=np.zeros((draw_limit, BASIS_COLUMNS), np.float32),
-        iota=np.arange(stride, dtype=np.float32),
+        iota=np.arange(max(stride, round_up(height)), dtype=np.float32),
         change=change.view(np.uint8),
         change_words=change.view(np.uint64),
         place=np.zeros(12, np.float32),

@@ -13,10 +13,15 @@ import numpy as np
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import Float32Array, FloatArray, IntArray
+from donkeysim.render.texture import TexelPool
 from donkeysim.world.scene import Mesh
 
 CLUSTER_LIMIT = 48
 """Triangles in a cluster at most: clusters are culled and transformed whole."""
+
+CLUSTER_ROOM = 8 * CLUSTER_LIMIT
+"""Vertices and listed triangles that kernels keep of a cluster: three vertices each, four more and another triangle where
+the near plane cuts, and the rest of a vector."""
 
 TRIANGLE_COLUMNS = 12
 """Normal (3), offset, u gradient (3), u offset, v gradient (3), v offset."""
@@ -28,10 +33,14 @@ class MeshTables(NamedTuple):
     vertex: Float32Array
     """[m], own frame of the mesh, each cluster has its own, shape [3, vertex_count], some rest behind."""
     triangle_vertex: IntArray
-    """Indices within the cluster's vertices, shape [triangle_count, 3]."""
+    """Indices within the cluster's vertices, shape [3, triangle_count], some rest behind."""
+    triangle_normal: Float32Array
+    """Unit normal and offset, as in `triangle_plane`, shape [4, triangle_count], some rest behind."""
     triangle_plane: Float32Array
     """Unit normal n and offset d with n·p = d; texture gradients and offsets [texel], shape
     [triangle_count, TRIANGLE_COLUMNS]."""
+    triangle_mean: Float32Array
+    """Mean of the triangle's part of its texture, RGB 0 to 255, shape [triangle_count, 3]."""
     triangle_material: IntArray
     """Index into the material tables, shape [triangle_count]."""
     cluster_range: IntArray
@@ -51,6 +60,7 @@ class MeshStore:
     vertex: list[Float32Array] = field(default_factory=list)
     triangle_vertex: list[IntArray] = field(default_factory=list)
     triangle_plane: list[Float32Array] = field(default_factory=list)
+    triangle_mean: list[Float32Array] = field(default_factory=list)
     triangle_material: list[IntArray] = field(default_factory=list)
     cluster_range: list[tuple[int, int, int, int]] = field(default_factory=list)
     cluster_sphere: list[Float32Array] = field(default_factory=list)
@@ -60,14 +70,14 @@ class MeshStore:
     _vertex_cursor: int = 0
     _triangle_cursor: int = 0
 
-    def add(self, mesh: Mesh, material_base: int, material_size: Float32Array) -> int:
+    def add(self, mesh: Mesh, material_base: int, material_texture: IntArray, pool: TexelPool) -> int:
         """Add a mesh and return its index.
 
         Args:
             mesh: Triangles without area are left out.
             material_base: Added to the mesh's material indices.
-            material_size: Texture width and height of every material of the tables so far [texel],
-                shape [material_count, 2].
+            material_texture: Texture in `pool` of every material of the tables so far.
+            pool: All textures.
         """
         check_mesh(mesh)
         corner = mesh.vertex[mesh.triangle].astype(np.float64)
@@ -76,9 +86,12 @@ class MeshStore:
         kept = np.flatnonzero(length > 1e-12)
         material = mesh.material[kept].astype(np.int32) + np.int32(material_base)
         corner = corner[kept]
-        plane = compute_planes(corner, mesh.uv[mesh.triangle[kept]].astype(np.float64), material_size[material])
+        uv, texture = mesh.uv[mesh.triangle[kept]].astype(np.float64), material_texture[material]
+        plane = compute_planes(corner, uv, pool.measure(texture))
+        mean = pool.average_triangles(uv, texture)
         first = len(self.cluster_range)
         for members in split_clusters(corner):
+            self.triangle_mean.append(mean[members])
             self._add_cluster(mesh.triangle[kept[members]], mesh.vertex, plane[members], material[members])
         self.mesh_range.append((first, len(self.cluster_range)))
         self.mesh_sphere.append(bound_sphere(corner.reshape(-1, 3)))
@@ -100,8 +113,10 @@ class MeshStore:
         """Return the tables of everything added so far."""
         return MeshTables(
             vertex=np.ascontiguousarray(np.concatenate([*self.vertex, np.zeros((3, 8), np.float32)], axis=1)),
-            triangle_vertex=np.concatenate([np.zeros((0, 3), np.int32), *self.triangle_vertex]),
+            triangle_vertex=pack_rows(self.triangle_vertex, np.zeros((8, 3), np.int32)),
+            triangle_normal=pack_rows([plane[:, :4] for plane in self.triangle_plane], np.zeros((8, 4), np.float32)),
             triangle_plane=np.concatenate([np.zeros((0, TRIANGLE_COLUMNS), np.float32), *self.triangle_plane]),
+            triangle_mean=np.concatenate([np.zeros((0, 3), np.float32), *self.triangle_mean]),
             triangle_material=np.concatenate([np.zeros(0, np.int32), *self.triangle_material]),
             cluster_range=np.array(self.cluster_range, np.int32).reshape(-1, 4),
             cluster_sphere=np.array(self.cluster_sphere, np.float32).reshape(-1, 4),
@@ -115,6 +130,11 @@ def merge_vertices(vertex: Float32Array, triangle: IntArray) -> tuple[IntArray, 
     corner = triangle.ravel()
     _, first, local = np.unique(vertex[corner], axis=0, return_index=True, return_inverse=True)
     return corner[first], local.reshape(-1, 3).astype(np.int32)
+
+
+def pack_rows(chunks: list[np.ndarray], rest: np.ndarray) -> np.ndarray:
+    """Return rows of all chunks and then `rest` as columns."""
+    return np.ascontiguousarray(np.concatenate([*chunks, rest]).T)
 
 
 def check_mesh(mesh: Mesh) -> None:

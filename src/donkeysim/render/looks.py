@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.types import ByteArray, Float32Array, IntArray
+from donkeysim.core.types import ByteArray, IntArray
 from donkeysim.render.geometry import MeshStore
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
@@ -85,11 +85,11 @@ class Looks:
                 check_texture_index(material.texture, len(scene.textures), f"material {index} of scene {scene.name!r}")
                 texture = texture_base + material.texture
             self._add_material(material.flags, material.colour, texture, material.segment)
-        sizes = self._measure_materials()
-        static = self._store.add(scene.static, material_base, sizes)
+        textures = np.array(self._texture, np.int32)
+        static = self._store.add(scene.static, material_base, textures, self._pool)
         self._model_base.append(len(self._store.mesh_range))
         for model in scene.models:
-            self._store.add(model, material_base, sizes)
+            self._store.add(model, material_base, textures, self._pool)
         return static, self._add_sky(scene)
 
     def _add_sky(self, scene: Scene) -> int:
@@ -103,7 +103,7 @@ class Looks:
         material_base = len(self._flags)
         for texture in textures:
             self._add_material(SHADE_UNLIT | SHADE_NO_FOG, colour, texture, CLASS_SKY)
-        return self._store.add(make_sky_box(), material_base, self._measure_materials())
+        return self._store.add(make_sky_box(), material_base, np.array(self._texture, np.int32), self._pool)
 
     def _add_material(self, flags: int, colour: tuple[float, float, float], texture: int, segment: int) -> int:
         self._flags.append(flags)
@@ -111,9 +111,6 @@ class Looks:
         self._texture.append(texture)
         self._segment.append(segment)
         return len(self._flags) - 1
-
-    def _measure_materials(self) -> Float32Array:
-        return (1 << self._pool.size_log[np.array(self._texture, np.int64), :2]).astype(np.float32)
 
     def _add_props(self, world: int) -> None:
         index = int(self._world_scene[world])
@@ -162,7 +159,7 @@ class Looks:
                 SHADE_TEXTURE | SHADE_UNLIT | SHADE_CUTOUT, (1.0, 1.0, 1.0), texture, CLASS_CAR
             )
             mesh = make_plate_mesh(*measure_plate(body.name, body.font_size))
-            self._plates[key] = self._store.add(mesh, material, self._measure_materials())
+            self._plates[key] = self._store.add(mesh, material, np.array(self._texture, np.int32), self._pool)
         return self._plates[key]
 
     def _build(self) -> None:

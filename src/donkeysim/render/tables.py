@@ -12,7 +12,9 @@ class PictureTables(NamedTuple):
 
     vertex: Float32Array
     triangle_vertex: IntArray
+    triangle_normal: Float32Array
     triangle_plane: Float32Array
+    triangle_mean: Float32Array
     triangle_material: IntArray
     cluster_range: IntArray
     cluster_sphere: Float32Array
@@ -93,11 +95,10 @@ class Scratch(NamedTuple):
     colour: WordArray
     """R | G << 8 | B << 16."""
     warped: WordArray
-    screen: Float32Array
-    spans: IntArray
-    """First and end column of each row of a triangle, shape [2, height]."""
-    polygon: Float32Array
-    """Corners of a triangle cut at the near plane, shape [2, 8]."""
+    work_float: Float32Array
+    """What one cluster needs, see `kernels.raster.draw_mesh`, shape [WORK_FLOATS, CLUSTER_ROOM]."""
+    work_int: IntArray
+    """Likewise; its last rows also hold a triangle's columns row by row, shape [WORK_INTS, room]."""
     record_float: Float32Array
     """Triangles of this picture, see `kernels.raster.RECORD_FLOATS`."""
     record_int: IntArray

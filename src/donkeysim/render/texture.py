@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from donkeysim.core.errors import SceneError, ShapeError
-from donkeysim.core.types import ByteArray, IntArray, WordArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
 
 LEVEL_LIMIT = 14
 """Mip levels a texture may have; its longer side is at most 2 ** (LEVEL_LIMIT - 1) texels."""
@@ -18,6 +18,8 @@ SKY_FACE_LIMIT = 512
 
 SKY_MARGIN = 1.0 / 32.0
 """Share of a sky face's side that lies beyond its quarter turn, at each edge."""
+
+_MEAN_STEPS = 8
 
 
 @dataclass
@@ -56,6 +58,29 @@ class TexelPool:
         self.level_base = np.concatenate(bases)
         self.size_log = np.concatenate(sizes)
         return first
+
+
+    def measure(self, texture: IntArray) -> Float32Array:
+        """Return width and height [texel] of textures, shape [texture_count, 2]."""
+        return (1 << self.size_log[texture, :2]).astype(np.float32)
+
+    def average_triangles(self, uv: FloatArray, texture: IntArray) -> Float32Array:
+        """Return mean colours of parts of textures, RGB 0 to 255, shape [triangle_count, 3].
+
+        Args:
+            uv: Texture coordinates of triangles' corners, shape [triangle_count, 3, 2].
+            texture: Of each triangle.
+        """
+        total = np.zeros((len(uv), 3))
+        steps = [(i + 1 / 3, j + 1 / 3) for i in range(_MEAN_STEPS) for j in range(_MEAN_STEPS - i)]
+        for i, j in steps:
+            a, b = i / _MEAN_STEPS, j / _MEAN_STEPS
+            place = uv[:, 0] * (1 - a - b) + uv[:, 1] * a + uv[:, 2] * b
+            size = 1 << self.size_log[texture, :2].astype(np.int64)
+            at = np.floor(place * size).astype(np.int64) & (size - 1)
+            word = self.texel[self.level_base[texture, 0] + at[:, 1] * size[:, 0] + at[:, 0]]
+            total += np.stack([word & 255, (word >> 8) & 255, (word >> 16) & 255], axis=1)
+        return (total / len(steps)).astype(np.float32)
 
 
 def make_mip_levels(picture: ByteArray) -> list[WordArray]:

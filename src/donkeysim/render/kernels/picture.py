@@ -178,18 +178,23 @@ def split_tables(tables, scratch):
     """Return what `draw_mesh` takes: (clusters, mesh, material, texels, scratch)."""
     return (
         (tables.mesh_range, tables.cluster_range, tables.cluster_sphere),
-        (tables.vertex, tables.triangle_vertex, tables.triangle_plane, tables.triangle_material),
+        (
+            tables.vertex,
+            tables.triangle_vertex,
+            tables.triangle_normal,
+            tables.triangle_plane,
+            tables.triangle_material,
+        ),
         (tables.material_flags, tables.material_texture),
         (tables.texel, tables.level_base, tables.size_log),
         (
             scratch.depth,
             scratch.ident,
-            scratch.screen,
-            scratch.spans,
-            scratch.polygon,
             scratch.record_float,
             scratch.record_int,
             scratch.iota,
+            scratch.work_float,
+            scratch.work_int,
         ),
     )
 
@@ -202,19 +207,19 @@ def clear_depth(count, depth):
 
 
 @span_kernel
-def find_nothing(count, depth):
-    """Return the least 1/w of some pixels."""
-    least = np.float32(1.0)
+def count_bare(count, depth):
+    """Return at how many of some pixels nothing has been drawn."""
+    bare = np.int32(0)
     for k in range(count):
-        least = min(least, depth[k])
-    return least
+        bare = np.int32(bare + np.int32(depth[k] == np.float32(0.0)))
+    return bare
 
 
 @inner_pixel_kernel
 def count_sky_rows(width, height, stride, depth):
     """Return how many rows, from the top, hold all pixels where nothing has been drawn."""
     rows = height
-    while rows > 0 and find_nothing(width, depth[(rows - 1) * stride :]) > np.float32(0.0):
+    while rows > 0 and count_bare(width, depth[(rows - 1) * stride :]) == 0:
         rows -= 1
     return rows
 
@@ -320,7 +325,7 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, w
             stride,
             sharp,
             scratch.basis,
-            (tables.triangle_plane, tables.triangle_material),
+            (tables.triangle_plane, tables.triangle_mean, tables.triangle_material),
             (tables.material_flags, tables.material_colour, tables.material_texture),
             (tables.texel, tables.level_base, tables.size_log),
             light,

@@ -21,7 +21,7 @@ RECORD_FLOATS = 16
 red, green, blue factor (9-11), fog rate (12), scales of u and v at the chosen mip level (13, 14)."""
 
 RECORD_INTS = 20
-"""Triangle (0), draw (1), `STATE_*` (2), texture (3), middle column and row (4, 5), side (6), whether it is small (7),
+"""Triangle (0), draw (1), `STATE_*` (2), texture (3), middle column and row (4, 5), side (6), longer side of its bounds (7),
 first texel (8), logarithm of the width (9), masks of u and v (10, 11), steps to the other texels of a pixel (12-15),
 packed colour (16)."""
 
@@ -29,22 +29,28 @@ STATE_NEW, STATE_FLAT, STATE_SMALL, STATE_LARGE = range(4)
 """How a record is coloured: not known yet; one colour; one mip level; a mip level per block."""
 
 SMALL_SIDE = 40
-"""Triangles with fewer columns and rows than this are small: one mip level, one amount of fog."""
+"""Triangles with fewer columns and rows than this have one mip level and one amount of fog."""
+
+TINY_SIDE = 5
+"""Those with fewer than this have one colour, the mean of their part of the texture."""
+
+WORK_FLOATS = 21
+"""Rows of a cluster's float scratch: see `draw_mesh`."""
+
+WORK_INTS = 10
+"""Rows of its integer scratch."""
 
 LANES = 8
 """Row loops run over multiples of this many pixels; rows are padded accordingly."""
 
 
 @span_kernel
-def transform_vertices(begin, count, basis, vertex, screen):
-    """Write (X/w, Y/w, X, Y, w) of vertices from `begin` into `screen`, shape [5, vertex_limit]."""
+def transform_vertices(count, basis, vx, vy, vz, screen_x, screen_y, away, flat_x, flat_y):
+    """Write X/w, Y/w, w, X and Y of `count` vertices."""
     ex, ey, ez = basis[9], basis[10], basis[11]
     xx, xy, xz = basis[0], basis[1], basis[2]
     yx, yy, yz = basis[3], basis[4], basis[5]
     zx, zy, zz = basis[6], basis[7], basis[8]
-    vx = vertex[0, begin:]
-    vy = vertex[1, begin:]
-    vz = vertex[2, begin:]
     for index in range((count + LANES - 1) & -LANES):
         px = vx[index] - ex
         py = vy[index] - ey
@@ -53,85 +59,198 @@ def transform_vertices(begin, count, basis, vertex, screen):
         y = yx * px + yy * py + yz * pz
         w = zx * px + zy * py + zz * pz
         inverse = np.float32(1.0) / w
-        screen[0, index] = x * inverse
-        screen[1, index] = y * inverse
-        screen[2, index] = x
-        screen[3, index] = y
-        screen[4, index] = w
+        screen_x[index] = x * inverse
+        screen_y[index] = y * inverse
+        away[index] = w
+        flat_x[index] = x
+        flat_y[index] = y
+
+
+@span_kernel
+def face_triangles(count, basis, nx, ny, nz, offset, side, za, zb, zc):
+    """Write on which side of `count` triangles the eye is (+ = front) [m] and their 1/w planes on the screen."""
+    ex, ey, ez = basis[9], basis[10], basis[11]
+    ax, ay, az = basis[12], basis[13], basis[14]
+    bx, by, bz = basis[15], basis[16], basis[17]
+    cx, cy, cz = basis[18], basis[19], basis[20]
+    for index in range((count + LANES - 1) & -LANES):
+        x, y, z = nx[index], ny[index], nz[index]
+        distance = x * ex + y * ey + z * ez - offset[index]
+        over = np.float32(-1.0) / distance
+        side[index] = distance
+        za[index] = (x * ax + y * ay + z * az) * over
+        zb[index] = (x * bx + y * by + z * bz) * over
+        zc[index] = (x * cx + y * cy + z * cz) * over
 
 
 @inner_pixel_kernel
-def clip_near(a, b, c, near, screen, polygon):
-    """Cut a triangle of transformed vertices at w = near; write its corners (X/w, Y/w); return their number."""
+def list_facing(begin, end, whole, near, side, away, flat_x, flat_y, screen_x, screen_y, tables, corners, vertex_count):
+    """List the corners of the triangles [begin, end) that face the eye, cut at the near plane; return their number.
+
+    Args:
+        whole: Nothing of the cluster is nearer than the near plane.
+        near: Near plane [m].
+        tables: (triangle_vertex, triangle_material, material_flags).
+        corners: (first, second, third corner, triangle); written.
+        vertex_count: Vertices in use; cutting adds some.
+    """
+    triangle_vertex, triangle_material, material_flags = tables
+    first, second, third, number = corners
+    count = np.int64(0)
+    for index in range(end - begin):
+        triangle = begin + index
+        front = side[index] > np.float32(0.0)
+        two_sided = (material_flags[triangle_material[triangle]] & SHADE_TWO_SIDED) != 0
+        a = triangle_vertex[0, triangle]
+        b = triangle_vertex[1 if front else 2, triangle]
+        c = triangle_vertex[2 if front else 1, triangle]
+        first[count] = a
+        second[count] = b
+        third[count] = c
+        number[count] = index
+        kept = front | (two_sided & (side[index] != np.float32(0.0)))
+        if whole:
+            count += np.int64(kept)
+        elif kept:
+            behind = np.int64(away[a] < near) + np.int64(away[b] < near) + np.int64(away[c] < near)
+            if behind == 0:
+                count += 1
+            elif behind < 3:
+                at = vertex_count
+                vertex_count += clip_near(a, b, c, near, away, flat_x, flat_y, screen_x, screen_y, at)
+                for other in range(at + 2, vertex_count):
+                    first[count] = at
+                    second[count] = other - 1
+                    third[count] = other
+                    number[count] = index
+                    count += 1
+    return count
+
+
+@inner_pixel_kernel
+def clip_near(a, b, c, near, away, flat_x, flat_y, screen_x, screen_y, at):
+    """Cut a triangle of transformed vertices at w = near; write its corners from `at` on; return their number."""
     count = 0
     previous = c
     for corner in (a, b, c):
-        w0 = screen[4, previous]
-        w1 = screen[4, corner]
+        w0 = away[previous]
+        w1 = away[corner]
         if (w0 >= near) != (w1 >= near):
             inside, outside = (previous, corner) if w0 >= near else (corner, previous)
-            share = (screen[4, inside] - near) / (screen[4, inside] - screen[4, outside])
-            polygon[0, count] = (screen[2, inside] + share * (screen[2, outside] - screen[2, inside])) / near
-            polygon[1, count] = (screen[3, inside] + share * (screen[3, outside] - screen[3, inside])) / near
+            share = (away[inside] - near) / (away[inside] - away[outside])
+            screen_x[at + count] = (flat_x[inside] + share * (flat_x[outside] - flat_x[inside])) / near
+            screen_y[at + count] = (flat_y[inside] + share * (flat_y[outside] - flat_y[inside])) / near
             count += 1
         if w1 >= near:
-            polygon[0, count] = screen[0, corner]
-            polygon[1, count] = screen[1, corner]
+            screen_x[at + count] = screen_x[corner]
+            screen_y[at + count] = screen_y[corner]
             count += 1
         previous = corner
     return count
 
 
 @inner_pixel_kernel
-def trace_edges(corners, down_is_left, first, end, width, height, polygon, spans):
-    """Write the first and the end column of each row of a convex polygon into `spans`, shape [2, height]."""
-    for row in range(first, end):
-        spans[0, row] = np.int32(0)
-        spans[1, row] = np.int32(0)
-    limit = np.float32(height)
-    edge = np.float32(width)
-    xa = polygon[0, corners - 1]
-    ya = polygon[1, corners - 1]
-    for corner in range(corners):
-        xb = polygon[0, corner]
-        yb = polygon[1, corner]
-        xt, yt, xe, ye, which = xa, ya, xb, yb, 0 if down_is_left else 1
-        if ya > yb:
-            xt, yt, xe, ye, which = xb, yb, xa, ya, 1 - which
-        begin = np.int64(min(max(yt, np.float32(0.0)), limit))
-        stop = np.int64(min(max(ye, np.float32(0.0)), limit))
-        if begin < stop:
-            slope = (np.float64(xe) - np.float64(xt)) / (np.float64(ye) - np.float64(yt))
-            start = np.float32(np.float64(xt) + (np.float64(begin + 1) - np.float64(yt)) * slope)
-            step = np.float32(slope)
-            for row in range(stop - begin):
-                x = start + np.float32(np.int32(row)) * step
-                spans[which, begin + row] = np.int32(min(max(x, np.float32(0.0)), edge))
-        xa = xb
-        ya = yb
+def measure_edge(xa, ya, xb, yb):
+    """Return (column at row 0, columns per row) of an edge; the same whichever end comes first; 0, 0 when level."""
+    down = ya < yb
+    xt = xa if down else xb
+    yt = ya if down else yb
+    xe = xb if down else xa
+    ye = yb if down else ya
+    height = ye - yt
+    level = height == np.float32(0.0)
+    slope = (xe - xt) / (np.float32(1.0) if level else height)
+    slope = np.float32(0.0) if level else slope
+    return xt + (np.float32(1.0) - yt) * slope, slope
 
 
 @span_kernel
-def fill_rows(first, end, za, zb, zc, stride, number, spans, depth, ident, iota):
+def measure_triangles(count, width, height, screen_x, screen_y, first, second, third, box, left, right):
+    """Write bounds and edges of triangles on the screen.
+
+    Args:
+        count: Triangles. width: Columns. height: Rows.
+        screen_x: Of vertices, with screen_y.
+        first: Corners of triangles, with second and third.
+        box: First and end column, first and end row; written.
+        left: (column at row 0, columns per row) of each of three edges where it bounds the left, far away where it does
+            not; written. right: The same for the right.
+    """
+    low_column, end_column, low_row, end_row = box
+    left0, left1, left2, left_step0, left_step1, left_step2 = left
+    right0, right1, right2, right_step0, right_step1, right_step2 = right
+    zero = np.float32(0.0)
+    distant = np.float32(1e9)
+    for k in range((count + LANES - 1) & -LANES):
+        a = np.uint32(np.uint32(first[k]) & np.uint32(0xFFFF))
+        b = np.uint32(np.uint32(second[k]) & np.uint32(0xFFFF))
+        c = np.uint32(np.uint32(third[k]) & np.uint32(0xFFFF))
+        xa, ya = screen_x[a], screen_y[a]
+        xb, yb = screen_x[b], screen_y[b]
+        xc, yc = screen_x[c], screen_y[c]
+        low_column[k] = np.int32(min(max(min(min(xa, xb), xc), zero), width))
+        end_column[k] = np.int32(min(max(max(max(xa, xb), xc), zero), width))
+        low_row[k] = np.int32(min(max(min(min(ya, yb), yc), zero), height))
+        end_row[k] = np.int32(min(max(max(max(ya, yb), yc), zero), height))
+        base, step = measure_edge(xa, ya, xb, yb)
+        left0[k] = base if ya < yb else -distant
+        left_step0[k] = step if ya < yb else zero
+        right0[k] = base if ya > yb else distant
+        right_step0[k] = step if ya > yb else zero
+        base, step = measure_edge(xb, yb, xc, yc)
+        left1[k] = base if yb < yc else -distant
+        left_step1[k] = step if yb < yc else zero
+        right1[k] = base if yb > yc else distant
+        right_step1[k] = step if yb > yc else zero
+        base, step = measure_edge(xc, yc, xa, ya)
+        left2[k] = base if yc < ya else -distant
+        left_step2[k] = step if yc < ya else zero
+        right2[k] = base if yc > ya else distant
+        right_step2[k] = step if yc > ya else zero
+
+
+@span_kernel
+def trace_rows(first, end, low, high, left, right, iota, begin, stop):
+    """Write the first and the end column of each row [first, end) of a triangle.
+
+    Args:
+        low: First column it may have. high: End of its columns.
+        left: Six numbers of the triangle, as in `measure_triangles`. right: The same.
+        begin: Written, from 0 on; stop: likewise.
+    """
+    left0, left1, left2, left_step0, left_step1, left_step2 = left
+    right0, right1, right2, right_step0, right_step1, right_step2 = right
+    start = np.float32(np.int32(first))
+    low_edge = np.float32(np.int32(low))
+    high_edge = np.float32(np.int32(high))
+    for k in range((end - first + LANES - 1) & -LANES):
+        y = start + iota[k]
+        x0 = max(max(left0 + left_step0 * y, left1 + left_step1 * y), left2 + left_step2 * y)
+        x1 = min(min(right0 + right_step0 * y, right1 + right_step1 * y), right2 + right_step2 * y)
+        begin[k] = np.int32(min(max(x0, low_edge), high_edge))
+        stop[k] = np.int32(min(max(x1, low_edge), high_edge))
+
+
+@span_kernel
+def fill_rows(first, end, za, zb, zc, stride, number, begins, stops, depth, ident, iota):
     """Mark the pixels of a convex shape that are nearer than what is there."""
     for row in range(first, end):
-        begin = np.int64(spans[0, row])
-        count = np.int64(spans[1, row]) - begin
-        if count > 0:
-            z = zc + np.float32(np.int32(row)) * zb + np.float32(np.int32(begin)) * za
-            near = depth[row * stride + begin :]
-            mark = ident[row * stride + begin :]
-            limit = np.float32(np.int32(count))
-            for k in range((count + LANES - 1) & -LANES):
-                x = iota[k]
-                here = z + x * za
-                if (x < limit) & (here > near[k]):
-                    near[k] = here
-                    mark[k] = number
+        begin = np.int64(begins[row - first])
+        count = np.int64(stops[row - first]) - begin
+        z = zc + np.float32(np.int32(row)) * zb + np.float32(np.int32(begin)) * za
+        near = depth[row * stride + begin :]
+        mark = ident[row * stride + begin :]
+        limit = np.float32(np.int32(count))
+        for k in range((count + LANES - 1) & -LANES):
+            x = iota[k]
+            here = z + x * za
+            if (x < limit) & (here > near[k]):
+                near[k] = here
+                mark[k] = number
 
 
 @inner_pixel_kernel
-def fill_rows_cutout(first, end, stride, number, record, whole, spans, depth, ident, texel):
+def fill_rows_cutout(first, end, stride, number, record, whole, begins, stops, depth, ident, texel):
     """As `fill_rows`, leaving out pixels whose texel is a hole.
 
     Args:
@@ -144,7 +263,7 @@ def fill_rows_cutout(first, end, stride, number, record, whole, spans, depth, id
     for row in range(first, end):
         base = row * stride
         y = np.float32(np.int32(row))
-        for column in range(spans[0, row], spans[1, row]):
+        for column in range(begins[row - first], stops[row - first]):
             x = np.float32(np.int32(column))
             here = record[2] + y * record[1] + x * record[0]
             if here > depth[base + column]:
@@ -243,9 +362,7 @@ def sees_sphere(sphere, basis, sides, near, far):
 
 
 @inner_pixel_kernel
-def draw_mesh(
-    index, draw, basis, sides, near, far, height, stride, sharp, count, clusters, mesh, material, texels, scratch
-):
+def draw_mesh(index, draw, basis, sides, near, far, height, stride, sharp, count, clusters, mesh, material, texels, scratch):
     """Draw the visible clusters of a mesh; return the number of records in use.
 
     Args:
@@ -257,89 +374,84 @@ def draw_mesh(
         sharp: One texel per pixel.
         count: Records in use before.
         clusters: (mesh_range, cluster_range, cluster_sphere).
-        mesh: (vertex, triangle_vertex, triangle_plane, triangle_material).
+        mesh: (vertex, triangle_vertex, triangle_normal, triangle_plane, triangle_material).
         material: (flags, texture).
         texels: (texel, level_base, size_log).
-        scratch: (depth, ident, screen, spans, polygon, record_float, record_int, iota); written.
+        scratch: (depth, ident, record_float, record_int, iota, work_float, work_int); written.
     """
     mesh_range, cluster_range, cluster_sphere = clusters
-    vertex, triangle_vertex, triangle_plane, triangle_material = mesh
+    vertex, triangle_vertex, normal, triangle_plane, triangle_material = mesh
     material_flags, material_texture = material
     texel, level_base, size_log = texels
-    depth, ident, screen, spans, polygon, record_float, record_int, iota = scratch
-    zero = np.float32(0.0)
-    far_x = sides[0]
-    far_y = np.float32(np.int32(height))
-    width = np.int64(sides[0])
-    ex, ey, ez = basis[9], basis[10], basis[11]
+    depth, ident, record_float, record_int, iota, work, work_int = scratch
+    screen_x, screen_y, away, flat_x, flat_y = work[0], work[1], work[2], work[3], work[4]
+    side, za, zb, zc = work[5], work[6], work[7], work[8]
+    lefts = (work[9], work[10], work[11], work[12], work[13], work[14])
+    rights = (work[15], work[16], work[17], work[18], work[19], work[20])
+    corners = (work_int[0], work_int[1], work_int[2], work_int[3])
+    box = (work_int[4], work_int[5], work_int[6], work_int[7])
+    begins, stops = work_int[8], work_int[9]
+    tables = (triangle_vertex, triangle_material, material_flags)
+    rows = np.float32(np.int32(height))
     for cluster in range(mesh_range[index, 0], mesh_range[index, 1]):
-        if not sees_sphere(cluster_sphere[cluster], basis, sides, near, far):
+        sphere = cluster_sphere[cluster]
+        if not sees_sphere(sphere, basis, sides, near, far):
             continue
-        vertex_begin = np.int64(cluster_range[cluster, 0])
-        transform_vertices(vertex_begin, np.int64(cluster_range[cluster, 1]) - vertex_begin, basis, vertex, screen)
-        for triangle in range(cluster_range[cluster, 2], cluster_range[cluster, 3]):
-            nx = triangle_plane[triangle, 0]
-            ny = triangle_plane[triangle, 1]
-            nz = triangle_plane[triangle, 2]
-            side = nx * ex + ny * ey + nz * ez - triangle_plane[triangle, 3]
-            flags = material_flags[triangle_material[triangle]]
-            if side <= zero and ((flags & SHADE_TWO_SIDED) == 0 or side == zero):
+        v0 = np.int64(cluster_range[cluster, 0])
+        vertex_count = np.int64(cluster_range[cluster, 1]) - v0
+        t0 = np.int64(cluster_range[cluster, 2])
+        t1 = np.int64(cluster_range[cluster, 3])
+        transform_vertices(
+            vertex_count, basis, vertex[0, v0:], vertex[1, v0:], vertex[2, v0:], screen_x, screen_y, away, flat_x, flat_y
+        )
+        face_triangles(
+            t1 - t0, basis, normal[0, t0:], normal[1, t0:], normal[2, t0:], normal[3, t0:], side, za, zb, zc
+        )
+        middle = basis[6] * (sphere[0] - basis[9]) + basis[7] * (sphere[1] - basis[10]) + basis[8] * (sphere[2] - basis[11])
+        whole_cluster = middle - sphere[3] > near
+        listed = list_facing(
+            t0, t1, whole_cluster, near, side, away, flat_x, flat_y, screen_x, screen_y, tables, corners, vertex_count
+        )
+        measure_triangles(
+            listed, sides[0], rows, screen_x, screen_y, corners[0], corners[1], corners[2], box, lefts, rights
+        )
+        for item in range(listed):
+            low = np.int64(box[0][item])
+            high = np.int64(box[1][item])
+            first = np.int64(box[2][item])
+            end = np.int64(box[3][item])
+            if (first >= end) | (low >= high):
                 continue
-            a = np.int64(triangle_vertex[triangle, 0])
-            b = np.int64(triangle_vertex[triangle, 1])
-            c = np.int64(triangle_vertex[triangle, 2])
-            behind = np.int64(screen[4, a] < near) + np.int64(screen[4, b] < near) + np.int64(screen[4, c] < near)
-            if behind == 3:
-                continue
-            corners = 3
-            if behind == 0:
-                polygon[0, 0], polygon[1, 0] = screen[0, a], screen[1, a]
-                polygon[0, 1], polygon[1, 1] = screen[0, b], screen[1, b]
-                polygon[0, 2], polygon[1, 2] = screen[0, c], screen[1, c]
-            else:
-                corners = clip_near(a, b, c, near, screen, polygon)
-            low_x = polygon[0, 0]
-            high_x = low_x
-            low_y = polygon[1, 0]
-            high_y = low_y
-            for corner in range(1, corners):
-                low_x = min(low_x, polygon[0, corner])
-                high_x = max(high_x, polygon[0, corner])
-                low_y = min(low_y, polygon[1, corner])
-                high_y = max(high_y, polygon[1, corner])
-            first = np.int64(min(max(low_y, zero), far_y))
-            end = np.int64(min(max(high_y, zero), far_y))
-            begin = np.int64(min(max(low_x, zero), far_x))
-            stop = np.int64(min(max(high_x, zero), far_x))
-            if first >= end or begin >= stop:
-                continue
-            trace_edges(corners, side > zero, first, end, width, height, polygon, spans)
-            over = np.float32(-1.0) / side
-            za = (nx * basis[12] + ny * basis[13] + nz * basis[14]) * over
-            zb = (nx * basis[15] + ny * basis[16] + nz * basis[17]) * over
-            zc = (nx * basis[18] + ny * basis[19] + nz * basis[20]) * over
-            record_float[count, 0] = za
-            record_float[count, 1] = zb
-            record_float[count, 2] = zc
-            record_int[count, 0] = triangle
-            record_int[count, 1] = draw
-            record_int[count, 2] = STATE_NEW
-            record_int[count, 4] = (begin + stop) >> 1
-            record_int[count, 5] = (first + end) >> 1
-            record_int[count, 6] = np.int32(1) if side > zero else np.int32(-1)
-            record_int[count, 7] = (
-                np.int32(1) if end - first < SMALL_SIDE and stop - begin < SMALL_SIDE else np.int32(0)
+            left = (lefts[0][item], lefts[1][item], lefts[2][item], lefts[3][item], lefts[4][item], lefts[5][item])
+            right = (
+                rights[0][item], rights[1][item], rights[2][item], rights[3][item], rights[4][item], rights[5][item]
             )
-            if flags & SHADE_CUTOUT:
-                record = record_float[count]
-                whole = record_int[count]
+            trace_rows(first, end, low, high, left, right, iota, begins, stops)
+            local = np.int64(corners[3][item])
+            triangle = t0 + local
+            record = record_float[count]
+            whole = record_int[count]
+            record[0] = za[local]
+            record[1] = zb[local]
+            record[2] = zc[local]
+            whole[0] = triangle
+            whole[1] = draw
+            whole[2] = STATE_NEW
+            whole[4] = (low + high) >> 1
+            whole[5] = (first + end) >> 1
+            whole[6] = np.int32(1) if side[local] > np.float32(0.0) else np.int32(-1)
+            whole[7] = max(end - first, high - low)
+            number = np.uint32(count)
+            if material_flags[triangle_material[triangle]] & SHADE_CUTOUT:
                 compute_gradients(record, triangle_plane[triangle], basis)
                 whole[3] = material_texture[triangle_material[triangle]]
                 choose_level(record, whole, True, np.float32(whole[4]), np.float32(whole[5]), level_base, size_log)
                 fill_rows_cutout(
-                    first, end, stride, np.uint32(count), record, whole, spans, depth, ident, texel[whole[8] :]
+                    first, end, stride, number, record, whole, begins, stops, depth, ident, texel[whole[8] :]
                 )
             else:
-                fill_rows(first, end, za, zb, zc, stride, np.uint32(count), spans, depth, ident, iota)
+                fill_rows(
+                    first, end, record[0], record[1], record[2], stride, number, begins, stops, depth, ident, iota
+                )
             count += 1
     return count

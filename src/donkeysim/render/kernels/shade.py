@@ -13,10 +13,12 @@ import numpy as np
 from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.raster import (
     LANES,
+    SMALL_SIDE,
     STATE_FLAT,
     STATE_LARGE,
     STATE_NEW,
     STATE_SMALL,
+    TINY_SIDE,
     choose_level,
     compute_gradients,
 )
@@ -60,14 +62,14 @@ def locate_texel(u, v, mask_u, mask_v):
 
 
 @inner_pixel_kernel
-def prepare_shading(record, whole, plane, basis, flags, colour, texture, sharp, light, level_base, size_log):
+def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, sharp, light, level_base, size_log):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
     The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself).
 
     Args:
         record: Floats, and `whole`: integers, of the triangle.
-        plane: The triangle's row of `MeshTables.triangle_plane`.
+        plane: The triangle's row of `MeshTables.triangle_plane`. mean: Of `MeshTables.triangle_mean`.
         basis: Camera in the mesh's frame.
         flags: SHADE_*, colour: sRGB 0 to 1, texture: index; of its material.
         sharp: One texel per pixel.
@@ -88,18 +90,17 @@ def prepare_shading(record, whole, plane, basis, flags, colour, texture, sharp, 
     x = np.float32(whole[4])
     y = np.float32(whole[5])
     whole[3] = texture
-    whole[2] = STATE_SMALL if whole[7] else STATE_LARGE
-    if whole[7] and size_log[texture, 2] == 0:
+    whole[2] = STATE_SMALL if whole[7] < SMALL_SIDE else STATE_LARGE
+    if whole[7] < TINY_SIDE or (whole[7] < SMALL_SIDE and size_log[texture, 2] == 0):
         whole[2] = STATE_FLAT
         w = np.float32(1.0) / max(record[0] * x + record[1] * y + record[2], np.float32(1e-9))
         clear = clear_view(fog_rate, w)
         haze = np.float32(1.0) - clear
-        full = np.float32(255.0) * clear
         whole[16] = np.int32(
             pack_colour(
-                record[9] * full + haze * light[6],
-                record[10] * full + haze * light[7],
-                record[11] * full + haze * light[8],
+                record[9] * mean[0] * clear + haze * light[6],
+                record[10] * mean[1] * clear + haze * light[7],
+                record[11] * mean[2] * clear + haze * light[8],
             )
         )
     else:
@@ -222,13 +223,13 @@ def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, ligh
         width: Columns. height: Rows. stride: Pixels from one row to the next.
         sharp: One texel per pixel instead of four.
         basis: Camera in the frame of each mesh drawn, shape [draw_limit, BASIS_COLUMNS].
-        mesh: (triangle_plane, triangle_material).
+        mesh: (triangle_plane, triangle_mean, triangle_material).
         material: (flags, colour, texture).
         texels: (texel, level_base, size_log).
         light: As `prepare_shading`.
         scratch: (ident, record_float, record_int, change, change_words, iota, colour); `colour` is written.
     """
-    triangle_plane, triangle_material = mesh
+    triangle_plane, triangle_mean, triangle_material = mesh
     material_flags, material_colour, material_texture = material
     texel, level_base, size_log = texels
     ident, record_float, record_int, change, words, iota, colour = scratch
@@ -249,6 +250,7 @@ def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, ligh
                     record,
                     whole,
                     triangle_plane[triangle],
+                    triangle_mean[triangle],
                     basis[whole[1]],
                     material_flags[at],
                     material_colour[at],
@@ -264,7 +266,10 @@ def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, ligh
             while begin < end:
                 count = end - begin
                 if whole[2] == STATE_LARGE:
-                    count = min(count, BLOCK)
+                    # Where depth hardly changes along the row, one mip level does for the whole run.
+                    nearness = record[2] + record[1] * y + record[0] * np.float32(np.int32(begin))
+                    if abs(record[0]) * np.float32(np.int32(count)) > np.float32(0.125) * nearness:
+                        count = min(count, BLOCK)
                     middle = np.float32(np.int32(begin + (count >> 1)))
                     choose_level(record, whole, sharp, middle, y, level_base, size_log)
                 level = texel[whole[8] :]
