@@ -43,6 +43,8 @@ class MeshTables(NamedTuple):
     """Mean of the triangle's part of its texture, RGB 0 to 255, shape [triangle_count, 3]."""
     triangle_material: IntArray
     """Index into the material tables, shape [triangle_count]."""
+    triangle_flags: IntArray
+    """SHADE_* of its material, shape [triangle_count]."""
     cluster_range: IntArray
     """First and end vertex, first and end triangle, shape [cluster_count, 4]."""
     cluster_sphere: Float32Array
@@ -109,15 +111,17 @@ class MeshStore:
         self.triangle_material.append(material)
         self._vertex_cursor, self._triangle_cursor = vertex_end, triangle_end
 
-    def build(self) -> MeshTables:
+    def build(self, material_flags: IntArray) -> MeshTables:
         """Return the tables of everything added so far."""
+        material = np.concatenate([np.zeros(0, np.int32), *self.triangle_material])
         return MeshTables(
             vertex=np.ascontiguousarray(np.concatenate([*self.vertex, np.zeros((3, 8), np.float32)], axis=1)),
             triangle_vertex=pack_rows(self.triangle_vertex, np.zeros((8, 3), np.int32)),
             triangle_normal=pack_rows([plane[:, :4] for plane in self.triangle_plane], np.zeros((8, 4), np.float32)),
             triangle_plane=np.concatenate([np.zeros((0, TRIANGLE_COLUMNS), np.float32), *self.triangle_plane]),
             triangle_mean=np.concatenate([np.zeros((0, 3), np.float32), *self.triangle_mean]),
-            triangle_material=np.concatenate([np.zeros(0, np.int32), *self.triangle_material]),
+            triangle_material=material,
+            triangle_flags=material_flags[material],
             cluster_range=np.array(self.cluster_range, np.int32).reshape(-1, 4),
             cluster_sphere=np.array(self.cluster_sphere, np.float32).reshape(-1, 4),
             mesh_range=np.array(self.mesh_range, np.int32).reshape(-1, 2),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.types import ByteArray, IntArray
+from donkeysim.core.types import ByteArray, Float32Array, IntArray
 from donkeysim.render.geometry import MeshStore
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
@@ -21,6 +21,9 @@ SKY_DISTANCE = 1.0e5
 
 PARTS_PER_CAR = 6
 """Body, four wheels, name plate."""
+
+PLATE_ROOM = 0.1
+"""More than name plates stand above the sphere around a body [m]."""
 
 
 class Looks:
@@ -97,12 +100,14 @@ class Looks:
         if index >= 0:
             check_texture_index(index, len(scene.textures), f"the sky of scene {scene.name!r}")
             first = self._pool.add(make_sky_faces(scene.textures[index]))
-            textures, colour = [first + face for face in range(6)], (1.0, 1.0, 1.0)
+            textures = [first + face for face in range(6)]
         else:
-            textures, colour = [self._white] * 6, scene.light.fog_colour
+            picture = np.full((1, 1, 4), 255, np.uint8)
+            picture[..., :3] = np.rint(255.0 * np.array(scene.light.fog_colour))
+            textures = [self._pool.add([picture])] * 6
         material_base = len(self._flags)
         for texture in textures:
-            self._add_material(SHADE_UNLIT | SHADE_NO_FOG, colour, texture, CLASS_SKY)
+            self._add_material(SHADE_UNLIT | SHADE_NO_FOG, (1.0, 1.0, 1.0), texture, CLASS_SKY)
         return self._store.add(make_sky_box(), material_base, np.array(self._texture, np.int32), self._pool)
 
     def _add_material(self, flags: int, colour: tuple[float, float, float], texture: int, segment: int) -> int:
@@ -163,13 +168,14 @@ class Looks:
         return self._plates[key]
 
     def _build(self) -> None:
-        mesh = self._store.build()
+        flags = np.array(self._flags, np.int32)
+        mesh = self._store.build(flags)
         self.record_limit = self._count_triangles() + 2
         self.draw_limit = 2 + PARTS_PER_CAR * self._cars_per_world + self._props_per_world
         segment: ByteArray = np.array(self._segment, np.uint8)
         self.tables = PictureTables(
             *mesh,
-            material_flags=np.array(self._flags, np.int32),
+            material_flags=flags,
             material_colour=np.array(self._colour, np.float32),
             material_texture=np.array(self._texture, np.int32),
             material_segment=segment,
@@ -181,12 +187,22 @@ class Looks:
             world_scene=self._world_scene,
             prop_mesh=self._prop_mesh,
             car_mesh=self._car_mesh,
+            car_sphere=self._bound_cars(mesh.mesh_sphere),
             car_paint=self._car_paint,
             car_shadow=self._car_shadow,
             prop_shadow=self._prop_shadow,
             wheel_anchor=np.array(self._car.wheel_position, np.float32),
             wheel_steered=np.array(self._car.wheel_steered, np.uint8),
         )
+
+    def _bound_cars(self, sphere: Float32Array) -> Float32Array:
+        body, wheel, plate = (sphere[self._car_mesh[:, part]] for part in range(3))
+        anchor = np.linalg.norm(np.array(self._car.wheel_position), axis=1).max() + self._car.suspension_travel
+        reach = np.maximum(np.linalg.norm(body[:, :3], axis=1) + body[:, 3], anchor + wheel[:, 3])
+        above = np.where(
+            self._car_mesh[:, 2] >= 0, np.linalg.norm(plate[:, :3], axis=1) + plate[:, 3] + PLATE_ROOM, 0.0
+        )
+        return np.stack([0.0 * reach, 0.0 * reach, 0.0 * reach, reach + above], axis=1).astype(np.float32)
 
     def _count_triangles(self) -> int:
         counts = np.array(self._store.triangle_counts)

@@ -16,6 +16,7 @@ class PictureTables(NamedTuple):
     triangle_plane: Float32Array
     triangle_mean: Float32Array
     triangle_material: IntArray
+    triangle_flags: IntArray
     cluster_range: IntArray
     cluster_sphere: Float32Array
     mesh_range: IntArray
@@ -42,6 +43,8 @@ class PictureTables(NamedTuple):
     """-1: none, shape [prop_count]."""
     car_mesh: IntArray
     """Body, wheel and name plate (-1: none), shape [car_count, 3]."""
+    car_sphere: Float32Array
+    """Around body, wheels and name plate, body frame [m], shape [car_count, 4]."""
     car_paint: Float32Array
     """sRGB 0 to 1, shape [car_count, 3]."""
     car_shadow: Float32Array

@@ -59,7 +59,6 @@ class TexelPool:
         self.size_log = np.concatenate(sizes)
         return first
 
-
     def measure(self, texture: IntArray) -> Float32Array:
         """Return width and height [texel] of textures, shape [texture_count, 2]."""
         return (1 << self.size_log[texture, :2]).astype(np.float32)

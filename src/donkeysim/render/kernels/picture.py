@@ -48,6 +48,16 @@ def place_cameras(begin, end, position, orientation, car, mount, eye, axes):
 
 
 @inner_pixel_kernel
+def is_behind(position, sphere, eye, axes):
+    """Return whether a thing at `position` whose mesh has this bounding sphere lies behind the camera, however turned."""
+    dx = np.float32(position[0]) - eye[0]
+    dy = np.float32(position[1]) - eye[1]
+    dz = np.float32(position[2]) - eye[2]
+    reach = sphere[3] + abs(sphere[0]) + abs(sphere[1]) + abs(sphere[2])
+    return axes[6] * dx + axes[7] * dy + axes[8] * dz < -reach
+
+
+@inner_pixel_kernel
 def set_basis(basis, eye, axes, place, focal, sides, sun):
     """Write the camera in the frame of a mesh.
 
@@ -184,8 +194,9 @@ def split_tables(tables, scratch):
             tables.triangle_normal,
             tables.triangle_plane,
             tables.triangle_material,
+            tables.triangle_flags,
         ),
-        (tables.material_flags, tables.material_texture),
+        tables.material_texture,
         (tables.texel, tables.level_base, tables.size_log),
         (
             scratch.depth,
@@ -239,11 +250,17 @@ def draw_world(world, owner, camera, tables, poses, scratch, limits, counts):
     clear_depth(stride * height, scratch.depth)
     for car in range(world * cars_per_world, (world + 1) * cars_per_world):
         own = car == owner
-        if poses.present[car] and (draw_own or not own):
+        if (
+            poses.present[car]
+            and (draw_own or not own)
+            and not is_behind(poses.position[car], tables.car_sphere[car], eye, axes)
+        ):
             draw, count = draw_car(car, own, draw, count, camera, tables, poses, scratch, limits)
     for prop in range(world * props_per_world, (world + 1) * props_per_world):
         index = np.int64(tables.prop_mesh[prop])
         if index < 0:
+            continue
+        if is_behind(poses.prop_position[prop], tables.mesh_sphere[index], eye, axes):
             continue
         set_place(poses.prop_position[prop], poses.prop_orientation[prop], place)
         basis = scratch.basis[draw]

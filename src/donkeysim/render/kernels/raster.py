@@ -25,8 +25,8 @@ RECORD_INTS = 20
 first texel (8), logarithm of the width (9), masks of u and v (10, 11), steps to the other texels of a pixel (12-15),
 packed colour (16)."""
 
-STATE_NEW, STATE_FLAT, STATE_SMALL, STATE_LARGE = range(4)
-"""How a record is coloured: not known yet; one colour; one mip level; a mip level per block."""
+STATE_NEW, STATE_FLAT, STATE_SMALL, STATE_LARGE, STATE_PLAIN = range(5)
+"""How a record is coloured: not known yet; one colour; one mip level; a mip level per block; the sky."""
 
 SMALL_SIDE = 40
 """Triangles with fewer columns and rows than this have one mip level and one amount of fog."""
@@ -34,10 +34,13 @@ SMALL_SIDE = 40
 TINY_SIDE = 5
 """Those with fewer than this have one colour, the mean of their part of the texture."""
 
+TINY_SIDE_FAST = 12
+"""The same for the quality `fast`."""
+
 WORK_FLOATS = 21
 """Rows of a cluster's float scratch: see `draw_mesh`."""
 
-WORK_INTS = 10
+WORK_INTS = 11
 """Rows of its integer scratch."""
 
 LANES = 8
@@ -90,17 +93,17 @@ def list_facing(begin, end, whole, near, side, away, flat_x, flat_y, screen_x, s
     Args:
         whole: Nothing of the cluster is nearer than the near plane.
         near: Near plane [m].
-        tables: (triangle_vertex, triangle_material, material_flags).
+        tables: (triangle_vertex, triangle_flags).
         corners: (first, second, third corner, triangle); written.
         vertex_count: Vertices in use; cutting adds some.
     """
-    triangle_vertex, triangle_material, material_flags = tables
+    triangle_vertex, triangle_flags = tables
     first, second, third, number = corners
     count = np.int64(0)
     for index in range(end - begin):
         triangle = begin + index
         front = side[index] > np.float32(0.0)
-        two_sided = (material_flags[triangle_material[triangle]] & SHADE_TWO_SIDED) != 0
+        two_sided = (triangle_flags[triangle] & SHADE_TWO_SIDED) != 0
         a = triangle_vertex[0, triangle]
         b = triangle_vertex[1 if front else 2, triangle]
         c = triangle_vertex[2 if front else 1, triangle]
@@ -241,7 +244,7 @@ def fill_rows(first, end, za, zb, zc, stride, number, begins, stops, depth, iden
         near = depth[row * stride + begin :]
         mark = ident[row * stride + begin :]
         limit = np.float32(np.int32(count))
-        for k in range((count + LANES - 1) & -LANES):
+        for k in range((max(count, 1) + LANES - 1) & -LANES):
             x = iota[k]
             here = z + x * za
             if (x < limit) & (here > near[k]):
@@ -293,6 +296,8 @@ def compute_gradients(record, plane, basis):
 def choose_level(record, whole, sharp, x, y, level_base, size_log):
     """Choose a triangle's mip level for the footprint of the pixel (x, y), and where its four texels lie.
 
+    Returns the square of the footprint's longer side [texel²].
+
     The four texels of `default` sit on a rotated grid over the pixel's footprint, so the level's texels may be half as
     large as the footprint is narrow or a quarter of what it is long. The grid never gets smaller than a texel, so that
     near surfaces are smooth instead of blocky.
@@ -335,6 +340,7 @@ def choose_level(record, whole, sharp, x, y, level_base, size_log):
         whole[13] = np.int32((-np.float32(3.0) * vx - vy) * spread * down_scale)
         whole[14] = np.int32((ux - np.float32(3.0) * uy) * spread * across_scale)
         whole[15] = np.int32((vx - np.float32(3.0) * vy) * spread * down_scale)
+    return major
 
 
 @inner_pixel_kernel
@@ -362,7 +368,23 @@ def sees_sphere(sphere, basis, sides, near, far):
 
 
 @inner_pixel_kernel
-def draw_mesh(index, draw, basis, sides, near, far, height, stride, sharp, count, clusters, mesh, material, texels, scratch):
+def draw_mesh(
+    index,
+    draw,
+    basis,
+    sides,
+    near,
+    far,
+    height,
+    stride,
+    sharp,
+    count,
+    clusters,
+    mesh,
+    material_texture,
+    texels,
+    scratch,
+):
     """Draw the visible clusters of a mesh; return the number of records in use.
 
     Args:
@@ -374,14 +396,13 @@ def draw_mesh(index, draw, basis, sides, near, far, height, stride, sharp, count
         sharp: One texel per pixel.
         count: Records in use before.
         clusters: (mesh_range, cluster_range, cluster_sphere).
-        mesh: (vertex, triangle_vertex, triangle_normal, triangle_plane, triangle_material).
-        material: (flags, texture).
+        mesh: (vertex, triangle_vertex, triangle_normal, triangle_plane, triangle_material, triangle_flags).
+        material_texture: Of every material.
         texels: (texel, level_base, size_log).
         scratch: (depth, ident, record_float, record_int, iota, work_float, work_int); written.
     """
     mesh_range, cluster_range, cluster_sphere = clusters
-    vertex, triangle_vertex, normal, triangle_plane, triangle_material = mesh
-    material_flags, material_texture = material
+    vertex, triangle_vertex, normal, triangle_plane, triangle_material, triangle_flags = mesh
     texel, level_base, size_log = texels
     depth, ident, record_float, record_int, iota, work, work_int = scratch
     screen_x, screen_y, away, flat_x, flat_y = work[0], work[1], work[2], work[3], work[4]
@@ -390,8 +411,8 @@ def draw_mesh(index, draw, basis, sides, near, far, height, stride, sharp, count
     rights = (work[15], work[16], work[17], work[18], work[19], work[20])
     corners = (work_int[0], work_int[1], work_int[2], work_int[3])
     box = (work_int[4], work_int[5], work_int[6], work_int[7])
-    begins, stops = work_int[8], work_int[9]
-    tables = (triangle_vertex, triangle_material, material_flags)
+    begins, stops, order = work_int[8], work_int[9], work_int[10]
+    tables = (triangle_vertex, triangle_flags)
     rows = np.float32(np.int32(height))
     for cluster in range(mesh_range[index, 0], mesh_range[index, 1]):
         sphere = cluster_sphere[cluster]
@@ -402,12 +423,21 @@ def draw_mesh(index, draw, basis, sides, near, far, height, stride, sharp, count
         t0 = np.int64(cluster_range[cluster, 2])
         t1 = np.int64(cluster_range[cluster, 3])
         transform_vertices(
-            vertex_count, basis, vertex[0, v0:], vertex[1, v0:], vertex[2, v0:], screen_x, screen_y, away, flat_x, flat_y
+            vertex_count,
+            basis,
+            vertex[0, v0:],
+            vertex[1, v0:],
+            vertex[2, v0:],
+            screen_x,
+            screen_y,
+            away,
+            flat_x,
+            flat_y,
         )
-        face_triangles(
-            t1 - t0, basis, normal[0, t0:], normal[1, t0:], normal[2, t0:], normal[3, t0:], side, za, zb, zc
+        face_triangles(t1 - t0, basis, normal[0, t0:], normal[1, t0:], normal[2, t0:], normal[3, t0:], side, za, zb, zc)
+        middle = (
+            basis[6] * (sphere[0] - basis[9]) + basis[7] * (sphere[1] - basis[10]) + basis[8] * (sphere[2] - basis[11])
         )
-        middle = basis[6] * (sphere[0] - basis[9]) + basis[7] * (sphere[1] - basis[10]) + basis[8] * (sphere[2] - basis[11])
         whole_cluster = middle - sphere[3] > near
         listed = list_facing(
             t0, t1, whole_cluster, near, side, away, flat_x, flat_y, screen_x, screen_y, tables, corners, vertex_count
@@ -415,16 +445,24 @@ def draw_mesh(index, draw, basis, sides, near, far, height, stride, sharp, count
         measure_triangles(
             listed, sides[0], rows, screen_x, screen_y, corners[0], corners[1], corners[2], box, lefts, rights
         )
+        kept = np.int64(0)
         for item in range(listed):
+            order[kept] = item
+            kept += np.int64((box[0][item] < box[1][item]) & (box[2][item] < box[3][item]))
+        for rank in range(kept):
+            item = np.int64(order[rank])
             low = np.int64(box[0][item])
             high = np.int64(box[1][item])
             first = np.int64(box[2][item])
             end = np.int64(box[3][item])
-            if (first >= end) | (low >= high):
-                continue
             left = (lefts[0][item], lefts[1][item], lefts[2][item], lefts[3][item], lefts[4][item], lefts[5][item])
             right = (
-                rights[0][item], rights[1][item], rights[2][item], rights[3][item], rights[4][item], rights[5][item]
+                rights[0][item],
+                rights[1][item],
+                rights[2][item],
+                rights[3][item],
+                rights[4][item],
+                rights[5][item],
             )
             trace_rows(first, end, low, high, left, right, iota, begins, stops)
             local = np.int64(corners[3][item])
@@ -442,7 +480,7 @@ def draw_mesh(index, draw, basis, sides, near, far, height, stride, sharp, count
             whole[6] = np.int32(1) if side[local] > np.float32(0.0) else np.int32(-1)
             whole[7] = max(end - first, high - low)
             number = np.uint32(count)
-            if material_flags[triangle_material[triangle]] & SHADE_CUTOUT:
+            if triangle_flags[triangle] & SHADE_CUTOUT:
                 compute_gradients(record, triangle_plane[triangle], basis)
                 whole[3] = material_texture[triangle_material[triangle]]
                 choose_level(record, whole, True, np.float32(whole[4]), np.float32(whole[5]), level_base, size_log)

@@ -17,15 +17,17 @@ from donkeysim.render.kernels.raster import (
     STATE_FLAT,
     STATE_LARGE,
     STATE_NEW,
+    STATE_PLAIN,
     STATE_SMALL,
     TINY_SIDE,
+    TINY_SIDE_FAST,
     choose_level,
     compute_gradients,
 )
 from donkeysim.world.scene import SHADE_PAINT, SHADE_UNLIT
 
 SHADE_NO_FOG = 1 << 16
-"""Material flag of the sky, set by the renderer."""
+"""Material flag of the sky, set by the renderer: texels as they are."""
 
 BLOCK = 32
 """Pixels of a large triangle's row that share a mip level."""
@@ -46,11 +48,10 @@ def clear_view(fog_rate, w):
 
 @inner_pixel_kernel
 def pack_colour(red, green, blue):
-    """Return a colour of 0 to 255 (more is cut off) as one word."""
-    limit = np.float32(255.0)
-    r = np.uint32(np.int32(min(red, limit)))
-    g = np.uint32(np.int32(min(green, limit)))
-    b = np.uint32(np.int32(min(blue, limit)))
+    """Return a colour of 0 to 255 as one word."""
+    r = np.uint32(np.int32(red))
+    g = np.uint32(np.int32(green))
+    b = np.uint32(np.int32(blue))
     return np.uint32(r | np.uint32(np.uint32(g << np.uint32(8)) | np.uint32(b << np.uint32(16))))
 
 
@@ -65,7 +66,7 @@ def locate_texel(u, v, mask_u, mask_v):
 def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, sharp, light, level_base, size_log):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
-    The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself).
+    The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself), at most 1.
 
     Args:
         record: Floats, and `whole`: integers, of the triangle.
@@ -84,14 +85,15 @@ def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, s
             factor *= basis[24 + channel]
         if (flags & SHADE_UNLIT) == 0:
             factor *= np.float32(np.sqrt(light[3 + channel] + light[channel] * facing))
-        record[9 + channel] = factor
+        record[9 + channel] = min(factor, np.float32(1.0))
     fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[9] * np.float32(1.0 / FOG_POWER)
     record[12] = fog_rate
     x = np.float32(whole[4])
     y = np.float32(whole[5])
     whole[3] = texture
     whole[2] = STATE_SMALL if whole[7] < SMALL_SIDE else STATE_LARGE
-    if whole[7] < TINY_SIDE or (whole[7] < SMALL_SIDE and size_log[texture, 2] == 0):
+    tiny = TINY_SIDE_FAST if sharp else TINY_SIDE
+    if whole[7] < tiny or (whole[7] < SMALL_SIDE and size_log[texture, 2] == 0):
         whole[2] = STATE_FLAT
         w = np.float32(1.0) / max(record[0] * x + record[1] * y + record[2], np.float32(1e-9))
         clear = clear_view(fog_rate, w)
@@ -104,6 +106,8 @@ def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, s
             )
         )
     else:
+        if flags & SHADE_NO_FOG:
+            whole[2] = STATE_PLAIN
         compute_gradients(record, plane, basis)
         choose_level(record, whole, sharp, x, y, level_base, size_log)
 
@@ -127,10 +131,9 @@ def shade_one(begin, count, y, record, whole, light, texel, iota, target):
         v = np.uint32(np.int32((v0 + va * x) * w))
         c = texel[locate_texel(u, v, mask_u, mask_v)]
         clear = clear_view(fog_rate, w)
-        haze = np.float32(1.0) - clear
-        r = np.float32(np.int32(c & low)) * red * clear + haze * haze_red
-        g = np.float32(np.int32(np.uint32(c >> np.uint32(8)) & low)) * green * clear + haze * haze_green
-        b = np.float32(np.int32(np.uint32(c >> np.uint32(16)) & low)) * blue * clear + haze * haze_blue
+        r = (np.float32(np.int32(c & low)) * red - haze_red) * clear + haze_red
+        g = (np.float32(np.int32(np.uint32(c >> np.uint32(8)) & low)) * green - haze_green) * clear + haze_green
+        b = (np.float32(np.int32(np.uint32(c >> np.uint32(16)) & low)) * blue - haze_blue) * clear + haze_blue
         target[k] = pack_colour(r, g, b)
 
 
@@ -177,11 +180,27 @@ def shade_four(begin, count, y, record, whole, light, texel, iota, target):
         c4 = np.uint32(np.uint32(c4 >> np.uint32(8)) & pair)
         odd = np.uint32(np.uint32(c1 + c2) + np.uint32(c3 + c4))
         clear = clear_view(fog_rate, w)
-        haze = np.float32(1.0) - clear
-        r = np.float32(np.int32(np.uint32(even & low))) * red * clear + haze * haze_red
-        g = np.float32(np.int32(np.uint32(odd & low))) * green * clear + haze * haze_green
-        b = np.float32(np.int32(np.uint32(even >> np.uint32(16)))) * blue * clear + haze * haze_blue
+        r = (np.float32(np.int32(np.uint32(even & low))) * red - haze_red) * clear + haze_red
+        g = (np.float32(np.int32(np.uint32(odd & low))) * green - haze_green) * clear + haze_green
+        b = (np.float32(np.int32(np.uint32(even >> np.uint32(16)))) * blue - haze_blue) * clear + haze_blue
         target[k] = pack_colour(r, g, b)
+
+
+@span_kernel
+def shade_plain(begin, count, y, record, whole, texel, iota, target):
+    """Colour pixels with one texel each as it is; see `shade_four`."""
+    x0 = np.float32(np.int32(begin))
+    qa, ua, va = record[0], record[3] * record[13], record[6] * record[14]
+    q0 = record[0] * x0 + record[1] * y + record[2]
+    u0 = (record[3] * x0 + record[4] * y + record[5]) * record[13]
+    v0 = (record[6] * x0 + record[7] * y + record[8]) * record[14]
+    mask_u, mask_v = np.uint32(whole[10]), np.uint32(whole[11])
+    for k in range((count + LANES - 1) & -LANES):
+        x = iota[k]
+        w = np.float32(1.0) / (q0 + qa * x)
+        u = np.uint32(np.int32((u0 + ua * x) * w))
+        v = np.uint32(np.int32((v0 + va * x) * w))
+        target[k] = texel[locate_texel(u, v, mask_u, mask_v)]
 
 
 @span_kernel
@@ -265,16 +284,22 @@ def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, ligh
                 begin = end
             while begin < end:
                 count = end - begin
-                if whole[2] == STATE_LARGE:
+                plain = whole[2] == STATE_PLAIN
+                if plain or whole[2] == STATE_LARGE:
                     # Where depth hardly changes along the row, one mip level does for the whole run.
                     nearness = record[2] + record[1] * y + record[0] * np.float32(np.int32(begin))
                     if abs(record[0]) * np.float32(np.int32(count)) > np.float32(0.125) * nearness:
                         count = min(count, BLOCK)
                     middle = np.float32(np.int32(begin + (count >> 1)))
-                    choose_level(record, whole, sharp, middle, y, level_base, size_log)
+                    footprint = choose_level(record, whole, sharp or plain, middle, y, level_base, size_log)
+                    if plain and not sharp and footprint < np.float32(1.0):
+                        choose_level(record, whole, False, middle, y, level_base, size_log)
+                        plain = False
                 level = texel[whole[8] :]
                 target = colour[offset + begin :]
-                if sharp:
+                if plain:
+                    shade_plain(begin, count, y, record, whole, level, iota, target)
+                elif sharp:
                     shade_one(begin, count, y, record, whole, light, level, iota, target)
                 else:
                     shade_four(begin, count, y, record, whole, light, level, iota, target)
