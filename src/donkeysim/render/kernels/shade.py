@@ -200,7 +200,7 @@ def shade_plain(begin, count, y, record, whole, texel, iota, target):
         w = np.float32(1.0) / (q0 + qa * x)
         u = np.uint32(np.int32((u0 + ua * x) * w))
         v = np.uint32(np.int32((v0 + va * x) * w))
-        target[k] = texel[locate_texel(u, v, mask_u, mask_v)]
+        target[k] = np.uint32(texel[locate_texel(u, v, mask_u, mask_v)] & np.uint32(0xFFFFFF))
 
 
 @span_kernel
