@@ -250,6 +250,21 @@ def test_edge_lines_are_white_and_the_centre_line_is_yellow(scene):
     assert 0.3 < dashed.mean() < 0.7
 
 
+def test_the_far_grass_continues_the_near_picture(scene):
+    materials = scene.static.material
+    near = scene.textures[scene.materials[materials[0]].texture]
+    far_material = next(m for m in materials if m != materials[0])
+    far = scene.textures[scene.materials[far_material].texture]
+    size = far.shape[0]
+    border = near[-1, :, :3].reshape(-1, size, 3).astype(int)
+    assert np.abs(border - far[-1, :, :3]).max() <= 2
+    border = near[:, 0, :3].reshape(-1, size, 3).astype(int)
+    assert np.abs(border - far[:, 0, :3]).max() <= 2
+    corner = np.unique(scene.static.triangle[materials == far_material])
+    inner = corner[np.abs(scene.static.vertex[corner, 0] - 6.0) < 12.0]
+    assert scene.static.uv[inner] % 1.0 == pytest.approx(np.zeros((4, 2)), abs=1e-3)
+
+
 def test_flat_is_an_endless_straight_plane(flat):
     assert not flat.path.closed
     assert np.ptp(flat.path.position[:, 1]) == pytest.approx(0.0)
