@@ -203,3 +203,6 @@ def _tune(connection: socket.socket) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", int(MOST_DEAF_SECONDS))):
+        if hasattr(socket, name):  # its answers also tell of a window that has opened, see PeerWindow
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

@@ -34,6 +34,7 @@ class PeerWindow:
         self._widest = 0
         self._behind_since: float | None = None
         self._forced: tuple[float, int] | None = None
+        self._next_force = 0.0
 
     def seconds_behind(self) -> float:
         """Return for how long the peer has seemed not to read [s]; 0 when it reads."""
@@ -47,7 +48,7 @@ class PeerWindow:
         now = self._read_clock()
         self._widest = max(self._widest, window)
         if self._forced is not None and now - self._forced[0] > SETTLING_SECONDS:
-            if window >= self._forced[1] - line_bytes // 4:
+            if window >= self._forced[1] - line_bytes // 4 and window > line_bytes:
                 self._widest = window  # the forced line has been read: the peer's buffer has become smaller
             self._forced = None
         if self._widest - window <= line_bytes // 2:
@@ -55,14 +56,17 @@ class PeerWindow:
             return False
         if self._behind_since is None:
             self._behind_since = now
+            self._next_force = now + FORCED_SECONDS
         return True
 
     def may_force(self) -> bool:
         """Return whether one line shall be sent although the peer seems not to read; at most once in a while."""
+        now = self._read_clock()
         window = self._read_window()
-        if window is None or self.seconds_behind() < FORCED_SECONDS or self._forced is not None:
+        if window is None or now < self._next_force:
             return False
-        self._forced = (self._read_clock(), window)
+        self._forced = (now, window)
+        self._next_force = now + FORCED_SECONDS
         return True
 
     def _read_window(self) -> int | None:
