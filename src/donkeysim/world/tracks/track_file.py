@@ -101,6 +101,7 @@ class Marking:
             raise ValueError(f"width is {self.width:g}; a marking is wider than 0.")
         if (self.dash > 0.0) != (self.gap > 0.0) or self.dash < 0.0:
             raise ValueError("a dashed marking needs dash and gap above 0; a solid one has neither.")
+        _check_colour(self.colour)
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,12 @@ class GroundTable:
 
     def __post_init__(self) -> None:
         _check_friction(self.friction)
+        if self.margin < 0.0 or self.blend <= 0.0:
+            raise ValueError(
+                f"margin = {self.margin:g} and blend = {self.blend:g}; margin is 0 or more, blend above 0."
+            )
+        if self.elevation and self.texture == "plain":
+            raise ValueError("texture 'plain' is a level floor; give 'grass' to a ground with elevation.")
         if self.elevation and any(a.at >= b.at for a, b in zip(self.elevation, self.elevation[1:], strict=False)):
             raise ValueError("elevation points stand in order of growing 'at'.")
 
@@ -203,6 +210,8 @@ class PropTable:
             raise ValueError("a prop needs exactly one of places, every above 0, and scatter above 0.")
         if self.scatter and not 0.0 <= self.near < self.far:
             raise ValueError(f"near = {self.near:g} and far = {self.far:g}; near is 0 or more and below far.")
+        if self.seed < 0:
+            raise ValueError(f"seed is {self.seed}; it is 0 or more.")
         if not 0 <= self.scatter <= 2000:
             raise ValueError(f"scatter is {self.scatter}; it takes up to 2000.")
 
@@ -257,6 +266,9 @@ class LightTable:
     def __post_init__(self) -> None:
         if not 0.0 < self.sun_height <= 90.0:
             raise ValueError(f"sun_height is {self.sun_height:g}; the sun stands above 0 and up to 90 degrees.")
+        if not 0.0 <= self.fog_density <= 1.0:
+            raise ValueError(f"fog_density is {self.fog_density:g}; it takes 0 to 1.")
+        _check_colour(self.fog)
 
 
 @dataclass(frozen=True)
@@ -323,3 +335,8 @@ def _refuse_endless(value: object, path: Path, key: str) -> None:
 def _check_friction(friction: float) -> None:
     if not (0.0 <= friction <= 4.0 and math.isfinite(friction)):
         raise ValueError(f"friction is {friction:g}; it takes 0 to 4.")
+
+
+def _check_colour(colour: Colour) -> None:
+    if not all(0 <= part <= 255 for part in colour):
+        raise ValueError(f"a colour is {list(colour)}; its three parts take 0 to 255.")
