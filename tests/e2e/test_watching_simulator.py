@@ -12,6 +12,8 @@ from playwright.sync_api import expect, sync_playwright
 from simulator_process import SimulatorProcess
 
 NAME = "<img src=x onerror=window.hacked=1>"
+COMPILE_MS = 200_000
+"""Longest wait for a scene when kernels must be compiled on a busy machine."""
 LOOK = {
     "msg_type": "car_config",
     "body_style": "car01",
@@ -46,7 +48,7 @@ def page(simulator):
 def client(simulator, page):
     """A client in the scene that the page's menu loaded."""
     page.get_by_role("button", name="generated track").click()
-    expect(page.get_by_role("heading", name="Waiting for a client")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Waiting for a client")).to_be_visible(timeout=COMPILE_MS)
     client = GymClient(simulator.address, configuration=[LOOK])
     client.wait_until_loaded()
     yield client
