@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.kernel import kernel
+from donkeysim.core.kernel import inner_kernel, kernel
 from donkeysim.core.rng import draw_gaussian
 
 SHAPE_WIDTH = 16
@@ -86,7 +86,7 @@ def place_movers(
     return count
 
 
-@kernel
+@inner_kernel
 def meet_box(ox, oy, oz, dx, dy, dz, hx, hy, hz):
     """Return the distance along a ray to a box about the origin, inf when it is missed or the ray begins inside."""
     enter, leave = -np.inf, np.inf
@@ -108,7 +108,7 @@ def meet_box(ox, oy, oz, dx, dy, dz, hx, hy, hz):
     return enter
 
 
-@kernel
+@inner_kernel
 def meet_frustum(ox, oy, oz, dx, dy, dz, radius_base, radius_top, height):
     """Return the distance along a ray to an upright frustum on the origin, inf when it is missed or begins inside."""
     best = np.inf
@@ -142,7 +142,7 @@ def meet_frustum(ox, oy, oz, dx, dy, dz, radius_base, radius_top, height):
     return best
 
 
-@kernel
+@inner_kernel
 def meet_ground(ox, oy, oz, dx, dy, dz, reach, ground):
     """Return the distance along a ray to the height field, inf when it is farther than `reach`.
 
@@ -202,7 +202,7 @@ def meet_ground(ox, oy, oz, dx, dy, dz, reach, ground):
     return np.inf
 
 
-@kernel
+@inner_kernel
 def _solve_first(a, b, c, limit):
     """Return the least root of a t² + b t + c in [0, limit], inf when there is none."""
     if abs(c) < 1e-12:
@@ -223,7 +223,7 @@ def _solve_first(a, b, c, limit):
     return best
 
 
-@kernel
+@inner_kernel
 def meet_shape(shape, ox, oy, oz, dx, dy, dz):
     """Return the distance along a world ray to one row of a shape table, inf when it is missed."""
     x, y, z = ox - shape[1], oy - shape[2], oz - shape[3]
