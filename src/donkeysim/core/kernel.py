@@ -45,7 +45,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 def kernel(function: F) -> F:
     """Compile a scalar loop for physics: cached, without the GIL, strict IEEE arithmetic (bit-repeatable)."""
-    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)  # type: ignore[no-any-return]
 
 
 def pixel_kernel(function: F) -> F:

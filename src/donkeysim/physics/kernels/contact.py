@@ -17,13 +17,17 @@ from donkeysim.physics.kernels.layout import (
     ANGULAR,
     C_DEPTH,
     C_ROWS,
+    EXTENSION,
     FRICTION,
     G_CELL,
     G_COLLIDERS,
     G_COLUMNS,
     G_ROWS,
     GRID_CELL,
+    I_IS_LEVEL,
     OBSTACLE_FRICTION,
+    P_RADIUS,
+    P_WHEEL,
     POSITION,
     RADIUS,
     ROTATION,
@@ -44,6 +48,8 @@ CAR_FRICTION = 0.4
 """Between two cars' bodies [-]."""
 CONTACT_GAP = 0.001
 """Gap at which things count as still touching [m]."""
+UPRIGHT = 0.5
+"""A car whose own z axis points up by more than this stands on its wheels [-]."""
 WAKE_SPEED = 0.02
 """A sleeping prop wakes when something at least this fast comes into contact [m/s]."""
 
@@ -142,38 +148,67 @@ def list_pairs(scratch, present, first, slots, prop_rows, obstacles, scene):
 
 
 @inner_kernel
+def measure_fall(body, row, terrain, scene, dt):
+    """Return how far any point of a car nears the ground in a step at most [m]."""
+    if terrain.index[scene, I_IS_LEVEL] == 0:
+        return measure_reach(body, row, dt)
+    turn = 0.0
+    for axis in range(3):
+        turn += body[row, ANGULAR + axis] * body[row, ANGULAR + axis]
+    return dt * (abs(body[row, VELOCITY + 2]) + np.sqrt(turn) * body[row, RADIUS])
+
+
+@inner_kernel
 def may_reach_ground(body, row, terrain, scene, dt):
-    """Return whether a car's box may touch the ground within a step."""
+    """Return whether a car's box may touch the ground within a step, or a wheel its stop."""
+    margin = CONTACT_GAP + measure_fall(body, row, terrain, scene, dt)
     lowest = body[row, POSITION + 2]
     for axis in range(3):
         side = body[row, ROTATION + 6 + axis]
         lowest += side * body[row, SHAPE + 3 + axis] - abs(side) * body[row, SHAPE + axis]
-    margin = CONTACT_GAP + measure_reach(body, row, dt)
+    for wheel in range(4):
+        if body[row, EXTENSION + wheel] < margin:
+            return True
     return lowest < sample_ceiling(terrain, scene, body[row, POSITION], body[row, POSITION + 1]) + margin
 
 
 @inner_kernel
-def collide_car_ground(scratch, count, row, terrain, scene, dt):
-    """Append the contacts of a car's box with the ground; return the new count."""
+def collide_car_ground(scratch, count, row, param, car, terrain, scene, dt):
+    """Append the contacts with the ground of a car's box and of its wheels' lowest points at full compression.
+
+    The latter are the suspension's stop. They are no touch, and without friction while the car stands on its wheels:
+    there the tyres have it.
+    """
     body, box = scratch.body, scratch.box
     if not may_reach_ground(body, row, terrain, scene, dt):
         return count
-    margin = CONTACT_GAP + measure_reach(body, row, dt)
+    margin = CONTACT_GAP + measure_fall(body, row, terrain, scene, dt)
     fill_car_box(box, 0, body, row)
-    for corner in range(8):
-        sx = box[0, 0] if corner & 1 else -box[0, 0]
-        sy = box[0, 1] if corner & 2 else -box[0, 1]
-        sz = box[0, 2] if corner & 4 else -box[0, 2]
-        x = box[0, 3] + sx * box[0, 6] + sy * box[0, 7] + sz * box[0, 8]
-        y = box[0, 4] + sx * box[0, 9] + sy * box[0, 10] + sz * box[0, 11]
-        z = box[0, 5] + sx * box[0, 12] + sy * box[0, 13] + sz * box[0, 14]
+    for corner in range(12):
+        if corner < 8:
+            x, y, z = box[0, 3], box[0, 4], box[0, 5]
+            sx = box[0, 0] if corner & 1 else -box[0, 0]
+            sy = box[0, 1] if corner & 2 else -box[0, 1]
+            sz = box[0, 2] if corner & 4 else -box[0, 2]
+        else:
+            x, y, z = body[row, POSITION], body[row, POSITION + 1], body[row, POSITION + 2]
+            wheel = P_WHEEL + 3 * (corner - 8)
+            sx, sy, sz = param[car, wheel], param[car, wheel + 1], param[car, wheel + 2] - param[car, P_RADIUS]
+        x += sx * body[row, ROTATION] + sy * body[row, ROTATION + 1] + sz * body[row, ROTATION + 2]
+        y += sx * body[row, ROTATION + 3] + sy * body[row, ROTATION + 4] + sz * body[row, ROTATION + 5]
+        z += sx * body[row, ROTATION + 6] + sy * body[row, ROTATION + 7] + sz * body[row, ROTATION + 8]
         height, slope_x, slope_y = sample_height(terrain, scene, x, y)
         scale = 1.0 / np.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
         depth = (height - z) * scale
         if depth > -margin:
             friction = terrain.friction[find_surface(terrain, scene, x, y)]
+            code = 0
+            if corner >= 8:
+                code = -1
+                if body[row, ROTATION + 8] > UPRIGHT:
+                    friction = 0.0
             normal = (-slope_x * scale, -slope_y * scale, scale)
-            count = add_contact(scratch, count, row, -1, 0, -1, (x, y, z), normal, depth, friction)
+            count = add_contact(scratch, count, row, -1, code, -1, (x, y, z), normal, depth, friction)
     return count
 
 
@@ -189,7 +224,7 @@ def fill_obstacle(obstacles, collider, box, frustum, side):
     return False
 
 
-@inner_kernel
+@inline_kernel
 def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt):
     """Append the contacts of one pair; return the new count."""
     body, box, frustum = scratch.body, scratch.box, scratch.frustum
@@ -279,10 +314,10 @@ def note_touches(scratch, count, present, first, slots, touching, hit):
                 touching[first + slot, place] = scratch.touch[slot, place]
 
 
-@inner_kernel
+@inline_kernel
 def resolve_contacts(
     scratch, pair_count, present, first, slots, touching, hit, asleep, still, first_prop, prop_rows, prop_begin,
-    obstacles, props, terrain, scene, dt,
+    param, obstacles, props, terrain, scene, dt,
 ):  # fmt: skip
     """Find all contacts of a world and change velocities so that nothing goes through anything.
 
@@ -299,6 +334,7 @@ def resolve_contacts(
         first_prop: First prop of the world in State.
         prop_rows: Props in `body`, after the cars; 0 when none is near or awake.
         prop_begin: First prop of the scene in `props`.
+        param: Car parameters.
         obstacles: Static colliders.
         props: Prop table.
         terrain: Ground.
@@ -308,7 +344,7 @@ def resolve_contacts(
     count = 0
     for slot in range(slots):
         if present[first + slot] != 0:
-            count = collide_car_ground(scratch, count, slot, terrain, scene, dt)
+            count = collide_car_ground(scratch, count, slot, param, first + slot, terrain, scene, dt)
     for index in range(pair_count):
         kind, a, b = scratch.pair[index, 0], scratch.pair[index, 1], scratch.pair[index, 2]
         resting = kind >= PROP_CAR and asleep[first_prop + a - slots] != 0

@@ -2,8 +2,9 @@
 
 One step is: `advance_car` (forces change velocities), contacts, `move_body` (velocities change poses).
 The wheel's spin is integrated linearly implicitly, with the tyre's secant slope, and the body gets the very force the
-wheel felt; so the pair only ever loses energy. The slope is also bounded by what the body's inertia can answer within
-one step, which matters below 0.1 m/s only.
+wheel felt; so the pair only ever loses energy. Slip per speed is bounded by what the body's inertia can answer within
+one step, which matters below 0.1 m/s only. A standing tyre is also an elastic brush that holds: without it a car parked
+on a slope would creep, as slip alone gives force only to what moves.
 """
 
 from __future__ import annotations
@@ -68,11 +69,9 @@ TILT_NONE = 0.35
 """Cosine between the suspension's axis and the ground's normal below which a wheel bears nothing."""
 TILT_FULL = 0.7
 """The same, from which it bears fully."""
-BUMP_RATIO = 8.0
-"""Stiffness of the stop at full compression, in suspension springs."""
-GRIP_LENGTH = 0.001
+GRIP_LENGTH = 0.0002
 """Deflection of a standing contact at which it slides [m]."""
-GRIP_ROLL = 0.00002
+GRIP_ROLL = 0.000004
 """Distance of rolling over which a contact forgets its deflection [m]."""
 ANGULAR_MAX = 50.0
 """Greatest rate of turning of any body, as the original's engine has it [rad/s]."""
@@ -105,8 +104,6 @@ def compute_torque(param, car, speed):
 def compute_suspension(param, car, wheel, extension, rate):
     """Return the suspension's force along its axis [N], never negative; `rate` [m/s] is that of the extension."""
     force = param[car, P_STATIC_LOAD + wheel] + param[car, P_SPRING] * (param[car, P_TARGET] - extension)
-    if extension < 0.0:
-        force -= BUMP_RATIO * param[car, P_SPRING] * extension
     return max(force - param[car, P_DAMPER] * rate, 0.0)
 
 
@@ -141,22 +138,28 @@ def turn_wheel(body, row, wheel, param, car, torque, brake, load, forward, later
             reference = max(speed, param[car, P_SLIP_FREE])
         grip_x = body[row, GRIP + 2 * wheel] / GRIP_LENGTH
         grip_y = body[row, GRIP + 2 * wheel + 1] / GRIP_LENGTH
-        rate_x = param[car, P_FORWARD] / reference
+        rate_most = param[car, P_GRIP_MASS] / (dt * load)
+        rate_x = min(param[car, P_FORWARD] / reference, rate_most)
         base = abs(forward) + param[car, P_SLIP_LATERAL]
-        rate_y = param[car, P_SIDEWAYS] * divide_arctangent(lateral / base) / base
-        slip_x = rate_x * (rim - forward) + grip_x
-        slip_y = -rate_y * lateral + grip_y
+        rate_y = min(param[car, P_SIDEWAYS] * divide_arctangent(lateral / base) / base, rate_most)
+        slip_x = rate_x * (rim - forward)
+        slip_y = -rate_y * lateral
+        slide = np.sqrt(slip_x * slip_x + slip_y * slip_y)
+        slip_x += grip_x
+        slip_y += grip_y
         slip = np.sqrt(slip_x * slip_x + slip_y * slip_y)
-        share = P_FORWARD
-        gain_x = load * divide_curve(slip, param[car, share + 1], param[car, share + 2], param[car, share + 3])
-        share = P_SIDEWAYS
-        gain_y = load * divide_curve(slip, param[car, share + 1], param[car, share + 2], param[car, share + 3])
-        ease = dt / param[car, P_GRIP_MASS]
+        # What the brush adds never carries a tyre over its peak: only sliding does.
+        share = max(min(slip, 1.0), slide)
+        load *= share / slip if slip > share else 1.0
+        gain_x = load * divide_curve(
+            share, param[car, P_FORWARD + 1], param[car, P_FORWARD + 2], param[car, P_FORWARD + 3]
+        )
+        gain_y = load * divide_curve(
+            share, param[car, P_SIDEWAYS + 1], param[car, P_SIDEWAYS + 2], param[car, P_SIDEWAYS + 3]
+        )
         stiffness = gain_x * rate_x
-        stiffness /= 1.0 + stiffness * ease
         hold = gain_x * grip_x
-        stiffness_y = gain_y * rate_y
-        force_lateral = gain_y * grip_y - stiffness_y / (1.0 + stiffness_y * ease) * lateral
+        force_lateral = gain_y * slip_y
     mass = inertia + dt * (damping + radius * radius * stiffness)
     spin = (inertia * spin + dt * (torque + radius * (stiffness * forward - hold))) / mass
     stop = dt * brake / mass

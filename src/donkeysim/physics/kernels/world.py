@@ -387,7 +387,7 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, param, ta
         if needs_contacts(body, state, first, slots, pair_count + prop_rows, terrain, scene, dt):
             resolve_contacts(
             scratch, pair_count, state.present, first, slots, state.touching, state.hit, state.prop_asleep,
-            state.prop_still, first_prop, prop_rows, begin, obstacles, props, terrain, scene, dt,
+            state.prop_still, first_prop, prop_rows, begin, param, obstacles, props, terrain, scene, dt,
         )  # fmt: skip
         for slot in range(slots):
             car = first + slot
