@@ -1,4 +1,4 @@
-"""The window that a peer announces tells when it stops reading, when it reads again, and when it only became smaller."""
+"""The window that a peer announces tells when it stops reading, reads again, or only became smaller."""
 
 import struct
 import sys
@@ -22,7 +22,7 @@ class Announcing:
         return bytes(228) + struct.pack("=I", self.window) + bytes(length - 232)
 
 
-@pytest.fixture()
+@pytest.fixture
 def peer():
     clock, connection = ManualClock(), Announcing()
     window = PeerWindow(connection, clock)

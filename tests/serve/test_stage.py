@@ -513,7 +513,7 @@ def test_watchers_see_cars_and_pictures(show):
     for kind in ("chase", "top"):
         assert decode_picture(show.stage.take_picture(kind, first.car_id, 96, 64)).shape == (64, 96, 3)
     assert decode_picture(show.stage.take_picture("camera", first.car_id, 1, 1)).shape == (120, 160, 3)
-    outline = show.stage.outline()
+    outline = show.stage.outline
     assert outline.path.shape == (108, 2)
     assert outline.left.shape == outline.right.shape == (108, 2)
     show.stage.reset_car(first.car_id)

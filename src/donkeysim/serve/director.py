@@ -2,6 +2,9 @@
 
 The thread imports the simulator itself (numpy and the kernels take seconds), so that sockets listen and the menu
 answers meanwhile. Requests go in by a queue; what clients shall receive comes out in batches on the event loop.
+
+In lock-step with few cars a control is carried out by the event loop itself while the thread sleeps: two changes of
+thread would cost as much as the step. A lock keeps the two apart.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
 from donkeysim.serve.output import Output
 from donkeysim.serve.watch import CarRow, Outline, View
-from donkeysim.wire.messages import Request
+from donkeysim.wire.messages import DriveCar, Request
 from donkeysim.world.tracks import list_scenes
 
 if TYPE_CHECKING:
@@ -36,6 +39,9 @@ PICTURE_PATIENCE = 0.1
 
 PICTURE_SECONDS = 0.02
 """After one beat pictures are begun for this long; what is left waits for the next one [s]."""
+
+MOST_CARS_AT_ONCE = 4
+"""Cars with which a step is short enough to keep the event loop waiting."""
 
 DELIVERY_SECONDS = 0.25
 """Longest wait for the event loop to take what was produced, when time is not paced [s]."""
@@ -71,13 +77,16 @@ class Director:
         self._read_clock = read_clock
         self._scene_names = list_scenes(track_folders)
         self._stage: Stage | None = None
-        self._inbox: queue.SimpleQueue[Callable[[Stage], None]] = queue.SimpleQueue()
-        self._picture_inbox: queue.SimpleQueue[Callable[[Stage], None]] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Callable[[Stage], object]] = queue.SimpleQueue()
+        self._picture_inbox: queue.SimpleQueue[Callable[[Stage], object]] = queue.SimpleQueue()
         self._moved_time = -1.0
         self._outbox: list[Output] = []
         self._outbox_lock = threading.Lock()
         self._is_delivered = threading.Event()
         self._is_delivered.set()
+        self._lock = threading.Lock()
+        self._put_count = 0
+        self._done_count = 0
         self._is_stopping = False
         self._rows: list[CarRow] = []
         self._rows_time = -1.0
@@ -94,7 +103,7 @@ class Director:
         """Ask the thread to end and wait for it a little; it cannot be interrupted while it compiles."""
         self._is_stopping = True
         self._is_delivered.set()
-        self._inbox.put(_wake)
+        self._put(_wake)
         if self._thread.is_alive():
             self._thread.join(seconds)
 
@@ -102,15 +111,39 @@ class Director:
 
     def join(self, client_id: int) -> None:
         """Welcome a client."""
-        self._inbox.put(lambda stage: stage.join(client_id))
+        self._put(lambda stage: stage.join(client_id))
 
     def leave(self, client_id: int) -> None:
         """Say goodbye to a client."""
-        self._inbox.put(lambda stage: stage.leave(client_id))
+        self._put(lambda stage: stage.leave(client_id))
 
     def execute(self, client_id: int, request: Request) -> None:
-        """Pass on what a client asks for."""
-        self._inbox.put(lambda stage: stage.execute(client_id, request))
+        """Pass on what a client asks for, or do it at once where that is quicker."""
+        stage = self._stage
+        if (
+            stage is None
+            or not isinstance(request, DriveCar)
+            or not stage.is_in_lock_step(MOST_CARS_AT_ONCE)
+            or self._put_count != self._done_count
+            or not self._is_delivered.is_set()
+            or not self._lock.acquire(blocking=False)
+        ):
+            self._put(lambda stage: stage.execute(client_id, request))
+            return
+        try:
+            self._guard(stage, lambda stage: stage.execute(client_id, request))
+            self._guard(stage, lambda stage: stage.beat())
+            outputs = stage.take_outputs()
+            if stage.seconds_to_beat() is not None:
+                self._put(_wake)
+        finally:
+            self._lock.release()
+        self._deliver(outputs)
+
+    def _put(self, task: Callable[[Stage], object]) -> None:
+        """Hand a task to the thread."""
+        self._put_count += 1
+        self._inbox.put(task)
 
     # -- from watchers ------------------------------------------------------------------------------------------------
 
@@ -138,12 +171,12 @@ class Director:
         now = self._read_clock()
         self._watched_until = now + WATCHED_SECONDS
         if now - self._rows_time > REFRESH_SECONDS:
-            self._inbox.put(_wake)
+            self._put(_wake)
         return self._rows
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene."""
-        return self._stage.outline() if self._stage is not None else None
+        return self._stage.outline if self._stage is not None else None
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`."""
@@ -169,7 +202,7 @@ class Director:
                 else:
                     self._call_on_loop(when_failed, error)
 
-        self._inbox.put(load)
+        self._put(load)
 
     async def exit_scene(self) -> None:
         """Bring everybody back to the menu; see `Watchable`."""
@@ -180,7 +213,7 @@ class Director:
         await self._ask(lambda stage: stage.reset_car(car_id))
 
     async def _ask(
-        self, question: Callable[[Stage], T], inbox: queue.SimpleQueue[Callable[[Stage], None]] | None = None
+        self, question: Callable[[Stage], T], inbox: queue.SimpleQueue[Callable[[Stage], object]] | None = None
     ) -> T:
         """Return what the stage answers, on the event loop."""
         assert self._loop is not None
@@ -204,7 +237,7 @@ class Director:
 
         if inbox is not None:
             inbox.put(put_question)
-        self._inbox.put(put_question if inbox is None else _wake)
+        self._put(put_question if inbox is None else _wake)
         return await answer
 
     # -- on the thread ------------------------------------------------------------------------------------------------
@@ -212,23 +245,33 @@ class Director:
     def _run(self) -> None:
         stage = self._stage = self._make_stage()
         while not self._is_stopping:
-            self._take_requests(stage)
-            is_due = stage.seconds_to_beat() == 0.0
-            self._guard(stage, lambda stage: stage.beat())
-            self._hand_out(stage)
-            self._refresh_rows(stage)
-            self._draw_for_watchers(stage, is_due)
+            first = self._wait(stage)
+            with self._lock:
+                if first is not None:
+                    self._take_requests(stage, first)
+                is_due = stage.seconds_to_beat() == 0.0
+                self._guard(stage, lambda stage: stage.beat())
+                is_behind = self._hand_out(stage)
+                self._refresh_rows(stage)
+                self._draw_for_watchers(stage, is_due)
+            if is_behind:
+                self._is_delivered.wait(DELIVERY_SECONDS)
 
-    def _take_requests(self, stage: Stage) -> None:
-        """Wait for the next beat or the first request, then carry out what is there."""
+    def _wait(self, stage: Stage) -> Callable[[Stage], object] | None:
+        """Wait for the next beat or a request, and return the request."""
         seconds = self._seconds_to_act(stage.seconds_to_beat())
         try:
-            first = self._inbox.get_nowait() if seconds == 0.0 else self._inbox.get(timeout=seconds)
+            return self._inbox.get_nowait() if seconds == 0.0 else self._inbox.get(timeout=seconds)
         except queue.Empty:
-            return
+            return None
+
+    def _take_requests(self, stage: Stage, first: Callable[[Stage], object]) -> None:
+        """Carry out the requests that are there."""
         self._guard(stage, first)
+        self._done_count += 1
         for _ in range(self._inbox.qsize()):
             self._guard(stage, self._inbox.get_nowait())
+            self._done_count += 1
 
     def _seconds_to_act(self, seconds_to_beat: float | None) -> float | None:
         """Return how long the thread may wait: to the next beat, or until a waiting picture loses its patience."""
@@ -247,7 +290,7 @@ class Director:
         while not self._picture_inbox.empty() and self._read_clock() - began < PICTURE_SECONDS:
             self._guard(stage, self._picture_inbox.get_nowait())
 
-    def _guard(self, stage: Stage, task: Callable[[Stage], None]) -> None:
+    def _guard(self, stage: Stage, task: Callable[[Stage], object]) -> None:
         """Carry out a task; an error of our own making must not end the program for everybody."""
         try:
             task(stage)
@@ -256,18 +299,18 @@ class Director:
             if stage.seconds_to_beat() == 0.0:
                 stage.exit_scene()
 
-    def _hand_out(self, stage: Stage) -> None:
+    def _hand_out(self, stage: Stage) -> bool:
+        """Pass outputs to the event loop; return whether it should be waited for before more are made."""
         outputs = stage.take_outputs()
         if not outputs:
-            return
+            return False
         with self._outbox_lock:
             self._outbox += outputs
             is_first = self._is_delivered.is_set()
             self._is_delivered.clear()
         if is_first:
             self._call_on_loop(self._deliver_outbox)
-        elif stage.seconds_to_beat() == 0.0:
-            self._is_delivered.wait(DELIVERY_SECONDS)
+        return not is_first and stage.seconds_to_beat() == 0.0
 
     def _deliver_outbox(self) -> None:
         with self._outbox_lock:

@@ -42,6 +42,7 @@ class Stage:
         scene_name: Of the running or loading scene; None in the menu.
         is_loading: Whether a scene is being loaded.
         loading_stage: What is being done while loading, for people; "" otherwise.
+        outline: The ground plan of the running scene; None in the menu.
     """
 
     def __init__(self, options: StageOptions, read_clock: Clock, report: Callable[[str], None]) -> None:
@@ -57,7 +58,7 @@ class Stage:
         self._car_count = 0
         self._simulator: Simulator | None = None
         self._scene: Scene | None = None
-        self._outline: Outline | None = None
+        self.outline: Outline | None = None
         self._pace: tuple[PathFollower, CarOnStage] | None = None
         self._lock_step = LockStep(read_clock)
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
@@ -173,7 +174,7 @@ class Stage:
 
     def _open_scene(self) -> None:
         assert self._simulator is not None
-        self._outline = view.draw_outline(self._simulator.scene)
+        self.outline = view.draw_outline(self._simulator.scene)
         for client in self._clients.values():
             self._seat(client)
         if self._options.pace_car is not None:
@@ -191,7 +192,7 @@ class Stage:
         if self._simulator is None:
             raise SceneError("no scene is running; there is nothing to exit.")
         self._simulator.close()
-        self._simulator = self._outline = self._pace = self.scene_name = None
+        self._simulator = self.outline = self._pace = self.scene_name = None
         self._cars.clear()
         self._lock_step = LockStep(self._read_clock)
         for client in self._clients.values():
@@ -279,6 +280,10 @@ class Stage:
             return 0.0 if self._cars else None
         return self._pacer.seconds_left()
 
+    def is_in_lock_step(self, most_cars: int) -> bool:
+        """Return whether the scene is in lock-step and has at most so many cars."""
+        return self._lock_step.is_on and len(self._cars) <= most_cars
+
     def beat(self) -> None:
         """Let time move on, if it is due."""
         if self.seconds_to_beat() != 0.0 or self._simulator is None:
@@ -359,10 +364,6 @@ class Stage:
             return []
         self._watched_until = self._read_clock() + 2.0
         return [car.make_row(self._simulator) for car in self._cars.values()]
-
-    def outline(self) -> Outline | None:
-        """Return the ground plan of the running scene."""
-        return self._outline
 
     def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began.
