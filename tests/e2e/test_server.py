@@ -177,6 +177,23 @@ def test_lock_step_answers_every_control_even_when_many_are_sent_at_once():
         client.socket.settimeout(0.5)
         with pytest.raises(TimeoutError):
             client.read()
+        client.socket.settimeout(30)
+        check_lock_step_of_two(client, simulator)
+
+
+def check_lock_step_of_two(first, simulator):
+    """Each waits for the other, and each client's requests keep their order."""
+    with WireClient(simulator.address) as second:
+        second.read_until("car_loaded")
+        resets = []
+        for index in range(50):
+            first.send({"msg_type": "control", "steering": str(index / 50)}, {"msg_type": "reset_car"})
+            second.send({"msg_type": "control", "steering": str(-index / 50)})
+            mine, other = first.read_until("telemetry"), second.read_until("telemetry")
+            assert mine["time"] == other["time"]
+            assert (mine["steering_angle"], other["steering_angle"]) == (index / 50, -index / 50)
+            resets.append(mine["reset_count"])
+        assert resets == list(range(resets[0], resets[0] + 50))
 
 
 def test_every_line_is_pure_compact_ascii(simulator):

@@ -71,3 +71,20 @@ def test_a_peer_whose_buffer_became_smaller_is_recognised_as_reading(peer):
     assert window.may_force()
     clock.advance(0.3)
     assert not window.is_behind(LINE)
+
+
+def test_a_peer_that_reads_on_with_a_smaller_buffer_is_not_held_back(peer):
+    _, connection, window = peer
+    connection.window -= 30_000
+    assert window.is_behind(LINE)
+    connection.window += 10_000
+    assert not window.is_behind(LINE)
+    assert not window.is_behind(LINE)
+
+
+def test_who_answers_also_reads(peer):
+    _, connection, window = peer
+    connection.window -= 30_000
+    assert window.is_behind(LINE)
+    window.note_life()
+    assert not window.is_behind(LINE)

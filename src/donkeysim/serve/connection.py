@@ -76,7 +76,8 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Read what came."""
         self._take_turn(self.session.receive(bytes(self._view[:nbytes])))
-        if self._newest is not None and self._may_send(len(self._newest)):
+        if self._window is not None and self._newest is not None and not self._is_blocked:
+            self._window.note_life()
             self._send_newest()
 
     def eof_received(self) -> bool:

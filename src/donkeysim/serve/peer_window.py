@@ -32,6 +32,7 @@ class PeerWindow:
         self._connection = connection
         self._read_clock = read_clock
         self._widest = 0
+        self._lowest = 0
         self._behind_since: float | None = None
         self._forced: tuple[float, int] | None = None
         self._next_force = 0.0
@@ -51,13 +52,22 @@ class PeerWindow:
             if window >= self._forced[1] - line_bytes // 4 and window > line_bytes:
                 self._widest = window  # the forced line has been read: the peer's buffer has become smaller
             self._forced = None
+        if self._behind_since is not None and window >= self._lowest + line_bytes // 2:
+            self._widest = window  # it opens: the peer reads, though its buffer may have become smaller meanwhile
         if self._widest - window <= line_bytes // 2:
             self._behind_since = None
             return False
+        self._lowest = window if self._behind_since is None else min(self._lowest, window)
         if self._behind_since is None:
             self._behind_since = now
             self._next_force = now + FORCED_SECONDS
         return True
+
+    def note_life(self) -> None:
+        """Take note that the peer said something after the last line was sent: who answers also reads."""
+        window = self._read_window()
+        if window is not None:
+            self._widest = window
 
     def may_force(self) -> bool:
         """Return whether one line shall be sent although the peer seems not to read; at most once in a while."""
