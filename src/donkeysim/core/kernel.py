@@ -50,7 +50,7 @@ def kernel(function: F) -> F:
 
 def pixel_kernel(function: F) -> F:
     """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may fuse for speed."""
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)(function)  # type: ignore[no-any-return]
+    return njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE, _nrt=False)(function)  # type: ignore[no-any-return]
 
 
 def inner_pixel_kernel(function: F) -> F:

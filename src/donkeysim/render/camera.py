@@ -279,6 +279,7 @@ def make_scratch(width: int, height: int, record_limit: int, draw_limit: int) ->
         work_int=np.zeros((WORK_INTS, max(CLUSTER_ROOM, round_up(height))), np.int32),
         record_float=np.zeros((record_limit, RECORD_FLOATS), np.float32),
         record_int=np.zeros((record_limit, RECORD_INTS), np.int32),
+        draw_mesh=np.zeros(draw_limit, np.int32),
         basis=np.zeros((draw_limit, BASIS_COLUMNS), np.float32),
         iota=np.arange(max(stride, round_up(height)), dtype=np.float32),
         change=change.view(np.uint8),

@@ -106,6 +106,8 @@ class Scratch(NamedTuple):
     """Triangles of this picture, see `kernels.raster.RECORD_FLOATS`."""
     record_int: IntArray
     """See `kernels.raster.RECORD_INTS`."""
+    draw_mesh: IntArray
+    """Meshes to draw, shape [draw_limit]."""
     basis: Float32Array
     """Camera in the frame of each mesh drawn, shape [draw_limit, BASIS_COLUMNS]."""
     iota: Float32Array

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_kernel, span_kernel
 
 
-@inner_pixel_kernel
+@inline_kernel
 def halve_picture(width, height, stride, colour):
     """Average blocks of 2x2 pixels in place; `width` and `height` are the sizes afterwards, the stride stays."""
     low = np.uint32(0xFF)
@@ -34,7 +34,7 @@ def halve_picture(width, height, stride, colour):
             )
 
 
-@inner_pixel_kernel
+@inline_kernel
 def warp_picture(width, height, stride, strength, colour, warped):
     """Write the fisheye warp of a picture; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
     strength_x, strength_y = strength
@@ -86,7 +86,7 @@ def join_pixels(count, source, target):
         target[3 * k + 2] = np.uint32(np.uint32(c >> np.uint32(16)) | np.uint32(d << np.uint32(8)))
 
 
-@inner_pixel_kernel
+@inline_kernel
 def make_grey(width, height, stride, colour):
     """Put the luma, cut off to a whole number, into all three channels."""
     low = np.uint32(0xFF)
@@ -99,7 +99,7 @@ def make_grey(width, height, stride, colour):
             colour[row * stride + column] = np.uint32((luma // 10000) * 0x10101)
 
 
-@inner_pixel_kernel
+@inline_kernel
 def write_rgb(width, height, stride, colour, words, picture):
     """Write packed pixels as bytes.
 
@@ -131,7 +131,7 @@ def write_depth(width, height, stride, factor, far, depth, target):
             target[row, column] = np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
 
 
-@inner_pixel_kernel
+@inline_kernel
 def write_segments(width, height, stride, factor, source, target):
     """Write the class of what is seen at each pixel; every `factor`-th sample.
 

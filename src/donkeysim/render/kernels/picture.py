@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, kernel, pixel_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, kernel, pixel_kernel, span_kernel
 from donkeysim.render.kernels.finish import (
     halve_picture,
     make_grey,
@@ -47,7 +47,7 @@ def place_cameras(begin, end, position, orientation, car, mount, eye, axes):
             axes[row, 6 + axis] = np.float32(a * mount[row, 3] + b * mount[row, 6] + c * mount[row, 9])
 
 
-@inner_pixel_kernel
+@inline_kernel
 def is_behind(position, sphere, eye, axes):
     """Return whether a thing at `position` whose mesh has this bounding sphere lies behind the camera, however turned."""
     dx = np.float32(position[0]) - eye[0]
@@ -123,7 +123,7 @@ def set_wheel_place(body, anchor, extension, steer, spin, place):
         place[5 + 3 * axis] = forward * sw + c * cw
 
 
-@inner_pixel_kernel
+@inline_kernel
 def set_plate_place(body, height, axes, place):
     """Write where a name plate is: above the body, facing the camera."""
     for axis in range(3):
@@ -134,7 +134,7 @@ def set_plate_place(body, height, axes, place):
     place[2] += height
 
 
-@inner_pixel_kernel
+@inline_kernel
 def set_world_place(origin, place):
     """Write the place of a mesh in the world frame, moved to `origin`."""
     for term in range(9):
@@ -143,12 +143,10 @@ def set_world_place(origin, place):
         place[axis] = origin[axis]
 
 
-@inner_pixel_kernel
-def draw_car(car, own, draw, count, camera, tables, poses, scratch, limits):
-    """Draw body, wheels and name plate of a car; return the numbers of meshes and of records in use."""
+@inline_kernel
+def list_car(car, own, draw, camera, tables, poses, scratch):
+    """List body, wheels and name plate of a car, as far as they may be seen; return the number of meshes listed."""
     eye, axes, focal, sides, far, sun, sharp = camera
-    height, stride = limits
-    clusters, mesh, material, texels, target = split_tables(tables, scratch)
     body, place = scratch.body, scratch.place
     set_place(poses.position[car], poses.orientation[car], body)
     for part in range(6):
@@ -169,21 +167,17 @@ def draw_car(car, own, draw, count, camera, tables, poses, scratch, limits):
         basis = scratch.basis[draw]
         set_basis(basis, eye, axes, place, focal, sides, sun)
         sphere = tables.mesh_sphere[index]
-        if not sees_sphere(sphere, basis, sides, NEAR, far):
-            continue
         away = basis[6] * basis[9] + basis[7] * basis[10] + basis[8] * basis[11]
-        if 0 < part < 5 and sphere[3] * focal < SMALLEST_WHEEL * abs(away):
-            continue
-        for channel in range(3):
-            basis[24 + channel] = tables.car_paint[car, channel]
-        count = draw_mesh(
-            index, draw, basis, sides, NEAR, far, height, stride, sharp, count, clusters, mesh, material, texels, target
-        )
-        draw += 1
-    return draw, count
+        tiny = 0 < part < 5 and sphere[3] * focal < SMALLEST_WHEEL * abs(away)
+        if sees_sphere(sphere, basis, sides, NEAR, far) and not tiny:
+            for channel in range(3):
+                basis[24 + channel] = tables.car_paint[car, channel]
+            scratch.draw_mesh[draw] = index
+            draw += 1
+    return draw
 
 
-@inner_pixel_kernel
+@inline_kernel
 def split_tables(tables, scratch):
     """Return what `draw_mesh` takes: (clusters, mesh, material, texels, scratch)."""
     return (
@@ -235,19 +229,13 @@ def count_sky_rows(width, height, stride, depth):
     return rows
 
 
-@inner_pixel_kernel
-def draw_world(world, owner, camera, tables, poses, scratch, limits, counts):
-    """Draw all there is, nearest kinds first, the sky last."""
+@inline_kernel
+def list_meshes(world, owner, camera, tables, poses, scratch, counts):
+    """List all meshes that may be seen, nearest kinds first, the sky last; return their number."""
     eye, axes, focal, sides, far, sun, sharp = camera
-    height, stride = limits
     cars_per_world, props_per_world, draw_own = counts
-    clusters, mesh, material, texels, target = split_tables(tables, scratch)
-    width = np.int64(sides[0])
-    scene = tables.world_scene[world]
     place = scratch.place
     draw = np.int64(0)
-    count = np.int64(0)
-    clear_depth(stride * height, scratch.depth)
     for car in range(world * cars_per_world, (world + 1) * cars_per_world):
         own = car == owner
         if (
@@ -255,49 +243,52 @@ def draw_world(world, owner, camera, tables, poses, scratch, limits, counts):
             and (draw_own or not own)
             and not is_behind(poses.position[car], tables.car_sphere[car], eye, axes)
         ):
-            draw, count = draw_car(car, own, draw, count, camera, tables, poses, scratch, limits)
+            draw = list_car(car, own, draw, camera, tables, poses, scratch)
     for prop in range(world * props_per_world, (world + 1) * props_per_world):
         index = np.int64(tables.prop_mesh[prop])
-        if index < 0:
-            continue
-        if is_behind(poses.prop_position[prop], tables.mesh_sphere[index], eye, axes):
+        if index < 0 or is_behind(poses.prop_position[prop], tables.mesh_sphere[index], eye, axes):
             continue
         set_place(poses.prop_position[prop], poses.prop_orientation[prop], place)
-        basis = scratch.basis[draw]
-        set_basis(basis, eye, axes, place, focal, sides, sun)
-        if sees_sphere(tables.mesh_sphere[index], basis, sides, NEAR, far):
-            count = draw_mesh(
-                index,
-                draw,
-                basis,
-                sides,
-                NEAR,
-                far,
-                height,
-                stride,
-                sharp,
-                count,
-                clusters,
-                mesh,
-                material,
-                texels,
-                target,
-            )
+        set_basis(scratch.basis[draw], eye, axes, place, focal, sides, sun)
+        if sees_sphere(tables.mesh_sphere[index], scratch.basis[draw], sides, NEAR, far):
+            scratch.draw_mesh[draw] = index
             draw += 1
     for kind in range(2):
         # What never moves; then the sky, a box so large that everything is nearer, around the eye.
-        place[0] = place[1] = place[2] = np.float32(0.0)
-        if kind == 1:
-            height = count_sky_rows(width, height, stride, scratch.depth)
-            far = np.float32(1e9)
         set_world_place(eye if kind == 1 else scratch.zero, place)
-        basis = scratch.basis[draw]
-        set_basis(basis, eye, axes, place, focal, sides, sun)
-        index = np.int64(tables.scene_mesh[scene, kind])
-        count = draw_mesh(
-            index, draw, basis, sides, NEAR, far, height, stride, sharp, count, clusters, mesh, material, texels, target
-        )
+        set_basis(scratch.basis[draw], eye, axes, place, focal, sides, sun)
+        scratch.draw_mesh[draw] = tables.scene_mesh[tables.world_scene[world], kind]
         draw += 1
+    return draw
+
+
+@inline_kernel
+def draw_meshes(draw_count, far, height, stride, tables, scratch):
+    """Draw the listed meshes; the last, the sky, only where nothing else is."""
+    clusters, mesh, texture, texels, target = split_tables(tables, scratch)
+    clear_depth(stride * height, scratch.depth)
+    count = np.int64(0)
+    rows = height
+    for draw in range(draw_count):
+        if draw == draw_count - 1:
+            rows = count_sky_rows(np.int64(scratch.sides[0]), height, stride, scratch.depth)
+            far = np.float32(1e9)
+        count = draw_mesh(
+            np.int64(scratch.draw_mesh[draw]),
+            draw,
+            scratch.basis[draw],
+            scratch.sides,
+            NEAR,
+            far,
+            rows,
+            stride,
+            count,
+            clusters,
+            mesh,
+            texture,
+            texels,
+            target,
+        )
     scratch.drawn[0] = count
 
 
@@ -335,7 +326,8 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, w
         sides[3] = np.sqrt(focal * focal + half * half * sides[1] * sides[1]) + np.float32(1.0)
         camera = (cameras.eye[row], cameras.axes[row], focal, sides, cameras.lens[row, 4], light[10:], sharp)
         counts = (cars_per_world, props_per_world, draw_own)
-        draw_world(world, cameras.car[row], camera, tables, poses, scratch, (height, stride), counts)
+        draw_count = list_meshes(world, cameras.car[row], camera, tables, poses, scratch, counts)
+        draw_meshes(draw_count, cameras.lens[row, 4], height, stride, tables, scratch)
         shade_rows(
             width,
             height,

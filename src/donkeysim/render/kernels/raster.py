@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED
 
 BASIS_COLUMNS = 32
@@ -86,7 +86,7 @@ def face_triangles(count, basis, nx, ny, nz, offset, side, za, zb, zc):
         zc[index] = (x * cx + y * cy + z * cz) * over
 
 
-@inner_pixel_kernel
+@inline_kernel
 def list_facing(begin, end, whole, near, side, away, flat_x, flat_y, screen_x, screen_y, tables, corners, vertex_count):
     """List the corners of the triangles [begin, end) that face the eye, cut at the near plane; return their number.
 
@@ -130,7 +130,7 @@ def list_facing(begin, end, whole, near, side, away, flat_x, flat_y, screen_x, s
     return count
 
 
-@inner_pixel_kernel
+@inline_kernel
 def clip_near(a, b, c, near, away, flat_x, flat_y, screen_x, screen_y, at):
     """Cut a triangle of transformed vertices at w = near; write its corners from `at` on; return their number."""
     count = 0
@@ -252,7 +252,7 @@ def fill_rows(first, end, za, zb, zc, stride, number, begins, stops, depth, iden
                 mark[k] = number
 
 
-@inner_pixel_kernel
+@inline_kernel
 def fill_rows_cutout(first, end, stride, number, record, whole, begins, stops, depth, ident, texel):
     """As `fill_rows`, leaving out pixels whose texel is a hole.
 
@@ -260,7 +260,6 @@ def fill_rows_cutout(first, end, stride, number, record, whole, begins, stops, d
         record: Floats, and `whole`: integers, of the triangle, its mip level chosen.
         texel: That level.
     """
-    shift = np.uint32(whole[9])
     mask_u = np.uint32(whole[10])
     mask_v = np.uint32(whole[11])
     for row in range(first, end):
@@ -299,8 +298,8 @@ def choose_level(record, whole, sharp, x, y, level_base, size_log):
     Returns the square of the footprint's longer side [texel²].
 
     The four texels of `default` sit on a rotated grid over the pixel's footprint, so the level's texels may be half as
-    large as the footprint is narrow or a quarter of what it is long. The grid never gets smaller than a texel, so that
-    near surfaces are smooth instead of blocky.
+    large as the footprint is narrow or a quarter of what it is long. Where texels are larger than pixels the grid grows up
+    to twice its size, so that edges of texels are smooth.
     """
     w = np.float32(1.0) / max(record[0] * x + record[1] * y + record[2], np.float32(1e-9))
     u = (record[3] * x + record[4] * y + record[5]) * w
@@ -335,7 +334,7 @@ def choose_level(record, whole, sharp, x, y, level_base, size_log):
     if not sharp:
         spread = np.float32(0.125)
         if major < np.float32(1.0):
-            spread /= np.float32(np.sqrt(major))
+            spread /= np.float32(np.sqrt(max(major, np.float32(0.25))))
         whole[12] = np.int32((-np.float32(3.0) * ux - uy) * spread * across_scale)
         whole[13] = np.int32((-np.float32(3.0) * vx - vy) * spread * down_scale)
         whole[14] = np.int32((ux - np.float32(3.0) * uy) * spread * across_scale)
@@ -377,7 +376,6 @@ def draw_mesh(
     far,
     height,
     stride,
-    sharp,
     count,
     clusters,
     mesh,
@@ -393,7 +391,6 @@ def draw_mesh(
         sides: As `sees_sphere`.
         near: Near plane [m]. far: Far plane [m].
         height: Rows to draw, from the top. stride: Pixels from one row to the next in `depth` and `ident`.
-        sharp: One texel per pixel.
         count: Records in use before.
         clusters: (mesh_range, cluster_range, cluster_sphere).
         mesh: (vertex, triangle_vertex, triangle_normal, triangle_plane, triangle_material, triangle_flags).

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.raster import (
     LANES,
     SMALL_SIDE,
@@ -62,7 +62,7 @@ def locate_texel(u, v, mask_u, mask_v):
     return np.uint32(index & np.uint32(0x3FFFFFFF))
 
 
-@inner_pixel_kernel
+@inline_kernel
 def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, sharp, light, level_base, size_log):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
@@ -218,7 +218,7 @@ def mark_changes(width, row, change):
     change[width] = np.uint8(1)
 
 
-@inner_pixel_kernel
+@inline_kernel
 def find_change(begin, words):
     """Return the first marked pixel behind `begin`; `words` holds the marks, eight to a word, lowest byte first."""
     at = begin + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.shade import clear_view, pack_colour
 
 SHADOW_STRENGTH = np.float32(0.62)
@@ -24,7 +24,7 @@ SHADOW_RISE = np.float32(0.012)
 """Nor does one twice this far above [m]."""
 
 
-@inner_pixel_kernel
+@inline_kernel
 def soften(distance, half):
     """Return 1 well inside a half width, 0 well outside, smoothly in between."""
     share = (half - abs(distance)) * (np.float32(1.0) / SHADOW_SOFTNESS) + np.float32(0.5)
@@ -32,7 +32,7 @@ def soften(distance, half):
     return share * share * (np.float32(3.0) - np.float32(2.0) * share)
 
 
-@inner_pixel_kernel
+@inline_kernel
 def compute_darkness(x, y, z, half_x, half_y):
     """Return the share of light that is missing at a point of a thing's shadow frame (z from its ground) [m]."""
     fade = min(
@@ -73,7 +73,7 @@ def darken_row(count, eye, half, ray, step, fog_rate, near, pixel, iota):
         pixel[k] = pack_colour(r, g, b)
 
 
-@inner_pixel_kernel
+@inline_kernel
 def bound_patch(eye, right, down, forward, extent, focal, width, height):
     """Return the columns and rows that a patch may touch: (first column, end, first row, end), first = end for none.
 
@@ -171,20 +171,24 @@ def cast_shadow(position, heading, extent, size, camera, fog_rate, scratch):
         darken_row(x1 - x0, eye, half, ray, step, fog_rate, scratch.depth[at:], scratch.colour[at:], scratch.iota)
 
 
-@inner_pixel_kernel
+@inline_kernel
 def darken_ground(world, size, camera, fog_density, tables, poses, counts, scratch):
     """Cast the shadows of all cars and props of a world into a picture."""
     cars_per_world, props_per_world = counts[0], counts[1]
     fog_rate = fog_density * np.float32(1.0 / 16.0)
-    for car in range(world * cars_per_world, (world + 1) * cars_per_world):
-        if poses.present[car]:
-            q = poses.orientation[car]
+    for thing in range(cars_per_world + props_per_world):
+        if thing < cars_per_world:
+            car = world * cars_per_world + thing
+            shown = poses.present[car] != 0
+            position, extent, q = poses.position[car], tables.car_shadow[car], poses.orientation[car]
             hx = np.float32(1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
             hy = np.float32(2.0 * (q[1] * q[2] + q[0] * q[3]))
+        else:
+            prop = world * props_per_world + thing - cars_per_world
+            shown = tables.prop_mesh[prop] >= 0
+            position, extent = poses.prop_position[prop], tables.prop_shadow[prop]
+            hx = np.float32(1.0)
+            hy = np.float32(0.0)
+        if shown:
             length = np.sqrt(hx * hx + hy * hy) + np.float32(1e-9)
-            heading = (hx / length, hy / length)
-            cast_shadow(poses.position[car], heading, tables.car_shadow[car], size, camera, fog_rate, scratch)
-    ahead = (np.float32(1.0), np.float32(0.0))
-    for prop in range(world * props_per_world, (world + 1) * props_per_world):
-        if tables.prop_mesh[prop] >= 0:
-            cast_shadow(poses.prop_position[prop], ahead, tables.prop_shadow[prop], size, camera, fog_rate, scratch)
+            cast_shadow(position, (hx / length, hy / length), extent, size, camera, fog_rate, scratch)
