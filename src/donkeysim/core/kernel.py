@@ -17,7 +17,7 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import llvmlite.binding
 import numba
@@ -32,12 +32,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 # and division is exact, so that a value does not depend on whether it was computed in a vector or alone.
 _LOOSE = {"contract", "nnan", "ninf", "nsz"}
 
+_njit: Any = njit
+
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
-# Numba has this flag for its own parallel loops; a name makes it an option of `njit`. Without it pictures are only slower.
+# Numba has this flag for its own parallel loops; a name makes it an option of `njit`. Without it
+# pictures are only slower.
 _NO_OVERLAP: dict[str, bool] = {}
 if hasattr(Flags, "noalias"):
-    CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
+    _options: Any = TargetOptions
+    CPUTargetOptions.noalias = _options.Mapping("noalias")
     _NO_OVERLAP["noalias"] = True
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -45,17 +49,17 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 def kernel(function: F) -> F:
     """Compile a scalar loop for physics: cached, without the GIL, strict IEEE arithmetic (bit-repeatable)."""
-    return njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)  # type: ignore[no-any-return]
+    return cast(F, _njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function))
 
 
 def pixel_kernel(function: F) -> F:
     """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may fuse for speed."""
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE, _nrt=False)(function)  # type: ignore[no-any-return]
+    return cast(F, _njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE, _nrt=False)(function))
 
 
 def inner_pixel_kernel(function: F) -> F:
     """Compile a picture function that only kernels call: no entry from Python."""
-    return njit(nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)(function)  # type: ignore[no-any-return]
+    return cast(F, _njit(nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)(function))
 
 
 def span_kernel(function: F) -> F:
@@ -65,12 +69,12 @@ def span_kernel(function: F) -> F:
     pixels at once.
     """
     options = _INNER | _NO_OVERLAP
-    return njit(nogil=True, error_model="numpy", fastmath=_LOOSE, forceinline=True, **options)(function)  # type: ignore[no-any-return]
+    return cast(F, _njit(nogil=True, error_model="numpy", fastmath=_LOOSE, forceinline=True, **options)(function))
 
 
 def inline_kernel(function: F) -> F:
     """Compile a small strict function that is copied into every kernel that calls it."""
-    return njit(nogil=True, error_model="numpy", inline="always")(function)  # type: ignore[no-any-return]
+    return cast(F, _njit(nogil=True, error_model="numpy", inline="always")(function))
 
 
 def inner_kernel(function: F) -> F:

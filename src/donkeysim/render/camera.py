@@ -157,7 +157,8 @@ class Renderer:
         group.cameras.axes[0] = np.concatenate([-matrix[:, 1], -matrix[:, 2], matrix[:, 0]])
         group.cameras.lens[0, 5] = min(1.0, FOG_FREE_HEIGHT / max(height, FOG_FREE_HEIGHT))
         self._render(group, state)
-        return group.frame.colour[0]
+        picture: ByteArray = group.frame.colour[0]
+        return picture
 
     def count_drawn(self, group: CameraGroup, state: State) -> tuple[float, float]:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
@@ -166,7 +167,7 @@ class Renderer:
         for row, car in enumerate(group.frame.car):
             one = CameraGroup(
                 Frame(np.array([car], np.int32), np.zeros_like(group.frame.colour[:1]), None, None),
-                CameraTables(*(array[row : row + 1] for array in group.cameras)),
+                CameraTables._make(array[row : row + 1] for array in group.cameras),
                 group.size,
                 group.sharp,
                 group.factor,

@@ -1,7 +1,7 @@
 """Tables of all meshes of a renderer, built once at load: clusters with bounding spheres, triangle planes, gradients.
 
-A triangle's plane and its texture gradients are stored in the mesh's own frame, so that depth and texture coordinates of a
-pixel follow from the ray through it alone, exactly and without regard to clipping.
+A triangle's plane and its texture gradients are stored in the mesh's own frame, so that depth and texture coordinates
+of a pixel follow from the ray through it alone, exactly and without regard to clipping.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ CLUSTER_LIMIT = 48
 """Triangles in a cluster at most: clusters are culled and transformed whole."""
 
 CLUSTER_ROOM = 8 * CLUSTER_LIMIT
-"""Vertices and listed triangles that kernels keep of a cluster: three vertices each, four more and another triangle where
-the near plane cuts, and the rest of a vector."""
+"""Vertices and listed triangles that kernels keep of a cluster: three vertices each, four more and another triangle
+where the near plane cuts, and the rest of a vector."""
 
 TRIANGLE_COLUMNS = 12
 """Normal (3), offset, u gradient (3), u offset, v gradient (3), v offset."""
@@ -152,7 +152,8 @@ def check_mesh(mesh: Mesh) -> None:
         )
     if mesh.triangle.size and not (mesh.triangle.min() >= 0 and mesh.triangle.max() < vertex_count):
         raise ShapeError(
-            f"a mesh's triangles name vertices {mesh.triangle.min()} to {mesh.triangle.max()}; it has 0 to {vertex_count - 1}."
+            f"a mesh's triangles name vertices {mesh.triangle.min()} to {mesh.triangle.max()}; "
+            f"it has 0 to {vertex_count - 1}."
         )
 
 

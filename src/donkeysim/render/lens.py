@@ -1,13 +1,13 @@
 """What happens to a finished picture: fisheye warp and grey.
 
-**Fisheye.** With x, y in [-1, 1] across the picture (y down), a pixel of the result shows what the undistorted picture has at
+**Fisheye.** With x, y in [-1, 1] across the picture (y down), a pixel of the result shows what the plain picture has at
 
     x' = x - 2 (1 - y²) k_y x        k_y = strength_y * 80 / 512
     y' = y - 2 (1 - x²) k_x y        k_x = strength_x * 80 / 512 * width / height
 
 read with bilinear weights and clamped to the picture's edge. Strengths of 0 leave the picture as it is. The middle is
-magnified and the edges' middles stay put, which is the barrel look of the original's image effect; it isn't a projection of its own, so
-nothing outside the plain camera's field of view comes in.
+magnified and the edges' middles stay put, which is the barrel look of the original's image effect; it isn't a
+projection of its own, so nothing outside the plain camera's field of view comes in.
 
 **Grey.** 0.2126 R + 0.7152 G + 0.0722 B, cut off to a whole number, in all three channels.
 """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.types import ByteArray, Float32Array, IntArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
 from donkeysim.render.geometry import MeshStore
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
@@ -222,10 +222,12 @@ def make_sky_box() -> Mesh:
         ((0, 1, 0), (1, 0, 0), (0, 0, -1)),
         ((-1, 0, 0), (0, 1, 0), (0, 0, -1)),
         ((0, -1, 0), (-1, 0, 0), (0, 0, -1)),
-        ((0, 0, 1), (0, -1, 0), (-1, 0, 0)),
-        ((0, 0, -1), (0, -1, 0), (1, 0, 0)),
+        ((0, 0, 1), (0, -1, 0), (1, 0, 0)),
+        ((0, 0, -1), (0, -1, 0), (-1, 0, 0)),
     ]
-    vertex, uv, triangle = [], [], []
+    vertex: list[FloatArray] = []
+    uv: list[list[float]] = []
+    triangle: list[tuple[int, int, int]] = []
     for middle, right, down in np.array(faces, float):
         base = len(vertex)
         for across, below in ((0, 0), (0, 1), (1, 1), (1, 0)):

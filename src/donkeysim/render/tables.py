@@ -8,7 +8,7 @@ from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, 
 
 
 class PictureTables(NamedTuple):
-    """Meshes, materials, textures, scenes and looks of cars. Built by `camera.Renderer`; changed when a body changes."""
+    """Meshes, materials, textures, scenes and looks of cars. Built by `looks.Looks`; replaced when a body changes."""
 
     vertex: Float32Array
     triangle_vertex: IntArray

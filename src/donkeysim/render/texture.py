@@ -132,7 +132,7 @@ def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:
     """Return the six faces of a cube around the eye that show a panorama.
 
     Faces look along +x, +y, -x, -y, +z, -z. On the first four, u grows to the right seen from inside and v downwards;
-    on the top and bottom u grows with -y, v with -x and +x. Each face shows a little more than the 90°
+    on the top and bottom u grows with -y, v with +x and -x. Each face shows a little more than the 90°
     it is for (`SKY_MARGIN`), so that texels taken across its edge are right too.
 
     Args:
@@ -149,8 +149,8 @@ def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:
         (right, one, -down),
         (-one, right, -down),
         (-right, -one, -down),
-        (-down, -right, one),
-        (down, -right, -one),
+        (down, -right, one),
+        (-down, -right, -one),
     ]
     return [_sample_panorama(panorama, x, y, z) for x, y, z in directions]
 
@@ -167,7 +167,7 @@ def _sample_panorama(panorama: ByteArray, x: np.ndarray, y: np.ndarray, z: np.nd
     texel = panorama.astype(np.float32)
     upper = texel[r0, c0 % width] * (1 - fc) + texel[r0, (c0 + 1) % width] * fc
     lower = texel[r1, c0 % width] * (1 - fc) + texel[r1, (c0 + 1) % width] * fc
-    result = np.rint(upper * (1 - fr) + lower * fr).astype(np.uint8)
+    result: ByteArray = np.rint(upper * (1 - fr) + lower * fr).astype(np.uint8)
     result[..., 3] = 255
     return result
 

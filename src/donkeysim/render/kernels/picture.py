@@ -49,7 +49,7 @@ def place_cameras(begin, end, position, orientation, car, mount, eye, axes):
 
 @inline_kernel
 def is_behind(position, sphere, eye, axes):
-    """Return whether a thing at `position` whose mesh has this bounding sphere lies behind the camera, however turned."""
+    """Return whether a thing at `position` with this bounding sphere lies behind the camera, however it is turned."""
     dx = np.float32(position[0]) - eye[0]
     dy = np.float32(position[1]) - eye[1]
     dz = np.float32(position[2]) - eye[2]
@@ -146,7 +146,7 @@ def set_world_place(origin, place):
 @inline_kernel
 def list_car(car, own, draw, camera, tables, poses, scratch):
     """List body, wheels and name plate of a car, as far as they may be seen; return the number of meshes listed."""
-    eye, axes, focal, sides, far, sun, sharp = camera
+    eye, axes, focal, sides, far, sun = camera
     body, place = scratch.body, scratch.place
     set_place(poses.position[car], poses.orientation[car], body)
     for part in range(6):
@@ -232,7 +232,7 @@ def count_sky_rows(width, height, stride, depth):
 @inline_kernel
 def list_meshes(world, owner, camera, tables, poses, scratch, counts):
     """List all meshes that may be seen, nearest kinds first, the sky last; return their number."""
-    eye, axes, focal, sides, far, sun, sharp = camera
+    eye, axes, focal, sides, far, sun = camera
     cars_per_world, props_per_world, draw_own = counts
     place = scratch.place
     draw = np.int64(0)
@@ -302,7 +302,7 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, w
         size: Width and height of the finished pictures, samples per pixel along each axis, stride of scratch rows,
             cars per world, props per world.
         options: Sharp (one texel per pixel), depth wanted, classes wanted, own car drawn.
-        words: The memory of `picture` as 32-bit words, shape [camera_count, height * width * 3 // 4], when that is whole.
+        words: The memory of `picture` as 32-bit words when a row is a whole number of them.
         picture: Written, shape [camera_count, height, width, 3].
         depth_out: Written when wanted, shape [camera_count, height, width].
         segment_out: Written when wanted, shape [camera_count, height, width].
@@ -324,7 +324,7 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, w
         sides[1] = np.float32(np.int32(height))
         sides[2] = np.sqrt(focal * focal + half * half * sides[0] * sides[0]) + np.float32(1.0)
         sides[3] = np.sqrt(focal * focal + half * half * sides[1] * sides[1]) + np.float32(1.0)
-        camera = (cameras.eye[row], cameras.axes[row], focal, sides, cameras.lens[row, 4], light[10:], sharp)
+        camera = (cameras.eye[row], cameras.axes[row], focal, sides, cameras.lens[row, 4], light[10:])
         counts = (cars_per_world, props_per_world, draw_own)
         draw_count = list_meshes(world, cameras.car[row], camera, tables, poses, scratch, counts)
         draw_meshes(draw_count, cameras.lens[row, 4], height, stride, tables, scratch)

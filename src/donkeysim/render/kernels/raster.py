@@ -21,9 +21,9 @@ RECORD_FLOATS = 16
 red, green, blue factor (9-11), fog rate (12), scales of u and v at the chosen mip level (13, 14)."""
 
 RECORD_INTS = 20
-"""Triangle (0), draw (1), `STATE_*` (2), texture (3), middle column and row (4, 5), side (6), longer side of its bounds (7),
-first texel (8), logarithm of the width (9), masks of u and v (10, 11), steps to the other texels of a pixel (12-15),
-packed colour (16)."""
+"""Triangle (0), draw (1), `STATE_*` (2), texture (3), middle column and row (4, 5), side (6), longer side of its
+bounds (7), first texel (8), logarithm of the width (9), masks of u and v (10, 11), steps to the other texels of
+a pixel (12-15), packed colour (16)."""
 
 STATE_NEW, STATE_FLAT, STATE_SMALL, STATE_LARGE, STATE_PLAIN = range(5)
 """How a record is coloured: not known yet; one colour; one mip level; a mip level per block; the sky."""
@@ -298,8 +298,8 @@ def choose_level(record, whole, sharp, x, y, level_base, size_log):
     Returns the square of the footprint's longer side [texel²].
 
     The four texels of `default` sit on a rotated grid over the pixel's footprint, so the level's texels may be half as
-    large as the footprint is narrow or a quarter of what it is long. Where texels are larger than pixels the grid grows up
-    to twice its size, so that edges of texels are smooth.
+    large as the footprint is narrow or a quarter of what it is long. Where texels are larger than pixels the grid
+    grows up to twice its size, so that edges of texels are smooth.
     """
     w = np.float32(1.0) / max(record[0] * x + record[1] * y + record[2], np.float32(1e-9))
     u = (record[3] * x + record[4] * y + record[5]) * w

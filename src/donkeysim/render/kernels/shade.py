@@ -57,7 +57,7 @@ def pack_colour(red, green, blue):
 
 @inner_pixel_kernel
 def locate_texel(u, v, mask_u, mask_v):
-    """Return the index of a texel within its mip level; u has 8 fractional bits, v as many as the row index is shifted."""
+    """Return a texel's index in its mip level; u has 8 fractional bits, v as many as the row is shifted."""
     index = np.uint32(np.uint32(np.uint32(u >> np.uint32(8)) & mask_u) | np.uint32(v & mask_v))
     return np.uint32(index & np.uint32(0x3FFFFFFF))
 
@@ -66,7 +66,8 @@ def locate_texel(u, v, mask_u, mask_v):
 def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, sharp, light, level_base, size_log):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
-    The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself), at most 1.
+    The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself), at
+    most 1.
 
     Args:
         record: Floats, and `whole`: integers, of the triangle.
