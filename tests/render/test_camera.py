@@ -155,6 +155,15 @@ def test_the_ground_under_a_car_is_darker():
     assert (without - with_car).max() > 40
 
 
+def test_nothing_is_left_bare_whichever_way_one_looks(world):
+    generator = np.random.default_rng(3)
+    for _ in range(20):
+        roll, pitch, yaw = generator.uniform(-math.pi, math.pi, 3)
+        camera = CameraSpec(rotation=(roll, pitch, yaw), fov=generator.uniform(0.3, 2.6))
+        frame = render(world, camera, depth=True, segment=True)
+        assert (np.isinf(frame.depth[0]) == (frame.segment[0] == CLASS_SKY)).all()
+
+
 def test_cameras_of_different_sizes_are_no_group(world):
     with pytest.raises(ShapeError, match="same width"):
         world[0].make_group([0, 1], [PLAIN, CameraSpec(width=80)])

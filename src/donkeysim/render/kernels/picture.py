@@ -20,6 +20,9 @@ from donkeysim.render.kernels.shadow import darken_ground
 NEAR = np.float32(0.3 / 8.0)
 """Near plane [m], the original's."""
 
+SKY_NEAR = np.float32(1.0e3)
+"""Near plane of the sky's box [m], a hundredth of its size: cut nearer, its corners would lie too far out."""
+
 SMALLEST_WHEEL = np.float32(0.75)
 """Wheels are left out when their radius is fewer pixels than this."""
 
@@ -269,16 +272,18 @@ def draw_meshes(draw_count, far, height, stride, tables, scratch):
     clear_depth(stride * height, scratch.depth)
     count = np.int64(0)
     rows = height
+    near = NEAR
     for draw in range(draw_count):
         if draw == draw_count - 1:
             rows = count_sky_rows(np.int64(scratch.sides[0]), height, stride, scratch.depth)
             far = np.float32(1e9)
+            near = SKY_NEAR
         count = draw_mesh(
             np.int64(scratch.draw_mesh[draw]),
             draw,
             scratch.basis[draw],
             scratch.sides,
-            NEAR,
+            near,
             far,
             rows,
             stride,
