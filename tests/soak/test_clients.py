@@ -158,7 +158,8 @@ def run_chaos(client_count, seconds):
             if client.read()["msg_type"] == "scene_selection_ready":
                 client.send({"msg_type": "load_scene", "scene_name": "generated_track"})
             client.read_until("telemetry")
-        assert not any("Traceback" in line for line in simulator.lines), [*simulator.lines][:40]
+        traceback = next((index for index, line in enumerate(simulator.lines) if "Traceback" in line), None)
+        assert traceback is None, "\n".join(simulator.lines[traceback : traceback + 30])
         assert simulator.interrupt() == 0
     return faults, counts, memory, files
 

@@ -95,10 +95,13 @@ class Connection(asyncio.BufferedProtocol):
         self._is_blocked = True
 
     def resume_writing(self) -> None:
-        """Send the newest telemetry, now that there is room."""
+        """Send the newest telemetry, now that there is room.
+
+        Not at once: asyncio's transport, which calls this in the middle of its own writing, would end the connection
+        twice if the peer were gone.
+        """
         self._is_blocked = False
-        if self._newest is not None and self._may_send(len(self._newest)):
-            self._send_newest()
+        asyncio.get_running_loop().call_soon(self._send_held)
 
     # -- called by the server -----------------------------------------------------------------------------------------
 
@@ -165,6 +168,10 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_blocked or self._window is None:
             return False
         return not self._window.is_behind(line_bytes) or self._window.may_force()
+
+    def _send_held(self) -> None:
+        if self._newest is not None and self._may_send(len(self._newest)):
+            self._send_newest()
 
     def _send_newest(self) -> None:
         """Send the telemetry that is held, or the rest of it when its start was sent as probes."""
