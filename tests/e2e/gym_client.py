@@ -80,7 +80,7 @@ class GymClient:
 
     # -- what an environment calls ------------------------------------------------------------------------------------
 
-    def wait_until_loaded(self, seconds: float = 60.0) -> None:
+    def wait_until_loaded(self, seconds: float = 150.0) -> None:
         assert self.is_loaded.wait(seconds), f"no car after {seconds} s; errors: {self.errors}"
 
     def queue(self, message: dict) -> None:

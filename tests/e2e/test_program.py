@@ -90,7 +90,7 @@ def test_switches_of_the_original_engine_are_ignored_and_logged(tmp_path):
 )
 def test_signals_end_it_with_exit_code_0_and_free_the_port(number, scene):
     with SimulatorProcess(*scene) as simulator, WireClient(simulator.address) as client:
-        client.read_until("scene_selection_ready", "telemetry", "scene_loaded", seconds=60)
+        client.read_until("scene_selection_ready", "telemetry", "scene_loaded")
         simulator.process.send_signal(number)
         assert simulator.wait() == 0
         assert client.is_closed()
@@ -101,7 +101,7 @@ def test_signals_end_it_with_exit_code_0_and_free_the_port(number, scene):
 
 def test_quit_app_ends_it_in_a_scene_with_exit_code_0():
     with SimulatorProcess("--scene", "generated_track") as simulator, WireClient(simulator.address) as client:
-        client.read_until("telemetry", seconds=60)
+        client.read_until("telemetry")
         client.send({"msg_type": "quit_app"})
         assert client.is_closed()
         assert simulator.wait() == 0
@@ -112,7 +112,7 @@ def test_after_a_kill_the_port_can_be_bound_at_once_and_no_child_lives_on():
     import psutil
 
     with SimulatorProcess("--scene", "generated_track") as simulator, WireClient(simulator.address) as client:
-        client.read_until("telemetry", seconds=60)
+        client.read_until("telemetry")
         assert psutil.Process(simulator.process.pid).children(recursive=True) == []
         simulator.process.kill()
         simulator.process.wait()

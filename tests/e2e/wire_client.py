@@ -11,7 +11,7 @@ import time
 class WireClient:
     """One connection; every line that comes is read as JSON."""
 
-    def __init__(self, address: tuple[str, int], *, seconds: float = 30.0, receive_buffer: int | None = None) -> None:
+    def __init__(self, address: tuple[str, int], *, seconds: float = 120.0, receive_buffer: int | None = None) -> None:
         self.socket = socket.socket()
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -35,7 +35,7 @@ class WireClient:
         assert line.endswith(b"}"), line[-80:]
         return json.loads(line)
 
-    def read_until(self, *kinds: str, seconds: float = 30.0) -> dict:
+    def read_until(self, *kinds: str, seconds: float = 120.0) -> dict:
         """Return the next message of these kinds."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -88,7 +88,7 @@ def behave_badly(address, seed, stop, faults):
     source = random.Random(seed)
     while not stop.is_set():
         try:
-            with WireClient(address, seconds=20) as client:
+            with WireClient(address, seconds=30) as client:
                 for _ in range(source.randint(1, 40)):
                     act_badly(client, source)
                     client.read()
@@ -137,7 +137,7 @@ def run_chaos(client_count, seconds):
     stop, faults, counts = threading.Event(), [], []
     with SimulatorProcess("--scene", "generated_track", "--max-cars", "64") as simulator:
         with WireClient(simulator.address) as client:
-            client.read_until("telemetry", seconds=90)
+            client.read_until("telemetry")
         process = psutil.Process(simulator.process.pid)
         memory = []
         threads = [
