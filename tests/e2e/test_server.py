@@ -114,6 +114,21 @@ def test_who_slept_gets_a_fresh_telemetry_among_its_first_three_and_loses_no_eve
         assert max(gaps) < 0.12, f"who reads again gets every telemetry again; {gaps}"
 
 
+def test_who_answers_every_telemetry_is_never_kept_waiting(simulator):
+    """Also when its pauses make the system's buffers, and with them the announced window, change their size."""
+    with WireClient(simulator.address) as client:
+        longest = 0.0
+        for index in range(150):
+            asked = time.monotonic()
+            client.read_until("telemetry")
+            longest = max(longest, time.monotonic() - asked)
+            client.send({"msg_type": "control", "steering": "0", "throttle": "0"})
+            if index % 30 == 0:
+                client.send({"msg_type": "cam_config", "img_w": str(64 + index), "img_h": "64"})
+                time.sleep(0.3)
+        assert longest < 1.5
+
+
 def test_who_needs_longer_than_a_telemetry_lasts_still_gets_fresh_ones(simulator):
     with WireClient(simulator.address) as client, WireClient(simulator.address) as other:
         seen = []

@@ -49,6 +49,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._window: PeerWindow | None = None
         self._is_blocked = False
+        self._has_answered = False
         self._is_deafened = False
         self._newest: bytes | None = None
         self._begun_bytes = 0
@@ -76,9 +77,8 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Read what came."""
         self._take_turn(self.session.receive(bytes(self._view[:nbytes])))
-        if self._window is not None and self._newest is not None and not self._is_blocked:
-            self._window.note_life()
-            self._send_newest()
+        self._has_answered = True
+        self._send_held()
 
     def eof_received(self) -> bool:
         """Let the transport close: who says no more gets no more."""
@@ -167,6 +167,9 @@ class Connection(asyncio.BufferedProtocol):
         """Return whether a telemetry sent now would soon be read."""
         if self._is_blocked or self._window is None:
             return False
+        if self._has_answered:
+            self._window.note_life()
+            return True
         return not self._window.is_behind(line_bytes) or self._window.may_force()
 
     def _send_held(self) -> None:
@@ -178,6 +181,7 @@ class Connection(asyncio.BufferedProtocol):
         assert self._newest is not None
         line, self._newest = self._newest[self._begun_bytes :], None
         self._begun_bytes = 0
+        self._has_answered = False
         self._write_now(line)
 
     def _probe(self) -> None:
