@@ -21,6 +21,9 @@ class BeatingStage:
         self.next_beat = time.perf_counter()
         self.picture_seconds = 0.0
 
+    def close(self):
+        pass
+
     def seconds_to_beat(self):
         return None if self.beat_seconds is None else max(0.0, self.next_beat - time.perf_counter())
 

@@ -17,11 +17,11 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
-from numba import njit, types
+from numba import types
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUTargetOptions
 from numba.core.options import TargetOptions
@@ -32,34 +32,39 @@ F = TypeVar("F", bound=Callable[..., Any])
 # and division is exact, so that a value does not depend on whether it was computed in a vector or alone.
 _LOOSE = {"contract", "nnan", "ninf", "nsz"}
 
-_njit: Any = njit
-
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
-# Numba has this flag for its own parallel loops; a name makes it an option of `njit`. Without it
-# pictures are only slower.
+# Numba has this flag for its own parallel loops; a name makes it an option of `njit`. Without it pictures are only
+# slower.
 _NO_OVERLAP: dict[str, bool] = {}
 if hasattr(Flags, "noalias"):
-    _options: Any = TargetOptions
-    CPUTargetOptions.noalias = _options.Mapping("noalias")
+    mapping: Any = TargetOptions.Mapping
+    CPUTargetOptions.noalias = mapping("noalias")
     _NO_OVERLAP["noalias"] = True
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
+def _compile(function: F, **options: Any) -> F:
+    """Return Numba's dispatcher of a function; its own annotations do not know all its options."""
+    njit: Any = numba.njit
+    dispatcher: F = njit(**options)(function)
+    return dispatcher
+
+
 def kernel(function: F) -> F:
     """Compile a scalar loop for physics: cached, without the GIL, strict IEEE arithmetic (bit-repeatable)."""
-    return cast(F, _njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function))
+    return _compile(function, cache=True, nogil=True, error_model="numpy", _nrt=False)
 
 
 def pixel_kernel(function: F) -> F:
     """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may fuse for speed."""
-    return cast(F, _njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE, _nrt=False)(function))
+    return _compile(function, cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE, _nrt=False)
 
 
 def inner_pixel_kernel(function: F) -> F:
     """Compile a picture function that only kernels call: no entry from Python."""
-    return cast(F, _njit(nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)(function))
+    return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)
 
 
 def span_kernel(function: F) -> F:
@@ -69,12 +74,12 @@ def span_kernel(function: F) -> F:
     pixels at once.
     """
     options = _INNER | _NO_OVERLAP
-    return cast(F, _njit(nogil=True, error_model="numpy", fastmath=_LOOSE, forceinline=True, **options)(function))
+    return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, forceinline=True, **options)
 
 
 def inline_kernel(function: F) -> F:
     """Compile a small strict function that is copied into every kernel that calls it."""
-    return cast(F, _njit(nogil=True, error_model="numpy", inline="always")(function))
+    return _compile(function, nogil=True, error_model="numpy", inline="always")
 
 
 def inner_kernel(function: F) -> F:
@@ -82,18 +87,20 @@ def inner_kernel(function: F) -> F:
 
     Left alone, Numba compiles it anew for every constant and every width of an integer it is called with.
     """
-    dispatcher: Any = njit(nogil=True, error_model="numpy", **_INNER)(function)
+    dispatcher: Any = _compile(function, nogil=True, error_model="numpy", **_INNER)
     resolve = dispatcher.get_call_template
 
     def get_call_template(arguments: Any, keywords: Any) -> Any:
         return resolve(tuple(_widen(argument) for argument in arguments), keywords)
 
     dispatcher.get_call_template = get_call_template
-    return dispatcher  # type: ignore[no-any-return]
+    compiled: F = dispatcher
+    return compiled
 
 
 def _widen(argument: Any) -> Any:
-    plain: Any = types.unliteral(argument)
+    unliteral: Any = types.unliteral
+    plain = unliteral(argument)
     return types.int64 if plain in types.signed_domain else plain
 
 
@@ -131,10 +138,15 @@ def _user_cache() -> Path:
     return Path(platformdirs.user_cache_dir("donkeysim", appauthor=False))
 
 
+def list_kernel_sources() -> list[Path]:
+    """Return the files that compiled kernels are made from."""
+    shared = [_PACKAGE / "core" / "kernel.py", _PACKAGE / "core" / "rng.py"]
+    return [*sorted(_PACKAGE.rglob("kernels/*.py")), *shared]
+
+
 def _hash_sources() -> str:
     digest = hashlib.sha256()
-    shared = [_PACKAGE / "core" / "kernel.py", _PACKAGE / "core" / "rng.py"]
-    for source in [*sorted(_PACKAGE.rglob("kernels/*.py")), *shared]:
+    for source in list_kernel_sources():
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     digest.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())

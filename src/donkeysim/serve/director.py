@@ -256,6 +256,7 @@ class Director:
                 self._draw_for_watchers(stage, is_due)
             if is_behind:
                 self._is_delivered.wait(DELIVERY_SECONDS)
+        stage.close()
 
     def _wait(self, stage: Stage) -> Callable[[Stage], object] | None:
         """Wait for the next beat or a request, and return the request."""

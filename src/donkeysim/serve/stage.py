@@ -20,6 +20,7 @@ from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.serve.watch import CarRow, Outline, View
+from donkeysim.sim.compile_crew import CompileCrew
 from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
@@ -65,6 +66,13 @@ class Stage:
         self._pacer = Pacer(interval, read_clock)
         self._watched_until = -1.0
         self._outputs: list[Output] = []
+        self._crew = CompileCrew()
+
+    def close(self) -> None:
+        """End what runs beside: threads, and processes that compile."""
+        self._crew.close()
+        if self._simulator is not None:
+            self._simulator.close()
 
     # -- who is here --------------------------------------------------------------------------------------------------
 
@@ -164,7 +172,7 @@ class Stage:
             is_slow = self._read_clock() - begin > COMPILING_SECONDS
             self._tell(f"compiling kernels, {done} of {total}: {stage}", is_cold or is_slow)
 
-        simulator.compile(tell)
+        simulator.compile(tell, self._crew)
         return simulator
 
     def _tell(self, text: str, is_news: bool) -> None:

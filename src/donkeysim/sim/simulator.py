@@ -15,6 +15,7 @@ from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import CameraGroup, Renderer
 from donkeysim.render.lidar import LidarScanner
+from donkeysim.sim.compile_crew import CompileCrew, mark_compiled
 from donkeysim.sim.observe import observe_lidar, observe_telemetry
 from donkeysim.sim.snapshot import Snapshot, copy_moment, write_moment
 from donkeysim.world.scene import Scene
@@ -28,6 +29,9 @@ RESET_BRAKE = 10.0
 
 STEPS_PER_FRAME = PHYSICS_RATE // 20
 """Physics steps between two telemetries at the original's 20 Hz."""
+
+FIRST_STAGES = ("vehicles and contacts", "camera")
+"""What the first telemetry needs; the lidar is compiled behind, or when the first one scans."""
 
 _GROUPING_LIMIT = 64
 """How many choices of cars keep their camera groups."""
@@ -80,15 +84,34 @@ class Simulator:
         for world in range(spec.world_count):
             self.physics.place_props(self.state, world)
 
-    def compile(self, report: CompileReport | None = None) -> None:
-        """Compile (or load from the cache) every kernel that driving with a camera needs, telling how far it is."""
-        stages = self.physics.list_compile_stages() + self.renderer.list_compile_stages()
+    def compile(self, report: CompileReport | None = None, crew: CompileCrew | None = None) -> None:
+        """Compile (or load from the cache) every kernel that driving with a camera needs, telling how far it is.
+
+        Args:
+            report: Told before each stage and at the end.
+            crew: Processes that already compile; None: start them here where something is missing.
+        """
+        if crew is None:
+            with CompileCrew() as own_crew:
+                self.compile(report, own_crew)
+            return
+        stages = [stage for stage in self.list_compile_stages() if stage[0] in FIRST_STAGES]
         for done, (name, run) in enumerate(stages):
             if report is not None:
                 report(name, done, len(stages))
+            crew.wait_for(name)
             run()
+            mark_compiled(name)
         if report is not None:
             report("ready", len(stages), len(stages))
+
+    def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
+        """Return all there is to compile: a name and a function that compiles it or loads it from the cache."""
+        return [
+            *self.physics.list_compile_stages(),
+            *self.renderer.list_compile_stages(),
+            *self._lidar.list_compile_stages(),
+        ]
 
     # -- cars ---------------------------------------------------------------------------------------------------------
 

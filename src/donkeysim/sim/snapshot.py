@@ -60,4 +60,4 @@ def hash_state(state: State) -> str:
 
 
 def _pair_arrays(source: State | Control, target: State | Control) -> list[tuple[str, NDArray[Any], NDArray[Any]]]:
-    return list(zip(source._fields, source, target, strict=True))  # type: ignore[arg-type]
+    return list(zip(source._fields, source, target, strict=True))

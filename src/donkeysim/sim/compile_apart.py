@@ -1,0 +1,34 @@
+"""One process of a `CompileCrew`: `python -m donkeysim.sim.compile_apart STAGE ...` prints each stage when done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+
+from donkeysim.sim.compile_crew import mark_compiled
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import SceneSpec, WorldSpec
+
+
+def main() -> None:
+    """Compile the stages named on the command line, on the smallest scene."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    stages = dict(Simulator(WorldSpec(scene=SceneSpec("flat"))).list_compile_stages())
+    for stage in sys.argv[1:]:
+        stages[stage]()
+        mark_compiled(stage)
+        sys.stdout.write(stage + "\n")
+        sys.stdout.flush()
+
+
+def _leave_with_parent() -> None:
+    """End this process when the one that started it has ended, which closes our standard input."""
+    sys.stdin.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Compiles kernels in processes of their own, side by side, while this one goes on.
+
+Numba compiles one function at a time in a process, and holds the interpreter while it does. A first run therefore lets
+other processes fill the kernel cache; this one loads what they made. They end with this process, however it ends:
+each leaves when its standard input closes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+
+from donkeysim.core.kernel import CACHE_FOLDER, list_kernel_sources
+
+CREW = (("vehicles and contacts", "lidar"), ("camera",))
+"""Compile stages that each process works through; together they are all of `Simulator.list_compile_stages`."""
+
+_WORKPLACE = "donkeysim.sim.compile_apart"
+
+
+class CompileCrew:
+    """Processes that compile what the cache lacks; none when it lacks nothing."""
+
+    def __init__(self) -> None:
+        self._process: dict[str, subprocess.Popen[str]] = {}
+        for stages in CREW:
+            missing = [stage for stage in stages if not is_compiled(stage)]
+            if missing and sys.executable:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", _WORKPLACE, *missing],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                )
+                self._process |= dict.fromkeys(missing, process)
+
+    def __enter__(self) -> CompileCrew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def wait_for(self, stage: str) -> None:
+        """Return when the stage is compiled, or its process has ended without."""
+        process = self._process.get(stage)
+        if process is None or process.stdout is None or is_compiled(stage):
+            return
+        for line in process.stdout:
+            if line.strip() == stage:
+                return
+
+    def close(self) -> None:
+        """End the processes, whatever they are doing."""
+        for process in set(self._process.values()):
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+        self._process.clear()
+
+
+def is_compiled(stage: str) -> bool:
+    """Return whether a stage has been compiled into the cache for the sources as they lie there now."""
+    return _find_mark(stage).exists()
+
+
+def mark_compiled(stage: str) -> None:
+    """Note that a stage's kernels lie in the cache."""
+    _find_mark(stage).touch()
+
+
+def _find_mark(stage: str) -> Path:
+    """Return the file that says so; Numba forgets kernels when their sources' times change, so they are in its name."""
+    times = " ".join(str(source.stat().st_mtime_ns) for source in list_kernel_sources())
+    return CACHE_FOLDER / f"{stage.replace(' ', '-')}-{hashlib.sha256(times.encode()).hexdigest()[:8]}.done"

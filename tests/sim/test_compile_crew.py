@@ -1,0 +1,84 @@
+"""Kernels are compiled in processes that fill the cache for everybody and end with the one that started them."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from donkeysim.sim import compile_crew
+from donkeysim.sim.simulator import FIRST_STAGES, Simulator
+from donkeysim.world.specs import SceneSpec, WorldSpec
+
+SCAN = """
+from donkeysim.core.kernel import CACHE_FOLDER
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import SceneSpec, WorldSpec
+before = set(CACHE_FOLDER.rglob("*.nbc"))
+dict(Simulator(WorldSpec(scene=SceneSpec("flat"))).list_compile_stages())["lidar"]()
+print(len(before), len(set(CACHE_FOLDER.rglob("*.nbc")) - before))
+"""
+
+START = """
+from donkeysim.sim.compile_crew import CompileCrew
+crew = CompileCrew()
+print(*{process.pid for process in crew._process.values()}, flush=True)
+crew.wait_for("camera")
+"""
+
+
+def run_in(cache, *arguments):
+    environment = dict(os.environ, DONKEYSIM_KERNEL_CACHE=str(cache))
+    command = [sys.executable, *arguments]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_every_stage_belongs_to_the_crew():
+    stages = [name for name, _ in Simulator(WorldSpec(scene=SceneSpec("flat"))).list_compile_stages()]
+    assert sorted(stages) == sorted(name for group in compile_crew.CREW for name in group)
+    assert set(FIRST_STAGES) <= set(stages)
+
+
+def test_what_a_process_compiled_another_one_loads(tmp_path):
+    with run_in(tmp_path, "-m", "donkeysim.sim.compile_apart", "lidar") as apart:
+        assert apart.stdout.readline() == "lidar\n"
+        apart.stdin.close()
+    with run_in(tmp_path, "-c", SCAN) as here:
+        cached, compiled = map(int, here.stdout.read().split())
+    assert cached > 0
+    assert compiled == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so")
+def test_no_process_outlives_a_killed_parent(tmp_path):
+    with run_in(tmp_path, "-c", START) as parent:
+        children = [psutil.Process(int(pid)) for pid in parent.stdout.readline().split()]
+        assert len(children) == 2
+        parent.send_signal(signal.SIGKILL)
+    _, alive = psutil.wait_procs(children, timeout=10)
+    for process in alive:
+        process.kill()
+    assert not alive
+
+
+def test_closing_ends_the_processes(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_crew, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
+    with compile_crew.CompileCrew() as crew:
+        processes = set(crew._process.values())
+        assert len(processes) == 2
+    assert all(process.poll() is not None for process in processes)
+
+
+def test_a_stage_is_marked_for_the_sources_as_they_are(tmp_path, monkeypatch):
+    source = tmp_path / "kernel.py"
+    source.write_text("a = 1")
+    monkeypatch.setattr(compile_crew, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(compile_crew, "list_kernel_sources", lambda: [source])
+    assert not compile_crew.is_compiled("camera")
+    compile_crew.mark_compiled("camera")
+    assert compile_crew.is_compiled("camera")
+    os.utime(source, (1, 1))
+    assert not compile_crew.is_compiled("camera")
