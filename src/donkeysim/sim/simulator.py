@@ -234,6 +234,14 @@ class Simulator:
         picture: ByteArray = self._drawn.groups[group].frame.colour[row]
         return picture
 
+    def count_drawn(self) -> tuple[float, float]:
+        """Return means per picture of the last `render`: triangles rasterised, pixels coloured from a texture."""
+        counts = [
+            (len(group.cameras.car), *self.renderer.count_drawn(group, self.state)) for group in self._drawn.groups
+        ]
+        total = sum(count for count, _, _ in counts)
+        return sum(n * triangles for n, triangles, _ in counts) / total, sum(n * t for n, _, t in counts) / total
+
     def view(self, world: int, position: Vector, rotation: Vector, camera: CameraSpec) -> ByteArray:
         """Return what a free camera sees.
 
