@@ -99,13 +99,24 @@ def make_mip_levels(picture: ByteArray) -> list[WordArray]:
         )
     levels = [_pack(picture)]
     current = picture.astype(np.float32)
+    halve = _average if picture[..., 3].min() == 255 else _halve
     while current.shape[0] > 1 or current.shape[1] > 1:
-        current = _halve(current)
+        current = halve(current)
         levels.append(_pack(np.rint(current).astype(np.uint8)))
     return levels
 
 
+def _average(picture: np.ndarray) -> np.ndarray:
+    """Return a picture without holes at half its size."""
+    if picture.shape[0] > 1:
+        picture = 0.5 * (picture[0::2] + picture[1::2])
+    if picture.shape[1] > 1:
+        picture = 0.5 * (picture[:, 0::2] + picture[:, 1::2])
+    return picture
+
+
 def _halve(picture: np.ndarray) -> np.ndarray:
+    """Return a picture at half its size, its colours weighted by alpha."""
     weighted = picture.copy()
     weighted[..., :3] *= weighted[..., 3:]
     plain = picture
