@@ -20,6 +20,7 @@ from tests.scenes import (
     make_slope,
 )
 
+from donkeysim.physics.contact import compute_prop_inertia
 from donkeysim.physics.kernels.vehicle import TILT_FULL, TILT_NONE
 from donkeysim.sim.snapshot import hash_state
 
@@ -50,6 +51,8 @@ def measure_energy(bench):
         centre = state.prop_position[row] + turn @ np.array([0.0, 0.0, props.centre_of_mass[row]])
         total += 0.5 * props.mass[row] * float(state.prop_velocity[row] @ state.prop_velocity[row])
         total += props.mass[row] * car.gravity * float(centre[2])
+        sizes = (props.mass[row], props.radius_base[row], props.radius_top[row], props.height[row])
+        total += 0.5 * float(compute_prop_inertia(*sizes) @ (turn.T @ state.prop_angular_velocity[row]) ** 2)
     return total
 
 
@@ -83,11 +86,14 @@ def make_cluttered_scene():
     return make_scene(colliders=make_colliders(wall, post), props=make_props((0.5, 0.1, 0.0), (0.6, -0.2, 0.0)))
 
 
+ENERGY_ERROR = 0.03
+"""What the steps' length may add [J]; it lifts the car by a quarter of a millimetre."""
+
 turns = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: sum(part * part for part in q) > 0.1)
 speeds = st.tuples(*[st.floats(-3.0, 3.0)] * 3)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(turn=turns, velocity=speeds, spin=st.tuples(*[st.floats(-8.0, 8.0)] * 3), height=st.floats(0.16, 0.8))
 def test_a_thrown_car_loses_energy_and_comes_to_rest_above_the_ground(turn, velocity, spin, height):
     bench = Bench(make_cluttered_scene())
@@ -98,8 +104,7 @@ def test_a_thrown_car_loses_energy_and_comes_to_rest_above_the_ground(turn, velo
     for _ in range(60):
         bench.drive(0.05)
         energy = measure_energy(bench)
-        # 1 J lifts the car by 8 mm: what two wheels' springs hold when a car tips back from its side onto them.
-        assert energy <= least + 1.0
+        assert energy <= least + ENERGY_ERROR
         least = min(least, energy)
         assert np.isfinite(bench.state.position).all()
         assert bench.state.position[0, 2] > 0.0

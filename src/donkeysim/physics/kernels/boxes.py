@@ -143,7 +143,8 @@ def meet_edges(box, kind, nx, ny, nz):
     d = ux * dx + uy * dy + uz * dz
     e = wx * dx + wy * dy + wz * dz
     scale = 1.0 / max(1.0 - b * b, 1e-9)
-    s, t = (d - b * e) * scale, (b * d - e) * scale
+    s = min(max((d - b * e) * scale, -box[0, i]), box[0, i])
+    t = min(max((b * d - e) * scale, -box[1, j]), box[1, j])
     return 0.5 * (px + s * ux + qx + t * wx), 0.5 * (py + s * uy + qy + t * wy), 0.5 * (pz + s * uz + qz + t * wz)
 
 
@@ -165,8 +166,6 @@ def collide_boxes(scratch, count, a, b, code_a, code_b, friction, margin):
     if gap > margin:
         return count
     if kind >= 6:
-        if gap > 0.0:
-            return count
         point = meet_edges(scratch.box, kind, nx, ny, nz)
         return add_contact(scratch, count, a, b, code_a, code_b, point, (nx, ny, nz), -gap, friction)
     reference = kind // 3

@@ -36,6 +36,7 @@ from donkeysim.physics.kernels.layout import (
 )
 from donkeysim.physics.kernels.shape import add_contact, fill_car_box, fill_prop_frustum
 from donkeysim.physics.kernels.solver import shift_apart, solve_impulses
+from donkeysim.physics.kernels.vehicle import TILT_FULL
 from donkeysim.world.scene import COLLIDER_BOX
 from donkeysim.world.state import HIT_CAR, HIT_NONE, TOUCH_COUNT
 
@@ -166,6 +167,9 @@ def may_reach_ground(body, row, terrain, scene, dt):
     for axis in range(3):
         side = body[row, ROTATION + 6 + axis]
         lowest += side * body[row, SHAPE + 3 + axis] - abs(side) * body[row, SHAPE + axis]
+    if body[row, ROTATION + 8] < TILT_FULL:
+        # A tilted car's wheels bear little or nothing, so their extension does not tell how near the ground is.
+        lowest = body[row, POSITION + 2] - body[row, RADIUS]
     for wheel in range(4):
         if body[row, EXTENSION + wheel] < margin:
             return True

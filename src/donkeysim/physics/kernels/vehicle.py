@@ -202,6 +202,8 @@ def find_wheel_ground(terrain, scene, x, y, z, up_x, up_y, up_z, reach):
 def advance_car(body, row, param, car, terrain, scene, dt):
     """Change a car's velocities by one step of gravity, drag, suspension and tyres; contacts come after.
 
+    More than 80 lines, as every part of a wheel would hand a dozen numbers on to the next.
+
     Args:
         body: Written: velocities, wheels, grip, load, extension.
         row: Of the car in `body`.
@@ -252,8 +254,17 @@ def advance_car(body, row, param, car, terrain, scene, dt):
             rate = (
                 (vx + wy * cz - wz * cy) * nx + (vy + wz * cx - wx * cz) * ny + (vz + wx * cy - wy * cx) * nz
             ) / cosine
-            weight = min((cosine - TILT_NONE) / (TILT_FULL - TILT_NONE), 1.0)
-            load = weight * compute_suspension(param, car, wheel, extension, rate) / cosine
+            load = compute_suspension(param, car, wheel, extension, rate) / cosine
+            if cosine < TILT_FULL:
+                # The bearing share changes with the tilt, and so does the spring's energy: this torque pays for it.
+                load *= (cosine - TILT_NONE) / (TILT_FULL - TILT_NONE)
+                force = compute_suspension(param, car, wheel, extension, 0.0)
+                pay = 0.5 * force * force / (param[car, P_SPRING] * (TILT_FULL - TILT_NONE))
+                tx, ty, tz = (
+                    tx - pay * (r12 * nz - r22 * ny),
+                    ty - pay * (r22 * nx - r02 * nz),
+                    tz - pay * (r02 * ny - r12 * nx),
+                )
         else:
             extension = travel
         body[row, EXTENSION + wheel] = max(extension, 0.0)
