@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from donkeysim.world.tracks.catalogue import find_tracks
 from e2e.simulator_process import SimulatorProcess
 from e2e.wire_client import WireClient
 
@@ -23,14 +24,16 @@ def run(*arguments):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--prot", "9091"], "'--port'"),
+        (["--prot", "9091"], "did you mean '--port'?\n"),
         (["-port", "9091"], "'--port'"),
         (["9091"], "options only"),
         (["--port", "99999"], "0 (any free one) to 65535"),
         (["--port", "x"], "not a whole number"),
-        (["--telemetry-hz", "7"], "480"),
+        (["--port"], "a value is missing"),
+        (["--telemetry-hz", "7"], "480; it takes 20, 30, 60 or another divisor.\n"),
+        (["--seed", "9" * 20], "it takes 0 to"),
         (["--time-scale", "-1"], "max"),
-        (["--time-scale", "nan"], "not a number"),
+        (["--time-scale", "fast"], "'max'"),
         (["--pace-car", "quick"], "'steady', 'fast'"),
         (["--max-cars", "0"], "1 to 256"),
         (["--idle-timeout", "0"], "more than 0"),
@@ -56,6 +59,21 @@ def test_a_broken_track_file_names_file_and_line(tmp_path):
     assert result.returncode == 2
     assert "mine.toml, line 2" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_broken_track_file_beside_good_ones_is_named_and_left_out(tmp_path):
+    (tmp_path / "broken.toml").write_text("format = 1\nnonsense = 3\n")
+    (tmp_path / "text.toml").write_bytes(b"\xff\xfe")
+    good = find_tracks()["generated_track"].read_text()
+    (tmp_path / "mine.toml").write_text(good.replace('"generated_track"', '"mine"'))
+    with SimulatorProcess("--tracks", str(tmp_path)) as simulator, WireClient(simulator.address) as client:
+        client.read_until("scene_selection_ready")
+        client.send({"msg_type": "get_scene_names"})
+        assert client.read_until("scene_names")["scene_names"] == ["generated_track", "mine"]
+        simulator.interrupt()
+    assert any("broken.toml, line 2" in line for line in simulator.lines), simulator.lines
+    assert any("text.toml" in line for line in simulator.lines)
+    assert not any("Traceback" in line for line in simulator.lines)
 
 
 def test_a_port_in_use_is_one_line_that_names_it():

@@ -13,6 +13,7 @@ from donkeysim.serve.output import OutputKind
 from donkeysim.serve.stage import Stage
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.wire.reading import read_request
+from donkeysim.world.tracks.catalogue import find_tracks
 
 
 class Rehearsal:
@@ -536,3 +537,15 @@ def test_an_impossible_scene_leaves_the_menu_open(tmp_path):
     rehearsal.join(1)
     assert rehearsal.types(1) == ["scene_selection_ready"]
     assert not rehearsal.stage.is_loading
+
+
+def test_a_track_file_is_told_by_its_name_and_never_taken_for_another_scene(tmp_path):
+    (tmp_path / "mine.toml").write_text(find_tracks()["flat"].read_text().replace('"flat"', '"mine"'))
+    rehearsal = Rehearsal(track_folders=(str(tmp_path),))
+    rehearsal.join(1)
+    rehearsal.load(str(tmp_path / "mine.toml"))
+    assert [message.get("scene_name") for message in rehearsal.take(1)][1:] == ["mine", "mine"]
+    rehearsal.say(1, "exit_scene")
+    rehearsal.take(1)
+    rehearsal.load("flat")
+    assert rehearsal.take(1)[0]["scene_name"] == "flat"

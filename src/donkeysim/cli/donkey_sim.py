@@ -59,14 +59,14 @@ def _run(options: Options) -> int:
 
 
 def _check_scene(options: Options) -> None:
-    """Raise when the scene to start in, or a folder of tracks, does not exist or is broken."""
+    """Raise when the scene to start in, or a folder of tracks, does not exist or is broken; log other broken tracks."""
     from donkeysim.world.specs import SceneSpec
     from donkeysim.world.tracks.catalogue import find_track, list_scenes
     from donkeysim.world.tracks.track_file import read_track
 
-    list_scenes(options.track_folders)
     if options.scene is not None:
         read_track(find_track(SceneSpec(options.scene, options.track_folders)))
+    list_scenes(options.track_folders, lambda error: _log.warning("left out of the menu: %s", error))
 
 
 async def _serve(options: Options, listener: socket.socket) -> int:

@@ -72,7 +72,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the sentence and end with exit code 2."""
-        print(f"{self.prog}: {message.rstrip('.')}.", file=sys.stderr)
+        sentence = message.removeprefix("argument ").replace("expected one argument", "a value is missing, see --help")
+        end = "" if sentence.endswith((".", "?")) else "."
+        print(f"{self.prog}: {sentence}{end}", file=sys.stderr)
         raise SystemExit(2)
 
 
@@ -89,7 +91,7 @@ def _make_parser() -> _Parser:
     add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
     add("--scene", help="start in this scene, or track file, rather than in the menu")
     add("--tracks", metavar="DIR", action="append", default=[], help="further folder with track files")
-    add("--seed", type=_whole, default=0, help="of every random number (default 0)")
+    add("--seed", type=_seed, default=0, help="of every random number (default 0)")
     add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')
     add("--telemetry-hz", type=_rate, default=20, help="telemetries per simulated second (default 20)")
     add("--pace-car", nargs="?", const="steady", choices=("steady", "fast"), help="add a car that drives by itself")
@@ -154,7 +156,14 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        raise argparse.ArgumentTypeError(f"{text[:80]!r} is not a whole number") from None
+
+
+def _seed(text: str) -> int:
+    value = _whole(text)
+    if not 0 <= value < 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text[:80]} is not a seed; it takes 0 to {(1 << 63) - 1}")
+    return value
 
 
 def _number(text: str) -> float:
@@ -177,9 +186,12 @@ def _port(text: str) -> int:
 def _time_scale(text: str) -> float | None:
     if text == "max":
         return None
-    value = _number(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not 0.01 <= value <= 1000.0:
-        raise argparse.ArgumentTypeError(f'{text} is not possible; it takes 0.01 to 1000, or "max"')
+        raise argparse.ArgumentTypeError(f"{text!r} is not possible; it takes 0.01 to 1000, or 'max'")
     return value
 
 
@@ -187,7 +199,7 @@ def _rate(text: str) -> int:
     value = _whole(text)
     if value < 1 or PHYSICS_RATE % value:
         raise argparse.ArgumentTypeError(
-            f"{text} does not divide {PHYSICS_RATE}, the physics rate; take 20, 30, 60 ..."
+            f"{text} does not divide the physics rate of {PHYSICS_RATE}; it takes 20, 30, 60 or another divisor"
         )
     return value
 

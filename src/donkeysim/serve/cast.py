@@ -10,10 +10,7 @@ from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.watch import CarRow
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.replies import Reply, StartLineCrossed, encode_reply
-from donkeysim.world.specs import BodySpec
 from donkeysim.world.telemetry import Telemetry
-
-PACE_CAR_BODY = BodySpec(style="car01", colour=(250, 180, 20), name="pace car", font_size=60)
 
 IDLE_RADIUS = 0.125
 """A car that stays this near to where it was counts as idle [m]; the original's 1 U."""

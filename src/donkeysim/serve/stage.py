@@ -13,27 +13,24 @@ from donkeysim.core.image import encode_jpeg
 from donkeysim.core.kernel import count_cached_kernels
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.serve import orders, view
-from donkeysim.serve.cast import PACE_CAR_BODY, CarOnStage, Client, find_pose, make_event
+from donkeysim.serve.cast import CarOnStage, Client, find_pose, make_event
 from donkeysim.serve.compose import Composer
 from donkeysim.serve.lock_step import LockStep, Turnstile
 from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.pace_car import PACE_CAR_BODY, PaceCar
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.serve.watch import CarRow, Outline, View
 from donkeysim.sim.compile_crew import CompileCrew
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, SceneSpec, WorldSpec
-from donkeysim.world.tracks import list_scenes, load_scene
+from donkeysim.world.tracks import list_scenes, load_scene, shorten_scene_name
 
 COMPILING_SECONDS = 3.0
 """Loading that takes longer than this compiles something and says so [s]."""
-
-MOST_STEPS_UNSTEERED = PHYSICS_RATE // 20
-"""Physics steps after which the pace car's driver looks again."""
 
 
 class Stage:
@@ -58,9 +55,9 @@ class Stage:
         self._cars: dict[int, CarOnStage] = {}
         self._car_count = 0
         self._simulator: Simulator | None = None
-        self._scene: Scene | None = None
+        self._built: dict[str, Scene] = {}
         self.outline: Outline | None = None
-        self._pace: tuple[PathFollower, CarOnStage] | None = None
+        self._pace_car: PaceCar | None = None
         self._lock_step = LockStep(read_clock)
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
         self._pacer = Pacer(interval, read_clock)
@@ -151,7 +148,7 @@ class Stage:
             self._simulator = self._build(name)
         finally:
             self.is_loading, self.loading_stage = False, ""
-            self.scene_name = name if self._simulator is not None else None
+            self.scene_name = None if self._simulator is None else shorten_scene_name(name)
         self._open_scene()
 
     def _build(self, name: str) -> Simulator:
@@ -159,14 +156,14 @@ class Stage:
         is_cold = count_cached_kernels() == 0
         begin = self._read_clock()
         self._tell("building the track", False)
-        if self._scene is None or self._scene.name != name:
-            self._scene = load_scene(SceneSpec(name, self._options.track_folders))
+        if name not in self._built:
+            self._built = {name: load_scene(SceneSpec(name, self._options.track_folders))}
         spec = WorldSpec(
             scene=SceneSpec(name, self._options.track_folders),
             cars_per_world=self._options.max_cars + (self._options.pace_car is not None),
             seed=self._options.seed,
         )
-        simulator = Simulator(spec, worker_count=self._options.worker_count, scene=self._scene)
+        simulator = Simulator(spec, worker_count=self._options.worker_count, scene=self._built[name])
 
         def tell(stage: str, done: int, total: int) -> None:
             is_slow = self._read_clock() - begin > COMPILING_SECONDS
@@ -187,8 +184,7 @@ class Stage:
             self._seat(client)
         if self._options.pace_car is not None:
             car = self._add_car(None, PACE_CAR_BODY)
-            follower = PathFollower(self._simulator.scene, self._simulator.car_spec, self._options.pace_car)
-            self._pace = (follower, car)
+            self._pace_car = PaceCar(self._simulator, car, self._options.pace_car)
         self._pacer.restart()
 
     def exit_scene(self) -> None:
@@ -200,7 +196,7 @@ class Stage:
         if self._simulator is None:
             raise SceneError("no scene is running; there is nothing to exit.")
         self._simulator.close()
-        self._simulator = self.outline = self._pace = self.scene_name = None
+        self._simulator = self.outline = self._pace_car = self.scene_name = None
         self._cars.clear()
         self._lock_step = LockStep(self._read_clock)
         for client in self._clients.values():
@@ -321,10 +317,10 @@ class Stage:
 
     def _advance(self, simulator: Simulator, step_count: int, cars: list[CarOnStage], kind: OutputKind) -> None:
         """Step the scene, then send these cars' clients what they see."""
-        if self._pace is None:
+        if self._pace_car is None:
             simulator.step(step_count)
         else:
-            self._step_with_pace_car(simulator, step_count)
+            self._pace_car.step(simulator, step_count)
         for car in self._cars.values():
             crossing = car.take_crossing(simulator)
             if crossing is not None:
@@ -337,19 +333,9 @@ class Stage:
                 if line is not None and car.client is not None:
                     self._outputs.append(Output(car.client.client_id, kind, line))
             simulator.clear_hits(rows)
-        if self._pace is not None and self._read_clock() < self._watched_until:
-            car = self._pace[1]
-            self._composer.observe(simulator, car)
-            simulator.clear_hits([car.row])
-
-    def _step_with_pace_car(self, simulator: Simulator, step_count: int) -> None:
-        assert self._pace is not None
-        follower, car = self._pace
-        while step_count > 0:
-            count = min(step_count, MOST_STEPS_UNSTEERED)
-            follower.drive(simulator.state, simulator.control, car.row)
-            simulator.step(count)
-            step_count -= count
+        if self._pace_car is not None and self._read_clock() < self._watched_until:
+            self._composer.observe(simulator, self._pace_car.car)
+            simulator.clear_hits([self._pace_car.car.row])
 
     def _send_idle_away(self, simulator: Simulator, cars: list[CarOnStage], limit: float) -> None:
         now = self._read_clock()

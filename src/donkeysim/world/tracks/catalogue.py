@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.core.errors import SceneError, describe_unknown
+from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 
 if TYPE_CHECKING:
     from donkeysim.world.scene import Scene
@@ -18,18 +18,28 @@ FIRST_SCENES = ("generated_road", "warehouse", "sparkfun_avc", "generated_track"
 _TRACKS = Path(__file__).parent
 
 
-def list_scenes(folders: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the names that a menu shows: `FIRST_SCENES` first, then by alphabet.
+def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], None] | None = None) -> tuple[str, ...]:
+    """Return the names that a menu shows: `FIRST_SCENES` first, then by alphabet; broken track files are left out.
 
     Args:
         folders: Further folders with track files.
+        when_broken: Called for each file that is left out; its error names it.
 
     Raises:
-        SceneError: A folder does not exist or a track file is broken.
+        SceneError: A folder does not exist.
     """
     from donkeysim.world.tracks.track_file import read_track
 
-    names = {name for name, path in find_tracks(folders).items() if read_track(path).listed}
+    names = set()
+    for name, path in find_tracks(folders).items():
+        try:
+            track = read_track(path)
+        except SpecError as error:
+            if when_broken is not None:
+                when_broken(error)
+            continue
+        if track.listed:
+            names.add(name)
     first = [name for name in FIRST_SCENES if name in names]
     return (*first, *sorted(names.difference(first)))
 
@@ -48,6 +58,11 @@ def load_scene(spec: SceneSpec) -> Scene:
 
     path = find_track(spec)
     return build_scene(read_track(path), path)
+
+
+def shorten_scene_name(name: str) -> str:
+    """Return what others are told of a scene: of a track file only its stem, not the folders of this machine."""
+    return Path(name).stem if name.endswith(".toml") else name
 
 
 def find_track(spec: SceneSpec) -> Path:

@@ -1,0 +1,41 @@
+"""A car without a client: the built-in path follower drives it."""
+
+from __future__ import annotations
+
+from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.serve.cast import CarOnStage
+from donkeysim.sim.path_follower import PathFollower
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import BodySpec
+
+PACE_CAR_BODY = BodySpec(style="car01", colour=(250, 180, 20), name="pace car", font_size=60)
+
+MOST_STEPS_UNSTEERED = PHYSICS_RATE // 20
+"""Physics steps after which the driver looks again."""
+
+
+class PaceCar:
+    """The pace car and its driver.
+
+    Attributes:
+        car: As others see it.
+    """
+
+    def __init__(self, simulator: Simulator, car: CarOnStage, style: str) -> None:
+        """Put a driver into a car.
+
+        Args:
+            simulator: Of the running scene.
+            car: Which is on stage already.
+            style: "steady" or "fast".
+        """
+        self.car = car
+        self._follower = PathFollower(simulator.scene, simulator.car_spec, style)
+
+    def step(self, simulator: Simulator, step_count: int) -> None:
+        """Let time move on by so many physics steps, for all cars, and steer this one meanwhile."""
+        while step_count > 0:
+            count = min(step_count, MOST_STEPS_UNSTEERED)
+            self._follower.drive(simulator.state, simulator.control, self.car.row)
+            simulator.step(count)
+            step_count -= count
