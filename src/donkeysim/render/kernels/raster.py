@@ -34,7 +34,7 @@ SMALL_SIDE = 40
 TINY_SIDE = 5
 """Those with fewer than this have one colour, the mean of their part of the texture."""
 
-TINY_SIDE_FAST = 20
+TINY_SIDE_FAST = 12
 """The same for the quality `fast`."""
 
 WORK_FLOATS = 21

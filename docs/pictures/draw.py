@@ -1,0 +1,71 @@
+"""Draw the pictures of README and docs/camera.md: `python docs/pictures/draw.py` from the root of a checkout."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from donkeysim.sim.path_follower import PathFollower
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import BodySpec, CameraSpec, WorldSpec
+from tests.render.reference import Reference, measure_psnr
+
+FOLDER = Path(__file__).parent
+BEAUTY = CameraSpec(width=960, height=480, fov=math.radians(48), supersample=2)
+
+
+def drive(simulator: Simulator, cars: list[int], seconds: float) -> None:
+    """Let the path follower drive these cars for a while."""
+    follower = PathFollower(simulator.scene, simulator.car_spec, "steady")
+    for _ in range(round(seconds * 20)):
+        for car in cars:
+            follower.drive(simulator.state, simulator.control, car)
+        simulator.step()
+
+
+def draw_hero() -> None:
+    """Draw three cars on the start straight, seen from behind them."""
+    simulator = Simulator(WorldSpec(cars_per_world=3))
+    bodies = (BodySpec(), BodySpec("car01", (250, 190, 30)), BodySpec("f1", (30, 140, 80)))
+    cars = [simulator.add_car(body=body) for body in bodies]
+    x, y, z = simulator.state.position[cars[0]].tolist()
+    for car, (ahead, left) in zip(cars, ((-0.75, 0.0), (0.15, 0.55), (0.85, 0.0)), strict=True):
+        simulator.move_car(car, (x + ahead, y + left, z))
+    simulator.step(2)
+    position = (x - 1.85, y - 0.28, z + 0.42)
+    picture = simulator.view(0, position, (0.0, math.radians(10.5), math.radians(10)), BEAUTY)
+    Image.fromarray(picture).quantize(256, dither=Image.Dither.FLOYDSTEINBERG).save(FOLDER / "hero.png", optimize=True)
+
+
+def draw_comparison() -> None:
+    """Draw default, fast, supersampled and reference pictures side by side, and say how near they are."""
+    simulator = Simulator(WorldSpec())
+    car = simulator.add_car()
+    reference = Reference(simulator)
+    rows = []
+    for _ in range(3):
+        drive(simulator, [car], 5.0)
+        truth, _ = reference.render(car, simulator.car_spec.camera)
+        row = [truth.round().astype(np.uint8)]
+        for camera in (CameraSpec(), CameraSpec(quality="fast"), CameraSpec(supersample=2)):
+            simulator.configure_camera(car, camera)
+            simulator.render()
+            row.append(simulator.get_picture(car).copy())
+            label = "2x2" if camera.supersample == 2 else camera.quality
+            print(f"{label}: {measure_psnr(row[-1], truth):.1f} dB")
+        rows.append(np.concatenate([np.pad(p, ((0, 4), (0, 4), (0, 0)), constant_values=255) for p in row], axis=1))
+    sheet = Image.fromarray(np.concatenate(rows))
+    sheet.resize((sheet.width * 2, sheet.height * 2), Image.Resampling.NEAREST).save(
+        FOLDER / "quality.png", optimize=True
+    )
+
+
+if __name__ == "__main__":
+    draw_hero()
+    draw_comparison()
