@@ -6,33 +6,28 @@ from benchmarks.lap import LapDrive
 from benchmarks.measure import Figure, measure_rate
 from donkeysim.world.specs import CameraSpec
 
-GOALS = {"default": 5000.0, "fast": 8000.0}
+CASES = (
+    ("default quality, 64 cars", 64, CameraSpec(), 5000.0),
+    ("default quality, 1 car", 1, CameraSpec(), None),
+    ("fast quality, 64 cars", 64, CameraSpec(quality="fast"), 8000.0),
+    ("fast quality, 1 car", 1, CameraSpec(quality="fast"), None),
+    ("default with 2x2 samples, 64 cars", 64, CameraSpec(supersample=2), None),
+)
 
 
 def run() -> list[Figure]:
     """Measure 64 cars on one thread and a single car beside it, in both qualities."""
     figures = []
-    for quality, goal in GOALS.items():
-        for car_count in (64, 1):
-            drive = LapDrive(car_count, CameraSpec(quality=quality))
-            rounds = max(1, 360 // car_count)
+    for name, car_count, camera, goal in CASES:
+        drive = LapDrive(car_count, camera)
+        rounds = max(1, 360 // car_count)
 
-            def lap(drive: LapDrive = drive, rounds: int = rounds) -> int:
-                return sum(drive.advance_and_draw() for _ in range(rounds))
+        def lap(drive: LapDrive = drive, rounds: int = rounds) -> int:
+            return sum(drive.advance_and_draw() for _ in range(rounds))
 
-            median, best = measure_rate(lap, seconds=2.0)
-            cars = "64 cars" if car_count > 1 else "1 car"
-            figures.append(
-                Figure(
-                    "car_steps",
-                    f"car steps, {quality} quality, {cars}, one thread",
-                    median,
-                    best,
-                    "car steps/s",
-                    goal if car_count > 1 else None,
-                    f"{median * 160 * 120 / 1e6:.0f} M pixels/s",
-                )
-            )
+        median, best = measure_rate(lap, seconds=2.0)
+        pixels = f"{median * 160 * 120 / 1e6:.0f} M pixels/s"
+        figures.append(Figure("car_steps", f"car steps, {name}, one thread", median, best, "car steps/s", goal, pixels))
     return figures + count_scene()
 
 
