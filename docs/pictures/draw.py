@@ -11,10 +11,11 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.render.reference import Reference, measure_psnr
+
 from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import BodySpec, CameraSpec, WorldSpec
-from tests.render.reference import Reference, measure_psnr
 
 FOLDER = Path(__file__).parent
 BEAUTY = CameraSpec(width=960, height=480, fov=math.radians(48), supersample=2)
