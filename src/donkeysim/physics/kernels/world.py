@@ -304,6 +304,16 @@ def is_sane(body, row):
 
 
 @inner_kernel
+def is_buried(body, row, terrain, scene):
+    """Return whether a car is so far below the ground that no contact should lift it out."""
+    x, y = body[row, POSITION], body[row, POSITION + 1]
+    if not (abs(x) < FAR and abs(y) < FAR):
+        return False
+    ground, _, _ = sample_height(terrain, scene, x, y)
+    return body[row, POSITION + 2] < ground - DEEP
+
+
+@inner_kernel
 def rescue_car(body, row, state, car, course, scene):
     """Put a car back at its spawn pose, at rest, and say so in `fault`."""
     for part in range(4):
@@ -449,12 +459,13 @@ def step_worlds(
         for slot in range(slots):
             if state.present[first + slot] != 0:
                 load_car(body, slot, state, control, first + slot, param)
+                if is_buried(body, slot, terrain, scene):
+                    rescue_car(body, slot, state, first + slot, course, scene)
         step_world(world, step_count, dt, scene, slots, prop_slots, state, param, tables, scratch)
         for slot in range(slots):
             car = first + slot
             if state.present[car] != 0:
-                ground, _, _ = sample_height(terrain, scene, body[slot, POSITION], body[slot, POSITION + 1])
-                if body[slot, POSITION + 2] < ground - DEEP:
+                if is_buried(body, slot, terrain, scene):
                     rescue_car(body, slot, state, car, course, scene)
                 store_car(body, slot, state, car, dt)
                 observe_progress(state, car, course, terrain, scene)
