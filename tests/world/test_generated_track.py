@@ -134,7 +134,7 @@ def test_cars_start_at_their_rest_height(name):
     scene = load_scene(SceneSpec(name))
     ground = scene.ground.height[0, 0]
     rest = compute_rest_height(load_car("original"))
-    assert scene.start.position[:, 2] - ground == pytest.approx(np.full(64, rest), abs=1e-9)
+    assert scene.start.position[:, 2] - ground == pytest.approx(np.full(len(scene.start.position), rest), abs=1e-9)
     assert scene.path.position[:, 2] - ground == pytest.approx(np.full(len(scene.path.position), rest), abs=1e-9)
 
 
@@ -151,10 +151,10 @@ def car_outline(position, yaw):
     return Polygon(position[:2] + corners @ turn)
 
 
-def test_64_cars_stand_on_the_road_without_overlap(scene):
+def test_64_clients_and_a_pace_car_stand_on_the_road_without_overlap(scene):
     road = make_road(scene.path).buffer(0.002)
     cars = [car_outline(p, y) for p, y in zip(scene.start.position, scene.start.yaw, strict=True)]
-    assert len(cars) == 64
+    assert len(cars) > 64
     assert all(road.contains(car) for car in cars)
     assert all(a.distance(b) > 0.03 for a, b in itertools.combinations(cars, 2))
 
