@@ -55,3 +55,5 @@ def test_make_run_drives_shows_its_page_and_stops_at_ctrl_c():
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()

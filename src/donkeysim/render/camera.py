@@ -12,8 +12,8 @@ from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.geometry import CLUSTER_ROOM
+from donkeysim.render.kernels.layout import BASIS_COLUMNS, LANES, RECORD_FLOATS, RECORD_INTS, WORK_FLOATS, WORK_INTS
 from donkeysim.render.kernels.picture import place_cameras, render_cameras
-from donkeysim.render.kernels.raster import BASIS_COLUMNS, LANES, RECORD_FLOATS, RECORD_INTS, WORK_FLOATS, WORK_INTS
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.tables import CameraTables, PoseTables, Scratch

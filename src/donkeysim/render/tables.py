@@ -103,9 +103,9 @@ class Scratch(NamedTuple):
     work_int: IntArray
     """Likewise; its last rows also hold a triangle's columns row by row, shape [WORK_INTS, room]."""
     record_float: Float32Array
-    """Triangles of this picture, see `kernels.raster.RECORD_FLOATS`."""
+    """Triangles of this picture, see `kernels.layout.RECORD_FLOATS`."""
     record_int: IntArray
-    """See `kernels.raster.RECORD_INTS`."""
+    """See `kernels.layout.RECORD_INTS`."""
     draw_mesh: IntArray
     """Meshes to draw, shape [draw_limit]."""
     basis: Float32Array

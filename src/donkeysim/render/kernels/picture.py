@@ -13,7 +13,8 @@ from donkeysim.render.kernels.finish import (
     write_rgb,
     write_segments,
 )
-from donkeysim.render.kernels.raster import draw_mesh, sees_sphere
+from donkeysim.render.kernels.outline import sees_sphere
+from donkeysim.render.kernels.raster import draw_mesh
 from donkeysim.render.kernels.shade import shade_rows
 from donkeysim.render.kernels.shadow import darken_ground
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.raster import (
+from donkeysim.render.kernels.layout import (
     LANES,
     SMALL_SIDE,
     STATE_FLAT,
@@ -21,9 +21,8 @@ from donkeysim.render.kernels.raster import (
     STATE_SMALL,
     TINY_SIDE,
     TINY_SIDE_FAST,
-    choose_level,
-    compute_gradients,
 )
+from donkeysim.render.kernels.raster import choose_level, compute_gradients
 from donkeysim.world.scene import SHADE_PAINT, SHADE_UNLIT
 
 SHADE_NO_FOG = 1 << 16
