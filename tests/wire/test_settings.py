@@ -59,3 +59,14 @@ def test_a_lidar_with_too_many_rays_loses_levels_with_a_note():
     lidar, note = settings.change_lidar(LidarSpec(), ask("lidar_config", degPerSweepInc="0.25", numSweepsLevels="100"))
     assert lidar.level_count == 20_000 // 1440
     assert "numSweepsLevels" in note
+
+
+def test_a_lidar_tells_everything_that_was_changed_in_one_sentence():
+    reading = read_request({"msg_type": "lidar_config", "degPerSweepInc": "0.25", "numSweepsLevels": "500"})
+    assert reading.note == ""
+    lidar, note = settings.change_lidar(LidarSpec(), reading.request)
+    assert lidar.level_count == 20_000 // 1440
+    assert note == (
+        "lidar_config: numSweepsLevels 500 was changed to 128; it takes 1 to 128; "
+        "numSweepsLevels 128 was changed to 13; a scan has at most 20000 rays."
+    )

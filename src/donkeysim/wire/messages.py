@@ -130,7 +130,11 @@ class ConfigureSecondCamera(ConfigureCamera, frozen=True, tag="cam_config_b"):
 
 
 class ConfigureLidar(Request, frozen=True, tag="lidar_config"):
-    """Set the lidar, switching it on; the fields are those of `LidarSpec`, None keeps what it has."""
+    """Set the lidar, switching it on; the fields are those of `LidarSpec`, None keeps what it has.
+
+    Attributes:
+        notes: What had to be changed to make the message possible; told together with what the limit of rays changes.
+    """
 
     sweep_increment: float | None
     angle_down: float | None
@@ -140,6 +144,7 @@ class ConfigureLidar(Request, frozen=True, tag="lidar_config"):
     noise: float | None
     position: PartialVector | None
     pitch: float | None
+    notes: tuple[str, ...] = ()
 
 
 class SetPosition(Request, frozen=True, tag="set_position"):

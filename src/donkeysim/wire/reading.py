@@ -48,7 +48,8 @@ class Reading(NamedTuple):
 
     Attributes:
         request: What the client wants.
-        note: What had to be changed to make it possible, one sentence for the client; "" for nothing.
+        note: What had to be changed to make it possible, one sentence for the client; "" for nothing, and for a
+            lidar, whose notes are told when the limit of rays has been seen to.
     """
 
     request: Request
@@ -227,16 +228,21 @@ def _read_lidar_config(form: Form) -> ConfigureLidar:
     level_count = form.read_whole_within("numSweepsLevels", 1, 128, zero_keeps=True)
     max_range = form.read_within("maxRange", 0.1, 10_000, zero_keeps=True)
     noise = form.read_within("noise", 0, 1000, zero_keeps=True)
+    angle_down = _read_angle(form, "degAngDown")
+    angle_delta = _read_angle(form, "degAngDelta")
+    position = _read_offset(form)
     pitch = _read_angle(form, "rot_x")
+    notes, form.notes = tuple(form.notes), []
     return ConfigureLidar(
         sweep_increment=None if increment is None else math.radians(increment),
-        angle_down=_read_angle(form, "degAngDown"),
-        angle_delta=_read_angle(form, "degAngDelta"),
+        angle_down=angle_down,
+        angle_delta=angle_delta,
         level_count=level_count,
         max_range=None if max_range is None else frames.length_from_units(max_range),
         noise=None if noise is None else frames.length_from_units(noise),
-        position=_read_offset(form),
+        position=position,
         pitch=pitch,
+        notes=notes,
     )
 
 

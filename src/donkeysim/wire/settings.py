@@ -51,16 +51,13 @@ def change_camera(camera: CameraSpec, request: ConfigureCamera) -> CameraSpec:
 
 
 def change_lidar(lidar: LidarSpec, request: ConfigureLidar) -> tuple[LidarSpec, str]:
-    """Return a lidar after a `lidar_config`, and a note for the client when levels had to be left out, else ""."""
+    """Return a lidar after a `lidar_config`, and what had to be changed, one sentence for the client, else ""."""
     increment = request.sweep_increment or lidar.sweep_increment
     level_count = request.level_count or lidar.level_count
     most_levels = max(1, MOST_RAYS // int(2.0 * math.pi / increment + 1e-9))
-    note = ""
+    notes = list(request.notes)
     if level_count > most_levels:
-        note = (
-            f"lidar_config: numSweepsLevels {level_count} was changed to {most_levels}; "
-            f"a scan has at most {MOST_RAYS} rays."
-        )
+        notes.append(f"numSweepsLevels {level_count} was changed to {most_levels}; a scan has at most {MOST_RAYS} rays")
     changed = LidarSpec(
         sweep_increment=increment,
         angle_down=lidar.angle_down if request.angle_down is None else request.angle_down,
@@ -71,7 +68,7 @@ def change_lidar(lidar: LidarSpec, request: ConfigureLidar) -> tuple[LidarSpec, 
         position=_change_vector(lidar.position, request.position),
         pitch=lidar.pitch if request.pitch is None else request.pitch,
     )
-    return changed, note
+    return changed, f"lidar_config: {'; '.join(notes)}." if notes else ""
 
 
 def _change_vector(old: tuple[float, float, float], new: PartialVector | None) -> tuple[float, float, float]:
