@@ -6,6 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from donkeysim.cli import donkey_sim
+from donkeysim.cli.options import read_options
+from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.serve import director as director_module
 from donkeysim.serve.director import Director
 
@@ -49,7 +52,7 @@ def watch(stage, question):
     """Run a director over the stage and ask it."""
 
     async def run():
-        director = Director(lambda: stage, lambda outputs: None, time.perf_counter)
+        director = Director(lambda: stage, lambda outputs: None, time.perf_counter, pytest.fail)
         director.start()
         answer = await asyncio.wait_for(question(director), 10)
         director.stop()
@@ -97,3 +100,38 @@ def test_many_watchers_cannot_hold_up_time():
     elapsed = watch(stage, take_many)
     assert stage.beat_count == pytest.approx(elapsed / 0.05, abs=3)
     assert stage.beat_count >= 8
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ImportError("No module named 'numba'"), "No module named 'numba'); install donkeysim again."),
+        (SpecError("this machine cannot be used."), "this machine cannot be used."),
+    ],
+)
+def test_a_stage_that_cannot_be_made_is_given_up_with_one_sentence(error, text):
+    def fail():
+        raise error
+
+    async def run():
+        told = asyncio.get_running_loop().create_future()
+        director = Director(fail, lambda outputs: None, time.perf_counter, told.set_result)
+        director.start()
+        answer = await asyncio.wait_for(told, 10)
+        director.stop()
+        return answer
+
+    answer = asyncio.run(run())
+    assert isinstance(answer, DonkeySimError)
+    assert str(answer).endswith(text)
+
+
+def test_the_program_ends_with_one_sentence_when_the_stage_cannot_be_made(monkeypatch, capsys):
+    def fail(options):
+        raise ImportError("No module named 'numba'")
+
+    monkeypatch.setattr(donkey_sim, "_make_stage", fail)
+    assert donkey_sim._run(read_options(["--port", "0", "--no-page", "--scene", "generated_track"])) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith("donkey_sim: the simulator does not start (ImportError: No module named 'numba')")

@@ -77,13 +77,13 @@ async def _serve(options: Options, listener: socket.socket) -> int:
 
     clock = time.perf_counter
     server = Server(listener, clock)
-    director = Director(lambda: _make_stage(options), server.deliver, clock, options.track_folders)
     failures: list[DonkeySimError] = []
 
     def give_up(error: DonkeySimError) -> None:
         failures.append(error)
         server.quit()
 
+    director = Director(lambda: _make_stage(options), server.deliver, clock, give_up, options.track_folders)
     _end_at_signals(server.quit)
     await server.start(director)
     director.start()

@@ -62,6 +62,7 @@ class Director:
         make_stage: Callable[[], Stage],
         deliver: Callable[[list[Output]], None],
         read_clock: Clock,
+        give_up: Callable[[DonkeySimError], None],
         track_folders: tuple[str, ...] = (),
     ) -> None:
         """Prepare a thread that does not run yet.
@@ -70,11 +71,13 @@ class Director:
             make_stage: Called on the thread; may take seconds.
             deliver: Called on the event loop with outputs in order.
             read_clock: Wall time.
+            give_up: Called on the event loop when the stage cannot be made; nothing runs then.
             track_folders: Further folders with track files.
         """
         self._make_stage = make_stage
         self._deliver = deliver
         self._read_clock = read_clock
+        self._give_up = give_up
         self._scene_names = list_scenes(track_folders)
         self._stage: Stage | None = None
         self._inbox: queue.SimpleQueue[Callable[[Stage], object]] = queue.SimpleQueue()
@@ -243,7 +246,9 @@ class Director:
     # -- on the thread ------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        stage = self._stage = self._make_stage()
+        stage = self._stage = self._open_stage()
+        if stage is None:
+            return
         while not self._is_stopping:
             first = self._wait(stage)
             with self._lock:
@@ -257,6 +262,17 @@ class Director:
             if is_behind:
                 self._is_delivered.wait(DELIVERY_SECONDS)
         stage.close()
+
+    def _open_stage(self) -> Stage | None:
+        """Return the stage; None, and giving up, when it cannot be made."""
+        try:
+            return self._make_stage()
+        except DonkeySimError as error:
+            self._call_on_loop(self._give_up, error)
+        except Exception as error:  # noqa: BLE001  (a broken install may raise anything; it is told to the user)
+            text = f"the simulator does not start ({type(error).__name__}: {error}); install donkeysim again."
+            self._call_on_loop(self._give_up, DonkeySimError(text))
+        return None
 
     def _wait(self, stage: Stage) -> Callable[[Stage], object] | None:
         """Wait for the next beat or a request, and return the request."""
