@@ -183,6 +183,7 @@ def test_a_client_that_never_reads_is_disconnected_after_thirty_seconds():
         deaf = [stack.enter_context(WireClient(simulator.address)) for _ in range(2)]
         deaf[0].send({"msg_type": "cam_config", "img_w": "512", "img_h": "512", "img_enc": "TGA"})
         listener = stack.enter_context(WireClient(simulator.address))
+        listener.read_until("telemetry")  # the kernels are compiled now
         begin = time.monotonic()
         while time.monotonic() < begin + 45:
             listener.read_until("telemetry")

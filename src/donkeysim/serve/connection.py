@@ -25,7 +25,7 @@ MOST_UNSENT_BYTES = 1 << 20
 """A client that has so much to read is not listened to until it has read it."""
 
 MOST_DEAF_SECONDS = 30.0
-"""A client that reads nothing for so long, though there is something to read, is disconnected [s]."""
+"""A client that takes and says nothing for so long, though there is something to send, is disconnected [s]."""
 
 PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
 """Times between single bytes of the next telemetry, which ask a client that seems not to read for a sign [s]."""
@@ -55,8 +55,9 @@ class Connection(asyncio.BufferedProtocol):
         self._begun_bytes = 0
         self._probe_time = 0.0
         self._sent_bytes = 0
-        self._drained_bytes = 0
-        self._drained_time = read_clock()
+        self._unsent_bytes = 0
+        self._taken_bytes = 0
+        self._life_time = read_clock()
 
     # -- called by asyncio --------------------------------------------------------------------------------------------
 
@@ -78,6 +79,7 @@ class Connection(asyncio.BufferedProtocol):
         """Read what came."""
         self._take_turn(self.session.receive(bytes(self._view[:nbytes])))
         self._has_answered = True
+        self._life_time = self._read_clock()
         self._send_held()
 
     def eof_received(self) -> bool:
@@ -129,12 +131,8 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is None:
             return
         unsent = self._transport.get_write_buffer_size()
-        now = self._read_clock()
-        if unsent == 0 or self._sent_bytes - unsent > self._drained_bytes:
-            self._drained_bytes = self._sent_bytes - unsent
-            self._drained_time = now
-        is_deaf = self._window is not None and self._window.seconds_behind() > MOST_DEAF_SECONDS
-        if is_deaf or now - self._drained_time > MOST_DEAF_SECONDS:
+        self._watch_for_life(unsent)
+        if self._read_clock() - self._life_time > MOST_DEAF_SECONDS:
             self._transport.abort()
             return
         if self._is_deafened and unsent < MOST_UNSENT_BYTES // 2:
@@ -162,6 +160,15 @@ class Connection(asyncio.BufferedProtocol):
             self.close()
         if turn.wants_quit:
             self._server.quit()
+
+    def _watch_for_life(self, unsent: int) -> None:
+        """Note the time when nothing waits for the client, or when it has taken some of what waited."""
+        taken = self._sent_bytes - unsent
+        is_taking = self._unsent_bytes > 0 and taken > self._taken_bytes
+        is_held = self._newest is not None and self._window is not None and self._window.is_behind(len(self._newest))
+        if is_taking or (unsent == 0 and not is_held):
+            self._life_time = self._read_clock()
+        self._unsent_bytes, self._taken_bytes = unsent, taken
 
     def _may_send(self, line_bytes: int) -> bool:
         """Return whether a telemetry sent now would soon be read."""

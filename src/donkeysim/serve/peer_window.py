@@ -33,13 +33,9 @@ class PeerWindow:
         self._read_clock = read_clock
         self._widest = 0
         self._lowest = 0
-        self._behind_since: float | None = None
+        self._seems_deaf = False
         self._forced: tuple[float, int] | None = None
         self._next_force = 0.0
-
-    def seconds_behind(self) -> float:
-        """Return for how long the peer has seemed not to read [s]; 0 when it reads."""
-        return 0.0 if self._behind_since is None else self._read_clock() - self._behind_since
 
     def is_behind(self, line_bytes: int) -> bool:
         """Return whether about two lines of this size lie unread at the peer, so that another would only age there."""
@@ -52,14 +48,14 @@ class PeerWindow:
             if window >= self._forced[1] - line_bytes // 4 and window > line_bytes:
                 self._widest = window  # the forced line has been read: the peer's buffer has become smaller
             self._forced = None
-        if self._behind_since is not None and window >= self._lowest + line_bytes // 2:
+        if self._seems_deaf and window >= self._lowest + line_bytes // 2:
             self._widest = window  # it opens: the peer reads, though its buffer may have become smaller meanwhile
         if self._widest - window <= line_bytes // 2:
-            self._behind_since = None
+            self._seems_deaf = False
             return False
-        self._lowest = window if self._behind_since is None else min(self._lowest, window)
-        if self._behind_since is None:
-            self._behind_since = now
+        self._lowest = min(self._lowest, window) if self._seems_deaf else window
+        if not self._seems_deaf:
+            self._seems_deaf = True
             self._next_force = now + FORCED_SECONDS
         return True
 
