@@ -20,8 +20,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from donkeysim.core.image import encode_jpeg
-from donkeysim.serve.spectator import PREVIEWS
 from donkeysim.sim.simulator import Simulator
+from donkeysim.watch.spectator import PREVIEWS
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes
 

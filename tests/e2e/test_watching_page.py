@@ -9,7 +9,7 @@ from chromium import wait_for_pictures
 from playwright.sync_api import expect, sync_playwright
 
 from donkeysim.core.errors import SceneError
-from donkeysim.serve.spectator import create_app
+from donkeysim.watch.spectator import create_app
 from donkeysim.web.serving import PageServer, bind_port
 from stand_ins.watched_stage import WatchedStage
 

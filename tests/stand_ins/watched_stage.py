@@ -8,7 +8,7 @@ import numpy as np
 
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.core.image import encode_jpeg
-from donkeysim.serve.watch import CarRow, Outline, View
+from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.world.telemetry import Telemetry
 
 LAP_TIME = 20.0

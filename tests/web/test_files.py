@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-import donkeysim.serve.spectator as spectator
+import donkeysim.watch.spectator as spectator
 from donkeysim.web.files import MEDIA_TYPES, SHARED_FOLDER, PageFiles
 
 

@@ -124,7 +124,7 @@ async def _open_page(options: Options, director: Director, wire_port: int) -> Pa
     """Start the watching page, on the next free port when its own is taken; without one the simulator still runs."""
     if not options.has_page:
         return None
-    from donkeysim.serve.spectator import create_app
+    from donkeysim.watch.spectator import create_app
     from donkeysim.web.serving import PageServer, bind_port
 
     try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.serve.lock_step import Turnstile
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.serve.watch import CarRow
 from donkeysim.sim.simulator import Simulator
+from donkeysim.watch.watchable import CarRow
 from donkeysim.wire.replies import Reply, StartLineCrossed, encode_reply
 from donkeysim.world.telemetry import Telemetry
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
 from donkeysim.serve.output import Output
-from donkeysim.serve.watch import CarRow, Outline, View
+from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.wire.messages import DriveCar, Request
 from donkeysim.world.tracks import list_scenes
 

@@ -6,8 +6,8 @@ from donkeysim.core import frames
 from donkeysim.core.errors import SceneError
 from donkeysim.serve.cast import CarOnStage
 from donkeysim.serve.stage_options import StageOptions
-from donkeysim.serve.view import find_node
 from donkeysim.sim.simulator import Simulator
+from donkeysim.watch.view import find_node
 from donkeysim.wire import messages, settings
 from donkeysim.wire.replies import NodePosition
 from donkeysim.world.specs import LidarSpec

@@ -12,7 +12,7 @@ from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, des
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.kernel import count_cached_kernels
 from donkeysim.core.types import PHYSICS_RATE
-from donkeysim.serve import orders, view
+from donkeysim.serve import orders
 from donkeysim.serve.cast import CarOnStage, Client, find_pose, make_event
 from donkeysim.serve.compose import Composer
 from donkeysim.serve.lock_step import LockStep, Turnstile
@@ -20,9 +20,10 @@ from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import PACE_CAR_BODY, PaceCar
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
-from donkeysim.serve.watch import CarRow, Outline, View
 from donkeysim.sim.compile_crew import CompileCrew
 from donkeysim.sim.simulator import Simulator
+from donkeysim.watch import view
+from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.scene import Scene

@@ -10,7 +10,7 @@ import websockets
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from donkeysim.core.image import decode_picture
-from donkeysim.serve.spectator import create_app
+from donkeysim.watch.spectator import create_app
 from donkeysim.web.serving import PageServer, bind_port
 from stand_ins.watched_stage import WatchedStage, make_telemetry
 

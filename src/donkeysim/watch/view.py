@@ -8,7 +8,7 @@ import numpy as np
 
 from donkeysim.core import frames
 from donkeysim.core.types import FloatArray
-from donkeysim.serve.watch import Outline
+from donkeysim.watch.watchable import Outline
 from donkeysim.world.scene import Path, Scene
 from donkeysim.world.specs import CameraSpec
 

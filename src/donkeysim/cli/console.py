@@ -1,0 +1,33 @@
+"""What commands show on the terminal: one console, and a progress bar for whatever takes longer than a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+console = Console(highlight=False)
+"""Standard output; plain text when it is not a terminal."""
+
+Report = Callable[[int, int], None]
+"""Called as report(done, total), often; cheap."""
+
+
+@contextmanager
+def show_progress(description: str) -> Iterator[Report]:
+    """Show a bar while the block runs; the block calls what it is given with how much of how much is done."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=not console.is_terminal) as progress:
+        task = progress.add_task(description, total=None)
+
+        def report(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        yield report

@@ -1,0 +1,90 @@
+"""`donkey`: every command of the car and the simulator, each in a module of `donkeysim.cli.commands`.
+
+A command's module is imported when the command is called, and by nothing else; argparse is used throughout, because
+the original's `--tub A B` needs options that take several values.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from donkeysim import __version__
+from donkeysim.core.errors import DonkeySimError, describe_unknown
+
+COMMANDS = {
+    "createcar": "make a car folder: manage.py, config.py, myconfig.py, train.py, data, models, logs",
+    "update": "bring the car folder here up to this version; myconfig.py, data and models stay",
+    "drive": "drive the car of this folder (the same as python manage.py drive)",
+    "train": "train a pilot from recorded drives",
+    "models": "list trained pilots",
+    "evaluate": "let a pilot drive laps faster than real time and write a report",
+    "sample": "record an expert's laps into a tub",
+    "demo": "record, train and evaluate in one go, ending in the report",
+    "tubclean": "look through a tub in the browser, cut out what should not be learnt",
+    "tubplot": "plot what a pilot says beside what the driver did",
+    "tubhist": "plot how often each value occurs in tubs",
+    "makemovie": "make a film of a tub",
+    "cnnactivations": "draw what a pilot's layers see in a picture",
+    "createjs": "describe a joystick that is not known yet",
+    "doctor": "look for what could keep donkeysim from working here",
+    "sim": "start the simulator, or install a launcher where the original's would lie",
+}
+"""Every command and what it does, in the order of the help."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Complains in one sentence, exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the sentence and where help is."""
+        print(f"{self.prog}: {message.rstrip('.')}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command; ends with its exit code: 0 done, 1 it could not be done, 2 asked wrongly, 130 interrupted."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    raise SystemExit(run(given))
+
+
+def run(given: Sequence[str]) -> int:
+    """Run a command given as words and return its exit code."""
+    if not given or given[0] in ("-h", "--help", "help"):
+        print(describe_commands())
+        return 0
+    if given[0] == "--version":
+        print(f"donkeysim {__version__}")
+        return 0
+    name, *rest = given
+    if name not in COMMANDS:
+        print(f"donkey: {describe_unknown('command', name, COMMANDS)}", file=sys.stderr)
+        return 2
+    command = import_module(f"donkeysim.cli.commands.{name}")
+    parser = CommandParser(prog=f"donkey {name}", description=command.__doc__, formatter_class=_keep_lines)
+    command.add_arguments(parser)
+    try:
+        return int(command.run(parser.parse_args(rest)))
+    except DonkeySimError as error:
+        print(f"donkey {name}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def describe_commands() -> str:
+    """Return the list of commands as the help shows it."""
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
+    return (
+        f"usage: donkey COMMAND [options]\n\nThe available commands are:\n{rows}\n\ndonkey COMMAND --help tells more."
+    )
+
+
+def _keep_lines(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, width=110, max_help_position=34)

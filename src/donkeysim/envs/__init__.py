@@ -1,0 +1,1 @@
+"""Environments: the simulator as Gymnasium sees it, in this process or behind a socket."""
