@@ -49,3 +49,7 @@ def describe_unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
     nearest = nearest_name(given, names)
     hint = f"; did you mean {nearest!r}?" if nearest else "."
     return f"unknown {kind} {shown!r}{hint} Valid: {', '.join(names)}."
+
+
+class TubError(DonkeySimError):
+    """A tub cannot be read, written or changed."""

@@ -1,0 +1,129 @@
+"""Catalogs: files of records, one JSON object a line, and a small file beside each that says how long its lines are."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from donkeysim.core.errors import TubError
+from donkeysim.tub.manifest import Manifest, name_catalog
+
+logger = logging.getLogger(__name__)
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_encode = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
+
+
+def format_record(contents: dict[str, Any]) -> bytes:
+    """Return a record's line; raises ValueError for a number that JSON does not have (nan, inf)."""
+    return (_encode(contents) + "\n").encode("ascii")
+
+
+def parse_record(line: bytes) -> dict[str, Any] | None:
+    """Return a line's record, or None when it is no JSON object."""
+    try:
+        return _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    try:  # more lenient: nan, half surrogate pairs
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def read_lines(path: Path) -> list[bytes]:
+    """Return a catalog's lines with their newlines; a torn last one, which a killed writer leaves, is left out.
+
+    Raises:
+        TubError: The file cannot be read.
+    """
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        raise TubError(f"the tub {path.parent} lacks a part: {path.name} cannot be read ({error.strerror}).") from error
+    if lines and not lines[-1].endswith(b"\n") and parse_record(lines[-1]) is None:
+        lines.pop()
+    return lines
+
+
+def list_catalogs(folder: Path, manifest: Manifest) -> list[str]:
+    """Return the catalogs that hold records: those of the manifest, and one begun just before its writer died."""
+    names = list(manifest.paths)
+    while _continues(folder / name_catalog(len(names)), manifest):
+        names.append(name_catalog(len(names)))
+    return names
+
+
+def _continues(path: Path, manifest: Manifest) -> bool:
+    if not path.is_file():
+        return False
+    first = next(iter(read_lines(path)), b"")
+    record = parse_record(first)
+    return record is not None and record.get("_index") == manifest.current_index
+
+
+def read_records(folder: Path, names: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield position and content of every record; a line that is none is skipped, counted and logged."""
+    position = 0
+    for name in names:
+        for line in read_lines(folder / name):
+            record = parse_record(line)
+            if record is None:
+                logger.error("%s: record %d cannot be read, skipping it", folder / name, position)
+            else:
+                yield position, record
+            position += 1
+
+
+@dataclass
+class LineTable:
+    """`catalog_N.catalog_manifest`: where a catalog's lines end; grows by a line at little cost."""
+
+    name: str
+    created_at: float
+    start_index: int
+    lengths: list[int]
+
+    def __post_init__(self) -> None:
+        self._text = bytearray(", ".join(map(str, self.lengths)).encode())
+
+    def add_line(self, length: int) -> None:
+        """Note one more line, its length in characters with the newline."""
+        if self.lengths:
+            self._text += b", "
+        self._text += str(length).encode()
+        self.lengths.append(length)
+
+    def remove_last_line(self) -> None:
+        """Forget the last line."""
+        self.lengths.pop()
+        self.__post_init__()
+
+    def format(self) -> bytes:
+        """Return the file's content."""
+        head = f'{{"created_at": {json.dumps(self.created_at)}, "line_lengths": ['.encode()
+        tail = f'], "path": {json.dumps(self.name)}, "start_index": {self.start_index}}}\n'.encode()
+        return head + self._text + tail
+
+
+def locate_table(catalog: Path) -> Path:
+    """Return where the line table of a catalog lies."""
+    return catalog.with_suffix(".catalog_manifest")
+
+
+def read_table(catalog: Path) -> LineTable | None:
+    """Return a catalog's line table, or None when there is none or it is broken."""
+    path = locate_table(catalog)
+    try:
+        content = json.loads(path.read_bytes())
+        lengths = [int(length) for length in content["line_lengths"]]
+        return LineTable(path.name, float(content["created_at"]), int(content["start_index"]), lengths)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

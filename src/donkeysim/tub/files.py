@@ -1,0 +1,100 @@
+"""The three ways a tub's files are written; each leaves the file whole or, at worst, with a torn tail.
+
+Nothing is synced to the disk: what the operating system has taken survives the end of the process, however it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from donkeysim.core.errors import TubError
+
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate newlines without it
+
+NEW_SUFFIX = ".new"
+"""Ending of a file that is about to replace another."""
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a whole file; a process that dies here leaves a part of it."""
+    with _open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as descriptor:
+        _write(descriptor, content)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Replace a file's content; whoever opens it at any moment finds all of the old or all of the new."""
+    fresh = path.with_name(path.name + NEW_SUFFIX)
+    try:
+        write_file(fresh, content)
+        os.replace(fresh, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise
+
+
+class AppendedFile:
+    """A file that only grows; a failed append is taken back."""
+
+    def __init__(self, path: Path, *, is_new: bool) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY | (os.O_TRUNC if is_new else 0)
+        self._descriptor: int | None = os.open(path, flags, 0o666)
+
+    def append(self, content: bytes) -> None:
+        """Append all of `content` or, when the disk takes only a part, nothing."""
+        assert self._descriptor is not None
+        before = os.fstat(self._descriptor).st_size
+        try:
+            _write(self._descriptor, content)
+        except OSError:
+            os.ftruncate(self._descriptor, before)
+            raise
+
+    def take_back(self, length: int) -> None:
+        """Cut the last `length` bytes off again."""
+        assert self._descriptor is not None
+        os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - length)
+
+    def close(self) -> None:
+        """Close the file; a second time does nothing."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+@contextlib.contextmanager
+def explain_failure(what: str) -> Iterator[None]:
+    """Turn an OSError of the block into one sentence.
+
+    Args:
+        what: What was tried, for example "record 12 into the tub data".
+
+    Raises:
+        TubError: The block failed.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
+            raise TubError(f"cannot write {what}: the disk is full. Earlier records are safe; make room.") from error
+        reason = error.strerror or str(error)
+        raise TubError(f"cannot write {what}: {reason} ({error.filename or 'no file named'}).") from error
+
+
+@contextlib.contextmanager
+def _open(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags | _BINARY, 0o666)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]

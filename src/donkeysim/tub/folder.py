@@ -1,0 +1,50 @@
+"""Finding tubs: the paths a person gives, and the name of the next tub in a folder of tubs."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from donkeysim.core.errors import TubError
+from donkeysim.tub.reader import TubReader
+
+
+def split_paths(given: str | Sequence[str]) -> list[Path]:
+    """Return the folders of `--tub A B` or `--tub A,B`, `~` expanded; a folder whose name has a comma counts as one."""
+    words = [given] if isinstance(given, str) else list(given)
+    paths: list[Path] = []
+    for word in words:
+        whole = Path(word).expanduser()
+        parts = [word] if whole.exists() else word.split(",")
+        paths += [Path(part.strip()).expanduser() for part in parts if part.strip()]
+    return paths
+
+
+def open_tubs(given: str | Sequence[str]) -> list[TubReader]:
+    """Open every tub of a list of paths.
+
+    Args:
+        given: Folders, as separate words or with commas between.
+
+    Raises:
+        TubError: No path is given, a path is no tub, or a tub has no living record.
+    """
+    paths = split_paths(given)
+    if not paths:
+        raise TubError("no tub is given; name at least one folder of records, for example --tub ./data.")
+    tubs = [TubReader(path) for path in paths]
+    for tub in tubs:
+        if next(iter(tub), None) is None:
+            kind = "all its records are deleted" if tub.deleted_indexes else "it has no records"
+            raise TubError(f"nothing can be read from the tub {tub.path}: {kind}; record a drive into it first.")
+    return tubs
+
+
+def next_tub_path(data_path: str | Path) -> Path:
+    """Return `data_path/tub_<n>_<yy-mm-dd>`, n one above the highest there is; the folder is not made."""
+    folder = Path(data_path).expanduser()
+    names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+    numbers = [int(match[1]) for name in names if (match := re.match(r"tub_(\d+)", name))]
+    return folder / f"tub_{max(numbers, default=0) + 1}_{time.strftime('%y-%m-%d')}"

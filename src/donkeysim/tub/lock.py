@@ -1,0 +1,67 @@
+"""One writer per tub: a lock that ends with the process that holds it, however that ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from donkeysim.core.errors import TubError
+from donkeysim.tub.files import explain_failure
+
+LOCK_NAME = ".lock"
+"""File in a tub's folder that its writer locks; it holds the writer's process number and stays behind, unlocked."""
+
+_LOCKED_BYTE = 1 << 20  # far behind the text, because Windows forbids reading a locked byte
+
+
+class TubLock:
+    """Holds a tub's lock from construction to `release`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            TubError: Another writer holds it, or the folder cannot be written to.
+        """
+        with explain_failure(f"into the tub {folder}"):
+            self._descriptor: int | None = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(self._descriptor)
+        except OSError as error:
+            holder = os.read(self._descriptor, 20).decode("ascii", "replace").strip()
+            self._close()
+            named = f" (process {holder})" if holder else ""
+            raise TubError(
+                f"the tub {folder} is being written to by another program{named}; end that one, or take another folder."
+            ) from error
+        with contextlib.suppress(OSError):  # a full disk keeps the number out, not the lock
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, f"{os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Let the next writer in; a second time does nothing."""
+        self._close()
+
+    def _close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

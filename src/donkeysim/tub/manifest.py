@@ -1,0 +1,152 @@
+"""`manifest.json`: what a tub holds, as five lines of JSON.
+
+==== ==========================================================================================
+line content
+==== ==========================================================================================
+1    inputs: the keys of a record
+2    types of these, one each
+3    the user's metadata
+4    the tub's own: when it began, its sessions
+5    catalogs: file names, index of the next record, records per catalog, deleted positions
+==== ==========================================================================================
+
+A position is the number of a record's line, counted over all catalogs from 0. It equals the record's `_index` unless
+somebody took lines out by hand; deletion counts positions, as the original does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from donkeysim.core.errors import TubError
+
+MANIFEST_NAME = "manifest.json"
+IMAGE_FOLDER = "images"
+DEFAULT_CATALOG_LENGTH = 1000
+"""Records per catalog."""
+
+
+@dataclass
+class Manifest:
+    """The content of `manifest.json`."""
+
+    inputs: list[str]
+    types: list[str]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    own_metadata: dict[str, Any] = field(default_factory=dict)
+    paths: list[str] = field(default_factory=list)
+    current_index: int = 0
+    max_len: int = DEFAULT_CATALOG_LENGTH
+    deleted_indexes: set[int] = field(default_factory=set)
+
+    @property
+    def session_ids(self) -> tuple[str, ...]:
+        """Full ids of all sessions, oldest first."""
+        sessions = self.own_metadata.get("sessions") or {}
+        return tuple(str(full_id) for full_id in sessions.get("all_full_ids", ()))
+
+    def add_session(self, full_id: str, number: int) -> None:
+        """Note a session; one that is noted already stays as it is."""
+        sessions = self.own_metadata.get("sessions") or {"all_full_ids": []}
+        if full_id in sessions["all_full_ids"]:
+            return
+        all_full_ids = [*sessions["all_full_ids"], full_id]
+        self.own_metadata["sessions"] = {"all_full_ids": all_full_ids, "last_id": number, "last_full_id": full_id}
+
+    def next_session_number(self) -> int:
+        """Return the number of the session that would begin now."""
+        sessions = self.own_metadata.get("sessions") or {}
+        return int(sessions["last_id"]) + 1 if sessions else 0
+
+
+def format_head(manifest: Manifest) -> str:
+    """Return lines 1 to 4."""
+    parts = (manifest.inputs, manifest.types, manifest.metadata, manifest.own_metadata)
+    return "".join(json.dumps(part) + "\n" for part in parts)
+
+
+def format_positions(positions: Iterable[int]) -> str:
+    """Return positions as a sorted JSON list."""
+    return json.dumps(sorted(positions))
+
+
+def format_manifest(manifest: Manifest) -> bytes:
+    """Return the whole file."""
+    deleted = format_positions(manifest.deleted_indexes)
+    return (format_head(manifest) + format_catalog_line(manifest, json.dumps(manifest.paths), deleted)).encode()
+
+
+def format_catalog_line(manifest: Manifest, paths: str, deleted: str) -> str:
+    """Return line 5, its two lists given as JSON because they are long and seldom change."""
+    return (
+        f'{{"paths": {paths}, "current_index": {manifest.current_index}, '
+        f'"max_len": {manifest.max_len}, "deleted_indexes": {deleted}}}\n'
+    )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read a tub's manifest; what a killed writer of the original left of it is enough.
+
+    That writer cuts lines off before it writes them anew: without line 5 the catalogs are looked for in the folder
+    and deletions are forgotten, without lines 3 and 4 the metadata is empty.
+
+    Raises:
+        TubError: There is no manifest, or its first two lines cannot be understood.
+    """
+    path = folder / MANIFEST_NAME
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise TubError(f"{folder} is no tub: {path.name} cannot be read ({error.strerror}).") from error
+    inputs, types, metadata, own, catalogs = (_parse_line(lines, number) for number in range(5))
+    if not (_is_strings(inputs) and _is_strings(types) and len(inputs) == len(types)):
+        raise TubError(f"{path} is broken: its first two lines should be lists of inputs and of their types.")
+    manifest = Manifest(inputs, types)
+    manifest.metadata = metadata if isinstance(metadata, dict) else {}
+    manifest.own_metadata = own if isinstance(own, dict) else {}
+    _take_catalogs(manifest, catalogs, folder)
+    return manifest
+
+
+def name_catalog(number: int) -> str:
+    """Return the file name of a catalog, counted from 0."""
+    return f"catalog_{number}.catalog"
+
+
+def _parse_line(lines: list[bytes], number: int) -> Any:
+    try:
+        return json.loads(lines[number])
+    except (IndexError, ValueError):
+        return None
+
+
+def _is_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _take_catalogs(manifest: Manifest, catalogs: Any, folder: Path) -> None:
+    try:
+        manifest.paths = [_check_name(name) for name in catalogs["paths"]]
+        manifest.current_index = int(catalogs["current_index"])
+        manifest.max_len = max(1, int(catalogs["max_len"]))
+        manifest.deleted_indexes = {int(position) for position in catalogs["deleted_indexes"]}
+    except (KeyError, TypeError, ValueError):
+        manifest.paths = _find_catalogs(folder)
+        manifest.deleted_indexes = set()
+
+
+def _check_name(name: Any) -> str:
+    if not isinstance(name, str) or Path(name).name != name:
+        raise ValueError(f"{name!r} is no file name")
+    return name
+
+
+def _find_catalogs(folder: Path) -> list[str]:
+    names: list[str] = []
+    while (folder / name_catalog(len(names))).is_file():
+        names.append(name_catalog(len(names)))
+    return names

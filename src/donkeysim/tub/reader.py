@@ -1,0 +1,132 @@
+"""Reading tubs: format 2 with or without session ids, and the older format of single files; never changes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from donkeysim.core.errors import TubError
+from donkeysim.core.types import ByteArray
+from donkeysim.tub.catalog import list_catalogs, read_records
+from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
+from donkeysim.tub.values import decode_picture
+
+IMAGE_KEY = "cam/image_array"
+
+
+@dataclass(frozen=True)
+class TubRecord:
+    """One record.
+
+    Attributes:
+        index: Its number as stored; consecutive numbers were recorded one after the other.
+        position: The number of its line in the tub, from 0; what deletion counts.
+        session_id: The drive it belongs to; "" in tubs that know none.
+        timestamp_ms: When it was recorded [ms since 1970].
+        values: What the catalog holds by input; a picture's value is its file name.
+        image_folder: Where its pictures lie.
+    """
+
+    index: int
+    position: int
+    session_id: str
+    timestamp_ms: int
+    values: dict[str, Any] = field(repr=False)
+    image_folder: Path = field(repr=False)
+
+    def load_image(self, key: str = IMAGE_KEY) -> ByteArray:
+        """Return a picture, shape [height, width, 3], or [height, width, 1] when it was stored grey.
+
+        Raises:
+            TubError: The record has none, or the file is missing or broken.
+        """
+        try:
+            return decode_picture(self.read_image(key))
+        except (OSError, ValueError, SyntaxError) as error:  # Pillow raises each for one or another broken file
+            raise TubError(f"the picture {self.locate_image(key)} is broken: {error}.") from error
+
+    def read_image(self, key: str = IMAGE_KEY) -> bytes:
+        """Return a picture's file as it is.
+
+        Raises:
+            TubError: The record has none, or the file is missing.
+        """
+        path = self.locate_image(key)
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise TubError(f"the picture {path} of record {self.index} cannot be read ({error.strerror}).") from error
+
+    def locate_image(self, key: str = IMAGE_KEY) -> Path:
+        """Return where a picture lies.
+
+        Raises:
+            TubError: The record has none under this key.
+        """
+        name = self.values.get(key)
+        if not isinstance(name, str) or Path(name).name != name:
+            raise TubError(f"record {self.index} in {self.image_folder.parent} has no picture {key!r}.")
+        return self.image_folder / name
+
+
+class TubReader:
+    """The records of one tub, as they are when they are asked for; a tub that is being written to may grow meanwhile.
+
+    Attributes:
+        path: The tub's folder.
+        inputs, types: Keys of a record and their types.
+        metadata: What the user noted.
+        deleted_indexes: Positions of deleted records.
+        sessions: Full ids of the drives, oldest first.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Open a tub.
+
+        Raises:
+            TubError: There is none.
+        """
+        self.path = Path(path).expanduser().absolute()
+        if not self.path.is_dir():
+            raise TubError(f"there is no tub {self.path}; give the folder that holds {MANIFEST_NAME}.")
+        manifest = read_manifest(self.path)
+        self.inputs = tuple(manifest.inputs)
+        self.types = tuple(manifest.types)
+        self.metadata = manifest.metadata
+        self.deleted_indexes = frozenset(manifest.deleted_indexes)
+        self.sessions = manifest.session_ids
+        self._catalogs = list_catalogs(self.path, manifest)
+        self._length: int | None = None
+
+    def __len__(self) -> int:
+        """Return how many living records there are; counted once, by reading them."""
+        if self._length is None:
+            self._length = sum(1 for _ in self)
+        return self._length
+
+    def __iter__(self) -> Iterator[TubRecord]:
+        """Yield the living records in order."""
+        return (record for record in self.iterate_all() if record.position not in self.deleted_indexes)
+
+    def iterate_all(self) -> Iterator[TubRecord]:
+        """Yield all records in order, the deleted ones too."""
+        folder = self.path / IMAGE_FOLDER
+        for position, values in read_records(self.path, self._catalogs):
+            yield make_record(position, values, folder)
+
+
+def make_record(position: int, content: dict[str, Any], image_folder: Path) -> TubRecord:
+    """Return the record of a catalog's line; old ones may lack what begins with an underscore."""
+    values = {key: value for key, value in content.items() if not key.startswith("_")}
+    index = content.get("_index", position)
+    timestamp = content.get("_timestamp_ms", 0)
+    return TubRecord(
+        index if isinstance(index, int) else position,
+        position,
+        str(content.get("_session_id", "")),
+        timestamp if isinstance(timestamp, int) else 0,
+        values,
+        image_folder,
+    )

@@ -1,0 +1,110 @@
+"""What a killed writer leaves behind, put in order again; by whoever writes next, under the tub's lock.
+
+A writer of ours leaves at most a torn last line, tables one record behind, a picture without a record, and a file that
+was about to replace another. A writer of the original may also leave a half-written manifest or line table.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from pathlib import Path
+
+from donkeysim.tub.catalog import (
+    LineTable,
+    list_catalogs,
+    locate_table,
+    parse_record,
+    read_lines,
+    read_table,
+)
+from donkeysim.tub.files import NEW_SUFFIX, replace_file
+from donkeysim.tub.manifest import MANIFEST_NAME, Manifest, format_manifest, read_manifest
+
+logger = logging.getLogger(__name__)
+
+
+def open_for_change(folder: Path) -> Manifest:
+    """Read a tub's manifest, and bring it and the files into order where a killed writer left them.
+
+    Raises:
+        TubError: This is no tub, or a catalog is missing.
+        OSError: A file cannot be written.
+    """
+    manifest = read_manifest(folder)
+    before = format_manifest(manifest)
+    manifest.paths = _drop_empty_tail(folder, list_catalogs(folder, manifest))
+    start = 0
+    for name in manifest.paths:
+        start += _repair_catalog(folder / name, start, is_last=name == manifest.paths[-1])
+    manifest.current_index = _find_next_index(folder, manifest, start)
+    manifest.deleted_indexes = {index for index in manifest.deleted_indexes if 0 <= index < start}
+    after = format_manifest(manifest)
+    if after != (folder / MANIFEST_NAME).read_bytes():
+        if after != before:
+            logger.warning("the tub %s was not closed properly; put in order, %d records", folder, start)
+        replace_file(folder / MANIFEST_NAME, after)
+    _remove_left_over(folder, manifest)
+    return manifest
+
+
+def _drop_empty_tail(folder: Path, names: list[str]) -> list[str]:
+    """Remove catalogs at the end that were begun and never written to: the original cannot open an empty one."""
+    while names and (folder / names[-1]).is_file() and not read_lines(folder / names[-1]):
+        catalog = folder / names.pop()
+        for path in (catalog, locate_table(catalog)):
+            path.unlink(missing_ok=True)
+    return names
+
+
+def _repair_catalog(catalog: Path, start: int, *, is_last: bool) -> int:
+    """Make the catalog end with a whole line and its table fit it; returns how many lines it has."""
+    table = read_table(catalog)
+    if table is not None and table.lengths and sum(table.lengths) == catalog.stat().st_size and not is_last:
+        return len(table.lengths)
+    lines = read_lines(catalog)
+    if not lines:
+        return 0
+    whole = b"".join(lines)
+    if not whole.endswith(b"\n"):
+        lines[-1] += b"\n"
+        whole += b"\n"
+    if len(whole) != catalog.stat().st_size:
+        _set_tail(catalog, whole)
+    lengths = [len(line.decode("utf-8", "replace")) for line in lines]
+    if table is None or table.lengths != lengths:
+        record = parse_record(lines[0]) or {}
+        created_at = table.created_at if table else time.time()
+        start_index = table.start_index if table else int(record.get("_index", start))
+        fitting = LineTable(locate_table(catalog).name, created_at, start_index, lengths)
+        replace_file(locate_table(catalog), fitting.format())
+    return len(lines)
+
+
+def _set_tail(catalog: Path, whole: bytes) -> None:
+    """Cut a torn last line off, or end the last one with its newline."""
+    with catalog.open("r+b") as file:
+        if len(whole) < catalog.stat().st_size:
+            file.truncate(len(whole))
+        else:
+            file.seek(len(whole) - 1)
+            file.write(b"\n")
+
+
+def _find_next_index(folder: Path, manifest: Manifest, line_count: int) -> int:
+    """Return the index of the next record: behind the last, and the number of lines wherever the two agree."""
+    if not manifest.paths:
+        return manifest.current_index
+    last = parse_record(read_lines(folder / manifest.paths[-1])[-1]) or {}
+    last_index = last.get("_index")
+    if last_index == line_count - 1:
+        return line_count
+    return max(manifest.current_index, line_count, last_index + 1 if isinstance(last_index, int) else 0)
+
+
+def _remove_left_over(folder: Path, manifest: Manifest) -> None:
+    names = [MANIFEST_NAME, *(locate_table(folder / name).name for name in manifest.paths[-1:])]
+    for name in names:
+        with contextlib.suppress(OSError):
+            (folder / (name + NEW_SUFFIX)).unlink(missing_ok=True)

@@ -1,0 +1,137 @@
+"""Values of a record: from what a car's channels carry to what a catalog's line and a picture file hold."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from donkeysim.core.errors import TubError, describe_unknown
+from donkeysim.core.types import ByteArray
+
+IMAGE_TYPE = "image_array"
+
+
+def check_types(inputs: Sequence[str], types: Sequence[str]) -> None:
+    """Check that every input has a type that a tub knows.
+
+    Raises:
+        TubError: It has not.
+    """
+    if len(inputs) != len(types):
+        raise TubError(f"a tub needs one type for each input; given are {len(inputs)} inputs and {len(types)} types.")
+    for kind in types:
+        if kind != IMAGE_TYPE and kind not in _CONVERSIONS:
+            raise TubError(describe_unknown("type of a tub's input", kind, (IMAGE_TYPE, *_CONVERSIONS)))
+
+
+def convert_values(record: Mapping[str, object], types: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return a record's plain values and its pictures as JPEG; None and keys that the tub does not have are left out.
+
+    Raises:
+        TubError: A value does not fit its type, or is not a finite number.
+    """
+    values: dict[str, Any] = {}
+    pictures: dict[str, bytes] = {}
+    for key, value in record.items():
+        kind = types.get(key)
+        if kind is None or value is None:
+            continue
+        if kind == IMAGE_TYPE:
+            pictures[key] = encode_picture(key, value)
+        else:
+            values[key] = _convert(key, kind, value)
+    return values, pictures
+
+
+def name_picture(index: int, key: str) -> str:
+    """Return the file name of a record's picture."""
+    return f"{index}_{key.replace('/', '_')}_.jpg"
+
+
+def encode_picture(key: str, value: object) -> bytes:
+    """Return a picture as the JPEG that Pillow makes when nothing is said (quality 75).
+
+    Args:
+        key: The input it belongs to.
+        value: uint8, shape [height, width, 3], or grey [height, width] or [height, width, 1].
+
+    Raises:
+        TubError: It is no such picture.
+    """
+    picture = np.asarray(value)
+    if picture.ndim == 3 and picture.shape[2] == 1:
+        picture = picture[:, :, 0]
+    fits = picture.ndim == 2 or (picture.ndim == 3 and picture.shape[2] == 3)
+    if picture.dtype != np.uint8 or not fits or not picture.size:
+        raise TubError(
+            f"{key} is no picture: it has shape {picture.shape} and type {picture.dtype}; "
+            "a tub takes [height, width, 3] or [height, width] of uint8."
+        )
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, format="JPEG")
+    return buffer.getvalue()
+
+
+def decode_picture(data: bytes) -> ByteArray:
+    """Return the pixels of a picture file, shape [height, width, 3], or [height, width, 1] when it is grey.
+
+    Raises:
+        OSError: It cannot be decoded.
+    """
+    with Image.open(io.BytesIO(data)) as image:
+        if image.mode == "L":
+            return np.asarray(image)[:, :, np.newaxis]
+        return np.asarray(image.convert("RGB"))
+
+
+def _convert(key: str, kind: str, value: object) -> Any:
+    try:
+        converted = _CONVERSIONS[kind](value)
+    except (TypeError, ValueError, OverflowError, AttributeError) as error:
+        raise TubError(f"{key} should be of the type {kind}, and {_shorten(value)} is not: {error}.") from error
+    if not _is_finite(converted):
+        raise TubError(f"{key} is {_shorten(value)}; a tub keeps finite numbers only.")
+    return converted
+
+
+def _take_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("it is no text")
+    return value
+
+
+def _take_array(value: Any) -> Any:
+    return value.tolist()
+
+
+def _take_list(value: Any) -> list[Any]:
+    return [item.item() if isinstance(item, np.generic) else item for item in value]
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "float": float,
+    "int": int,
+    "boolean": bool,
+    "str": _take_text,
+    "nparray": _take_array,
+    "list": _take_list,
+    "vector": _take_list,
+}
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, list):
+        return all(map(_is_finite, value))
+    return True
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,256 @@
+"""Writing a tub: pictures, catalogs and manifest as the original writes them, in an order that survives a kill.
+
+A record is written in four steps: its pictures; its line at the end of the catalog; the catalog's line table; the
+manifest. The last two files are replaced whole. Wherever the process dies, the original's reader finds five lines in
+the manifest, a whole line table and no empty catalog beside it; a line whose tables are one behind it reads all the
+same, and a torn line it skips. A catalog comes into being with its first record, before the manifest names it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from donkeysim.core.errors import TubError
+from donkeysim.tub.catalog import LineTable, format_record, locate_table, read_table
+from donkeysim.tub.edit import find_last_alive
+from donkeysim.tub.files import AppendedFile, explain_failure, replace_file, write_file
+from donkeysim.tub.lock import TubLock
+from donkeysim.tub.manifest import (
+    DEFAULT_CATALOG_LENGTH,
+    IMAGE_FOLDER,
+    MANIFEST_NAME,
+    Manifest,
+    format_catalog_line,
+    format_head,
+    format_manifest,
+    format_positions,
+    name_catalog,
+)
+from donkeysim.tub.repair import open_for_change
+from donkeysim.tub.values import check_types, convert_values, name_picture
+
+logger = logging.getLogger(__name__)
+
+
+class TubWriter:
+    """Appends records to a tub, new or old; the only writer of it while it is open."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        inputs: Sequence[str] = (),
+        types: Sequence[str] = (),
+        metadata: Sequence[tuple[str, str]] = (),
+        max_catalog_len: int = DEFAULT_CATALOG_LENGTH,
+    ) -> None:
+        """Open or make a tub.
+
+        Args:
+            path: Its folder; made when there is none.
+            inputs: Keys of a record; empty: those of the stored tub.
+            types: One for each input: float, int, boolean, str, nparray, list, vector or image_array.
+            metadata: What a new tub is to remember; a stored tub keeps its own.
+            max_catalog_len: Records per catalog of a new tub.
+
+        Raises:
+            TubError: The stored tub has other inputs or types, another program writes to it, it is of an older
+                format, or the folder cannot be written to.
+        """
+        check_types(inputs, types)
+        if max_catalog_len < 1:
+            raise TubError(f"a catalog holds at least one record; {max_catalog_len} were given.")
+        self.path = Path(path).expanduser().absolute()
+        with explain_failure(f"the tub {self.path}"):
+            (self.path / IMAGE_FOLDER).mkdir(parents=True, exist_ok=True)
+        self._lock = TubLock(self.path)
+        try:
+            with explain_failure(f"the tub {self.path}"):
+                fresh = Manifest(list(inputs), list(types), dict(metadata), max_len=max_catalog_len)
+                self._manifest = _open_manifest(self.path, fresh)
+                self._open_last_catalog()
+        except BaseException:
+            self._lock.release()
+            raise
+        self._types = dict(zip(self._manifest.inputs, self._manifest.types, strict=True))
+        self._session = self._manifest.next_session_number()
+        self.session_id = f"{time.strftime('%y-%m-%d')}_{self._session}"
+        self._forget_texts()
+        self._is_open = True
+
+    @property
+    def current_index(self) -> int:
+        """Index of the next record."""
+        return self._manifest.current_index
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Keys of a record."""
+        return tuple(self._manifest.inputs)
+
+    def write_record(self, record: Mapping[str, object]) -> int:
+        """Append a record and return its index.
+
+        Args:
+            record: Values by input; None and unknown keys are left out; pictures are [height, width, 3] of uint8.
+
+        Raises:
+            TubError: A value does not fit its type (nothing was written), or the disk is full; earlier records stay.
+        """
+        self._check_open()
+        values, pictures = convert_values(record, self._types)
+        index = self._manifest.current_index
+        names = {key: name_picture(index, key) for key in pictures}
+        private = {"_index": index, "_session_id": self.session_id, "_timestamp_ms": round(time.time() * 1000)}
+        line = format_record({**values, **names, **private})
+        with explain_failure(f"record {index} into the tub {self.path}"):
+            self._write_pictures({names[key]: data for key, data in pictures.items()})
+            self._write_line(line)
+            self._manifest.current_index += 1
+            self._note_session()
+            self._write_manifest()
+        return index
+
+    def delete_last_n_records(self, count: int) -> int:
+        """Mark the last `count` living records as deleted; returns how many there were."""
+        self._check_open()
+        chosen = find_last_alive(self._manifest.current_index, self._manifest.deleted_indexes, count)
+        if chosen:
+            self._manifest.deleted_indexes.update(chosen)
+            self._forget_texts()
+            with explain_failure(f"deletions into the tub {self.path}"):
+                self._write_manifest()
+        return len(chosen)
+
+    def close(self) -> None:
+        """Let the tub go; a second time does nothing. Every record is already where it belongs."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        if self._catalog:
+            self._catalog.close()
+        self._lock.release()
+        logger.info("closed the tub %s with %d records", self.path, len(self))
+
+    def __len__(self) -> int:
+        """Return how many living records there are."""
+        return self._manifest.current_index - len(self._manifest.deleted_indexes)
+
+    def __enter__(self) -> TubWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise TubError(f"the tub {self.path} is closed; open it again to write to it.")
+
+    def _open_last_catalog(self) -> None:
+        self._catalog: AppendedFile | None = None
+        self._table: LineTable | None = None
+        if self._manifest.paths:
+            catalog = self.path / self._manifest.paths[-1]
+            self._table = read_table(catalog)
+            self._catalog = AppendedFile(catalog, is_new=False)
+
+    def _write_pictures(self, pictures: Mapping[str, bytes]) -> None:
+        try:
+            for name, data in pictures.items():
+                write_file(self.path / IMAGE_FOLDER / name, data)
+        except OSError:
+            for name in pictures:
+                with contextlib.suppress(OSError):
+                    (self.path / IMAGE_FOLDER / name).unlink(missing_ok=True)
+            raise
+
+    def _write_line(self, line: bytes) -> None:
+        """Write catalog line and line table; on failure neither has it."""
+        index = self._manifest.current_index
+        if self._catalog is None or self._table is None or index % self._manifest.max_len == 0:
+            self._begin_catalog(line)
+            return
+        catalog = self.path / self._manifest.paths[-1]
+        self._catalog.append(line)
+        self._table.add_line(len(line))
+        try:
+            replace_file(locate_table(catalog), self._table.format())
+        except OSError:
+            self._table.remove_last_line()
+            self._catalog.take_back(len(line))
+            raise
+
+    def _begin_catalog(self, line: bytes) -> None:
+        catalog = self.path / name_catalog(len(self._manifest.paths))
+        table = LineTable(locate_table(catalog).name, time.time(), self._manifest.current_index, [len(line)])
+        file = AppendedFile(catalog, is_new=True)
+        try:
+            file.append(line)
+            replace_file(locate_table(catalog), table.format())
+        except OSError:
+            file.close()
+            catalog.unlink(missing_ok=True)
+            raise
+        if self._catalog:
+            self._catalog.close()
+        self._catalog, self._table = file, table
+        self._manifest.paths.append(catalog.name)
+        self._forget_texts()
+
+    def _note_session(self) -> None:
+        if self._manifest.session_ids[-1:] != (self.session_id,):
+            self._manifest.add_session(self.session_id, self._session)
+            self._forget_texts()
+
+    def _forget_texts(self) -> None:
+        """Have the parts of the manifest that seldom change made anew."""
+        self._head = format_head(self._manifest)
+        self._paths_text = json.dumps(self._manifest.paths)
+        self._deleted_text = format_positions(self._manifest.deleted_indexes)
+
+    def _write_manifest(self) -> None:
+        line = format_catalog_line(self._manifest, self._paths_text, self._deleted_text)
+        replace_file(self.path / MANIFEST_NAME, (self._head + line).encode())
+
+
+def _open_manifest(folder: Path, fresh: Manifest) -> Manifest:
+    """Return the stored manifest, put in order, or write a fresh one."""
+    if not (folder / MANIFEST_NAME).exists():
+        _refuse_old_format(folder)
+        fresh.own_metadata["created_at"] = time.time()
+        replace_file(folder / MANIFEST_NAME, format_manifest(fresh))
+        return fresh
+    stored = open_for_change(folder)
+    if fresh.inputs or fresh.types:
+        _compare_inputs(folder, stored, fresh)
+    return stored
+
+
+def _refuse_old_format(folder: Path) -> None:
+    if (folder / "meta.json").exists():
+        raise TubError(
+            f"{folder} holds a tub of the format before 2 (meta.json), which can be read but not added to; "
+            "take another folder."
+        )
+
+
+def _compare_inputs(folder: Path, stored: Manifest, fresh: Manifest) -> None:
+    old, new = (dict(zip(each.inputs, each.types, strict=True)) for each in (stored, fresh))
+    if stored.inputs == fresh.inputs and stored.types == fresh.types:
+        return
+    differences: list[str] = [
+        *(f"{key} ({kind}) is new" for key, kind in new.items() if key not in old),
+        *(f"{key} ({kind}) is missing" for key, kind in old.items() if key not in new),
+        *(f"{key} is {new[key]}, stored as {kind}" for key, kind in old.items() if new.get(key, kind) != kind),
+    ]
+    raise TubError(
+        f"the tub {folder} stores other inputs than this drive records: "
+        f"{'; '.join(differences) or 'the same in another order'}. Take another folder, or record the same."
+    )
