@@ -1,0 +1,204 @@
+"""A car's configuration: config.py, and over it myconfig.py, as the original reads them; but mistakes are told.
+
+Both files are Python that is run, each in a namespace of its own; names in capitals are the keys. Keys that a
+config.py of another version lacks take their defaults.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import traceback
+import types
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from donkeysim.car.keys import describe_bad_value
+from donkeysim.car.unused_keys import UNUSED_KEYS, is_untouched
+from donkeysim.core.errors import SpecError, nearest_name
+
+_log = logging.getLogger(__name__)
+
+TEMPLATE_FOLDER = Path(__file__).with_name("template")
+"""The files that `donkey createcar` writes; its config.py holds the defaults."""
+
+
+class Config:
+    """The keys of a car as attributes, for example `config.IMAGE_W`; written like the original's, for its users' code.
+
+    Further keys may be set at any time. A missing one fails with the nearest name.
+    """
+
+    def __init__(self, values: Mapping[str, Any] | None = None, sources: Mapping[str, Path] | None = None) -> None:
+        """Take the keys from a dictionary.
+
+        Args:
+            values: Value of each key.
+            sources: The file that set each key, for messages, as far as known.
+        """
+        self.__dict__.update(values or {})
+        self.__dict__["_sources"] = dict(sources or {})
+
+    def __getattr__(self, name: str) -> Any:
+        nearest = nearest_name(name, filter(str.isupper, vars(self)))
+        hint = f"; did you mean {nearest}?" if nearest else "; give it a value in myconfig.py."
+        raise AttributeError(f"the configuration has no key {name}{hint}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all keys and their values, sorted by name."""
+        return {name: self.__dict__[name] for name in sorted(self.__dict__) if name.isupper()}
+
+    def locate(self, name: str) -> str:
+        """Return "file, line N: name" of a key, for a sentence about its value; the name alone when unknown."""
+        source = self.__dict__["_sources"].get(name)
+        return f"{_locate(source, name)}: {name}" if source else name
+
+    def __str__(self) -> str:
+        return str(list(self.to_dict().items()))
+
+
+def load_config(
+    config_path: str | os.PathLike[str] | None = None, myconfig: str = "myconfig.py", *, driving: bool = True
+) -> Config:
+    """Read a car folder's configuration.
+
+    Args:
+        config_path: The config.py; without it the one in the working folder.
+        myconfig: File beside it, or anywhere when absolute, whose keys win.
+        driving: The car is to be driven, so that `DONKEY_GYM = False` is an error.
+
+    Raises:
+        SpecError: A file is missing or is no Python, or a key has a value that it does not take.
+    """
+    path = Path("config.py" if config_path is None else config_path).expanduser()
+    if not path.is_file():
+        raise SpecError(f"there is no {path.resolve()}; make a car folder with `donkey createcar`, then work in it.")
+    defaults = read_defaults(path.parent)
+    given = run_file(path)
+    own_path = path.parent / Path(myconfig).expanduser()
+    own = _run_own(own_path, is_asked_for=myconfig != "myconfig.py")
+    if set(defaults) <= set(given):
+        _report_unused(path, given, defaults)
+    else:
+        given = _adapt_foreign(path, given)
+    _report_unused(own_path, own, defaults)
+    sources = dict.fromkeys(given, path) | dict.fromkeys(own, own_path)
+    config = Config(defaults | given | own, sources)
+    check_values(config)
+    if driving and not config.DONKEY_GYM:
+        raise SpecError(
+            f"{config.locate('DONKEY_GYM')} is False, but real hardware is not driven by this project: set DONKEY_GYM "
+            f"= True in {own_path}."
+        )
+    return config
+
+
+def make_default_config(folder: str | os.PathLike[str] = ".", changes: Mapping[str, Any] | None = None) -> Config:
+    """Return what a car folder that nobody has changed says, for work outside of one.
+
+    Args:
+        folder: Stands for the car folder; need not exist.
+        changes: Keys that differ.
+
+    Raises:
+        SpecError: A change has a value that its key does not take.
+    """
+    config = Config(read_defaults(Path(folder)) | dict(changes or {}))
+    check_values(config)
+    return config
+
+
+def read_defaults(folder: Path) -> dict[str, Any]:
+    """Return all keys of a car folder and their defaults."""
+    return _run_source(TEMPLATE_FOLDER / "config.py", folder / "config.py")
+
+
+def run_file(path: Path) -> dict[str, Any]:
+    """Run a configuration file and return its keys.
+
+    Raises:
+        SpecError: It cannot be read, or fails; the text names file and line.
+    """
+    return _run_source(path, path)
+
+
+def check_values(config: Config) -> None:
+    """Check the value of every key.
+
+    Raises:
+        SpecError: A key has a value that it does not take; the text says where it stands and what it takes.
+    """
+    for name, value in config.to_dict().items():
+        wrong = describe_bad_value(name, value)
+        if wrong:
+            raise SpecError(config.locate(name).removesuffix(name) + wrong)
+
+
+def _run_source(source: Path, path: Path) -> dict[str, Any]:
+    """Run the file `source` as if it were `path` and return its names in capitals."""
+    module = types.ModuleType("config")
+    module.__file__ = str(path)
+    try:
+        exec(compile(source.read_bytes(), str(path), "exec"), module.__dict__)
+    except OSError as error:
+        raise SpecError(f"cannot read {path}: {error.strerror or error}.") from error
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise SpecError(f"{path}{line}: this is no Python: {error.msg}: {(error.text or '').strip()!r}.") from error
+    except Exception as error:
+        raise SpecError(_describe_failure(path, error)) from error
+    return {name: value for name, value in vars(module).items() if name.isupper()}
+
+
+def _describe_failure(path: Path, error: Exception) -> str:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    place = f"{path}, line {lines[-1]}" if lines else str(path)
+    text = f"{place}: {type(error).__name__}: {error}"
+    if isinstance(error, NameError) and error.name and error.name.isupper():
+        text += "; this file does not see the names of config.py, write the whole value here"
+    return text.rstrip(".") + "."
+
+
+def _run_own(path: Path, is_asked_for: bool) -> dict[str, Any]:
+    if path.is_file():
+        return run_file(path)
+    if is_asked_for:
+        raise SpecError(f"there is no {path}; --myconfig takes a file in the car folder, or a whole path.")
+    _log.warning("there is no %s: all keys are as in config.py", path)
+    return {}
+
+
+def _adapt_foreign(path: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of a config.py that another version wrote, without a joystick nobody asked for."""
+    _log.warning("%s was written by another version; `donkey update` in its folder brings it up to this one", path)
+    if not given.get("USE_JOYSTICK_AS_DEFAULT"):
+        return given
+    _log.warning("USE_JOYSTICK_AS_DEFAULT is left off, so that the page can drive; myconfig.py can set it to True")
+    return given | {"USE_JOYSTICK_AS_DEFAULT": False}
+
+
+def _report_unused(path: Path, given: Mapping[str, Any], defaults: Iterable[str]) -> None:
+    """Log each key that nothing will come of: the original's that a simulated car has no use for, and unknown ones."""
+    known = set(defaults)
+    for name, value in given.items():
+        if name in known or name.startswith("CUSTOM"):
+            continue
+        if name not in UNUSED_KEYS:
+            nearest = nearest_name(name, known)
+            hint = f"did you mean {nearest}?" if nearest else "nothing reads it but your own parts."
+            _log.warning("%s: the key %s is not known; %s", _locate(path, name), name, hint)
+        elif not is_untouched(name, value):
+            _log.warning("%s: %s has no effect: %s.", _locate(path, name), name, UNUSED_KEYS[name].reason)
+
+
+def _locate(path: Path, name: str) -> str:
+    """Return "file, line N" of the last line that sets a key, or the file alone."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return str(path)
+    pattern = re.compile(rf"(?:\w+\s*=\s*)*{re.escape(name)}\s*(?::[^=]*)?=(?!=)")
+    numbers = [number for number, line in enumerate(lines, start=1) if pattern.match(line.lstrip())]
+    return f"{path}, line {numbers[-1]}" if numbers else str(path)

@@ -1,0 +1,131 @@
+"""The defaults of this car.
+
+Leave this file as it is: `donkey update` replaces it. What you want otherwise goes into myconfig.py beside it, where
+every line below waits behind a "#". What a key takes is told by the guide and, when a value is wrong, by the program.
+"""
+
+import os
+
+# ---- Paths
+CAR_PATH = PACKAGE_PATH = os.path.dirname(os.path.realpath(__file__))  # this folder
+DATA_PATH = os.path.join(CAR_PATH, "data")  # where drives are recorded
+MODELS_PATH = os.path.join(CAR_PATH, "models")  # where pilots without a path are saved, and the page looks for pilots
+
+# ---- Vehicle loop
+DRIVE_LOOP_HZ = 20  # loops per second; each records at most one picture
+MAX_LOOPS = None  # end after so many loops; None: drive until stopped
+
+# ---- Camera
+IMAGE_W = 160  # width of a picture in pixels
+IMAGE_H = 120  # height of a picture in pixels
+IMAGE_DEPTH = 3  # 3: colour, 1: grey
+
+# ---- Simulator
+DONKEY_GYM = True  # the car is a simulated one; this project drives no other
+DONKEY_SIM_PATH = ""  # "": the simulator built in; or the path of a simulator to start; or "remote": at SIM_HOST
+DONKEY_GYM_ENV_NAME = "donkey-generated-track-v0"  # the track
+GYM_CONF = {  # how the car looks and who drives it; also the camera, as the original takes it
+    "body_style": "donkey",  # donkey, bare, car01, cybertruck, f1
+    "body_rgb": (128, 128, 128),  # colour of the body, 0 to 255 each
+    "car_name": "car",  # the name plate
+    "font_size": 100,  # its letters
+    "racer_name": "Your Name",
+    "country": "Place",
+    "bio": "I race robots.",
+}
+SIM_HOST = "127.0.0.1"  # where the simulator listens when DONKEY_SIM_PATH is "remote"
+SIM_PORT = 9091  # and on which port; a simulator started by DONKEY_SIM_PATH is told to listen there
+SIM_ARTIFICIAL_LATENCY = 0  # milliseconds by which pictures are late, and controls too, as over a slow network
+SIM_SEED = 0  # of every random number of the simulator
+SIM_RECORD_LOCATION = False  # record pos/pos_x, pos_y, pos_z, pos/speed, pos/cte
+SIM_RECORD_GYROACCEL = False  # record gyro/gyro_x, y, z and accel/accel_x, y, z
+SIM_RECORD_VELOCITY = False  # record vel/vel_x, y, z
+SIM_RECORD_LIDAR = False  # record lidar/dist_array
+
+# ---- Control page
+WEB_CONTROL_HOST = "127.0.0.1"  # "0.0.0.0": phones in this network may drive too, with the token that is printed
+WEB_CONTROL_PORT = int(os.getenv("WEB_CONTROL_PORT", "8887"))  # http://localhost:8887/drive
+WEB_CONTROL_TLS = False  # serve over https, with a certificate of our own; phones need it for tilt control
+WEB_INIT_MODE = "user"  # who drives at the start: "user", "local_angle" (pilot steers) or "local" (pilot drives)
+SHOW_PILOT_IMAGE = False  # show the pilot's transformed picture while it drives
+WATCH_PAGE_PORT = 9093  # page to watch the car from outside, built-in simulator only; 0: any free port, None: no page
+
+# ---- Joystick
+USE_JOYSTICK_AS_DEFAULT = False  # as if every drive had --js
+CONTROLLER_TYPE = "xbox"  # ps3, ps3sixad, ps4, xbox, xboxswapped, nimbus, wiiu, F710, rc3, or custom (my_joystick.py)
+JOYSTICK_DEVICE_FILE = "/dev/input/js0"  # the device
+JOYSTICK_MAX_THROTTLE = 0.5  # throttle at full stick; buttons change it while driving
+JOYSTICK_STEERING_SCALE = 1.0  # steering at full stick
+JOYSTICK_DEADZONE = 0.01  # throttle below it does not record
+JOYSTICK_THROTTLE_DIR = -1.0  # -1.0: forward is stick up; 1.0: stick down
+
+# ---- Recording
+AUTO_RECORD_ON_THROTTLE = True  # record whenever a person gives throttle with the joystick
+RECORD_DURING_AI = False  # record while a pilot drives too, with what it said
+AUTO_CREATE_NEW_TUB = False  # record each drive into a new tub data/tub_1_26-01-31 rather than all into data
+REC_COUNT_ALERT = 1000  # say so each time that many more records are there
+METADATA = []  # pairs (key, value) written into the tub, as --meta key:value does
+
+# ---- Driving with a pilot
+AI_THROTTLE_MULT = 1.0  # the pilot's throttle times this
+AI_LAUNCH_DURATION = 0.0  # seconds of launch throttle when the pilot takes over; 0.0: no launch
+AI_LAUNCH_THROTTLE = 0.0  # that throttle
+AI_LAUNCH_ENABLE_BUTTON = "R2"  # joystick button that arms the launch
+AI_LAUNCH_KEEP_ENABLED = False  # launch each time the pilot takes over, without arming
+
+# ---- Training
+DEFAULT_MODEL_TYPE = "linear"  # linear, categorical, inferred, memory, imu, behavior, localizer, rnn, 3d
+BATCH_SIZE = 128  # records per training step
+TRAIN_TEST_SPLIT = 0.8  # share of the records to train with; the others validate
+MAX_EPOCHS = 100  # rounds through all records, at most
+EARLY_STOP_PATIENCE = 5  # rounds without progress before training ends
+MIN_DELTA = 0.0005  # smaller changes of the validation loss are no progress
+SHOW_PLOT = True  # draw the losses into a picture beside the model
+VERBOSE_TRAIN = True  # show progress within a round
+PRINT_MODEL_SUMMARY = True  # list the layers before training
+CREATE_TF_LITE = True  # write the model as .onnx too, where the original writes .tflite
+SAVE_MODEL_AS_H5 = False  # name a pilot without --model .h5
+TRAIN_SEED = 0  # of the split, the first weights, the order and the augmentations
+TRAIN_PRECISION = "auto"  # "float32", "bfloat16", or "auto": bfloat16 where the processor computes with it
+MODEL_CATEGORICAL_MAX_THROTTLE_RANGE = 0.8  # largest throttle that a categorical pilot can say
+SEQUENCE_LENGTH = 3  # pictures, or earlier controls, that rnn, 3d and memory look at
+MEM_DEPTH = 0  # further layers over the earlier controls of a memory pilot
+TRAIN_FILTER = None  # a function of a record, true for those to train with
+TRAIN_BEHAVIORS = False  # record and train which of BEHAVIOR_LIST is on
+BEHAVIOR_LIST = ["Left_Lane", "Right_Lane"]  # what a behavior pilot can be told to do
+TRAIN_LOCALIZER = False  # record and train in which of NUM_LOCATIONS parts of the track the car is
+NUM_LOCATIONS = 10
+
+# ---- Pictures: augmented in training only, transformed in driving too
+AUGMENTATIONS = []  # of "BRIGHTNESS", "BLUR", each on every second picture
+AUG_BRIGHTNESS_RANGE = 0.2  # brightness and contrast change by up to this share
+AUG_BLUR_RANGE = (0, 3)  # standard deviation of the blur in pixels, from, to
+TRANSFORMATIONS = []  # before augmentation, in this order, for example ["CROP", "RGB2GRAY", "GRAY2RGB"]
+POST_TRANSFORMATIONS = []  # after augmentation
+ROI_CROP_TOP = 45  # CROP: rows to black out at the top
+ROI_CROP_BOTTOM = 0  # at the bottom
+ROI_CROP_RIGHT = 0  # columns to black out at the right
+ROI_CROP_LEFT = 0  # at the left
+ROI_TRAPEZE_LL = 0  # TRAPEZE: columns of its corners lower left,
+ROI_TRAPEZE_LR = 160  # lower right,
+ROI_TRAPEZE_UL = 20  # upper left,
+ROI_TRAPEZE_UR = 140  # upper right; TRAPEZE_EDGE counts right columns from the right edge
+ROI_TRAPEZE_MIN_Y = 60  # row of its upper edge
+ROI_TRAPEZE_MAX_Y = 120  # row of its lower edge; TRAPEZE_EDGE counts it from the bottom
+CANNY_LOW_THRESHOLD = 60  # CANNY: an edge goes on while it is steeper than this
+CANNY_HIGH_THRESHOLD = 110  # and begins where it is steeper than this
+CANNY_APERTURE = 3  # size of its filter: 3, 5 or 7
+BLUR_KERNEL = 5  # BLUR: width of its filter, odd
+BLUR_KERNEL_Y = None  # its height, when another than the width
+BLUR_GAUSSIAN = True  # False: plain mean
+RESIZE_WIDTH = 160  # RESIZE: to this width
+RESIZE_HEIGHT = 120  # and height
+SCALE_WIDTH = 1.0  # SCALE: width times this
+SCALE_HEIGHT = None  # height times this, when another than the width
+
+# ---- Terminal
+HAVE_CONSOLE_LOGGING = True  # write to the terminal what happens
+LOGGING_LEVEL = "INFO"  # DEBUG, INFO, WARNING, ERROR, CRITICAL
+LOGGING_FORMAT = "%(message)s"  # a format of Python's logging
+SHOW_FPS = False  # print how many loops per second were driven
+FPS_DEBUG_INTERVAL = 10  # every so many seconds
