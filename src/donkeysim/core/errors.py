@@ -30,9 +30,9 @@ class ShapeError(DonkeySimError):
     """An array does not have the shape its function documents."""
 
 
-def nearest_name(given: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed name nearest to `given`, or None when nothing is near."""
-    matches = difflib.get_close_matches(given, list(allowed), n=1, cutoff=0.5)
+def nearest_name(given: str, allowed: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """Return the allowed name nearest to `given`, or None when nothing is nearer than `cutoff` (1: the same)."""
+    matches = difflib.get_close_matches(given, list(allowed), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 

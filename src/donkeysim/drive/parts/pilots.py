@@ -1,0 +1,206 @@
+"""The pilots a car can drive with: which there are, which is chosen, and the part that asks it how to drive."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.types import ByteArray
+from donkeysim.drive.pilot import Pilot
+
+logger = logging.getLogger(__name__)
+
+PILOT_SUFFIXES = (".h5", ".keras", ".onnx")
+
+LOOK_SECONDS = 0.5
+"""How often the models' folder and the pilot's file are looked at."""
+
+FileState = tuple[int, int]
+"""Time of the last change [ns] and size [bytes]."""
+
+
+class PilotError(DonkeySimError):
+    """A file holds no pilot that can drive this car."""
+
+
+class PilotShelf:
+    """All pilots within reach, and the chosen one, loaded in a thread of its own and again when its file changes.
+
+    A threaded part. A file that is still being written is left alone until it has kept its size for a while; one that
+    cannot be loaded is reported, and the pilot that drove until then drives on.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[Path], Pilot],
+        folder: Path | str,
+        blank_image: ByteArray,
+        channels: Mapping[str, Any] | None = None,
+        extra_files: tuple[Path, ...] = (),
+    ) -> None:
+        """Make an empty shelf; `choose` takes the first pilot.
+
+        Args:
+            load: Makes a pilot from a file; raises DonkeySimError when it cannot.
+            folder: Where the car's pilots lie; every file of a known kind in it can be chosen.
+            blank_image: A picture like those pilots will get; every pilot must answer to it before it may drive.
+            channels: What else this car can tell a pilot, with an example value each.
+            extra_files: Pilots from elsewhere that can be chosen too.
+        """
+        self._load = load
+        self.folder = Path(folder)
+        self.blank_image = blank_image
+        self.channels = dict(channels or {})
+        self._extra_files = {path.name: path for path in extra_files}
+        self._files: dict[str, Path] = {}
+        self.choices: tuple[str, ...] = ()
+        self.pilot: Pilot | None = None
+        self._choice = ""
+        self._loaded: tuple[str, FileState] | None = None
+        self._seen: FileState | None = None
+        self._drove = False
+        self._wake = threading.Event()
+        self._ended = False
+        self._list_files()
+
+    def choose(self, path: Path | str) -> str:
+        """Load a pilot now and return the name it is chosen by; for the pilot that the command line names.
+
+        Raises:
+            DonkeySimError: There is no such file, or it holds no pilot for this car.
+        """
+        path = Path(path)
+        if not path.exists():
+            found = ", ".join(self.choices) or "none"
+            raise SpecError(f"there is no pilot {path}; pilots here: {found}.")
+        self._extra_files.setdefault(path.name, path)
+        self._list_files()
+        self._choice = path.name
+        self._take(path, _look(path))
+        return path.name
+
+    def update(self) -> None:
+        """Keep the choice loaded until the shelf is shut down."""
+        while not self._ended:
+            self._list_files()
+            self._follow_choice()
+            self._wake.wait(LOOK_SECONDS)
+            self._wake.clear()
+
+    def run_threaded(self, choice: str | None, run_pilot: bool | None, car_was_reset: bool | None) -> tuple[str, ...]:
+        """Take the choice, make the pilot forget what it saw when a drive begins anew, and return all choices.
+
+        Args:
+            choice: Name of a pilot; "" for none; None for no change.
+            run_pilot: Whether the pilot drives in this loop.
+            car_was_reset: Whether the car was just put back to its start.
+        """
+        if choice is not None and choice != self._choice:
+            self._choice = choice
+            self._wake.set()
+        if self.pilot and run_pilot and (car_was_reset or not self._drove):
+            self.pilot.reset()
+        self._drove = bool(run_pilot)
+        return self.choices
+
+    def shutdown(self) -> None:
+        """End the thread."""
+        self._ended = True
+        self._wake.set()
+
+    def _list_files(self) -> None:
+        try:
+            entries = sorted(self.folder.iterdir())
+        except OSError:  # not there, or not to be read: then it offers no pilots
+            entries = []
+        files = {entry.name: entry for entry in entries if entry.suffix in PILOT_SUFFIXES}
+        self._files = {**files, **self._extra_files}
+        self.choices = tuple(self._files)
+
+    def _follow_choice(self) -> None:
+        choice = self._choice
+        if not choice or choice not in self._files:
+            if self._loaded or choice:
+                self._drop(choice)
+            return
+        path = self._files[choice]
+        state, before = _look(path), self._seen
+        self._seen = state
+        is_new = self._loaded is None or self._loaded[0] != choice
+        if state is None or self._loaded == (choice, state) or not (is_new or state == before):
+            return
+        try:
+            self._take(path, state)
+        except DonkeySimError as error:
+            logger.error("%s", error)
+            if is_new:
+                self.pilot = None
+            self._loaded = (choice, state)
+
+    def _take(self, path: Path, state: FileState | None) -> None:
+        logger.info("loading model %s", path)
+        begun = time.perf_counter()
+        try:
+            pilot = self._load(path)
+            self._try(pilot, path)
+        except DonkeySimError:
+            raise
+        except Exception as error:  # a broken file can make a library fail in any way
+            raise PilotError(f"{path} cannot drive this car: {type(error).__name__}: {error}") from error
+        pilot.reset()
+        self.pilot = pilot
+        self._loaded = (path.name, state or (0, 0))
+        logger.info("finished loading in %.2f sec.", time.perf_counter() - begun)
+
+    def _try(self, pilot: Pilot, path: Path) -> None:
+        """Run the pilot once, so that it fails here and not while driving, and is warm."""
+        missing = [name for name in pilot.input_names if name not in self.channels]
+        if missing:
+            raise SpecError(
+                f"{path} is a pilot of type {pilot.kind} and needs {', '.join(missing)}, which this car does not have;"
+                " see SIM_RECORD_GYROACCEL and TRAIN_BEHAVIORS in config.py."
+            )
+        pilot.run(self.blank_image, *(self.channels[name] for name in pilot.input_names))
+
+    def _drop(self, choice: str) -> None:
+        if choice and self._loaded is not None and self._loaded[0] == choice:
+            return  # its file has gone; what was loaded drives on
+        if choice:
+            logger.error("there is no pilot %s; pilots here: %s.", choice, ", ".join(self.choices) or "none")
+        if self._choice == choice:
+            self.pilot, self._loaded, self._choice = None, None, ""
+
+
+class PilotDriver:
+    """Asks the chosen pilot how to drive; without one the car gets angle 0 and throttle 0."""
+
+    def __init__(self, shelf: PilotShelf) -> None:
+        self.shelf = shelf
+        self.channels = tuple(shelf.channels)
+
+    def run(self, image: ByteArray | None, *values: Any) -> tuple[float, float, int | None]:
+        """Return angle, throttle and location (None when the pilot tells none).
+
+        Args:
+            image: The picture as the pilot is to see it.
+            values: The shelf's `channels`, in order.
+        """
+        pilot = self.shelf.pilot
+        if pilot is None or image is None:
+            return 0.0, 0.0, None
+        known = dict(zip(self.channels, values, strict=True))
+        answer = pilot.run(image, *(known[name] for name in pilot.input_names))
+        return float(answer[0]), float(answer[1]), int(answer[2]) if len(answer) > 2 else None
+
+
+def _look(path: Path) -> FileState | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,29 @@
+"""How fast the loop runs, told now and then."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from donkeysim.core.clock import Clock
+
+logger = logging.getLogger(__name__)
+
+
+class FrequencyLogger:
+    """Tells the loop's rate every so many seconds."""
+
+    def __init__(self, interval: float, read_clock: Clock = time.monotonic) -> None:
+        """Make it; `interval` is the time between two lines [s]."""
+        self.interval = interval
+        self._read_clock = read_clock
+        self._due = read_clock() + interval
+        self._history: list[float] = []
+
+    def run(self, rate: float | None) -> tuple[float, list[float]]:
+        """Return the rate [Hz] and all rates told so far."""
+        if rate is not None and self._read_clock() >= self._due:
+            self._due += self.interval
+            self._history.append(round(rate, 2))
+            logger.info("FPS = %.2f (last %s)", rate, self._history[-10:])
+        return rate or 0.0, self._history
