@@ -50,7 +50,7 @@ class LoopReport:
     parts: tuple[tuple[str, PartTimes], ...]
 
     def format_table(self) -> str:
-        """Return the times of the parts [ms] as a table in plain text; parts that ran less than three times are not in it."""
+        """Return the times of the parts [ms] as a table in plain text, without parts that ran less than three times."""
         heading = ["part", "max", "min", "avg", *(f"{percentile}%" for percentile in PERCENTILES)]
         rows = [
             [name, *(f"{value:.2f}" for value in times.list_milliseconds())]
@@ -60,7 +60,7 @@ class LoopReport:
         widths = [max(len(row[column]) for row in [heading, *rows]) for column in range(len(heading))]
         line = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
         shown = [
-            "| " + " | ".join(cell.center(width) for cell, width in zip(row, widths, strict=True)) + " |"
+            "| " + " | ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) + " |"
             for row in [heading, *rows]
         ]
         return "\n".join([line, shown[0], line, *shown[1:], line])

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import TubError
 from donkeysim.tub.writer import TubWriter
 
 logger = logging.getLogger(__name__)
@@ -96,17 +96,22 @@ class TubRecorder:
             metadata: Pairs that describe the drive.
 
         Raises:
-            DonkeySimError: The tub cannot be opened, or holds records of other keys.
+            TubError: The tub cannot be opened, or holds records of other keys.
         """
         self.path = Path(path)
         self.inputs = tuple(inputs)
         self.tub = TubWriter(self.path, inputs, types, metadata)
 
-    def run(self, *values: Any) -> tuple[int, bool]:
-        """Write a record; return the number of records so far, and whether recording can go on."""
+    def run(self, *values: Any) -> tuple[int, bool] | None:
+        """Write a record; return the number of records so far, and whether recording can go on.
+
+        As long as the car has no picture nothing is recorded.
+        """
+        if values[0] is None:
+            return None
         try:
             self.tub.write_record(dict(zip(self.inputs, values, strict=True)))
-        except (DonkeySimError, OSError) as error:
+        except TubError as error:
             logger.error("Recording was switched off, the car drives on: %s", error)
             return self.tub.current_index, False
         return self.tub.current_index, True
