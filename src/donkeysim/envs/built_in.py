@@ -1,0 +1,130 @@
+"""A car in a simulator of this process: no port, no waiting, any speed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from donkeysim.core import frames
+from donkeysim.core.rng import hash_words
+from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
+from donkeysim.envs.conf import EnvConf
+from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.sim.simulator import CompileReport, Simulator
+from donkeysim.wire import settings
+from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera
+from donkeysim.wire.reading import read_request
+from donkeysim.world.specs import LidarSpec, SceneSpec, WorldSpec
+
+FRAME_STEPS = PHYSICS_RATE // 20
+"""Physics steps of one step of an environment: a twentieth of a simulated second, as the original's telemetry."""
+
+
+class BuiltInCar:
+    """One car alone on a track.
+
+    Attributes:
+        simulator: Where it drives.
+        row: Of the simulator's arrays.
+    """
+
+    def __init__(self, scene: str, conf: EnvConf, seed: int = 0) -> None:
+        """Build the track, quickly; the car is put on it by `open`.
+
+        Raises:
+            SceneError: There is no such scene.
+        """
+        self.simulator = Simulator(WorldSpec(scene=SceneSpec(scene), seed=seed))
+        self.row = 0
+        self._conf = conf
+        self._seed = seed
+        self._episode = 0
+        self._laps = LapClock()
+        self._crossing_step = -1
+
+    def open(self, report: CompileReport | None = None) -> None:
+        """Compile what driving needs (half a minute the first time, told to `report`) and put the car on its start."""
+        self.simulator.compile(report)
+        self.row = self.simulator.add_car()
+        self._configure()
+        self._beginning = self.simulator.snapshot()
+
+    def _configure(self) -> None:
+        """Dress the car and set its sensors, as a server does on the same messages."""
+        simulator, row = self.simulator, self.row
+        for message in self._conf.messages:
+            request = read_request(message).request
+            if isinstance(request, ConfigureCar):
+                simulator.configure_car(row, settings.change_body(simulator.get_body(row), request))
+            elif isinstance(request, ConfigureCamera):
+                is_second = isinstance(request, ConfigureSecondCamera)
+                camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
+                simulator.configure_camera(row, settings.change_camera(camera, request), is_second)
+            elif isinstance(request, ConfigureLidar):
+                lidar, _ = settings.change_lidar(LidarSpec(), request)
+                simulator.configure_lidar(row, lidar)
+
+    def begin_episode(self, seed: int | None) -> None:
+        """Put everything back to how it began, the time too; the same seed gives the same episode, bit for bit.
+
+        Args:
+            seed: Of every random number from now on; None: go on with new ones.
+        """
+        if seed is not None:
+            self._seed, self._episode = seed, 0
+        self.simulator.restore(self._beginning)
+        key = int(hash_words(self._seed, self._episode, 0, 0)) & 0x7FFFFFFFFFFFFFFF
+        self.simulator.spec = replace(self.simulator.spec, seed=key)
+        self._episode += 1
+        self._forget_laps()
+
+    def reset(self) -> None:
+        """Put the car back to its start; time goes on, as in the original."""
+        self.simulator.reset_car(self.row)
+        self._forget_laps()
+
+    def _forget_laps(self) -> None:
+        self._laps.begin_anew()
+        self._crossing_step = int(self.simulator.state.crossing_step[self.row])
+
+    def drive(self, steering: float, throttle: float, brake: float = 0.0) -> None:
+        """Ask for something from now on.
+
+        Args:
+            steering: -1 to 1, + = right.
+            throttle: -1 to 1.
+            brake: 0 to 1.
+        """
+        control = self.simulator.control
+        control.steer[self.row] = frames.steer_from_wire(min(max(steering, -1.0), 1.0))
+        control.throttle[self.row] = min(max(throttle, -1.0), 1.0)
+        control.brake[self.row] = min(max(brake, 0.0), 1.0)
+
+    def advance(self, step_count: int = FRAME_STEPS) -> None:
+        """Let time pass by so many physics steps of 1/480 s."""
+        self.simulator.step(step_count)
+        step = int(self.simulator.state.crossing_step[self.row])
+        if step > self._crossing_step:
+            self._crossing_step = step
+            self._laps.note_crossing(int(self.simulator.state.crossing_line[self.row]), step * PHYSICS_STEP)
+
+    def observe(self, with_pictures: bool = True) -> Moment:
+        """Return what the car senses now; hits are told once."""
+        simulator, row = self.simulator, self.row
+        if with_pictures:
+            simulator.render((row,))
+        moment = Moment(
+            simulator.observe_telemetry(row),
+            self._copy_picture(False)[:, :, : self._conf.cam_resolution[2]],
+            self._copy_picture(True) if simulator.get_camera(row, True) is not None else None,
+            simulator.scan_lidar(row),
+            self._laps.lap_times,
+        )
+        simulator.clear_hits((row,))
+        return moment
+
+    def _copy_picture(self, second: bool) -> ByteArray:
+        return self.simulator.get_picture(self.row, second).copy()
+
+    def close(self) -> None:
+        """Stop the simulator's threads."""
+        self.simulator.close()

@@ -1,0 +1,282 @@
+"""What users ask of a car on a track: the keys of the original's `conf`, checked, and as messages of the wire.
+
+A server is sent the messages as they are; the built-in simulator reads the very same ones, so both mean the same.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.wire.reading import read_request
+
+Message = dict[str, str]
+"""A message for a server; every value is text, because the original ignores numbers."""
+
+CAR_KEYS = ("body_style", "body_rgb", "car_name", "font_size")
+RACER_KEYS = ("racer_name", "country", "bio", "guid")
+ENV_KEYS = (
+    "start_delay",
+    "max_cte",
+    "frame_skip",
+    "cam_resolution",
+    "log_level",
+    "host",
+    "port",
+    "exe_path",
+    "steer_limit",
+    "throttle_min",
+    "throttle_max",
+)
+CAMERA_DEFAULTS = dict.fromkeys(
+    (
+        *("fov", "fish_eye_x", "fish_eye_y", "img_w", "img_h", "img_d", "img_enc"),
+        *("offset_x", "offset_y", "offset_z", "rot_x", "rot_y", "rot_z"),
+    ),
+    "0",
+)
+"""Fields of a camera's message; 0 keeps what the camera has. The original needs them all."""
+
+LIDAR_FIELDS = {
+    "deg_per_sweep_inc": ("degPerSweepInc", "2.0"),
+    "deg_ang_down": ("degAngDown", "0.0"),
+    "deg_ang_delta": ("degAngDelta", "-1.0"),
+    "num_sweeps_levels": ("numSweepsLevels", "1"),
+    "max_range": ("maxRange", "50.0"),
+    "noise": ("noise", "0.5"),
+    "offset_x": ("offset_x", "0.0"),
+    "offset_y": ("offset_y", "0.5"),
+    "offset_z": ("offset_z", "0.5"),
+    "rot_x": ("rot_x", "0.0"),
+}
+"""Keys of a lidar, with their names and defaults on the wire."""
+
+_TABLES = {
+    "car_config": CAR_KEYS,
+    "cam_config": tuple(CAMERA_DEFAULTS),
+    "cam_config_b": tuple(CAMERA_DEFAULTS),
+    "lidar_config": tuple(LIDAR_FIELDS),
+}
+_FLAT_KEYS = (*ENV_KEYS, *CAR_KEYS, *RACER_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
+_LIDAR_ONLY = tuple(key for key in LIDAR_FIELDS if key not in CAMERA_DEFAULTS)
+
+_log = logging.getLogger("donkeysim.envs")
+
+
+@dataclass(frozen=True)
+class EnvConf:
+    """A checked `conf`.
+
+    Attributes:
+        start_delay: How long a simulator that we start may take to listen, besides the time it needs anyway [s].
+        max_cte: Farthest from the path [U], on both sides.
+        frame_skip: Simulated twentieths of a second per step.
+        cam_resolution: Height, width and channels (1 or 3) of the pictures.
+        steer_limit: Greatest steering, 0 to 1.
+        throttle_min: Least throttle, -1 to 1.
+        throttle_max: Greatest throttle.
+        host: Of a server; None: in this process, unless `port` is given.
+        port: Of a server.
+        exe_path: Program to start that takes `--port`; None: none.
+        messages: Configure car, cameras and lidar, in this order.
+        lidar: The lidar's keys with numbers [degree, U]; empty when it is off.
+    """
+
+    start_delay: float = 5.0
+    max_cte: float = 8.0
+    frame_skip: int = 1
+    cam_resolution: tuple[int, int, int] = (120, 160, 3)
+    steer_limit: float = 1.0
+    throttle_min: float = 0.0
+    throttle_max: float = 1.0
+    host: str | None = None
+    port: int | None = None
+    exe_path: str | None = None
+    messages: tuple[Message, ...] = ()
+    lidar: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the car is in another process."""
+        return self.host is not None or self.port is not None or self.exe_path is not None
+
+
+def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
+    """Return a checked `conf`.
+
+    Raises:
+        SpecError: An unknown key, or a value that is not possible.
+    """
+    given = dict(conf or {})
+    given.pop("level", None)  # the original writes the scene into what it was given
+    _refuse_unknown("conf", given, (*_FLAT_KEYS, *_TABLES))
+    for table, keys in _TABLES.items():
+        _refuse_unknown(table, _read_table(given, table), keys)
+    resolution = _read_resolution(given)
+    if "log_level" in given:
+        _set_log_level(given["log_level"])
+    return EnvConf(
+        start_delay=_read_number(given, "start_delay", 5.0, 0.0, 3600.0),
+        max_cte=_read_number(given, "max_cte", 8.0, 1e-3, 1e6),
+        frame_skip=_read_whole(given, "frame_skip", 1, 1, 1000),
+        cam_resolution=resolution,
+        host=None if given.get("host") is None else str(given["host"]),
+        port=None if given.get("port") is None else _read_whole(given, "port", 9091, 1, 65535),
+        exe_path=_read_path(given),
+        messages=_make_messages(given, resolution),
+        lidar=_read_lidar(given),
+        **_read_limits(given),
+    )
+
+
+def _refuse_unknown(where: str, given: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    for key in given:
+        if key in allowed:
+            continue
+        snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in str(key))
+        if snake in allowed or str(key) in {name for name, _ in LIDAR_FIELDS.values()}:
+            by_wire = {name: own for own, (name, _) in LIDAR_FIELDS.items()}
+            raise SpecError(f"{key!r} in {where} is an old name; it is called {by_wire.get(str(key), snake)!r} now.")
+        raise SpecError(describe_unknown(f"key in {where}", str(key), allowed))
+
+
+def _read_table(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = given.get(name)
+    if table is None:
+        return {}
+    if not isinstance(table, Mapping):
+        raise SpecError(f"{name} is {table!r}, but must be a dict, for example {{'fov': 80}}.")
+    return table
+
+
+def _read_number(given: Mapping[str, Any], key: str, default: float, low: float, high: float) -> float:
+    try:
+        value = float(given.get(key, default))
+    except (TypeError, ValueError):
+        value = math.nan
+    if not low <= value <= high:
+        raise SpecError(f"{key} is {given[key]!r}; it takes a number from {low:g} to {high:g}.")
+    return value
+
+
+def _read_whole(given: Mapping[str, Any], key: str, default: int, low: int, high: int) -> int:
+    value = _read_number(given, key, default, low, high)
+    if value != int(value):
+        raise SpecError(f"{key} is {given[key]!r}; it takes a whole number.")
+    return int(value)
+
+
+def _read_limits(given: Mapping[str, Any]) -> dict[str, float]:
+    limits = {
+        "steer_limit": _read_number(given, "steer_limit", 1.0, 1e-3, 1.0),
+        "throttle_min": _read_number(given, "throttle_min", 0.0, -1.0, 1.0),
+        "throttle_max": _read_number(given, "throttle_max", 1.0, -1.0, 1.0),
+    }
+    if limits["throttle_min"] >= limits["throttle_max"]:
+        low, high = limits["throttle_min"], limits["throttle_max"]
+        raise SpecError(f"throttle_min {low:g} is not below throttle_max {high:g}; give them the other way round.")
+    return limits
+
+
+def _read_path(given: Mapping[str, Any]) -> str | None:
+    """Return the program to start; None for none, which the original writes as "remote"."""
+    path = given.get("exe_path")
+    return None if path is None or str(path) == "remote" else str(path)
+
+
+def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Return height, width and channels; `cam_resolution` and the camera's own fields must agree."""
+    camera = _merge_camera(given)
+    wished = given.get("cam_resolution")
+    try:
+        height, width, depth = (int(side) for side in wished) if wished is not None else (120, 160, 3)
+        if wished is None:
+            height, width = int(camera.get("img_h") or height), int(camera.get("img_w") or width)
+            depth = 1 if int(camera.get("img_d") or 3) == 1 else 3
+    except (TypeError, ValueError):
+        raise SpecError(
+            f"cam_resolution is {wished!r}; it takes (height, width, channels), as (120, 160, 3)."
+        ) from None
+    if not (16 <= height <= 512 and 16 <= width <= 512 and depth in (1, 3)):
+        raise SpecError(
+            f"a picture of {height}x{width}x{depth} is not possible; sides take 16 to 512, channels 1 or 3."
+        )
+    for key, side in (("img_h", height), ("img_w", width)):
+        if camera.get(key) and int(camera[key]) != side:
+            raise SpecError(f"{key} {camera[key]} and cam_resolution {(height, width, depth)} differ; leave one out.")
+    return (height, width, depth)
+
+
+def _merge_camera(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first camera's fields; single keys beside the table are the older way to give them."""
+    flat = {key: given[key] for key in CAMERA_DEFAULTS if key in given}
+    return {**_read_table(given, "cam_config"), **flat}
+
+
+def _merge_lidar(given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the lidar's fields; None when none of its own is given."""
+    flat = {key: given[key] for key in _LIDAR_ONLY if key in given}
+    if "lidar_config" not in given and not flat:
+        return None
+    return {**_read_table(given, "lidar_config"), **flat}
+
+
+def _read_lidar(given: Mapping[str, Any]) -> dict[str, float]:
+    lidar = _merge_lidar(given)
+    if lidar is None:
+        return {}
+    return {key: float(lidar.get(key, default)) for key, (_, default) in LIDAR_FIELDS.items()}
+
+
+def _make_messages(given: Mapping[str, Any], resolution: tuple[int, int, int]) -> tuple[Message, ...]:
+    messages = [
+        _make_car_message(table)
+        for table in ({key: given[key] for key in CAR_KEYS if key in given}, _read_table(given, "car_config"))
+        if table
+    ]
+    height, width, depth = resolution
+    size = {"img_h": height, "img_w": width, "img_d": depth}
+    messages.append(_make_camera_message("cam_config", {**_merge_camera(given), **size}))
+    if "cam_config_b" in given:
+        messages.append(_make_camera_message("cam_config_b", _read_table(given, "cam_config_b")))
+    lidar = _merge_lidar(given)
+    if lidar is not None:
+        fields = {name: str(lidar.get(key, default)) for key, (name, default) in LIDAR_FIELDS.items()}
+        messages.append({"msg_type": "lidar_config", **fields})
+    for message in messages:
+        note = read_request(message).note
+        if note:
+            _log.warning("%s", note)
+    return tuple(messages)
+
+
+def _make_car_message(table: Mapping[str, Any]) -> Message:
+    colour = table.get("body_rgb", (128, 128, 128))
+    if not isinstance(colour, Sequence) or isinstance(colour, str) or len(colour) != 3:
+        raise SpecError(f"body_rgb is {colour!r}; it takes three numbers from 0 to 255, as (128, 128, 128).")
+    red, green, blue = (str(part) for part in colour)
+    return {
+        "msg_type": "car_config",
+        "body_style": str(table.get("body_style", "donkey")),
+        "body_r": red,
+        "body_g": green,
+        "body_b": blue,
+        "car_name": str(table.get("car_name", "car")),
+        "font_size": str(table.get("font_size", 100)),
+    }
+
+
+def _make_camera_message(kind: str, table: Mapping[str, Any]) -> Message:
+    fields = {key: str(table.get(key, default)) for key, default in CAMERA_DEFAULTS.items()}
+    return {"msg_type": kind, **fields}
+
+
+def _set_log_level(level: Any) -> None:
+    try:
+        logging.getLogger("donkeysim").setLevel(level)
+    except (TypeError, ValueError):
+        raise SpecError(f"log_level is {level!r}; it takes a level of logging, as 'INFO' or 20.") from None

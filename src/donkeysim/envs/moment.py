@@ -1,0 +1,74 @@
+"""What a car senses at one moment, wherever its simulator runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.world.telemetry import LidarPoint, Telemetry
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Everything that belongs together, of one simulated instant.
+
+    Attributes:
+        telemetry: The readings.
+        image: First camera, shape [height, width, 1 or 3]; nobody writes into it any more.
+        image_b: Second camera, shape [height, width, 3]; None when it is off.
+        lidar: Returned rays; None when the lidar is off.
+        lap_times: Since the last reset, oldest first [s].
+    """
+
+    telemetry: Telemetry
+    image: ByteArray
+    image_b: ByteArray | None = None
+    lidar: Sequence[LidarPoint] | None = None
+    lap_times: tuple[float, ...] = ()
+
+
+class LapClock:
+    """Lap times from crossings of start lines, by the original's rule: the first after a reset starts the clock.
+
+    Attributes:
+        lap_times: Since the last reset, oldest first [s].
+    """
+
+    def __init__(self) -> None:
+        self.lap_times: tuple[float, ...] = ()
+        self._line = -1
+        self._crossed: float | None = None
+
+    def begin_anew(self) -> None:
+        """Forget everything, as a reset does."""
+        self.__init__()  # type: ignore[misc]
+
+    def note_crossing(self, line: int, time: float) -> None:
+        """Count a forward crossing of a start line at this simulated time [s]."""
+        if self._crossed is None:
+            self._line, self._crossed = line, time
+        elif line == self._line:
+            self.lap_times = (*self.lap_times, time - self._crossed)
+            self._crossed = time
+
+
+def make_distances(points: Sequence[LidarPoint] | None, lidar: Mapping[str, float]) -> FloatArray:
+    """Return a scan as one distance per ray [U], level after level, -1 where nothing came back.
+
+    Args:
+        points: The returned rays.
+        lidar: As `EnvConf.lidar`; empty gives no rays.
+    """
+    if not lidar:
+        return np.zeros(0)
+    increment, delta = lidar["deg_per_sweep_inc"] or 2.0, lidar["deg_ang_delta"] or -1.0
+    ray_count, level_count = int(360.0 / increment + 1e-9), max(1, int(lidar["num_sweeps_levels"]))
+    distances: FloatArray = np.full(ray_count * level_count, -1.0)
+    for point in points or ():
+        level, ray = round(abs(point.ry / delta)), round(abs(point.rx / increment))
+        if level < level_count and ray < ray_count:
+            distances[level * ray_count + ray] = point.d
+    return distances

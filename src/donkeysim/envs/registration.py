@@ -1,0 +1,84 @@
+"""The environments' ids, told to Gymnasium when it is there.
+
+`import donkeysim` must make `gymnasium.make("donkey-generated-track-v0")` work, whichever of the two is imported
+first, and must stay light: `donkey_sim` opens its socket before numpy, which Gymnasium imports. So the ids are
+registered at once when Gymnasium is loaded already, and otherwise right after it is (decision 0008).
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+SCENE_BY_ID = {
+    "donkey-generated-roads-v0": "generated_road",
+    "donkey-warehouse-v0": "warehouse",
+    "donkey-avc-sparkfun-v0": "sparkfun_avc",
+    "donkey-generated-track-v0": "generated_track",
+    "donkey-mountain-track-v0": "mountain_track",
+    "donkey-roboracingleague-track-v0": "roboracingleague_1",
+    "donkey-waveshare-v0": "waveshare",
+    "donkey-minimonaco-track-v0": "mini_monaco",
+    "donkey-warren-track-v0": "warren",
+    "donkey-thunderhill-track-v0": "thunderhill",
+    "donkey-circuit-launch-track-v0": "circuit_launch",
+}
+"""The original's ids and the scenes they drive in."""
+
+ENTRY_POINT = "donkeysim.envs.donkey_env:DonkeyEnv"
+
+_HOST = "gymnasium"
+
+
+def register_ids() -> None:
+    """Tell Gymnasium every id, plainly and under "donkeysim/"; ids that somebody else holds are left to them."""
+    from gymnasium.envs.registration import register, registry
+
+    for name, scene in SCENE_BY_ID.items():
+        for own in (name, f"donkeysim/{name}"):
+            if own not in registry:
+                register(own, entry_point=ENTRY_POINT, kwargs={"scene": scene})
+
+
+def register_when_loaded() -> None:
+    """Register the ids now if Gymnasium is loaded, else as soon as it is; it is not imported for that."""
+    if getattr(sys.modules.get(_HOST), "register", None) is not None:
+        register_ids()
+    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder(MetaPathFinder):
+    """Finds Gymnasium as Python would, once, and registers the ids after it has run."""
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname != _HOST:
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader)
+        return spec
+
+
+class _Loader(Loader):
+    """Loads a module as its own loader does, then registers the ids."""
+
+    def __init__(self, own: Loader) -> None:
+        self._own = own
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._own, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._own.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        spec = module.__spec__
+        if spec is not None:
+            spec.loader = module.__loader__ = self._own
+        self._own.exec_module(module)
+        register_ids()
