@@ -30,6 +30,10 @@ class ShapeError(DonkeySimError):
     """An array does not have the shape its function documents."""
 
 
+class PilotError(DonkeySimError):
+    """A pilot's file cannot be read or written, or does not fit what it is asked to do."""
+
+
 def nearest_name(given: str, allowed: Iterable[str], cutoff: float = 0.5) -> str | None:
     """Return the allowed name nearest to `given`, or None when nothing is nearer than `cutoff` (1: the same)."""
     matches = difflib.get_close_matches(given, list(allowed), n=1, cutoff=cutoff)

@@ -1,0 +1,78 @@
+"""What a pilot's file says about itself beside the network: format number, kind, sizes, picture transformations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from donkeysim.core.errors import PilotError
+from donkeysim.learn.kinds import get_kind, read_spec
+
+FORMAT = 1
+"""Number of the form of the header; a file with a greater one is refused."""
+
+HEADER_KEY = "donkeysim"
+"""Where the header lies: a root attribute of `.h5`, `donkeysim.json` in `.keras`, a metadata property of `.onnx`."""
+
+
+@dataclass(frozen=True)
+class PilotHeader:
+    """The header, as JSON in every kind of file."""
+
+    kind: str
+    image_shape: tuple[int, ...]
+    """Height, width, channels of the pictures it was made for."""
+    input_names: tuple[str, ...] = ()
+    """Channels of the car beside the picture."""
+    throttle_range: float = 0.8
+    transformations: tuple[str, ...] = ()
+    post_transformations: tuple[str, ...] = ()
+    format: int = FORMAT
+
+
+def make_header(kind: str, config: object) -> PilotHeader:
+    """Return the header of a pilot of a kind, trained with a car's configuration."""
+    spec = read_spec(config)
+    named = get_kind(kind)
+    return PilotHeader(
+        kind=named.name,
+        image_shape=spec.image_shape,
+        input_names=named.channels,
+        throttle_range=spec.throttle_range,
+        transformations=tuple(getattr(config, "TRANSFORMATIONS", ())),
+        post_transformations=tuple(getattr(config, "POST_TRANSFORMATIONS", ())),
+    )
+
+
+def write_header(header: PilotHeader) -> str:
+    """Return a header as JSON."""
+    return json.dumps(asdict(header))
+
+
+def read_header(text: str | bytes | None, path: Path) -> PilotHeader | None:
+    """Return the header of a file, None for a file that other programs made.
+
+    Raises:
+        PilotError: A newer format, or a header that cannot be read.
+    """
+    if text is None:
+        return None
+    try:
+        values = json.loads(text)
+        number = int(values["format"])
+        if number > FORMAT:
+            raise PilotError(
+                f"{path} has the format {number}, but this version of donkeysim reads up to {FORMAT}; "
+                "update donkeysim: pip install --upgrade donkeysim."
+            )
+        return PilotHeader(
+            kind=get_kind(str(values["kind"])).name,
+            image_shape=tuple(map(int, values["image_shape"])),
+            input_names=tuple(map(str, values["input_names"])),
+            throttle_range=float(values["throttle_range"]),
+            transformations=tuple(map(str, values["transformations"])),
+            post_transformations=tuple(map(str, values["post_transformations"])),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise PilotError(f"{path} has a header that cannot be read ({error!r}); write the file again.") from error

@@ -1,0 +1,79 @@
+"""`.keras` files, a zip of description and weights: written by Keras 3, read from Keras 3 and TensorFlow 2.15."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import re
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.errors import PilotError
+from donkeysim.core.types import Float32Array
+from donkeysim.learn.files.h5 import import_h5py
+from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
+from donkeysim.learn.files.layer_config import read_model_config
+from donkeysim.learn.files.network import Layer, Network
+
+_HEADER_NAME = f"{HEADER_KEY}.json"
+
+
+def write_keras(model: Any, path: Path, header: PilotHeader) -> None:
+    """Write a `keras.Model`; the file at `path` is overwritten."""
+    model.save(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(_HEADER_NAME, write_header(header))
+
+
+def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
+    """Return the network in a `.keras` file, and its header if it is ours.
+
+    Raises:
+        PilotError: Not such a file, or layers that pilots cannot have.
+    """
+    h5py = import_h5py()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            text = archive.read(_HEADER_NAME) if _HEADER_NAME in archive.namelist() else None
+            header = read_header(text, path)
+            network = read_model_config(json.loads(archive.read("config.json")))
+            weights = io.BytesIO(archive.read("model.weights.h5"))
+        with h5py.File(weights, "r") as file:
+            return _read_weights(network, file["layers"]), header
+    except PilotError as error:
+        raise PilotError(f"{path}: {error}") from error if str(path) not in str(error) else None
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
+        raise PilotError(f"{path} is not a .keras file, or is broken: {error}.") from error
+
+
+def _read_weights(network: Network, group: Any) -> Network:
+    """Layers lie under their class in small letters and a number, counted in the order of the description."""
+    used: Counter[str] = Counter()
+    layers = []
+    for layer in network.layers:
+        stem = _name_group(layer)
+        count = used[stem]
+        used[stem] += 1
+        name = f"{stem}_{count}" if count else stem
+        layers.append(dataclasses.replace(layer, weights=_read_layer(group, name)))
+    return dataclasses.replace(network, layers=tuple(layers))
+
+
+def _read_layer(group: Any, name: str) -> tuple[Float32Array, ...]:
+    if name not in group:
+        return ()
+    own = group[name]
+    holder = next((own[part] for part in ("layer", "cell") if part in own), own)
+    variables = holder.get("vars", {})
+    return tuple(np.asarray(variables[key], dtype=np.float32) for key in sorted(variables, key=int))
+
+
+def _name_group(layer: Layer) -> str:
+    words = re.sub(r"\W+", "", layer.class_name)
+    words = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", words)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", words).lower()

@@ -1,0 +1,139 @@
+"""The description of a network as Keras writes it in JSON: read in the forms of Keras 2 and 3, written in that of 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from donkeysim.core.errors import PilotError
+from donkeysim.learn.files.network import Layer, Network, pick_settings, sort_layers
+
+_OLD_NAMES = {"Convolution2D": "Conv2D", "Convolution3D": "Conv3D", "Merge": "Concatenate"}
+
+
+def read_model_config(config: Mapping[str, Any]) -> Network:
+    """Return the network that a model's JSON describes, without weights.
+
+    Raises:
+        PilotError: Not a network that pilots can be, or a broken description.
+    """
+    try:
+        if config["class_name"] == "Sequential":
+            return _read_sequential(config["config"])
+        if config["class_name"] not in ("Functional", "Model"):
+            raise PilotError(f"a model of the class {config['class_name']!r} cannot be read; it must be Functional.")
+        return _read_functional(config["config"])
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        raise PilotError(f"the description of the network cannot be read ({error!r}); the file is broken.") from error
+
+
+def _read_functional(config: Mapping[str, Any]) -> Network:
+    layers = [_read_layer(entry, tuple(_find_sources(entry))) for entry in config["layers"]]
+    inputs = tuple(_list_names(config["input_layers"]))
+    outputs = tuple(_list_names(config["output_layers"]))
+    ordered = sort_layers(layers)
+    if missing := {*inputs, *outputs} - {layer.name for layer in ordered}:
+        raise PilotError(f"the network has no layer {min(missing)!r}, which is among its ends; the file is broken.")
+    return Network(str(config.get("name", "model")), ordered, inputs, outputs)
+
+
+def _read_sequential(config: Any) -> Network:
+    """A stack of layers; the first may carry the shape of the input itself, as before Keras 2.3."""
+    entries = config["layers"] if isinstance(config, Mapping) else config
+    layers: list[Layer] = []
+    if entries[0]["class_name"] != "InputLayer":
+        shape = _read_shape(entries[0]["config"])
+        layers.append(Layer("InputLayer", "img_in", {"shape": shape}, ()))
+    for entry in entries:
+        layers.append(_read_layer(entry, tuple(layer.name for layer in layers[-1:])))
+    name = config.get("name", "sequential") if isinstance(config, Mapping) else "sequential"
+    return Network(str(name), tuple(layers), (layers[0].name,), (layers[-1].name,))
+
+
+def _read_layer(entry: Mapping[str, Any], sources: tuple[str, ...]) -> Layer:
+    class_name = _OLD_NAMES.get(entry["class_name"], entry["class_name"])
+    config = entry["config"]
+    name = str(entry.get("name") or config["name"])
+    if class_name == "InputLayer":
+        return Layer(class_name, name, {"shape": _read_shape(config)}, ())
+    if class_name == "TimeDistributed":
+        return Layer(class_name, name, {}, sources, inner=_read_layer(config["layer"], ()))
+    if class_name in ("TFOpLambda", "TensorFlowOpLayer") and "concat" in str(config.get("function", name)):
+        return Layer("Concatenate", name, {"axis": -1}, sources)
+    settings = pick_settings(class_name, config, name)
+    return Layer(class_name, name, settings, sources)
+
+
+def _read_shape(config: Mapping[str, Any]) -> tuple[int, ...]:
+    """Shape of an input without the batch."""
+    shape = config.get("batch_input_shape") or config["batch_shape"]
+    return tuple(int(size) for size in shape[1:])
+
+
+def _find_sources(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Names of the layers whose outputs a layer takes.
+
+    Raises:
+        PilotError: The layer is used more than once.
+    """
+    nodes = entry["inbound_nodes"]
+    if len(nodes) > 1:
+        raise PilotError(f"the layer {entry.get('name')!r} is used more than once, which pilots' files cannot hold.")
+    for node in nodes:
+        yield from _find_tensors(node)
+
+
+def _find_tensors(node: Any) -> Iterator[str]:
+    """Keras 3 says {"args": [tensors]}, Keras 2 a list [name, node, tensor, settings] per tensor, at any depth."""
+    if isinstance(node, Mapping):
+        if node.get("class_name") == "__keras_tensor__":
+            yield str(node["config"]["keras_history"][0])
+        else:
+            for value in node.values():
+                yield from _find_tensors(value)
+    elif isinstance(node, list):
+        if len(node) >= 3 and isinstance(node[0], str) and isinstance(node[1], int):
+            yield node[0]
+        else:
+            for value in node:
+                yield from _find_tensors(value)
+
+
+def _list_names(ends: list[Any]) -> list[str]:
+    """Names out of [["a", 0, 0], ["b", 0, 0]] or, where there is one only, ["a", 0, 0]."""
+    return [ends[0]] if isinstance(ends[0], str) else [end[0] for end in ends]
+
+
+def write_model_config(network: Network) -> dict[str, Any]:
+    """Return a network's description in the form of Keras 2.15."""
+    return {
+        "class_name": "Functional",
+        "config": {
+            "name": network.name,
+            "trainable": True,
+            "layers": [_write_layer(layer) for layer in network.layers],
+            "input_layers": [[name, 0, 0] for name in network.inputs],
+            "output_layers": [[name, 0, 0] for name in network.outputs],
+        },
+    }
+
+
+def _write_layer(layer: Layer) -> dict[str, Any]:
+    nodes = [[[source, 0, 0, {}] for source in layer.sources]] if layer.sources else []
+    return {**_write_class(layer), "name": layer.name, "inbound_nodes": nodes}
+
+
+def _write_class(layer: Layer) -> dict[str, Any]:
+    config: dict[str, Any] = {"name": layer.name, "trainable": True, "dtype": "float32"}
+    if layer.class_name == "InputLayer":
+        config = {"batch_input_shape": [None, *layer.settings["shape"]], "dtype": "float32", "sparse": False}
+        config |= {"ragged": False, "name": layer.name}
+    elif layer.inner is not None:
+        config["layer"] = _write_class(layer.inner)
+    else:
+        config |= {key: _write_value(value) for key, value in layer.settings.items()}
+    return {"class_name": layer.class_name, "config": config}
+
+
+def _write_value(value: Any) -> Any:
+    return [_write_value(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,115 @@
+"""Pilots' files by their ending: what is written, what is read, and a sentence for each that is neither."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from donkeysim.core.errors import PilotError
+from donkeysim.learn.files.atomic import replace_file
+from donkeysim.learn.files.header import PilotHeader, make_header
+from donkeysim.learn.files.network import Network
+
+ENDINGS = (".h5", ".keras", ".onnx")
+
+_CONVERSIONS = {
+    ".tflite": "python -m tf2onnx.convert --tflite {path} --output {base}.onnx",
+    ".savedmodel": "python -m tf2onnx.convert --saved-model {path} --output {base}.onnx",
+    ".trt": "a TensorRT engine runs on its own GPU only; give the .h5 that it was made from",
+    ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
+    ".json": "in the original: load it with its weights and save all as one file, model.save('{base}.h5')",
+    ".weights": "in the original: load it with its .json and save all as one file, model.save('{base}.h5')",
+}
+
+
+def check_ending(path: Path) -> str:
+    """Return the ending of a pilot's file in lower case.
+
+    Raises:
+        PilotError: Another ending; the sentence says how to convert what other programs write.
+    """
+    ending = path.suffix.lower()
+    if ending in ENDINGS:
+        return ending
+    if ending in _CONVERSIONS:
+        way = _CONVERSIONS[ending].format(path=path, base=path.with_suffix(""))
+        raise PilotError(f"{path} must be converted first; {way}.")
+    raise PilotError(f"{path} is not a pilot's file; they end in {', '.join(ENDINGS)}.")
+
+
+def save_model(model: Any, path: Path | str, kind: str, config: object) -> None:
+    """Write a `keras.Model` as `.h5`, `.keras` or `.onnx`, by the ending of the path; whole or not at all.
+
+    Args:
+        model: What `build_model` made, trained.
+        path: Where to; folders are made, an earlier file is replaced.
+        kind: One of `learn.kinds.KINDS`.
+        config: The car's configuration, for what the file says about itself.
+
+    Raises:
+        PilotError: Another ending, a place that cannot be written, or a layer that the ending cannot hold.
+    """
+    from donkeysim.learn.files.keras_model import describe_model
+
+    path = Path(path)
+    ending = check_ending(path)
+    header = make_header(kind, config)
+    with replace_file(path) as beside:
+        if ending == ".keras":
+            from donkeysim.learn.files.keras_zip import write_keras
+
+            write_keras(model, beside, header)
+        elif ending == ".h5":
+            from donkeysim.learn.files.h5 import write_h5
+
+            write_h5(describe_model(model), beside, header)
+        else:
+            from donkeysim.learn.files.onnx_graph import make_onnx
+
+            beside.write_bytes(make_onnx(describe_model(model), header))
+
+
+def load_model(path: Path | str) -> Any:
+    """Return the `keras.Model` in an `.h5` or `.keras` file, to train it further or to look into its layers.
+
+    Raises:
+        PilotError: There is no such file, it is broken, or it is an `.onnx` file, which holds no Keras layers.
+        DonkeySimError: Keras is missing.
+    """
+    path = Path(path)
+    if check_ending(path) == ".onnx":
+        raise PilotError(
+            f"{path} holds a finished graph without the layers of Keras; give the .h5 or .keras file of the pilot."
+        )
+    from donkeysim.learn.files.keras_model import make_model
+
+    network, _ = read_network(path)
+    try:
+        return make_model(network)
+    except PilotError as error:
+        raise PilotError(f"{path}: {error}") from error
+
+
+def read_network(path: Path) -> tuple[Network, PilotHeader | None]:
+    """Return the network in an `.h5` or `.keras` file, and its header if it is ours.
+
+    Raises:
+        PilotError: There is no such file, or it cannot be read.
+    """
+    check_exists(path)
+    if check_ending(path) == ".keras":
+        from donkeysim.learn.files.keras_zip import read_keras
+
+        return read_keras(path)
+    from donkeysim.learn.files.h5 import read_h5
+
+    return read_h5(path)
+
+
+def check_exists(path: Path) -> None:
+    """Raise a PilotError that lists the pilots lying beside a path that does not exist."""
+    if path.is_file():
+        return
+    beside = sorted(other.name for other in path.parent.glob("*") if other.suffix in ENDINGS)
+    found = f"in {path.parent} there are: {', '.join(beside)}" if beside else f"there is none in {path.parent} either"
+    raise PilotError(f"there is no pilot {path}; {found}.")

@@ -1,0 +1,105 @@
+"""A network as plain data between the file formats: layers of Keras with their settings, weights and connections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from donkeysim.core.errors import PilotError
+from donkeysim.core.types import Float32Array
+
+_CONVOLUTION = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups")
+_ACTIVE = ("activation", "use_bias")
+_POOLING = ("pool_size", "strides", "padding", "data_format")
+
+LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "Conv2D": (*_CONVOLUTION, *_ACTIVE),
+    "Conv3D": (*_CONVOLUTION, *_ACTIVE),
+    "Dense": ("units", *_ACTIVE),
+    "LSTM": ("units", *_ACTIVE, "recurrent_activation", "return_sequences", "go_backwards"),
+    "BatchNormalization": ("axis", "momentum", "epsilon", "center", "scale"),
+    "MaxPooling2D": _POOLING,
+    "MaxPooling3D": _POOLING,
+    "AveragePooling2D": _POOLING,
+    "GlobalAveragePooling2D": ("data_format",),
+    "Cropping2D": ("cropping", "data_format"),
+    "ZeroPadding2D": ("padding", "data_format"),
+    "Flatten": ("data_format",),
+    "Activation": ("activation",),
+    "Dropout": ("rate",),
+    "SpatialDropout2D": ("rate",),
+    "Concatenate": ("axis",),
+    "Add": (),
+}
+"""Classes of layers that pilots may consist of, and the settings that Keras 2 and Keras 3 both know."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer; `TimeDistributed` holds what it does to every picture in `inner`."""
+
+    class_name: str
+    name: str
+    settings: Mapping[str, Any]
+    sources: tuple[str, ...]
+    """Names of the layers whose output it takes, in order; none for an input."""
+    weights: tuple[Float32Array, ...] = ()
+    """As Keras orders them: kernel, (recurrent kernel,) bias; gamma, beta, mean, variance."""
+    inner: Layer | None = None
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers in an order in which each comes after its sources. Inputs have the class `InputLayer` and "shape"."""
+
+    name: str
+    layers: tuple[Layer, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def find(self, name: str) -> Layer:
+        """Return a layer by its name."""
+        return next(layer for layer in self.layers if layer.name == name)
+
+
+def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -> dict[str, Any]:
+    """Return the settings of a layer that matter, out of everything a version of Keras writes about it.
+
+    Raises:
+        PilotError: A class of layers that pilots' files here cannot hold.
+    """
+    if class_name not in LAYER_SETTINGS:
+        raise PilotError(
+            f"the layer {layer_name!r} is of the class {class_name}, which pilots here cannot have "
+            f"(they can: {', '.join(sorted(LAYER_SETTINGS))}, LSTM and TimeDistributed); convert the file to .onnx "
+            "where it was made (tf2onnx or torch.onnx.export) and give that."
+        )
+    settings = {key: config[key] for key in LAYER_SETTINGS[class_name] if key in config}
+    if settings.get("data_format") == "channels_first":
+        raise PilotError(f"the layer {layer_name!r} wants channels first; only channels last can be read.")
+    activation = settings.get("activation")
+    if activation is not None and not isinstance(activation, str):
+        raise PilotError(f"the layer {layer_name!r} has an activation of its own; only those of Keras can be read.")
+    return settings
+
+
+def sort_layers(layers: list[Layer]) -> tuple[Layer, ...]:
+    """Return layers so that each comes after its sources; an order that is right already stays.
+
+    Raises:
+        PilotError: A source does not exist, or layers go round in a circle.
+    """
+    waiting = list(layers)
+    done: dict[str, Layer] = {}
+    while waiting:
+        left = []
+        for layer in waiting:
+            if all(source in done for source in layer.sources):
+                done[layer.name] = layer
+            else:
+                left.append(layer)
+        if len(left) == len(waiting):
+            raise PilotError(f"the layer {left[0].name!r} is not connected to an input; the file is broken.")
+        waiting = left
+    return tuple(done.values())

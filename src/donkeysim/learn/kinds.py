@@ -1,0 +1,253 @@
+"""The kinds of pilots as data: what each sees and says, how it is taught, how its outputs become angle and throttle.
+
+Nothing here needs a learning library: a base install decodes the outputs of an `.onnx` pilot with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.types import Float32Array, FloatArray, LongArray
+
+ANGLE_BINS = 15
+THROTTLE_BINS = 20
+
+IMU_CHANNELS = ("imu/acl_x", "imu/acl_y", "imu/acl_z", "imu/gyr_x", "imu/gyr_y", "imu/gyr_z")
+SIMULATED_IMU_CHANNELS = (
+    "accel/accel_x",
+    "accel/accel_y",
+    "accel/accel_z",
+    "gyro/gyro_x",
+    "gyro/gyro_y",
+    "gyro/gyro_z",
+)
+"""The same readings under the names that a simulated car records, in the order of `IMU_CHANNELS`."""
+
+BEHAVIOR_CHANNEL = "behavior/one_hot_state_array"
+LOCATION_KEY = "localizer/location"
+
+
+@dataclass(frozen=True)
+class PilotSpec:
+    """The sizes of one pilot, as the configuration of a car gives them or as a file shows them."""
+
+    image_shape: tuple[int, int, int] = (120, 160, 3)
+    """Height, width and channels of the picture."""
+    sequence_length: int = 3
+    """Pictures that rnn and 3d look at; earlier commands that memory remembers."""
+    memory_depth: int = 0
+    """Further layers of a memory pilot over its earlier commands."""
+    behavior_count: int = 2
+    location_count: int = 10
+    throttle_range: float = 0.8
+    """Throttle of the last bin but one step, of categorical and behavior."""
+
+
+def read_spec(config: object) -> PilotSpec:
+    """Return the sizes that a car's configuration asks for; keys that it lacks take the original's defaults.
+
+    Raises:
+        SpecError: A size is not a positive number.
+    """
+    given = PilotSpec(
+        image_shape=(
+            int(getattr(config, "IMAGE_H", 120)),
+            int(getattr(config, "IMAGE_W", 160)),
+            int(getattr(config, "IMAGE_DEPTH", 3)),
+        ),
+        sequence_length=int(getattr(config, "SEQUENCE_LENGTH", 3)),
+        memory_depth=int(getattr(config, "MEM_DEPTH", 0)),
+        behavior_count=len(getattr(config, "BEHAVIOR_LIST", ("", ""))),
+        location_count=int(getattr(config, "NUM_LOCATIONS", 10)),
+        throttle_range=float(getattr(config, "MODEL_CATEGORICAL_MAX_THROTTLE_RANGE", 0.8)),
+    )
+    _check_spec(given)
+    return given
+
+
+def _check_spec(spec: PilotSpec) -> None:
+    height, width, depth = spec.image_shape
+    if depth not in (1, 3) or height < 1 or width < 1:
+        raise SpecError(
+            f"pictures of IMAGE_W={width}, IMAGE_H={height}, IMAGE_DEPTH={depth} are not possible; "
+            "width and height must be positive and the depth 1 (grey) or 3 (colour)."
+        )
+    sizes = {
+        "SEQUENCE_LENGTH": spec.sequence_length,
+        "the length of BEHAVIOR_LIST": spec.behavior_count,
+        "NUM_LOCATIONS": spec.location_count,
+        "MODEL_CATEGORICAL_MAX_THROTTLE_RANGE": spec.throttle_range,
+    }
+    for name, value in sizes.items():
+        if not value > 0:
+            raise SpecError(f"{name} is {value}, but must be more than 0.")
+    if spec.memory_depth < 0:
+        raise SpecError(f"MEM_DEPTH is {spec.memory_depth}, but must be 0 or more.")
+
+
+Outputs = Sequence[Float32Array]
+"""What a network said about one picture: a flat array per output, in the order of `PilotKind.output_names`."""
+
+Targets = dict[str, Float32Array]
+"""What a network should say, per output name; one row per record."""
+
+
+@dataclass(frozen=True)
+class PilotKind:
+    """One kind of pilot, as the original names it."""
+
+    name: str
+    model_name: str
+    """Name of the network in its file, as the original's."""
+    output_names: tuple[str, ...]
+    form: Literal["numbers", "angle", "bins", "place"] = "numbers"
+    """What the outputs are: angle and throttle in one output or two; the angle alone; a probability per bin of
+    angle and of throttle; angle, throttle and a probability per location."""
+    channels: tuple[str, ...] = ()
+    """Channels of the car, and keys of a record, that the pilot reads beside the picture, in order."""
+    history: Literal["none", "pictures", "commands"] = "none"
+    """What it remembers between two pictures: the last pictures, or its own last commands."""
+    loss: Literal["mse", "categorical_crossentropy"] = "mse"
+    loss_weight: float = 1.0
+    """Of every output."""
+    optimizer: Literal["adam", "rmsprop"] = "adam"
+
+    def count_records(self, spec: PilotSpec) -> int:
+        """Return how many records in a row make one example."""
+        return {"none": 1, "pictures": spec.sequence_length, "commands": spec.sequence_length + 1}[self.history]
+
+
+KINDS: Mapping[str, PilotKind] = {
+    kind.name: kind
+    for kind in (
+        PilotKind("linear", "linear", ("n_outputs0", "n_outputs1")),
+        PilotKind(
+            "categorical",
+            "categorical",
+            ("angle_out", "throttle_out"),
+            form="bins",
+            loss="categorical_crossentropy",
+            loss_weight=0.5,
+        ),
+        PilotKind("inferred", "linear", ("n_outputs0",), form="angle"),
+        PilotKind("memory", "memory", ("n_outputs0", "n_outputs1"), history="commands"),
+        PilotKind("imu", "imu", ("out_0", "out_1"), channels=IMU_CHANNELS),
+        PilotKind(
+            "behavior",
+            "behavioral",
+            ("angle_out", "throttle_out"),
+            form="bins",
+            channels=(BEHAVIOR_CHANNEL,),
+            loss="categorical_crossentropy",
+            loss_weight=0.5,
+        ),
+        PilotKind("localizer", "localizer", ("angle", "throttle", "zloc"), form="place"),
+        PilotKind("rnn", "lstm", ("model_outputs",), history="pictures", optimizer="rmsprop"),
+        PilotKind("3d", "3dcnn", ("outputs",), history="pictures"),
+    )
+}
+"""Every kind by its name, in the order that lists show."""
+
+
+def decode_outputs(kind: PilotKind, outputs: Outputs, spec: PilotSpec) -> tuple[float, ...]:
+    """Return angle [-1, 1, + = right], throttle [-1, 1] and, for localizer, the location that a network means.
+
+    Numbers come as the network gives them, without a bound; the car clips them.
+    """
+    if kind.form == "bins":
+        angle = int(outputs[0].argmax()) * 2.0 / (outputs[0].size - 1) - 1.0
+        return angle, int(outputs[1].argmax()) * spec.throttle_range / outputs[1].size
+    numbers = np.concatenate([output.ravel() for output in outputs[:2]])
+    if kind.form == "angle":
+        return float(numbers[0]), infer_throttle(float(numbers[0]))
+    command = (float(numbers[0]), float(numbers[1]))
+    return (*command, int(outputs[2].argmax())) if kind.form == "place" else command
+
+
+def infer_throttle(angle: float) -> float:
+    """Return the throttle that the kind inferred gives with an angle: 1.0 at full left, about 0.56 at full right."""
+    magnitude = (min(max(angle, -1.0), 1.0) + 1.0) / 2.0
+    return math.exp(-0.5 * magnitude) - 0.05 * magnitude
+
+
+def encode_targets(
+    kind: PilotKind, spec: PilotSpec, angle: FloatArray, throttle: FloatArray, location: LongArray | None = None
+) -> Targets:
+    """Return what a network should say about n records, float32, a row per record.
+
+    Args:
+        kind: Of the pilot.
+        spec: Its sizes.
+        angle: Shape [n], [-1, 1].
+        throttle: Shape [n], [-1, 1].
+        location: Shape [n], for localizer.
+
+    Raises:
+        SpecError: Locations are missing, or more than the configuration allows.
+    """
+    numbers = np.stack([angle, throttle], axis=1).astype(np.float32)
+    rows: Sequence[Float32Array]
+    if kind.form == "bins":
+        angle_bin = np.rint((np.asarray(angle) + 1.0) / (2.0 / (ANGLE_BINS - 1)))
+        throttle_bin = np.rint(np.asarray(throttle) / (spec.throttle_range / THROTTLE_BINS))
+        rows = [_one_hot(angle_bin, ANGLE_BINS), _one_hot(throttle_bin, THROTTLE_BINS)]
+    elif kind.form == "place":
+        rows = [numbers[:, :1], numbers[:, 1:], _one_hot(_check_location(location, spec), spec.location_count)]
+    elif len(kind.output_names) == 1:
+        rows = [numbers[:, :1] if kind.form == "angle" else numbers]
+    else:
+        rows = [numbers[:, :1], numbers[:, 1:]]
+    return dict(zip(kind.output_names, rows, strict=True))
+
+
+def _check_location(location: LongArray | None, spec: PilotSpec) -> LongArray:
+    if location is None:
+        raise SpecError(f"a localizer pilot learns from records with the key {LOCATION_KEY!r}; these have none.")
+    if location.size and (location.min() < 0 or location.max() >= spec.location_count):
+        raise SpecError(
+            f"the records name the locations {int(location.min())} to {int(location.max())}, "
+            f"but NUM_LOCATIONS = {spec.location_count} allows 0 to {spec.location_count - 1}."
+        )
+    return location
+
+
+def _one_hot(bins: FloatArray | LongArray, count: int) -> Float32Array:
+    """Rows of zeros with a one, shape [n, count]; bins beyond the ends count as the last."""
+    index = np.clip(bins, 0, count - 1).astype(np.int64)
+    return np.eye(count, dtype=np.float32)[index]
+
+
+def get_kind(name: str) -> PilotKind:
+    """Return a kind by its name; the original's prefixes `tflite_` and `tensorrt_` are dropped.
+
+    Raises:
+        SpecError: There is no such kind.
+    """
+    bare = name.removeprefix("tflite_").removeprefix("tensorrt_")
+    if bare not in KINDS:
+        raise SpecError(describe_unknown("type of pilot", name, KINDS))
+    return KINDS[bare]
+
+
+def read_channel(values: Mapping[str, Any], channel: str) -> Any:
+    """Return what a record holds for a channel; an IMU's reading is also found under its simulated car's name.
+
+    Raises:
+        SpecError: The record has neither.
+    """
+    if channel in values:
+        return values[channel]
+    if channel in IMU_CHANNELS:
+        simulated = SIMULATED_IMU_CHANNELS[IMU_CHANNELS.index(channel)]
+        if simulated in values:
+            return values[simulated]
+        raise SpecError(
+            f"the records have neither {channel!r} nor {simulated!r}; record with SIM_RECORD_GYROACCEL = True."
+        )
+    raise SpecError(f"the records have no {channel!r}, which this type of pilot reads beside the picture.")

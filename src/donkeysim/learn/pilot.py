@@ -1,0 +1,158 @@
+"""A trained pilot behind one call: a picture in, angle and throttle out, whatever file it comes from.
+
+Every network runs in onnxruntime on one core; an `.onnx` file needs nothing else, so that a base install can drive.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.errors import PilotError
+from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.learn.files.model_file import check_ending, check_exists, read_network
+from donkeysim.learn.files.onnx_session import Session
+from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, get_kind, read_spec
+from donkeysim.learn.signature import check_kind, detect_kind
+
+BUILT_IN_PILOT = Path(__file__).parent / "pilots" / "generated_track.onnx"
+"""The small pilot in the package."""
+
+
+class NetworkPilot:
+    """A loaded network with what its kind knows of inputs, memory and outputs; meets `drive.pilot.Pilot`."""
+
+    def __init__(self, session: Session, kind: PilotKind, spec: PilotSpec) -> None:
+        self.kind = kind.name
+        self.input_names = kind.channels
+        self.image_shape: tuple[int, ...] = spec.image_shape
+        """Height, width and channels of the pictures it takes."""
+        self._session = session
+        self._kind = kind
+        self._spec = spec
+        self._pictures: deque[ByteArray] = deque(maxlen=spec.sequence_length)
+        self._commands: deque[tuple[float, float]] = deque(maxlen=spec.sequence_length)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget earlier pictures and commands."""
+        self._pictures.clear()
+        self._commands.extend([(0.0, 0.0)] * self._spec.sequence_length)
+
+    def run(self, image: ByteArray, *others: Any) -> tuple[float, ...]:
+        """Return angle [-1, 1, + = right], throttle [-1, 1] and, for localizer, the location.
+
+        The outputs of linear, imu, localizer, rnn and 3d are not bounded; the car clips them.
+
+        Args:
+            image: uint8, shape [height, width, channels]; a colour picture becomes grey for a grey pilot.
+            *others: What the channels `input_names` hold: numbers, or one array.
+
+        Raises:
+            PilotError: The picture, or what came beside it, has another size than the pilot was made for.
+        """
+        picture = self._fit_picture(image)
+        if self._kind.history == "pictures":
+            self._pictures.extend([picture] * (1 if self._pictures else self._spec.sequence_length))
+            picture = np.stack(self._pictures)
+        outputs = self._session.run(picture, self._gather_others(others))
+        command = decode_outputs(self._kind, outputs, self._spec)
+        if self._kind.history == "commands":
+            self._commands.append((command[0], command[1]))
+        return command
+
+    def _gather_others(self, others: tuple[Any, ...]) -> list[Float32Array]:
+        if self._kind.history == "commands":
+            return [np.array(self._commands, dtype=np.float32).ravel()]
+        if not self.input_names:
+            return []
+        try:
+            vector = np.concatenate([np.asarray(value, dtype=np.float32).ravel() for value in others])
+        except (ValueError, TypeError) as error:
+            raise PilotError(self._describe_others("something else")) from error
+        if vector.shape != self._session.inputs[1].shape:
+            raise PilotError(self._describe_others(f"{vector.size} numbers"))
+        return [vector]
+
+    def _describe_others(self, given: str) -> str:
+        size = self._session.inputs[1].shape[0]
+        return (
+            f"this {self.kind} pilot reads {size} numbers beside the picture ({', '.join(self.input_names)}), "
+            f"but got {given}; give all of these channels."
+        )
+
+    def _fit_picture(self, image: ByteArray) -> ByteArray:
+        if image.ndim == 2:
+            image = image[..., None]
+        if image.shape[-1] == 3 and self.image_shape[-1] == 1:
+            image = convert_to_grey(image)
+        if image.shape != self.image_shape:
+            height, width, depth = self.image_shape
+            raise PilotError(
+                f"this pilot was made for pictures of {width}x{height} with {depth} channels, but got "
+                f"{image.shape[1]}x{image.shape[0]} with {image.shape[-1]}; set IMAGE_W, IMAGE_H and IMAGE_DEPTH "
+                "to the pilot's, or train one for this size."
+            )
+        return image
+
+
+def convert_to_grey(image: ByteArray) -> ByteArray:
+    """Return the brightness of a colour picture, uint8, shape [height, width, 1] (ITU-R BT.601, as Pillow's "L")."""
+    weights = np.array([19595, 38470, 7471], dtype=np.uint32)
+    return ((image.astype(np.uint32) @ weights + 0x8000) >> 16).astype(np.uint8)[..., None]
+
+
+def load_pilot(path: Path | str, kind: str | None = None, config: object | None = None) -> NetworkPilot:
+    """Return the pilot in a file of ours, of the original (`.h5`, `.keras`), or of another tool (`.onnx`).
+
+    Args:
+        path: The file. `.h5` and `.keras` need the extra `learn`, `.onnx` does not.
+        kind: One of `learn.kinds.KINDS`; None: the file says, or its inputs and outputs show.
+        config: The car's configuration; of it only MODEL_CATEGORICAL_MAX_THROTTLE_RANGE is read, and only for files
+            that do not say it themselves.
+
+    Raises:
+        PilotError: No such file, not a pilot, or not of the kind that was asked for.
+    """
+    path = Path(path)
+    session = _open_session(path)
+    if kind is not None:
+        named = get_kind(kind)
+        check_kind(session, named, path)
+    elif session.header is not None:
+        named = KINDS[session.header.kind]
+        check_kind(session, named, path)
+    else:
+        named = detect_kind(session, path)
+    return NetworkPilot(session, named, _read_sizes(session, named, config))
+
+
+def _open_session(path: Path) -> Session:
+    if check_ending(path) == ".onnx":
+        check_exists(path)
+        return Session(path.read_bytes(), path)
+    from donkeysim.learn.files.onnx_graph import make_onnx
+
+    network, header = read_network(path)
+    try:
+        model = make_onnx(network, header)
+    except PilotError as error:
+        raise PilotError(f"{path}: {error}") from error
+    return Session(model, path)
+
+
+def _read_sizes(session: Session, kind: PilotKind, config: object | None) -> PilotSpec:
+    """Return the sizes that the network shows; the throttle of its bins from its header, else the configuration."""
+    spec = read_spec(config)
+    throttle_range = session.header.throttle_range if session.header else spec.throttle_range
+    length = spec.sequence_length
+    if kind.history == "pictures":
+        length = session.image_shape[0]
+    elif kind.history == "commands":
+        length = session.inputs[1].shape[0] // 2
+    height, width, depth = session.image_shape[-3:]
+    return replace(spec, image_shape=(height, width, depth), sequence_length=length, throttle_range=throttle_range)
