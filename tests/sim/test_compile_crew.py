@@ -1,5 +1,6 @@
 """Kernels are compiled in processes that fill the cache for everybody and end with the one that started them."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -70,6 +71,18 @@ def test_closing_ends_the_processes(tmp_path, monkeypatch):
         processes = set(crew._process.values())
         assert len(processes) == 2
     assert all(process.poll() is not None for process in processes)
+
+
+def test_a_crew_that_nobody_holds_leaves_no_process_and_no_pipe(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_crew, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
+    crew = compile_crew.CompileCrew()
+    processes = set(crew._process.values())
+    assert len(processes) == 2
+    del crew
+    gc.collect()
+    assert all(process.returncode is not None for process in processes)
+    assert all(pipe.closed for process in processes for pipe in (process.stdin, process.stdout))
 
 
 def test_a_stage_is_marked_for_the_sources_as_they_are(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from types import TracebackType
 
@@ -22,10 +23,14 @@ _WORKPLACE = "donkeysim.sim.compile_apart"
 
 
 class CompileCrew:
-    """Processes that compile what the cache lacks; none when it lacks nothing."""
+    """Processes that compile what the cache lacks; none when it lacks nothing.
+
+    They end at `close`, when nobody holds the crew any more, and at the end of the program, whatever they are doing.
+    """
 
     def __init__(self) -> None:
         self._process: dict[str, subprocess.Popen[str]] = {}
+        self._end = weakref.finalize(self, _end_processes, self._process)
         for stages in CREW:
             missing = [stage for stage in stages if not is_compiled(stage)]
             if missing and sys.executable:
@@ -57,13 +62,17 @@ class CompileCrew:
 
     def close(self) -> None:
         """End the processes, whatever they are doing."""
-        for process in set(self._process.values()):
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
-        self._process.clear()
+        self._end()
+
+
+def _end_processes(process_by_stage: dict[str, subprocess.Popen[str]]) -> None:
+    for process in set(process_by_stage.values()):
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+    process_by_stage.clear()
 
 
 def is_compiled(stage: str) -> bool:
