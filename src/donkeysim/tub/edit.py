@@ -7,8 +7,8 @@ from pathlib import Path
 
 from donkeysim.tub.files import explain_failure, replace_file
 from donkeysim.tub.lock import TubLock
-from donkeysim.tub.manifest import MANIFEST_NAME, format_manifest
-from donkeysim.tub.repair import open_for_change
+from donkeysim.tub.manifest import MANIFEST_NAME, format_manifest, read_manifest
+from donkeysim.tub.repair import open_for_change, refuse_old_format
 
 
 def delete_range(folder: str | Path, first: int, last: int) -> frozenset[int]:
@@ -53,6 +53,8 @@ def find_last_alive(total: int, deleted: Collection[int], count: int) -> list[in
 def change_deleted(folder: str | Path, change: Callable[[set[int], int], set[int]]) -> frozenset[int]:
     """Replace the set of deleted positions by what `change(deleted, record_count)` makes of it; saved at once."""
     path = Path(folder).expanduser()
+    refuse_old_format(path)
+    read_manifest(path)  # says so when this is no tub, before a lock is left in it
     with explain_failure(f"deletions into the tub {path}"):
         lock = TubLock(path)
         try:

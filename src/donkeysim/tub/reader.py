@@ -11,6 +11,7 @@ from donkeysim.core.errors import TubError
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.catalog import list_catalogs, read_records
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
+from donkeysim.tub.old_format import is_old_format, read_old_manifest, read_old_records
 from donkeysim.tub.values import decode_picture
 
 IMAGE_KEY = "cam/image_array"
@@ -80,6 +81,7 @@ class TubReader:
         metadata: What the user noted.
         deleted_indexes: Positions of deleted records.
         sessions: Full ids of the drives, oldest first.
+        is_old_format: Whether it is of the format before 2, which can be read only.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -91,13 +93,15 @@ class TubReader:
         self.path = Path(path).expanduser().absolute()
         if not self.path.is_dir():
             raise TubError(f"there is no tub {self.path}; give the folder that holds {MANIFEST_NAME}.")
-        manifest = read_manifest(self.path)
+        self.is_old_format = not (self.path / MANIFEST_NAME).exists() and is_old_format(self.path)
+        manifest = read_old_manifest(self.path) if self.is_old_format else read_manifest(self.path)
         self.inputs = tuple(manifest.inputs)
         self.types = tuple(manifest.types)
         self.metadata = manifest.metadata
         self.deleted_indexes = frozenset(manifest.deleted_indexes)
         self.sessions = manifest.session_ids
-        self._catalogs = list_catalogs(self.path, manifest)
+        self._started_at = float(manifest.own_metadata.get("created_at", 0))
+        self._catalogs = [] if self.is_old_format else list_catalogs(self.path, manifest)
         self._length: int | None = None
 
     def __len__(self) -> int:
@@ -112,9 +116,12 @@ class TubReader:
 
     def iterate_all(self) -> Iterator[TubRecord]:
         """Yield all records in order, the deleted ones too."""
-        folder = self.path / IMAGE_FOLDER
-        for position, values in read_records(self.path, self._catalogs):
-            yield make_record(position, values, folder)
+        if self.is_old_format:
+            for position, content in read_old_records(self.path, self._started_at):
+                yield make_record(position, content, self.path)
+        else:
+            for position, content in read_records(self.path, self._catalogs):
+                yield make_record(position, content, self.path / IMAGE_FOLDER)
 
 
 def make_record(position: int, content: dict[str, Any], image_folder: Path) -> TubRecord:

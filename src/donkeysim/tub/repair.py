@@ -11,6 +11,7 @@ import logging
 import time
 from pathlib import Path
 
+from donkeysim.core.errors import TubError
 from donkeysim.tub.catalog import (
     LineTable,
     list_catalogs,
@@ -21,17 +22,25 @@ from donkeysim.tub.catalog import (
 )
 from donkeysim.tub.files import NEW_SUFFIX, replace_file
 from donkeysim.tub.manifest import MANIFEST_NAME, Manifest, format_manifest, read_manifest
+from donkeysim.tub.old_format import is_old_format
 
 logger = logging.getLogger(__name__)
+
+
+def refuse_old_format(folder: Path) -> None:
+    """Raise TubError when a folder holds a tub of the format before 2."""
+    if not (folder / MANIFEST_NAME).exists() and is_old_format(folder):
+        raise TubError(f"the tub {folder} is of the format before 2, which can be read but not changed.")
 
 
 def open_for_change(folder: Path) -> Manifest:
     """Read a tub's manifest, and bring it and the files into order where a killed writer left them.
 
     Raises:
-        TubError: This is no tub, or a catalog is missing.
+        TubError: This is no tub, it is of the old format, or a catalog is missing.
         OSError: A file cannot be written.
     """
+    refuse_old_format(folder)
     manifest = read_manifest(folder)
     before = format_manifest(manifest)
     manifest.paths = _drop_empty_tail(folder, list_catalogs(folder, manifest))
@@ -61,7 +70,7 @@ def _drop_empty_tail(folder: Path, names: list[str]) -> list[str]:
 def _repair_catalog(catalog: Path, start: int, *, is_last: bool) -> int:
     """Make the catalog end with a whole line and its table fit it; returns how many lines it has."""
     table = read_table(catalog)
-    if table is not None and table.lengths and sum(table.lengths) == catalog.stat().st_size and not is_last:
+    if table and table.lengths and not is_last and catalog.is_file() and sum(table.lengths) == catalog.stat().st_size:
         return len(table.lengths)
     lines = read_lines(catalog)
     if not lines:
@@ -95,7 +104,7 @@ def _set_tail(catalog: Path, whole: bytes) -> None:
 def _find_next_index(folder: Path, manifest: Manifest, line_count: int) -> int:
     """Return the index of the next record: behind the last, and the number of lines wherever the two agree."""
     if not manifest.paths:
-        return manifest.current_index
+        return 0
     last = parse_record(read_lines(folder / manifest.paths[-1])[-1]) or {}
     last_index = last.get("_index")
     if last_index == line_count - 1:

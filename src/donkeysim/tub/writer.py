@@ -32,7 +32,7 @@ from donkeysim.tub.manifest import (
     format_positions,
     name_catalog,
 )
-from donkeysim.tub.repair import open_for_change
+from donkeysim.tub.repair import open_for_change, refuse_old_format
 from donkeysim.tub.values import check_types, convert_values, name_picture
 
 logger = logging.getLogger(__name__)
@@ -66,6 +66,7 @@ class TubWriter:
         if max_catalog_len < 1:
             raise TubError(f"a catalog holds at least one record; {max_catalog_len} were given.")
         self.path = Path(path).expanduser().absolute()
+        refuse_old_format(self.path)
         with explain_failure(f"the tub {self.path}"):
             (self.path / IMAGE_FOLDER).mkdir(parents=True, exist_ok=True)
         self._lock = TubLock(self.path)
@@ -82,6 +83,7 @@ class TubWriter:
         self.session_id = f"{time.strftime('%y-%m-%d')}_{self._session}"
         self._forget_texts()
         self._is_open = True
+        self._is_behind = False
 
     @property
     def current_index(self) -> int:
@@ -132,6 +134,8 @@ class TubWriter:
         if not self._is_open:
             return
         self._is_open = False
+        if self._is_behind:
+            self._catch_up()
         if self._catalog:
             self._catalog.close()
         self._lock.release()
@@ -216,14 +220,22 @@ class TubWriter:
         self._deleted_text = format_positions(self._manifest.deleted_indexes)
 
     def _write_manifest(self) -> None:
+        self._is_behind = True
         line = format_catalog_line(self._manifest, self._paths_text, self._deleted_text)
         replace_file(self.path / MANIFEST_NAME, (self._head + line).encode())
+        self._is_behind = False
+
+    def _catch_up(self) -> None:
+        """Try once more to write the manifest that a full disk did not take; the next writer would mend it too."""
+        try:
+            self._write_manifest()
+        except OSError as error:
+            logger.error("the manifest of the tub %s is behind its records: %s", self.path, error)
 
 
 def _open_manifest(folder: Path, fresh: Manifest) -> Manifest:
     """Return the stored manifest, put in order, or write a fresh one."""
     if not (folder / MANIFEST_NAME).exists():
-        _refuse_old_format(folder)
         fresh.own_metadata["created_at"] = time.time()
         replace_file(folder / MANIFEST_NAME, format_manifest(fresh))
         return fresh
@@ -231,14 +243,6 @@ def _open_manifest(folder: Path, fresh: Manifest) -> Manifest:
     if fresh.inputs or fresh.types:
         _compare_inputs(folder, stored, fresh)
     return stored
-
-
-def _refuse_old_format(folder: Path) -> None:
-    if (folder / "meta.json").exists():
-        raise TubError(
-            f"{folder} holds a tub of the format before 2 (meta.json), which can be read but not added to; "
-            "take another folder."
-        )
 
 
 def _compare_inputs(folder: Path, stored: Manifest, fresh: Manifest) -> None:

@@ -1,0 +1,87 @@
+"""The format before 2 (donkeycar up to 3.1): `meta.json`, a `record_N.json` each, pictures beside them; read only.
+
+`meta.json` holds inputs, types, when the drive began [s since 1970], and the user's metadata; a record's `milliseconds`
+count from that beginning. `exclude.json`, where there is one, lists the numbers of records that were cut out.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+from donkeysim.core.errors import TubError
+from donkeysim.tub.manifest import Manifest
+
+logger = logging.getLogger(__name__)
+
+META_NAME = "meta.json"
+_RECORD_NAME = re.compile(r"record_(\d+)\.json")
+_PICTURE_ENDINGS = (".jpg", ".jpeg", ".png")
+
+
+def is_old_format(folder: Path) -> bool:
+    """Return whether a folder holds a tub of the old format."""
+    return (folder / META_NAME).is_file() or (folder / "record_1.json").is_file()
+
+
+def read_old_manifest(folder: Path) -> Manifest:
+    """Return what a tub holds, its excluded records as deleted positions.
+
+    Raises:
+        TubError: `meta.json` or `exclude.json` is broken.
+    """
+    meta = _read_json(folder / META_NAME, {})
+    excluded = _read_json(folder / "exclude.json", [])
+    if not isinstance(meta, dict) or not isinstance(excluded, list):
+        raise TubError(f"the tub {folder} is broken: {META_NAME} should hold an object, exclude.json a list.")
+    positions = {number: position for position, number in enumerate(_list_numbers(folder))}
+    metadata = {key: value for key, value in meta.items() if key not in ("inputs", "types", "start")}
+    return Manifest(
+        [str(key) for key in meta.get("inputs", ())],
+        [str(kind) for kind in meta.get("types", ())],
+        metadata,
+        {"created_at": meta["start"]} if "start" in meta else {},
+        current_index=len(positions),
+        deleted_indexes={positions[number] for number in excluded if number in positions},
+    )
+
+
+def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield position and content of every record, named as format 2 does; a broken one is skipped and logged.
+
+    Args:
+        folder: The tub.
+        started_at: When the drive began [s since 1970].
+    """
+    for position, number in enumerate(_list_numbers(folder)):
+        try:
+            content = json.loads((folder / f"record_{number}.json").read_bytes())
+            milliseconds = content.pop("milliseconds", 0)
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            logger.error("%s: record %d cannot be read, skipping it (%s)", folder, number, error)
+            continue
+        values = {key: _strip_folder(value) for key, value in content.items() if not key.startswith("_")}
+        yield position, {**values, "_index": number, "_timestamp_ms": int(started_at * 1000) + int(milliseconds)}
+
+
+def _list_numbers(folder: Path) -> list[int]:
+    matches = (_RECORD_NAME.fullmatch(path.name) for path in folder.iterdir())
+    return sorted(int(match[1]) for match in matches if match)
+
+
+def _read_json(path: Path, default: Any) -> Any:
+    try:
+        return json.loads(path.read_bytes()) if path.exists() else default
+    except (OSError, ValueError) as error:
+        raise TubError(f"{path} cannot be read: {error}.") from error
+
+
+def _strip_folder(value: Any) -> Any:
+    """Return a picture's file name without the folder of the car that recorded it."""
+    if isinstance(value, str) and value.lower().endswith(_PICTURE_ENDINGS):
+        return PureWindowsPath(value).name  # takes both kinds of slashes
+    return value

@@ -1,0 +1,173 @@
+"""Reading tubs: those of others, those of 2020, those of single files, and several at once."""
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from donkeysim.core.errors import TubError
+from donkeysim.tub.folder import next_tub_path, open_tubs, split_paths
+from donkeysim.tub.reader import TubReader
+from donkeysim.tub.writer import TubWriter
+from tub.drives import INPUTS, TYPES, make_picture, make_record, write_tub
+
+
+def write_tub_of_2020(path, count):
+    """Write what early format 2 looked like: no session ids, copies of everything in the metadata line."""
+    (path / "images").mkdir(parents=True)
+    inputs, types = [*INPUTS, "timestamp"], [*TYPES, "str"]
+    lines = []
+    for index in range(count):
+        Image.fromarray(make_picture(index)).save(path / "images" / f"{index}_cam_image_array_.jpg")
+        values = {"cam/image_array": f"{index}_cam_image_array_.jpg", "user/angle": 0.5, "user/mode": "user"}
+        lines.append(json.dumps({"_index": index, "_timestamp_ms": 1600000000000 + index, **values}) + "\n")
+    (path / "catalog_0.catalog").write_text("".join(lines))
+    (path / "._catalog_0.catalog").write_bytes(b"\0\5\26\7")
+    table = {"created_at": 1.5, "line_lengths": [len(line) for line in lines], "path": "catalog_0.catalog_manifest"}
+    (path / "catalog_0.catalog_manifest").write_text(json.dumps({**table, "start_index": 0}) + "\n")
+    catalogs = {"paths": ["catalog_0.catalog"], "current_index": count, "max_len": 1000, "deleted_indexes": [0]}
+    metadata = {"types": types, "inputs": inputs, "start": 1600000000.5}
+    parts = (inputs, types, metadata, {"created_at": 1600000000.5}, catalogs)
+    (path / "manifest.json").write_text("".join(json.dumps(part) + "\n" for part in parts))
+    return path
+
+
+def write_tub_of_single_files(path, count):
+    """Write the format before 2."""
+    path.mkdir(parents=True)
+    meta = {"inputs": list(INPUTS), "types": list(TYPES), "start": 1550000000.25, "location": "attic"}
+    (path / "meta.json").write_text(json.dumps(meta))
+    for number in range(1, count + 1):
+        name = f"{number}_cam-image_array_.jpg"
+        Image.fromarray(make_picture(number)).save(path / name)
+        values = {"cam/image_array": name, "user/angle": number / 10, "user/throttle": 0.2, "user/mode": "user"}
+        (path / f"record_{number}.json").write_text(json.dumps({**values, "milliseconds": 50 * number}))
+    return path
+
+
+def test_a_tub_of_2020_is_read_and_added_to(tmp_path):
+    path = write_tub_of_2020(tmp_path / "data", 3)
+    records = list(TubReader(path))
+    assert [(record.index, record.session_id, record.timestamp_ms) for record in records] == [
+        (1, "", 1600000000001),
+        (2, "", 1600000000002),
+    ]
+    assert records[0].load_image().shape == (12, 16, 3)
+    with TubWriter(path) as writer:
+        writer.write_record(make_record(3))
+    today = time.strftime("%y-%m-%d")
+    assert [record.session_id for record in TubReader(path)] == ["", "", f"{today}_0"]
+
+
+def test_a_tub_of_single_files_is_read_in_the_order_of_numbers(tmp_path):
+    path = write_tub_of_single_files(tmp_path / "tub", 11)
+    (path / "exclude.json").write_text("[2, 99]")
+    (path / "record_4.json").write_text("{")
+    tub = TubReader(path)
+    records = list(tub)
+    assert [record.index for record in records] == [1, 3, 5, 6, 7, 8, 9, 10, 11]
+    assert tub.metadata == {"location": "attic"}
+    assert tub.inputs == INPUTS
+    assert records[0].timestamp_ms == 1550000000300
+    assert records[0].values["user/angle"] == 0.1
+    assert abs(int(records[0].load_image()[0, 0, 0]) - 7) < 3
+
+
+def test_a_tub_of_single_files_is_never_written_to(tmp_path):
+    path = write_tub_of_single_files(tmp_path / "tub", 1)
+    before = sorted(path.iterdir())
+    with pytest.raises(TubError, match="format before 2"):
+        TubWriter(path, INPUTS, TYPES)
+    assert sorted(path.iterdir()) == before
+
+
+def test_reading_changes_nothing_and_sees_records_written_meanwhile(tmp_path):
+    with TubWriter(tmp_path, INPUTS, TYPES) as writer:
+        writer.write_record(make_record(0))
+        before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+        assert len(TubReader(tmp_path)) == 1
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+        writer.write_record(make_record(1))
+        assert len(TubReader(tmp_path)) == 2
+
+
+def test_grey_pictures_come_back_with_one_channel(tmp_path):
+    with TubWriter(tmp_path, INPUTS, TYPES) as writer:
+        writer.write_record({"cam/image_array": make_picture(3)[:, :, :1]})
+        writer.write_record({"cam/image_array": make_picture(3)[:, :, 0]})
+    assert [record.load_image().shape for record in TubReader(tmp_path)] == [(12, 16, 1)] * 2
+
+
+def test_broken_and_missing_pictures_are_named(tmp_path):
+    write_tub(tmp_path, 3)
+    first, second, third = TubReader(tmp_path)
+    first.locate_image().write_bytes(first.read_image()[:100])
+    second.locate_image().unlink()
+    third.values["cam/image_array"] = "../manifest.json"
+    for record, text in (
+        (first, "0_cam_image_array_.jpg is broken"),
+        (second, "cannot be read"),
+        (third, "no picture"),
+    ):
+        with pytest.raises(TubError, match=text):
+            record.load_image()
+
+
+values = st.fixed_dictionaries(
+    {},
+    optional={
+        "f": st.floats(allow_nan=False, allow_infinity=False),
+        "i": st.integers(),
+        "b": st.booleans(),
+        "s": st.text(),
+        "l": st.lists(st.one_of(st.integers(), st.floats(-1, 1), st.text(max_size=3))),
+    },
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(records=st.lists(values, max_size=8), max_catalog_len=st.integers(1, 4))
+def test_what_is_written_is_read(tmp_path_factory, records, max_catalog_len):
+    path = tmp_path_factory.mktemp("round")
+    types = {"f": "float", "i": "int", "b": "boolean", "s": "str", "l": "list"}
+    with TubWriter(path, list(types), list(types.values()), max_catalog_len=max_catalog_len) as writer:
+        for record in records:
+            writer.write_record(record)
+    assert [record.values for record in TubReader(path)] == records
+
+
+def test_several_tubs_are_given_by_words_or_commas(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b", "c,d"):
+        write_tub(tmp_path / name, 1)
+    assert [tub.path.name for tub in open_tubs(["a,b", "c,d"])] == ["a", "b", "c,d"]
+    assert [tub.path.name for tub in open_tubs("a, b,")] == ["a", "b"]
+    assert split_paths("~/data")[0].is_absolute()
+
+
+def test_what_is_no_tub_or_empty_is_named(tmp_path):
+    (tmp_path / "folder").mkdir()
+    write_tub(tmp_path / "empty", 0)
+    with TubWriter(write_tub(tmp_path / "deleted", 1)) as writer:
+        writer.delete_last_n_records(1)
+    for name, text in (
+        ("nowhere", "there is no tub"),
+        ("folder", "is no tub"),
+        ("empty", "it has no records"),
+        ("deleted", "all its records are deleted"),
+    ):
+        with pytest.raises(TubError, match=text):
+            open_tubs([str(tmp_path / name)])
+    with pytest.raises(TubError, match="no tub is given"):
+        open_tubs([])
+
+
+def test_new_tubs_are_numbered_past_the_highest(tmp_path):
+    today = time.strftime("%y-%m-%d")
+    assert next_tub_path(tmp_path / "data") == tmp_path / "data" / f"tub_1_{today}"
+    for name in ("tub_9_20-01-02", "tub_11_20-01-02", "tub_x", "images"):
+        (tmp_path / name).mkdir()
+    assert next_tub_path(tmp_path).name == f"tub_12_{today}"
