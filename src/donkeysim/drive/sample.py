@@ -1,0 +1,168 @@
+"""Sample drives: somebody who drives well records laps into a tub, many times faster than real time.
+
+The car, its camera and the record's channels are what the config says; time passes in the built-in simulator only, one
+loop of `DRIVE_LOOP_HZ` per record, in the order of the vehicle loop: sense, decide, write, let time pass.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from donkeysim.car.config import Config, make_default_config
+from donkeysim.core import frames
+from donkeysim.core.errors import SpecError
+from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.drive.simulated_car import SimulatorSettings, read_settings
+from donkeysim.envs.built_in import BuiltInCar
+from donkeysim.sim.human_driver import HumanDriver
+from donkeysim.tub.writer import TubWriter
+
+CHANNELS = (
+    ("cam/image_array", "image_array"),
+    ("user/angle", "float"),
+    ("user/throttle", "float"),
+    ("user/mode", "str"),
+)
+"""What every drive records: names and types in the tub."""
+
+PATIENCE = 5.0
+"""Time off the road after which the driver has failed [s, simulated]."""
+
+Report = Callable[[int, int], None]
+"""Called as report(done, total), in records; the total is an estimate while laps are counted."""
+
+
+@dataclass(frozen=True)
+class SampleResult:
+    """What was recorded.
+
+    Attributes:
+        tub_path: Where.
+        record_count: Records written.
+        skipped_count: Moments that were not written because the car was off the road.
+        lap_times: Of the whole laps [s, simulated].
+        simulated_time: How long the drive took for the car [s].
+        wall_time: How long it took for us [s].
+    """
+
+    tub_path: Path
+    record_count: int
+    skipped_count: int
+    lap_times: tuple[float, ...]
+    simulated_time: float
+    wall_time: float
+
+    @property
+    def speed_up(self) -> float:
+        """Simulated time per time."""
+        return self.simulated_time / self.wall_time
+
+
+def record_sample(
+    tub_path: str | Path,
+    lap_count: int = 6,
+    scene: str | None = None,
+    seed: int = 0,
+    record_count: int | None = None,
+    config: Config | None = None,
+    report: Report | None = None,
+) -> SampleResult:
+    """Let `HumanDriver` drive laps and record them; an existing tub grows.
+
+    Args:
+        tub_path: Folder of the tub; made when there is none.
+        lap_count: Whole laps to drive from the start grid.
+        scene: Name of the track; None: the config's.
+        seed: Of the driver's hands; the same seed gives the same records.
+        record_count: Stop after so many records instead of laps.
+        config: The car; None: the defaults of a new car folder.
+        report: Told how far it is.
+
+    Raises:
+        SpecError: The numbers or the track are not possible, or the driver left the road for good.
+        TubError: The tub cannot be written, or has other channels.
+    """
+    if min(lap_count, 1 if record_count is None else record_count) < 1:
+        raise SpecError(f"{lap_count} laps and {record_count} records were asked for; both take 1 or more.")
+    settings = read_settings(config if config is not None else make_default_config())
+    if scene is not None:
+        settings = replace(settings, scene=scene)
+    car = BuiltInCar(settings.scene, settings.conf, settings.seed)
+    if not car.simulator.scene.path.closed:
+        raise SpecError(f"the road of {settings.scene} is not closed, so there are no laps; take another track.")
+    car.open()
+    channels = (*CHANNELS, *settings.channels)
+    try:
+        with TubWriter(tub_path, [name for name, _ in channels], [kind for _, kind in channels]) as tub:
+            return _Drive(car, settings, tub, seed).record(lap_count, record_count, report)
+    finally:
+        car.close()
+
+
+class _Drive:
+    """One drive into one tub."""
+
+    def __init__(self, car: BuiltInCar, settings: SimulatorSettings, tub: TubWriter, seed: int) -> None:
+        self._car, self._settings, self._tub = car, settings, tub
+        self._driver = HumanDriver(car.simulator.scene, car.simulator.car_spec, seed)
+        self._names = [name for name, _ in settings.channels]
+        self._loop_count = self._written = self._skipped = 0
+        self._off_road_time = 0.0
+
+    def record(self, lap_count: int, record_count: int | None, report: Report | None) -> SampleResult:
+        """Drive and write until enough laps or records are there."""
+        begun = time.perf_counter()
+        estimate = record_count or round(lap_count * self._driver.plan.lap_time * self._settings.rate)
+        state, row = self._car.simulator.state, self._car.row
+        while self._written < record_count if record_count else state.lap[row] <= lap_count:
+            self._record_moment()
+            if report is not None:
+                report(self._written, max(estimate, self._written))
+        if report is not None:
+            report(self._written, self._written)
+        return SampleResult(
+            tub_path=self._tub.path,
+            record_count=self._written,
+            skipped_count=self._skipped,
+            lap_times=self._car.observe(with_pictures=False).lap_times,
+            simulated_time=self._loop_count / self._settings.rate,
+            wall_time=time.perf_counter() - begun,
+        )
+
+    def _record_moment(self) -> None:
+        """Write what the car senses and the driver means to do now, then let one loop's time pass."""
+        car, simulator = self._car, self._car.simulator
+        picture, telemetry, _, *readings = self._settings.list_values(car.observe())
+        intent = self._driver.drive(simulator.state, simulator.control, car.row)
+        if telemetry.on_road:
+            self._off_road_time = 0.0
+            self._tub.write_record(
+                {
+                    "cam/image_array": picture,
+                    "user/angle": frames.steer_to_wire(intent.steer),
+                    "user/throttle": intent.throttle,
+                    "user/mode": "user",
+                    **dict(zip(self._names, readings, strict=True)),
+                }
+            )
+            self._written += 1
+        else:
+            self._note_off_road()
+        begin, self._loop_count = self._find_step(), self._loop_count + 1
+        car.advance(self._find_step() - begin)
+
+    def _note_off_road(self) -> None:
+        self._skipped += 1
+        self._off_road_time += 1.0 / self._settings.rate
+        if self._off_road_time > PATIENCE:
+            raise SpecError(
+                f"the driver left the road of {self._settings.scene} after {self._written} records and did not come "
+                "back; take another track or another --seed."
+            )
+
+    def _find_step(self) -> int:
+        """Return the physics step at which the loops so far end."""
+        return round(self._loop_count * PHYSICS_RATE / self._settings.rate)

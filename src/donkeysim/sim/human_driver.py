@@ -1,0 +1,229 @@
+"""A driver who drives as people do, to learn from: looks ahead, holds a steady thumb, wobbles, is pushed, comes back.
+
+What it means to do (`Intent`) and what its hands do (`Control`) differ: the hands shake a little, and now and then
+something pushes the car off its line for half a second. The intent is right at every moment, so a pilot that learns it
+has seen how to come back from where its own small errors will take it (Laskey and others, DART, 2017).
+
+Steering is pure pursuit of a point on the line that the camera sees, so a picture is enough to tell the angle. The
+throttle depends on the place alone, but for a little feedback, and never brakes: with the original's car a smooth thumb
+keeps the speed by itself. `path_follower` laps faster and nearer to the line; its feedback on yaw rate, slip and a few
+centimetres is not in a picture, and what learns from it is ten times as wrong about the angle.
+
+References:
+    Coulter, Implementation of the pure pursuit path tracking algorithm, CMU-RI-TR-92-01 (1992).
+    Laskey, Lee, Fox, Dragan, Goldberg, DART: noise injection for robust imitation learning, CoRL (2017).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.sim.driving_line import count_points_per_node, measure_room, plan_path
+from donkeysim.sim.lap_time import GripUse, Powertrain, SpeedPlan, make_powertrain
+from donkeysim.sim.line_table import LineTable
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec
+from donkeysim.world.state import Control, State
+
+PERIOD = 0.05
+"""Time between two calls of `drive` [s]."""
+
+GRIP, TOP_SPEED = GripUse(0.45, 0.4), 1.3
+"""Use of the grip in bends, and greatest speed [m/s]."""
+
+GAIN_MOST, COAST_SHARE = 0.5, 0.8
+"""Greatest acceleration of the plan [m/s²]; share of the losses that it slows down with, so that it never brakes."""
+
+SPEED_LENGTH = 1.4
+"""Length over which speed and acceleration of the plan are averaged [m]."""
+
+LOOK_AHEAD = 0.6
+"""Distance of the point that is steered to [m]."""
+
+SLIP_FACTOR = 1.15
+"""Wheel angle per angle of the bicycle without slip, at this use of the grip."""
+
+SPEED_FEEDBACK = 0.1
+"""Throttle per missing speed [s/m]."""
+
+THROTTLE_MOST = 0.4
+"""Greatest throttle."""
+
+REACTION = 0.1
+"""How far ahead in time the throttle looks [s]."""
+
+SHAKE, SHAKE_TIME = 0.08, 0.4
+"""Shaking of the hands: standard deviation in steer, and time over which it is like itself [s]."""
+
+PUSH_EVERY, PUSH_FRAMES = 2.5, (8, 20)
+"""Mean time between pushes [s]; least and greatest length, the latter not reached [1/20 s]."""
+
+PUSH_STEER = (0.4, 1.2)
+"""Least and greatest push, in steer."""
+
+PUSH_AHEAD = 0.35
+"""A push ends when the car would be too far out after this time [s]."""
+
+ROOM_KEPT = 0.14
+"""Too far out: less than this between the car's middle and the edge of the road [m]."""
+
+PUSH_OFFSET = 0.4
+"""Too far out in any case: this far from the line [m]."""
+
+FIRST_CALM = 1.0
+"""Time before the first push [s]."""
+
+
+class Intent(NamedTuple):
+    """What the driver means to do."""
+
+    steer: float
+    """-1 to 1, + = left."""
+    throttle: float
+    """0 to 1."""
+
+
+class HumanDriver:
+    """Drives one car; keep one per car, call `drive` every 1/20 s. Same seed, same drive.
+
+    Attributes:
+        plan: The line and the speed along it.
+    """
+
+    def __init__(self, scene: Scene, car: CarSpec, seed: int = 0) -> None:
+        self.plan, self._throttle = plan_thumb(scene, car)
+        self._line = LineTable(self.plan)
+        self._factor = count_points_per_node(scene.path)
+        left, right = measure_room(scene.path, self.plan)
+        self._room = (left.tolist(), right.tolist())
+        front = [
+            place[0] for place, is_steered in zip(car.wheel_position, car.wheel_steered, strict=True) if is_steered
+        ]
+        self._base = max(front) - min(place[0] for place in car.wheel_position)
+        self._gain = car.steer_gain
+        self._random = np.random.default_rng(seed)
+        self._shake = 0.0
+        self._push, self._push_left = 0.0, 0
+        self._offset = 0.0
+        self._calm_left = round(FIRST_CALM / PERIOD)
+
+    def drive(self, state: State, control: Control, car: int) -> Intent:
+        """Write one row of `control` for what the hands do now, and return what they were meant to do.
+
+        Args:
+            state: Read.
+            control: Written, row `car`; no brake.
+            car: Row.
+        """
+        x, y, _ = state.position[car].tolist()
+        index, offset = self._line.locate(x, y, int(state.node_index[car]) * self._factor, 3 * self._factor)
+        intent = Intent(self._aim(state, car, index), self._press(state, car, index))
+        steer = intent.steer + self._shake_hands() + self._suffer_push(index, offset)
+        control.steer[car] = max(-1.0, min(1.0, steer))
+        control.throttle[car], control.brake[car] = intent.throttle, 0.0
+        return intent
+
+    def _aim(self, state: State, car: int, index: int) -> float:
+        """Return the steer towards the line ahead."""
+        x, y, _ = state.position[car].tolist()
+        w, i, j, k = state.orientation[car].tolist()
+        yaw = math.atan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k))
+        target = self._line.advance(index, LOOK_AHEAD)
+        dx, dy = self._line.x[target] - x, self._line.y[target] - y
+        aside = math.sin(math.atan2(dy, dx) - yaw)
+        angle = math.atan(self._base * 2.0 * aside / max(math.hypot(dx, dy), 0.5 * LOOK_AHEAD))
+        return max(-1.0, min(1.0, SLIP_FACTOR * angle / self._gain))
+
+    def _press(self, state: State, car: int, index: int) -> float:
+        """Return the throttle."""
+        vx, vy, _ = state.velocity[car].tolist()
+        speed = math.hypot(vx, vy)
+        ahead = self._line.advance(index, REACTION * speed)
+        wanted = self._throttle[ahead] + SPEED_FEEDBACK * (self._line.speed[ahead] - speed)
+        return max(0.0, min(THROTTLE_MOST, wanted))
+
+    def _shake_hands(self) -> float:
+        """Return the next value of a process that forgets itself over `SHAKE_TIME`."""
+        keep = math.exp(-PERIOD / SHAKE_TIME)
+        self._shake = keep * self._shake + math.sqrt(1.0 - keep * keep) * SHAKE * float(self._random.normal())
+        return self._shake
+
+    def _suffer_push(self, index: int, offset: float) -> float:
+        """Return the push of this moment, in steer."""
+        soon = offset + (offset - self._offset) * PUSH_AHEAD / PERIOD
+        self._offset = offset
+        if self._push_left > 0:
+            self._push_left -= 1
+            room, outwards = (self._room[0][index], soon) if self._push > 0.0 else (self._room[1][index], -soon)
+            if outwards > min(PUSH_OFFSET, room - ROOM_KEPT):
+                self._push_left = 0
+            return self._push if self._push_left > 0 else 0.0
+        self._calm_left -= 1
+        if self._calm_left <= 0:
+            self._begin_push()
+        return 0.0
+
+    def _begin_push(self) -> None:
+        side = 1.0 if self._random.random() < 0.5 else -1.0
+        self._push = side * float(self._random.uniform(*PUSH_STEER))
+        self._push_left = int(self._random.integers(*PUSH_FRAMES))
+        self._calm_left = round(PUSH_EVERY * float(self._random.uniform(0.6, 1.4)) / PERIOD)
+
+
+def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
+    """Return the path with a speed that needs no brake, and the throttle that gives it at each point.
+
+    Args:
+        scene: The place.
+        car: The car.
+    """
+    plan = plan_path(scene.path, scene.ground, car, GRIP, TOP_SPEED)
+    train = make_powertrain(car)
+    speed = _calm_down(plan, train)
+    rows = _window(plan)
+    speed = speed[rows].mean(axis=1)
+    after = np.roll(speed, -1)
+    if not plan.closed:
+        after[-1] = speed[-1]
+    gain = ((after**2 - speed**2) / (2.0 * plan.length))[rows].mean(axis=1)
+    force = (train.mass + train.spin_mass) * gain + train.loss * speed
+    throttle: list[float] = np.clip(force / train.force_most, 0.0, THROTTLE_MOST).tolist()
+    times = 2.0 * plan.length / (speed + after)
+    calm = SpeedPlan(
+        point=plan.point,
+        heading=plan.heading,
+        curvature=plan.curvature,
+        length=plan.length,
+        speed=speed,
+        acceleration=gain,
+        closed=plan.closed,
+        lap_time=float(times.sum() if plan.closed else times[:-1].sum()),
+    )
+    return calm, throttle
+
+
+def _calm_down(plan: SpeedPlan, train: Powertrain) -> FloatArray:
+    """Return the plan's speed, lowered until it is reached by a gentle thumb and left by coasting [m/s]."""
+    speed, length = plan.speed.tolist(), plan.length.tolist()
+    count = len(speed)
+    steps = list(range(count)) * 2 if plan.closed else list(range(count - 1))
+    coast = COAST_SHARE * train.loss / (train.mass + train.spin_mass)
+    for here in steps:
+        after = (here + 1) % count
+        speed[after] = min(speed[after], math.sqrt(speed[here] ** 2 + 2.0 * GAIN_MOST * length[here]))
+    for here in steps[::-1]:
+        after = speed[(here + 1) % count]
+        speed[here] = min(speed[here], math.sqrt(after**2 + 2.0 * coast * after * length[here]))
+    return np.array(speed)
+
+
+def _window(plan: SpeedPlan) -> LongArray:
+    """Return the rows of the points around each point within `SPEED_LENGTH`, shape [point_count, window]."""
+    half = max(1, round(0.5 * SPEED_LENGTH / float(plan.length.mean())))
+    rows = np.arange(len(plan.length))[:, None] + np.arange(-half, half + 1)
+    within: LongArray = rows % len(plan.length) if plan.closed else np.clip(rows, 0, len(plan.length) - 1)
+    return within

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from donkeysim.sim.human_driver import THROTTLE_MOST, HumanDriver, plan_thumb
+from driving import CAR, Course, load_track, mirror_scene
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wander_to_both_sides_of_the_line_but_stay_on_the_road(seed):
+    course = Course(load_track())
+    seen = course.drive(Watched(HumanDriver(course.scene, CAR, seed)), laps=6, seconds=200.0)
+    assert len(seen.laps) == 6
+    assert seen.off_road == 0
+    assert not seen.hits
+
+
+def test_be_pushed_to_both_sides():
+    course = Course(load_track())
+    watched = Watched(HumanDriver(course.scene, CAR, 1))
+    course.drive(watched, laps=4, seconds=120.0)
+    assert min(watched.cte) < -0.15
+    assert max(watched.cte) > 0.25
+
+
+def test_mean_to_come_back_while_being_pushed_away():
+    course = Course(load_track())
+    watched = Watched(HumanDriver(course.scene, CAR, 2))
+    course.drive(watched, laps=4, seconds=120.0)
+    done, meant = np.array(watched.steer), np.array(watched.intent)
+    pushed = np.abs(done - meant) > 0.35
+    assert 0.02 < pushed.mean() < 0.3
+    assert np.corrcoef((done - meant)[pushed], meant[pushed])[0, 1] < -0.2
+
+
+def test_drive_a_mirrored_track_too():
+    course = Course(mirror_scene(load_track()))
+    seen = course.drive(HumanDriver(course.scene, CAR, 0), laps=2, seconds=80.0)
+    assert len(seen.laps) == 2
+    assert seen.off_road == 0
+
+
+def test_the_throttle_alone_keeps_the_planned_speed():
+    plan, throttle = plan_thumb(load_track(), CAR)
+    assert 0.8 < plan.speed.min() < plan.speed.max() <= 1.3
+    assert 0.0 < min(throttle) < max(throttle) < THROTTLE_MOST
+    course = Course(load_track())
+    seen = course.drive(HumanDriver(course.scene, CAR, 0), laps=3, seconds=120.0)
+    assert np.mean(seen.laps) == pytest.approx(plan.lap_time, rel=0.1)
+
+
+class Watched:
+    """A driver whose hands and intents are noted."""
+
+    def __init__(self, driver):
+        self.driver = driver
+        self.cte, self.steer, self.intent = [], [], []
+
+    def drive(self, state, control, car):
+        self.intent.append(self.driver.drive(state, control, car).steer)
+        self.steer.append(float(control.steer[car]))
+        self.cte.append(float(state.cte[car]))
