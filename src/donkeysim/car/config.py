@@ -136,29 +136,30 @@ def check_values(config: Config) -> None:
             raise SpecError(config.locate(name).removesuffix(name) + wrong)
 
 
+def describe_failure(path: Path, error: Exception) -> str:
+    """Return one sentence about a file of the user's that could not be run: file, line, what is wrong."""
+    if isinstance(error, OSError) and error.filename == str(path):
+        return f"cannot read {path}: {error.strerror or error}."
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        line = f", line {error.lineno}" if error.lineno else ""
+        return f"{path}{line}: this is no Python: {error.msg}: {(error.text or '').strip()!r}."
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    place = f"{path}, line {lines[-1]}" if lines else str(path)
+    text = f"{place}: {type(error).__name__}: {error}"
+    if isinstance(error, NameError) and error.name and error.name.isupper():
+        text += "; this file does not see the names of config.py, write the whole value here"
+    return " ".join(text.rstrip(".").split()) + "."
+
+
 def _run_source(source: Path, path: Path) -> dict[str, Any]:
     """Run the file `source` as if it were `path` and return its names in capitals."""
     module = types.ModuleType("config")
     module.__file__ = str(path)
     try:
         exec(compile(source.read_bytes(), str(path), "exec"), module.__dict__)
-    except OSError as error:
-        raise SpecError(f"cannot read {path}: {error.strerror or error}.") from error
-    except SyntaxError as error:
-        line = f", line {error.lineno}" if error.lineno else ""
-        raise SpecError(f"{path}{line}: this is no Python: {error.msg}: {(error.text or '').strip()!r}.") from error
     except Exception as error:
-        raise SpecError(_describe_failure(path, error)) from error
+        raise SpecError(describe_failure(path, error)) from error
     return {name: value for name, value in vars(module).items() if name.isupper()}
-
-
-def _describe_failure(path: Path, error: Exception) -> str:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    place = f"{path}, line {lines[-1]}" if lines else str(path)
-    text = f"{place}: {type(error).__name__}: {error}"
-    if isinstance(error, NameError) and error.name and error.name.isupper():
-        text += "; this file does not see the names of config.py, write the whole value here"
-    return text.rstrip(".") + "."
 
 
 def _run_own(path: Path, is_asked_for: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 TRANSFORMATIONS = (
@@ -46,7 +46,7 @@ class Whole:
         return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
 
     def __str__(self) -> str:
-        return f"a whole number from {self.least} to {self.most:,}"
+        return f"a whole number from {self.least} to {self.most}"
 
 
 @dataclass(frozen=True)
@@ -293,11 +293,6 @@ def describe_bad_value(name: str, value: object) -> str | None:
     if kind is None or kind.takes(value):
         return None
     return f"{name} is {_shorten(repr(value))}, but takes {kind}."
-
-
-def list_keys(names: Iterable[str]) -> list[str]:
-    """Return those of the names that are keys: in capitals, as the original tells them."""
-    return [name for name in names if name.isupper()]
 
 
 def _shorten(text: str) -> str:

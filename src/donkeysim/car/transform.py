@@ -7,13 +7,14 @@ but a line in the log, these fail with a sentence.
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from donkeysim.car.config import Config
+from donkeysim.car.config import Config, describe_failure
 from donkeysim.car.keys import TRANSFORMATIONS
 from donkeysim.core.errors import DonkeySimError, ShapeError, SpecError, describe_unknown
 
@@ -222,11 +223,17 @@ def _load_custom(config: Config, name: str) -> Transform:
     path = _find_custom(Path(file_name).expanduser(), Path(config.CAR_PATH))
     if path is None:
         raise SpecError(f"{config.locate(f'{name}_MODULE')} is {file_name!r}, but there is no such file.")
-    spec = importlib.util.spec_from_file_location(f"custom.transformation.{path.stem}", path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise SpecError(f"{config.locate(f'{name}_MODULE')} is {file_name!r}, which is no Python file.")
+    spec = importlib.util.spec_from_file_location(f"custom.transformation.{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise SpecError(describe_failure(path, error)) from error
     if not hasattr(module, class_name):
         raise SpecError(f"{config.locate(f'{name}_CLASS')} is {class_name!r}, but {path} has no such class.")
     run: Transform = getattr(module, class_name)(config).run

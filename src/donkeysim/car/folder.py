@@ -1,0 +1,134 @@
+"""A car folder: the files in it, made new or brought up to this version."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from donkeysim.car.config import TEMPLATE_FOLDER
+from donkeysim.core.errors import SpecError, describe_unknown
+
+TEMPLATES = ("complete", "simulator")
+"""Names of the original's templates that a simulated car can be made from; they give the same car here."""
+
+_PROGRAMS = (
+    ("manage.py", "Car app", "Copying car application template: {template}"),
+    ("config.py", "Car config", "Copying car config defaults. What you want otherwise goes into myconfig.py."),
+    ("train.py", "Train", "Copying train script."),
+)
+
+_OWN_HEADER = """\
+# What this car has otherwise than config.py says: take away the "# " before a line and change its value.
+# This file is yours: `donkey update` and `donkey createcar` leave it as it is.
+# It does not see the names of config.py, so a dictionary such as GYM_CONF is written as a whole.
+
+"""
+
+
+def create_car(
+    path: str | os.PathLike[str],
+    template: str = "complete",
+    overwrite: bool = False,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Make a car folder, or complete one: manage.py, config.py, myconfig.py, train.py, models/, data/, logs/.
+
+    Args:
+        path: The folder; "~" is the user's home.
+        template: One of `TEMPLATES`.
+        overwrite: Replace manage.py, config.py and train.py where they exist, keeping what differs under another name;
+            nothing else is ever touched.
+        say: Takes the lines that tell what is done.
+
+    Raises:
+        SpecError: The template is not known, or a folder or file cannot be written.
+    """
+    if template not in TEMPLATES:
+        raise SpecError(describe_unknown("template", template, TEMPLATES) + " Both make the same simulated car.")
+    if not os.fspath(path):
+        raise SpecError("--path is empty; give the folder to make, for example ~/mysim.")
+    folder = Path(path).expanduser()
+    say(f"Creating car folder: {folder}")
+    _make_folder(folder, say)
+    say("Creating data & model folders.")
+    for name in ("models", "data", "logs"):
+        _make_folder(folder / name, say)
+    for name, title, line in _PROGRAMS:
+        target = folder / name
+        if target.exists() and not overwrite:
+            say(f"{title} already exists. Delete it and rerun createcar to replace.")
+        else:
+            say(line.format(template=template))
+            _keep_earlier(target, say)
+            _write_file(target, (TEMPLATE_FOLDER / name).read_text(encoding="utf-8"), is_program=name != "config.py")
+    if not (folder / "myconfig.py").exists():
+        say("Copying my car config overrides")
+        _write_file(folder / "myconfig.py", write_own_config(), is_program=False)
+    say("Donkey setup complete.")
+
+
+def update_car(folder: str | os.PathLike[str], template: str = "complete", say: Callable[[str], None] = print) -> None:
+    """Bring a car folder up to this version; the user's myconfig.py, models, data and logs stay.
+
+    Args:
+        folder: The car folder; may have been made by the original.
+        template: One of `TEMPLATES`.
+        say: Takes the lines that tell what is done.
+
+    Raises:
+        SpecError: It is no car folder, or a file cannot be written.
+    """
+    names = {file.name for file in Path(folder).iterdir() if file.is_file()}
+    if "config.py" not in names or not names & {"manage.py", "myconfig.py"}:
+        raise SpecError(
+            f"{Path(folder).resolve()} is no car folder: it has no config.py, or neither manage.py nor myconfig.py; go "
+            "to your car's folder, or make one with `donkey createcar --path ~/mysim`."
+        )
+    create_car(folder, template, overwrite=True, say=say)
+
+
+def write_own_config() -> str:
+    """Return the text of a new myconfig.py: all of config.py from its first import on, every line commented."""
+    lines = (TEMPLATE_FOLDER / "config.py").read_text(encoding="utf-8").splitlines()
+    start = lines.index("import os")
+    return _OWN_HEADER + "".join(f"# {line}".rstrip() + "\n" for line in lines[start:])
+
+
+def _make_folder(folder: Path, say: Callable[[str], None]) -> None:
+    say(f"making dir  {folder}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise SpecError(f"cannot make the folder {folder}: a file is in the way; give another --path.") from error
+    except OSError as error:
+        raise SpecError(f"cannot make the folder {folder}: {error.strerror or error}; give another --path.") from error
+
+
+def _keep_earlier(target: Path, say: Callable[[str], None]) -> None:
+    """Keep a file that is about to be replaced by another, with whatever its owner wrote into it."""
+    if not target.is_file() or target.read_bytes() == (TEMPLATE_FOLDER / target.name).read_bytes():
+        return
+    names = (f"{target.name}.old{number}" for number in itertools.chain([""], itertools.count(2)))
+    name = next(name for name in names if not target.with_name(name).exists())
+    say(f"Keeping the earlier {target.name} as {name}.")
+    try:
+        target.rename(target.with_name(name))
+    except OSError as error:
+        raise SpecError(f"cannot rename {target}: {error.strerror or error}; it is as it was.") from error
+
+
+def _write_file(target: Path, text: str, is_program: bool) -> None:
+    """Write a file as a whole or not at all."""
+    draft = target.with_name(f"{target.name}.new")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        if is_program:
+            draft.chmod(0o700)
+        draft.replace(target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise SpecError(f"cannot write {target}: {error.strerror or error}; it is as it was.") from error

@@ -1,0 +1,29 @@
+"""Make a car folder.
+
+It holds manage.py (the car), config.py (the defaults), myconfig.py (what you want otherwise), train.py, and the
+folders models, data and logs. What exists already stays, unless --overwrite is given; myconfig.py stays in any case.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from donkeysim.car.folder import create_car
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's options."""
+    parser.add_argument("--path", default="~/mycar", help="folder to make (default ~/mycar)")
+    parser.add_argument("--template", default="complete", help="complete or simulator, which are the same car here")
+    parser.add_argument("--overwrite", action="store_true", help="replace manage.py, config.py and train.py")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the folder and say how to go on."""
+    create_car(arguments.path, arguments.template, arguments.overwrite)
+    print(f"\nDrive it:  cd {_quote(arguments.path)} && python manage.py drive")
+    return 0
+
+
+def _quote(path: str) -> str:
+    return f'"{path}"' if " " in path else path

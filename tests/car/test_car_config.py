@@ -1,0 +1,194 @@
+"""Configurations are read as the original reads them, and every mistake is one sentence that says where it stands."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from donkeysim.car.config import TEMPLATE_FOLDER, Config, load_config, make_default_config, read_defaults
+from donkeysim.car.keys import KINDS, TRANSFORMATIONS
+from donkeysim.car.unused_keys import UNUSED_KEYS
+from donkeysim.core.errors import SpecError
+
+FOREIGN = """
+import os
+CAR_PATH = PACKAGE_PATH = os.path.dirname(os.path.realpath(__file__))
+DATA_PATH = os.path.join(CAR_PATH, 'data')
+CAMERA_TYPE = "PICAM"
+DRIVE_TRAIN_TYPE = "PWM_STEERING_THROTTLE"
+USE_JOYSTICK_AS_DEFAULT = True
+CREATE_TENSOR_RT = False
+DEFAULT_AI_FRAMEWORK = 'tensorflow'
+DONKEY_GYM = False
+DONKEY_SIM_PATH = "path to sim"
+DRIVE_LOOP_HZ = 30
+"""
+
+
+def test_every_key_of_the_template_has_a_kind_and_takes_its_default():
+    defaults = read_defaults(Path("car"))
+    assert set(defaults) == set(KINDS)
+    assert [name for name, value in defaults.items() if not KINDS[name].takes(value)] == []
+    assert not set(defaults) & set(UNUSED_KEYS)
+
+
+def test_every_key_is_explained_in_one_line():
+    text = (TEMPLATE_FOLDER / "config.py").read_text(encoding="utf-8")
+    starts = [line for line in text.splitlines() if re.match(r"[A-Z_]+ = ", line)]
+    assert [line for line in starts if "  # " not in line and "NUM_LOCATIONS" not in line] == []
+
+
+def test_a_folder_nobody_has_changed_loads_without_a_word(car_folder, caplog):
+    config = car_folder.load()
+    assert (config.IMAGE_W, config.DRIVE_LOOP_HZ, config.DONKEY_SIM_PATH) == (160, 20, "")
+    assert os.path.realpath(config.DATA_PATH) == os.path.realpath(car_folder.path / "data")
+    assert caplog.messages == []
+
+
+def test_own_keys_win(car_folder):
+    config = car_folder.load("import os\nDRIVE_LOOP_HZ = 10\nMODELS_PATH = os.path.join('a', 'b')\nlower = 1\n")
+    assert config.DRIVE_LOOP_HZ == 10
+    assert os.path.join("a", "b") == config.MODELS_PATH
+    assert "lower" not in vars(config)
+
+
+def test_another_file_can_be_named(car_folder, tmp_path_factory):
+    (car_folder.path / "other.py").write_text("DRIVE_LOOP_HZ = 5\n")
+    assert car_folder.load(myconfig="other.py").DRIVE_LOOP_HZ == 5
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "own.py"
+    elsewhere.write_text("DRIVE_LOOP_HZ = 6\n")
+    assert car_folder.load(myconfig=str(elsewhere)).DRIVE_LOOP_HZ == 6
+    with pytest.raises(SpecError, match=r"there is no .*othr\.py"):
+        car_folder.load(myconfig="othr.py")
+
+
+def test_without_own_keys_the_defaults_hold(car_folder, caplog):
+    assert load_config(str(car_folder.path / "config.py")).IMAGE_H == 120
+    assert "myconfig.py" in caplog.text
+
+
+def test_the_working_folder_is_searched(car_folder, monkeypatch):
+    monkeypatch.chdir(car_folder.path)
+    car_folder.load("IMAGE_W = 80")
+    assert load_config().IMAGE_W == 80
+
+
+def test_no_config_tells_how_to_make_one(tmp_path):
+    with pytest.raises(SpecError, match=r"there is no .*config\.py; .*donkey createcar"):
+        load_config(tmp_path / "config.py")
+
+
+@pytest.mark.parametrize(
+    ("own", "sentence"),
+    [
+        ("IMAGE_W = '160'", "myconfig.py, line 1: IMAGE_W is '160', but takes a whole number from 8 to 2048."),
+        ("\nIMAGE_W = True", "line 2: IMAGE_W is True, but takes a whole number"),
+        ("IMAGE_DEPTH = 2", "IMAGE_DEPTH is 2, but takes one of 1, 3."),
+        ("DRIVE_LOOP_HZ = 0", "DRIVE_LOOP_HZ is 0, but takes a whole number from 1 to 1000."),
+        ("AI_THROTTLE_MULT = float('nan')", "AI_THROTTLE_MULT is nan, but takes a number"),
+        ("DONKEY_GYM = 'yes'", "DONKEY_GYM is 'yes', but takes True or False."),
+        ("WEB_INIT_MODE = 'pilot'", "takes one of 'user', 'local_angle', 'local'."),
+        ("GYM_CONF = {1: 2}", "GYM_CONF is {1: 2}, but takes a dictionary with texts as keys."),
+        ("TRANSFORMATIONS = ['CROPP']", "TRANSFORMATIONS is ['CROPP'], but takes a list, each one of 'CROP', "),
+        ("TRANSFORMATIONS = 'CROP'", "TRANSFORMATIONS is 'CROP', but takes a list"),
+        ("METADATA = [('a', 1)]", "METADATA is [('a', 1)], but takes a list, each a list of 2 values, each a text."),
+        ("AUG_BLUR_RANGE = 3", "AUG_BLUR_RANGE is 3, but takes a list of 2 values, each a number from 0 to 100."),
+        ("MAX_LOOPS = 0", "MAX_LOOPS is 0, but takes a whole number from 1 to 1000000000, or None."),
+        ("LOGGING_FORMAT = '%(nope'", "LOGGING_FORMAT is '%(nope', but takes a format of Python's logging"),
+        ("TRAIN_FILTER = 3", "TRAIN_FILTER is 3, but takes a function, or None."),
+        ("SIM_HOST = ['x' * 500]", "xxx..., but takes a text."),
+        ("IMAGE_W = 80\nIMAGE_H = (1", "myconfig.py, line 2: this is no Python: '(' was never closed: 'IMAGE_H = (1'."),
+        ("IMAGE_W = 1 / 0", "myconfig.py, line 1: ZeroDivisionError: division by zero."),
+        ("GYM_CONF['car_name'] = 'x'", "line 1: NameError: name 'GYM_CONF' is not defined; this file does not see"),
+        ("DONKEY_GYM = False", "line 1: DONKEY_GYM is False, but real hardware is not driven by this project"),
+        ("\x00", "myconfig.py"),
+    ],
+)
+def test_mistakes_are_one_sentence_with_their_place(car_folder, own, sentence):
+    with pytest.raises(SpecError) as raised:
+        car_folder.load(own)
+    assert sentence in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 600
+
+
+def test_training_takes_the_folder_of_a_real_car(car_folder):
+    assert car_folder.load("DONKEY_GYM = False", driving=False).DONKEY_GYM is False
+
+
+def test_unknown_keys_are_told_once_with_the_nearest(car_folder, caplog):
+    config = car_folder.load("DRIVE_LOOP_HERZ = 3\nMY_PART_GAIN = 2\nCUSTOM_EDGE_MODULE = 'a.py'\n")
+    assert config.MY_PART_GAIN == 2
+    assert len(caplog.messages) == 2
+    assert "line 1: the key DRIVE_LOOP_HERZ is not known; did you mean DRIVE_LOOP_HZ?" in caplog.messages[0]
+    assert "line 2: the key MY_PART_GAIN is not known; " in caplog.messages[1]
+
+
+def test_keys_that_cannot_be_honoured_are_told_only_when_touched(car_folder, caplog):
+    car_folder.load(
+        "CREATE_TENSOR_RT = False\nHAVE_IMU = False\nDEFAULT_AI_FRAMEWORK = 'tensorflow'\nPCA9685_I2C_ADDR = 0x40"
+    )
+    assert caplog.messages == []
+    car_folder.load("CREATE_TENSOR_RT = True\nHAVE_IMU = True\n")
+    assert [re.sub(r".*line", "line", message) for message in caplog.messages] == [
+        "line 1: CREATE_TENSOR_RT has no effect: TensorRT files are not made; the .onnx file runs on any processor.",
+        "line 2: HAVE_IMU has no effect: a simulated car has the simulator's sensors only, "
+        "see SIM_RECORD_LOCATION and its kind.",
+    ]
+
+
+def test_defaults_of_every_unused_key_are_silent(car_folder, caplog):
+    lines = [f"{name} = {key.defaults[0]!r}" for name, key in UNUSED_KEYS.items()]
+    car_folder.load("\n".join(lines))
+    assert caplog.messages == []
+
+
+def test_the_originals_file_is_read_with_one_advice(car_folder, caplog):
+    car_folder.write_config(FOREIGN)
+    config = car_folder.load("DONKEY_GYM = True\n")
+    assert (config.DRIVE_LOOP_HZ, config.IMAGE_W, config.WEB_CONTROL_HOST) == (30, 160, "127.0.0.1")
+    assert config.USE_JOYSTICK_AS_DEFAULT is False
+    assert len(caplog.messages) == 2
+    assert "donkey update" in caplog.messages[0]
+    assert "USE_JOYSTICK_AS_DEFAULT is left off" in caplog.messages[1]
+    assert car_folder.load("DONKEY_GYM = True\nUSE_JOYSTICK_AS_DEFAULT = True\n").USE_JOYSTICK_AS_DEFAULT is True
+
+
+def test_a_real_cars_file_tells_what_to_do(car_folder):
+    car_folder.write_config(FOREIGN)
+    with pytest.raises(SpecError, match=r"config\.py, line 10: DONKEY_GYM is False, but real hardware"):
+        car_folder.load()
+
+
+def test_a_missing_key_names_the_nearest():
+    config = make_default_config()
+    with pytest.raises(AttributeError, match="no key IMAGE_WIDTH; did you mean"):
+        _ = config.IMAGE_WIDTH
+    assert getattr(config, "NOT_THERE_AT_ALL_XYZ", 7) == 7
+
+
+def test_a_config_shows_its_keys(car_folder):
+    config = Config({"B": 1, "A": "x"})
+    assert str(config) == "[('A', 'x'), ('B', 1)]"
+    config.C = 3
+    assert config.to_dict() == {"A": "x", "B": 1, "C": 3}
+    assert config.locate("A") == "A"
+    loaded = car_folder.load("IMAGE_W = 80\n\nIMAGE_W = 90\n")
+    assert loaded.locate("IMAGE_W").endswith("myconfig.py, line 3: IMAGE_W")
+    assert re.search(r"config\.py, line \d+: PACKAGE_PATH$", loaded.locate("PACKAGE_PATH"))
+
+
+def test_changes_of_the_defaults_are_checked():
+    assert make_default_config("car", {"IMAGE_W": 80}).DATA_PATH.endswith(os.path.join("car", "data"))
+    with pytest.raises(SpecError, match="IMAGE_W is 0"):
+        make_default_config(changes={"IMAGE_W": 0})
+
+
+def test_files_in_other_encodings_and_from_windows_are_read(car_folder):
+    (car_folder.path / "myconfig.py").write_bytes("# -*- coding: latin-1 -*-\r\nSIM_HOST = 'ä'\r\n".encode("latin-1"))
+    assert load_config(car_folder.path / "config.py").SIM_HOST == "ä"
+
+
+def test_names_of_transformations_are_unique():
+    assert len(set(TRANSFORMATIONS)) == len(TRANSFORMATIONS)
