@@ -4,7 +4,8 @@ A page on the loopback address is still reached by any web site open in the same
 
 * the Host header must be a known name (a site whose DNS answer points to 127.0.0.1 carries its own name);
 * a request that a browser marks as coming from elsewhere is refused, except following a link to the page;
-* whatever changes something (any method but GET and HEAD, and every WebSocket) must name the page as its Origin.
+* whatever changes something (any method but GET and HEAD, and every WebSocket) must name the page as its Origin. A page
+  made for programs too lets those pass that name no Origin at all: a browser always names one.
 
 References:
     Fetch Metadata Request Headers (W3C); RFC 6455, section 10.2; RFC 9110, section 7.2.
@@ -30,15 +31,17 @@ _READING = ("GET", "HEAD")
 class OriginCheck:
     """Middleware that answers 403 with one sentence to whoever may not ask."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] = LOOPBACK_HOSTS) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str] = LOOPBACK_HOSTS, *, programs_may: bool = False) -> None:
         """Guard `app`.
 
         Args:
             app: What is guarded.
             hosts: Names, without port, that the page answers to, in lower case.
+            programs_may: Whether a change without an Origin is allowed, as programs send it.
         """
         self._app = app
         self._hosts = frozenset(hosts)
+        self._programs_may = programs_may
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refusal or pass the request on."""
@@ -57,7 +60,7 @@ class OriginCheck:
         return (
             check_host(headers.getlist("host"), self._hosts)
             or check_site(headers, is_socket=scope["type"] == "websocket")
-            or check_origin(scope, headers)
+            or check_origin(scope, headers, programs_may=self._programs_may)
         )
 
 
@@ -83,9 +86,17 @@ def check_site(headers: Headers, *, is_socket: bool) -> str | None:
     return "This page answers to itself only, not to another site; open its address in the browser."
 
 
-def check_origin(scope: Scope, headers: Headers) -> str | None:
-    """Return why a changing request is refused, or None: its Origin must be the page that it was sent to."""
+def check_origin(scope: Scope, headers: Headers, *, programs_may: bool = False) -> str | None:
+    """Return why a changing request is refused, or None: its Origin must be the page that it was sent to.
+
+    Args:
+        scope: The request.
+        headers: Its headers.
+        programs_may: Whether no Origin at all is allowed too.
+    """
     if scope["type"] == "http" and scope["method"] in _READING:
+        return None
+    if programs_may and "origin" not in headers:
         return None
     scheme = "https" if scope["scheme"] in ("https", "wss") else "http"
     if headers.getlist("origin") == [f"{scheme}://{headers['host']}"]:

@@ -12,8 +12,10 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donkeysim.core.errors import SpecError
+from donkeysim.web.tls import Certificate
 
 PORT_TRIES = 50
 """How many ports from the wished one on are tried."""
@@ -22,20 +24,42 @@ MESSAGE_LIMIT = 64 * 1024
 """Longest message that a page may send over a WebSocket [byte]."""
 
 
+def bind_exactly(port: int, host: str, advice: str) -> socket.socket:
+    """Return a bound socket on `port` and no other; 0 takes any free port.
+
+    Args:
+        port: The port.
+        host: An IPv4 address of this machine, or 0.0.0.0.
+        advice: What to do when the port is in use; ends the sentence.
+
+    Raises:
+        SpecError: The port is impossible or in use.
+    """
+    _check_port(port)
+    bound = _try_bind(host, port)
+    if bound is None:
+        raise SpecError(f"port {port} on {host} is in use; {advice}")
+    return bound
+
+
 def bind_port(port: int, host: str = "127.0.0.1") -> socket.socket:
     """Return a bound socket on `port`, or on the next free one; 0 takes any free port.
 
     Raises:
         SpecError: The port is impossible, or it and the following `PORT_TRIES - 1` are in use.
     """
-    if not 0 <= port <= 65535:
-        raise SpecError(f"port {port} is not possible; it takes 0 (any free one) to 65535.")
+    _check_port(port)
     last = min(port + PORT_TRIES, 65536) if port else 1
     for candidate in range(port, last):
         bound = _try_bind(host, candidate)
         if bound is not None:
             return bound
     raise SpecError(f"ports {port} to {last - 1} on {host} are all in use; give another one.")
+
+
+def _check_port(port: int) -> None:
+    if not 0 <= port <= 65535:
+        raise SpecError(f"port {port} is not possible; it takes 0 (any free one) to 65535.")
 
 
 def _try_bind(host: str, port: int) -> socket.socket | None:
@@ -59,15 +83,24 @@ def _try_bind(host: str, port: int) -> socket.socket | None:
 class PageServer:
     """Serves one app on a bound socket in the running loop; SIGINT and SIGTERM stay with the program."""
 
-    def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        listener: socket.socket,
+        *,
+        certificate: Certificate | None = None,
+        message_limit: int = MESSAGE_LIMIT,
+    ) -> None:
         """Prepare.
 
         Args:
             app: The page.
             listener: A bound socket, see `bind_port`; the server closes it.
+            certificate: Serve over TLS with it.
+            message_limit: A WebSocket that sends more at once is closed [byte].
         """
         host, port = listener.getsockname()[:2]
-        self.address = f"http://{host}:{port}"
+        self.address = f"{'https' if certificate else 'http'}://{host}:{port}"
         self._listener = listener
         self._server = _LoopServer(
             uvicorn.Config(
@@ -77,7 +110,10 @@ class PageServer:
                 log_level="warning",
                 access_log=False,
                 server_header=False,
-                ws_max_size=MESSAGE_LIMIT,
+                http=_PromptProtocol,
+                ssl_certfile=certificate and certificate.chain,
+                ssl_keyfile=certificate and certificate.key,
+                ws_max_size=message_limit,
                 ws_per_message_deflate=False,
                 timeout_graceful_shutdown=1,
             )
@@ -101,6 +137,14 @@ class PageServer:
         self._server.should_exit = True
         await self._task
         self._task = None
+
+
+class _PromptProtocol(H11Protocol):
+    """Lets an app that sends wait until the system took everything: nothing piles up in this process."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(0)
 
 
 class _LoopServer(uvicorn.Server):

@@ -1,0 +1,35 @@
+"""By which names and addresses this machine is reached from its network."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+
+ANYWHERE = ("192.0.2.1", 9)
+"""An address of no one (RFC 5737): asking the way there sends nothing."""
+
+
+def find_network_address() -> str | None:
+    """Return the IPv4 address under which others in the network reach this machine, or None without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(ANYWHERE)
+        except OSError:
+            return None
+        address: str = probe.getsockname()[0]
+    return None if ipaddress.ip_address(address).is_loopback or address == "0.0.0.0" else address
+
+
+def list_own_names(address: str | None) -> tuple[str, ...]:
+    """Return the names of this machine in lower case: loopback, host name, and the network address if there is one."""
+    return tuple(dict.fromkeys(_yield_own_names(address)))
+
+
+def _yield_own_names(address: str | None) -> Iterator[str]:
+    yield from ("localhost", "127.0.0.1", "::1")
+    name = socket.gethostname().lower()
+    if name.isascii() and name.replace("-", "").replace(".", "").replace("_", "").isalnum():
+        yield from (name, name.partition(".")[0] + ".local")
+    if address:
+        yield address

@@ -1,0 +1,95 @@
+"""A film of JPEG pictures as browsers show it in an image element, for any number of viewers.
+
+A picture is encoded once for all viewers, and only while somebody looks. A viewer gets the newest picture whenever the
+last one has been taken from it, so a slow one sees fewer and never a queue of old ones. Browsers show a picture when the
+line comes that begins the next one; it is therefore sent right behind the picture.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import numpy as np
+from starlette.responses import StreamingResponse
+
+from donkeysim.core.image import encode_jpeg
+from donkeysim.core.types import ByteArray
+
+BOUNDARY = "--boundarydonotcross"
+MEDIA_TYPE = f"multipart/x-mixed-replace;boundary={BOUNDARY}"
+BOUNDARY_LINE = f"{BOUNDARY}\n".encode()
+
+REPEAT_SECONDS = 1.0
+"""A picture that does not change is sent again this often, so that nobody takes the connection for dead."""
+
+
+class PictureStream:
+    """The pictures of one camera, on their way to viewers; made and closed in the loop that serves them."""
+
+    def __init__(self, placeholder: ByteArray) -> None:
+        """Make it.
+
+        Args:
+            placeholder: What viewers see before the first picture, shape [height, width, 3].
+        """
+        self._part = _make_part(placeholder)
+        self._shown: ByteArray | None = None
+        self._changed = asyncio.Event()
+        self._is_closed = False
+        self.viewer_count = 0
+        self.encoded_count = 0
+
+    def publish(self, picture: ByteArray) -> None:
+        """Show a picture to all viewers if it differs from the last; call it in the loop.
+
+        Args:
+            picture: Shape [height, width, 1 or 3]; not written to afterwards.
+        """
+        if self._shown is not None and np.array_equal(self._shown, picture):
+            return
+        self._shown = picture
+        self._part = _make_part(picture)
+        self.encoded_count += 1
+        self._wake_viewers()
+
+    def close(self) -> None:
+        """End every viewer's film."""
+        self._is_closed = True
+        self._wake_viewers()
+
+    def answer(self) -> StreamingResponse:
+        """Return an endless answer with the film for one viewer."""
+        return StreamingResponse(
+            self._film(), headers={"Content-Type": MEDIA_TYPE, "Cache-Control": "no-store", "Connection": "close"}
+        )
+
+    async def _film(self) -> AsyncIterator[bytes]:
+        self.viewer_count += 1
+        try:
+            yield BOUNDARY_LINE
+            while not self._is_closed:
+                sent = self._part
+                yield sent
+                if sent is self._part:
+                    await self._wait_for_change()
+        finally:
+            self.viewer_count -= 1
+
+    async def _wait_for_change(self) -> None:
+        try:
+            await asyncio.wait_for(self._changed.wait(), REPEAT_SECONDS)
+        except TimeoutError:
+            return
+
+    def _wake_viewers(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _make_part(picture: ByteArray) -> bytes:
+    """Return one picture with its headers, and the line that begins the next."""
+    colours = np.broadcast_to(picture.reshape(*picture.shape[:2], -1), (*picture.shape[:2], 3))
+    jpeg = encode_jpeg(np.ascontiguousarray(colours))
+    head = f"Content-type: image/jpeg\r\nContent-length: {len(jpeg)}\r\n\r\n".encode()
+    return head + jpeg + BOUNDARY_LINE
