@@ -1,8 +1,8 @@
 """A film of JPEG pictures as browsers show it in an image element, for any number of viewers.
 
 A picture is encoded once for all viewers, and only while somebody looks. A viewer gets the newest picture whenever the
-last one has been taken from it, so a slow one sees fewer and never a queue of old ones. Browsers show a picture when the
-line comes that begins the next one; it is therefore sent right behind the picture.
+last one has been taken from it, so a slow one sees fewer and never a queue of old ones. Browsers show a picture when
+the line comes that begins the next one; it is therefore sent right behind the picture.
 """
 
 from __future__ import annotations

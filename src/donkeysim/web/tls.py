@@ -73,7 +73,7 @@ def _write_certificate(kept: Certificate, names: Iterable[str]) -> None:
     from cryptography.hazmat.primitives.asymmetric import ec
 
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "donkeysim")])
+    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "donkeysim")])
     now = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=key.public_key())
@@ -82,7 +82,7 @@ def _write_certificate(kept: Certificate, names: Iterable[str]) -> None:
         .not_valid_after(now + LIFETIME)
         .add_extension(x509.SubjectAlternativeName([_name_host(host) for host in names]), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([x509.ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage([x509.oid.ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(key, hashes.SHA256())
     )
     plain = (

@@ -2,7 +2,7 @@
 
 Whoever is on this machine (its own address, and asking for one of its loopback names) needs none, so programs go on
 as they are. Everybody else shows it in one of three ways: `?token=WORD` at any address (a browser that opens a page so
-gets the cookie and is sent on to the address without the word), that cookie, or the header `Authorization: Bearer WORD`.
+gets the cookie and is sent on to the address without the word), that cookie, or `Authorization: Bearer WORD`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,217 @@
+"""The control page as a part of the car: what people in a browser, on a phone or in a program want, and what they see.
+
+It works in a thread of its own with an event loop. The vehicle's loop hands over the car's state and takes the drivers'
+wishes without ever waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.types import ByteArray
+from donkeysim.drive.control_link import ControlLink
+from donkeysim.drive.control_report import CarReport, HitMemory, make_report
+from donkeysim.drive.control_routes import create_app
+from donkeysim.drive.control_state import ControlState, Tick, Wish
+from donkeysim.drive.parts.driving import MODES
+from donkeysim.watch.watchable import Watchable
+from donkeysim.web.address import find_network_address, list_own_names
+from donkeysim.web.mjpeg import PictureStream
+from donkeysim.web.origin import LOOPBACK_HOSTS
+from donkeysim.web.serving import PageServer, bind_exactly, bind_port
+from donkeysim.web.tls import keep_certificate
+from donkeysim.web.token import keep_token
+from donkeysim.world.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from donkeysim.car.config import Config
+
+LOCAL_HOST = "127.0.0.1"
+EVERY_HOST = "0.0.0.0"
+SECRETS_FOLDER = ".web"
+"""In the car's folder: certificate, its key, and the token."""
+
+WATCHING_PORT = 9093
+"""Where the watching page is served if the port is free, else on the next free one."""
+
+SOCKET_LIMIT = 1024 * 1024
+"""A WebSocket message longer than this closes its connection [byte]; shorter ones are refused with a sentence."""
+
+SEND_BUFFER = 32 * 1024
+"""What the system holds back for a slow viewer [byte]: a few pictures, no more."""
+
+REPORT_LOOPS = 2
+"""A report is made in one of so many loops."""
+
+_PLACEHOLDER = np.full((120, 160, 3), 34, np.uint8)
+
+_PORT_ADVICE = (
+    "stop the program that has it (most likely another car that drives; `donkey doctor` names it), "
+    "or set another WEB_CONTROL_PORT in myconfig.py."
+)
+
+_log = logging.getLogger(__name__)
+
+
+class ControlPage:
+    """The page as a threaded part; see `run_threaded` for its channels.
+
+    Attributes:
+        url: Where the page is on this machine, for example "http://localhost:8887".
+        network_url: Where others in the network find it, with the token; None when they cannot.
+        watching_url: Where the watching page is; "" when there is none.
+    """
+
+    def __init__(self, config: Config, watched: Watchable | None = None) -> None:
+        """Take the port, so that a taken one is said before anything starts.
+
+        Args:
+            config: The car's: WEB_CONTROL_PORT, WEB_CONTROL_HOST, WEB_CONTROL_TLS, WEB_INIT_MODE, CAR_PATH.
+            watched: What the watching page shows; None: there is none.
+
+        Raises:
+            SpecError: The port is in use, or an impossible value in the config.
+        """
+        mode = getattr(config, "WEB_INIT_MODE", "user")
+        if mode not in MODES:
+            raise SpecError(describe_unknown("WEB_INIT_MODE", str(mode), MODES))
+        self._listen(config)
+        self._watched = watched
+        self._watching_listener = bind_port(WATCHING_PORT) if watched else None
+        self.watching_url = _name_watching_page(self._watching_listener)
+        self.state = ControlState(mode)
+        self.stream = PictureStream(_PLACEHOLDER)
+        self.link = ControlLink(self.state, {"watching": self.watching_url})
+        self._hits = HitMemory()
+        self._loop_count = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop = asyncio.Event()
+        self._ended = threading.Event()
+
+    def _listen(self, config: Config) -> None:
+        """Take the port and get ready what guards it."""
+        host = str(getattr(config, "WEB_CONTROL_HOST", LOCAL_HOST)).replace("localhost", LOCAL_HOST)
+        is_open = host != LOCAL_HOST
+        self._listener = bind_exactly(int(config.WEB_CONTROL_PORT), host, _PORT_ADVICE)
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        port = self._listener.getsockname()[1]
+        address = find_network_address() if host == EVERY_HOST else host if is_open else None
+        names = list_own_names(address)
+        folder = Path(getattr(config, "CAR_PATH", ".")) / SECRETS_FOLDER
+        self._hosts = frozenset((*LOOPBACK_HOSTS, *(names if is_open else ())))
+        self._token = keep_token(folder / "token") if is_open else None
+        self._certificate = keep_certificate(folder, names) if getattr(config, "WEB_CONTROL_TLS", False) else None
+        scheme = "https" if self._certificate else "http"
+        self.url = f"{scheme}://{'localhost' if host in (LOCAL_HOST, EVERY_HOST) else host}:{port}"
+        self.network_url: str | None = None
+        if is_open:
+            self.network_url = f"{scheme}://{address or socket.gethostname()}:{port}/drive?token={self._token}"
+            _log.info("On a phone in the same network, open %s", self.network_url)
+
+    def update(self) -> None:
+        """Serve until `shutdown`."""
+        asyncio.run(self._serve())
+
+    def run_threaded(
+        self,
+        image: ByteArray | None = None,
+        record_count: int | None = None,
+        mode: str | None = None,
+        recording: bool | None = None,
+        telemetry: Telemetry | None = None,
+        lap_times: Sequence[float] | None = None,
+        rate: float | None = None,
+        latency: float | None = None,
+        pilots: Sequence[str] | None = None,
+        pilot: str | None = None,
+    ) -> Wish:
+        """Show the car's state and return what its drivers want.
+
+        Args:
+            image: ui/image_array, shape [height, width, 1 or 3].
+            record_count: tub/num_records.
+            mode: user/mode, as the last loop left it.
+            recording: recording, likewise.
+            telemetry: sim/telemetry.
+            lap_times: sim/lap_times [s].
+            rate: loop/rate [Hz].
+            latency: loop/latency [s].
+            pilots: pilot/choices.
+            pilot: pilot/choice.
+
+        Returns:
+            user/steering, user/throttle, user/mode, recording, web/buttons, sim/reset, pilot/choice.
+        """
+        tick = self.state.tick(mode, recording, record_count, pilot, tuple(pilots or ()))
+        hit = self._hits.follow(telemetry)
+        self._loop_count += 1
+        report = None
+        if self.link.wants_reports and self._loop_count % REPORT_LOOPS == 0:
+            report = make_report(tick, record_count, telemetry, lap_times, (rate, latency), pilots, hit)
+        picture = image.copy() if image is not None and self.stream.viewer_count else None
+        if picture is not None or report or tick.news or tick.lost:
+            self._call_in_loop(self._tell, picture, report, tick)
+        return tick.wish
+
+    def shutdown(self) -> None:
+        """Close every connection; the thread ends soon after."""
+        self._ended.set()
+        if self._loop:
+            self._call_in_loop(self._stop.set)
+            return
+        for listener in filter(None, (self._listener, self._watching_listener)):
+            listener.close()
+
+    def _call_in_loop(self, function: Callable[..., object], *arguments: Any) -> None:
+        if self._loop:
+            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                self._loop.call_soon_threadsafe(function, *arguments)
+
+    def _tell(self, picture: ByteArray | None, report: CarReport | None, tick: Tick) -> None:
+        if picture is not None:
+            self.stream.publish(picture)
+        if tick.news:
+            self.link.broadcast(tick.news)
+        if tick.lost:
+            self.link.warn(tick.lost)
+        if report:
+            self.link.show(report)
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        if self._ended.is_set():
+            return
+        servers = [self._make_server(), *self._make_watching_server()]
+        try:
+            for server in servers:
+                await server.start()
+            await self._stop.wait()
+        finally:
+            self.stream.close()
+            for server in servers:
+                await server.stop()
+
+    def _make_server(self) -> PageServer:
+        app = create_app(self.state, self.link, self.stream, self._hosts, self._token)
+        return PageServer(app, self._listener, certificate=self._certificate, message_limit=SOCKET_LIMIT)
+
+    def _make_watching_server(self) -> list[PageServer]:
+        if self._watched is None or self._watching_listener is None:
+            return []
+        from donkeysim.watch import spectator
+
+        return [PageServer(spectator.create_app(self._watched, wire_port=0), self._watching_listener)]
+
+
+def _name_watching_page(listener: socket.socket | None) -> str:
+    return f"http://localhost:{listener.getsockname()[1]}" if listener else ""

@@ -1,0 +1,112 @@
+"""What our own page is told of the car about ten times a second, beside the messages of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from donkeysim.drive.control_state import Tick
+from donkeysim.world.telemetry import Telemetry
+
+RECENT_LAPS = 6
+"""Lap times that are sent."""
+
+
+class CarReport(msgspec.Struct):
+    """The car at one moment; + = right.
+
+    Attributes:
+        mode: Who drives.
+        recording: Whether records are written.
+        num_records: Records written so far; null before the first.
+        user: Angle and throttle as the user wants them.
+        car: Angle and throttle as the car got them; null without telemetry.
+        speed: [m/s].
+        cte: Distance to the path [U], + = right of it; null: unknown.
+        on_road: Whether the car's centre is on the road.
+        hit: What the car touched last since it was reset, "" nothing.
+        lap: Start-line crossings since the last reset.
+        lap_times: The newest [s], oldest first.
+        lap_count: How many laps were finished.
+        rate: Loops per second.
+        latency: From the picture to the control [s].
+        pilot: File name of the chosen pilot, "" none.
+        pilots: All that can be chosen.
+    """
+
+    mode: str
+    recording: bool
+    num_records: int | None
+    user: tuple[float, float]
+    car: tuple[float, float] | None
+    speed: float | None
+    cte: float | None
+    on_road: bool | None
+    hit: str
+    lap: int | None
+    lap_times: tuple[float, ...]
+    lap_count: int
+    rate: float | None
+    latency: float | None
+    pilot: str
+    pilots: tuple[str, ...]
+
+
+class HitMemory:
+    """What the car touched last: telemetry says it in one reading only."""
+
+    def __init__(self) -> None:
+        self.hit = ""
+        self._reset_count = 0
+
+    def follow(self, telemetry: Telemetry | None) -> str:
+        """Take in the next reading and return what was hit last since the car was reset, "" nothing."""
+        if telemetry is None:
+            return self.hit
+        if telemetry.reset_count != self._reset_count:
+            self._reset_count, self.hit = telemetry.reset_count, ""
+        if telemetry.hit != "none":
+            self.hit = telemetry.hit.encode("utf-8", "replace").decode()
+        return self.hit
+
+
+def make_report(
+    tick: Tick,
+    record_count: int | None,
+    telemetry: Telemetry | None,
+    lap_times: Sequence[float] | None,
+    pace: tuple[float | None, float | None],
+    pilots: Sequence[str] | None,
+    hit: str,
+) -> CarReport:
+    """Return the report of one loop.
+
+    Args:
+        tick: What the drivers want.
+        record_count: Records written so far.
+        telemetry: The car's readings.
+        lap_times: Of all finished laps [s].
+        pace: Loops per second, and latency [s].
+        pilots: All that can be chosen.
+        hit: What was hit last.
+    """
+    wish, laps = tick.wish, tuple(lap_times or ())
+    return CarReport(
+        mode=wish.mode,
+        recording=wish.recording,
+        num_records=record_count,
+        user=(wish.angle, wish.throttle),
+        car=(telemetry.steering_angle, telemetry.throttle) if telemetry else None,
+        speed=telemetry.speed if telemetry else None,
+        cte=telemetry.cte if telemetry else None,
+        on_road=telemetry.on_road if telemetry else None,
+        hit=hit,
+        lap=telemetry.lap if telemetry else None,
+        lap_times=laps[-RECENT_LAPS:],
+        lap_count=len(laps),
+        rate=pace[0],
+        latency=pace[1],
+        pilot=wish.pilot or "",
+        pilots=tuple(pilots or ()),
+    )

@@ -1,0 +1,120 @@
+"""The addresses of the control page; those of the original, with the same answers.
+
+=====================  ==========================================================================
+`GET /`                on to `/drive`
+`GET /drive`           the page
+`POST /drive`          a `ControlMessage`; 200 with an empty body, or 400 with one sentence
+`WebSocket /wsDrive`   `ControlMessage`s in; news out; `?reports=1`: reports of the car too
+`GET /video`           what the car sees, MJPEG
+`GET /calibrate`       a sentence: a simulated car has nothing to calibrate
+`GET /wsTest`          a page that tries the WebSocket
+=====================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+
+from donkeysim.core.errors import DonkeySimError, WireError
+from donkeysim.drive.control_link import ControlLink
+from donkeysim.drive.control_message import MESSAGE_LIMIT, read_message
+from donkeysim.drive.control_state import ControlState
+from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.headers import PageHeaders
+from donkeysim.web.mjpeg import PictureStream
+from donkeysim.web.origin import OriginCheck
+from donkeysim.web.token import TokenCheck
+
+PAGES = Path(__file__).parent / "pages" / "control"
+
+_NOTHING_TO_CALIBRATE = "A simulated car has nothing to calibrate; drive it at /drive.\n"
+_UPGRADE_ONLY = "This address speaks WebSocket only; programs without one may POST to /drive.\n"
+
+
+def create_app(
+    state: ControlState, link: ControlLink, stream: PictureStream, hosts: Collection[str], token: str | None
+) -> Starlette:
+    """Return the page as an ASGI app.
+
+    Args:
+        state: Takes what drivers want.
+        link: Serves WebSockets.
+        stream: What the car sees.
+        hosts: Names the page answers to.
+        token: What others in the network must know; None: nobody else reaches the page.
+    """
+    endpoints = Endpoints(state, stream)
+    guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=hosts, programs_may=True)]
+    return Starlette(
+        routes=[
+            Route("/", endpoints.show_way),
+            Route("/drive", endpoints.show_page, methods=["GET"]),
+            Route("/drive", endpoints.take_message, methods=["POST"]),
+            WebSocketRoute("/wsDrive", link.serve),
+            Route("/wsDrive", endpoints.ask_for_upgrade),
+            Route("/video", endpoints.show_video),
+            Route("/calibrate", endpoints.show_no_calibration),
+            Route("/wsTest", endpoints.show_test_page),
+            Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
+            Mount("/static", PageFiles(directory=PAGES)),
+        ],
+        middleware=[*guard, Middleware(TokenCheck, token=token)] if token else guard,
+    )
+
+
+class Endpoints:
+    """The page's answers."""
+
+    def __init__(self, state: ControlState, stream: PictureStream) -> None:
+        self._state = state
+        self._stream = stream
+
+    async def show_way(self, _request: Request) -> Response:
+        """Send on to the page."""
+        return RedirectResponse("/drive", status_code=301)
+
+    async def show_page(self, _request: Request) -> Response:
+        """Answer the page itself."""
+        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
+
+    async def show_test_page(self, _request: Request) -> Response:
+        """Answer the page that tries the WebSocket."""
+        return FileResponse(PAGES / "socket_test.html", media_type="text/html; charset=utf-8")
+
+    async def take_message(self, request: Request) -> Response:
+        """Follow what a program wants."""
+        try:
+            self._state.take(read_message(await _read_body(request)))
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except DonkeySimError as error:
+            return PlainTextResponse(f"{error}\n", status_code=400)
+        return Response(media_type="text/html")
+
+    async def show_video(self, _request: Request) -> Response:
+        """Answer what the car sees, without end."""
+        return self._stream.answer()
+
+    async def show_no_calibration(self, _request: Request) -> Response:
+        """Answer why there is nothing to calibrate."""
+        return PlainTextResponse(_NOTHING_TO_CALIBRATE)
+
+    async def ask_for_upgrade(self, _request: Request) -> Response:
+        """Answer a plain request for the WebSocket."""
+        return PlainTextResponse(_UPGRADE_ONLY, status_code=400)
+
+
+async def _read_body(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MESSAGE_LIMIT:
+            raise WireError(f"the message is longer than {MESSAGE_LIMIT} bytes; nothing was changed.")
+    return bytes(body)

@@ -1,0 +1,197 @@
+"""What the control page's drivers want now: a state machine without sockets, between many clients and one vehicle loop.
+
+Messages come at any moment from any client, `tick` once in every loop. The rules:
+
+* what a client says holds until somebody says something else;
+* mode, recording and pilot are handed to the loop once (latched) and from then on are what the loop says they are, so
+  that a joystick or another part may change them too;
+* a pressed button is True for one loop and False for the next;
+* the throttle of clients that vanish becomes 0: when the last WebSocket closes; at once when one closes that has sent
+  heartbeats; and after `HEARTBEAT_SECONDS` without one. What came by POST stays.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from donkeysim.core.clock import Clock
+from donkeysim.core.errors import WireError, describe_unknown
+from donkeysim.drive.control_message import ControlMessage
+
+HEARTBEAT_SECONDS = 0.5
+
+RECORD_NEWS_STEP = 10
+"""While recording, clients are told every tenth number of records, as the original does."""
+
+
+@dataclass(eq=False)
+class Driver:
+    """A client with an open WebSocket; `heard_at` [s] is None until it sends a heartbeat."""
+
+    heard_at: float | None = None
+
+
+class Wish(NamedTuple):
+    """What a tick hands to the vehicle loop; + = right."""
+
+    angle: float
+    throttle: float
+    mode: str
+    recording: bool
+    buttons: dict[str, bool]
+    reset: bool
+    pilot: str | None
+
+
+class Tick(NamedTuple):
+    """The outcome of a tick: for the loop, news for all clients, and a driver that was not heard of any more."""
+
+    wish: Wish
+    news: dict[str, Any]
+    lost: Driver | None
+
+
+@dataclass
+class _Latches:
+    """What was said since the last tick."""
+
+    mode: str | None = None
+    recording: bool | None = None
+    pilot: str | None = None
+    reset: bool = False
+    buttons: dict[str, bool] = field(default_factory=dict)
+
+
+class ControlState:
+    """Wishes of all drivers; safe to use from several threads."""
+
+    def __init__(self, mode: str = "user", read_clock: Clock = time.monotonic) -> None:
+        """Begin at a standstill.
+
+        Args:
+            mode: Who drives at the start.
+            read_clock: Tells the time.
+        """
+        self.angle = 0.0
+        self.throttle = 0.0
+        self.mode = mode
+        self.recording = False
+        self.pilot: str | None = None
+        self.pilots: tuple[str, ...] = ()
+        self._read_clock = read_clock
+        self._latches = _Latches()
+        self._drivers: set[Driver] = set()
+        self._throttle_from: Driver | None = None
+        self._record_count: int | None = None
+        self._lock = threading.Lock()
+
+    def join(self) -> Driver:
+        """Return a new driver; say `leave` when its WebSocket closes."""
+        driver = Driver()
+        with self._lock:
+            self._drivers.add(driver)
+        return driver
+
+    def leave(self, driver: Driver) -> None:
+        """Forget a driver, and its throttle if nobody could stop the car any more."""
+        with self._lock:
+            self._drivers.discard(driver)
+            giver = self._throttle_from
+            if giver and (not self._drivers or (giver is driver and driver.heard_at is not None)):
+                self._release_throttle()
+
+    def take(self, message: ControlMessage, driver: Driver | None = None) -> None:
+        """Follow a message.
+
+        Args:
+            message: What was said.
+            driver: Who said it; None: it came by POST.
+
+        Raises:
+            WireError: There is no such pilot; then nothing changes.
+        """
+        with self._lock:
+            if message.pilot and message.pilot not in self.pilots:
+                raise WireError(describe_unknown("pilot", str(message.pilot), self.pilots))
+            if driver and (message.heartbeat or driver.heard_at is not None):
+                driver.heard_at = self._read_clock()
+            if isinstance(message.angle, float):
+                self.angle = message.angle
+            if isinstance(message.throttle, float):
+                self.throttle = message.throttle
+                self._throttle_from = driver
+            self._latch(message)
+
+    def tick(
+        self,
+        mode: str | None,
+        recording: bool | None,
+        record_count: int | None,
+        pilot: str | None,
+        pilots: tuple[str, ...] | None,
+    ) -> Tick:
+        """Return what the loop shall do, and what there is to tell; None as an input: not known yet.
+
+        Args:
+            mode: Who drives.
+            recording: Whether records are written.
+            record_count: Records written so far.
+            pilot: File name of the pilot, "" for none.
+            pilots: All that can be chosen.
+        """
+        with self._lock:
+            latches, self._latches = self._latches, _Latches()
+            lost = self._find_lost()
+            if lost:
+                self._release_throttle()
+            self.mode = latches.mode or mode or self.mode
+            self.recording = _first(latches.recording, recording, self.recording)
+            self.pilot = _first(latches.pilot, pilot, self.pilot)
+            self.pilots = tuple(pilots or ())
+            self._latches.buttons = {name: False for name, is_pressed in latches.buttons.items() if is_pressed}
+            wish = Wish(
+                self.angle, self.throttle, self.mode, self.recording, latches.buttons, latches.reset, self.pilot
+            )
+            return Tick(wish, self._gather_news(latches, record_count), lost)
+
+    def _latch(self, message: ControlMessage) -> None:
+        latches = self._latches
+        if isinstance(message.drive_mode, str):
+            latches.mode = message.drive_mode
+        if isinstance(message.recording, bool):
+            latches.recording = message.recording
+        if isinstance(message.pilot, str):
+            latches.pilot = message.pilot
+        if isinstance(message.buttons, dict):
+            latches.buttons |= {name: True for name, is_pressed in message.buttons.items() if is_pressed}
+        latches.reset = latches.reset or message.reset
+
+    def _find_lost(self) -> Driver | None:
+        driver = self._throttle_from
+        if not driver or driver.heard_at is None or not self.throttle:
+            return None
+        return driver if self._read_clock() - driver.heard_at > HEARTBEAT_SECONDS else None
+
+    def _release_throttle(self) -> None:
+        self.throttle = 0.0
+        self._throttle_from = None
+
+    def _gather_news(self, latches: _Latches, record_count: int | None) -> dict[str, Any]:
+        news: dict[str, Any] = {}
+        if latches.mode is not None:
+            news["driveMode"] = self.mode
+        if latches.recording is not None:
+            news["recording"] = self.recording
+        if record_count is not None and record_count != self._record_count:
+            self._record_count = record_count
+            if self.recording and record_count % RECORD_NEWS_STEP == 0:
+                news["num_records"] = record_count
+        return news
+
+
+def _first(*values: Any) -> Any:
+    """Return the first value that is not None; None if there is none."""
+    return next((value for value in values if value is not None), None)
