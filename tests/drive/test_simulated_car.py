@@ -1,16 +1,15 @@
 """The simulated car is one part of the vehicle: controls in; picture, readings, lap times and record channels out."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.drive.simulated_car import list_record_channels, make_simulated_car
 
 
 def make_config(**values):
-    return SimpleNamespace(**values)
+    return make_default_config(changes=values)
 
 
 def run_ready(car, *controls):
@@ -127,6 +126,7 @@ def test_reset_puts_the_car_back_and_forgets_its_laps(make_car):
 
 def test_the_placeholder_of_an_old_config_means_the_built_in_simulator(make_car):
     assert make_car(DONKEY_SIM_PATH="path to sim").threaded is False
+    assert make_car(DONKEY_SIM_PATH="").threaded is False
 
 
 @pytest.mark.parametrize(

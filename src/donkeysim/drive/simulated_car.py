@@ -23,6 +23,7 @@ from donkeysim.envs.moment import Moment, make_distances
 from donkeysim.envs.registration import SCENE_BY_ID
 
 if TYPE_CHECKING:
+    from donkeysim.car.config import Config
     from donkeysim.world.telemetry import Telemetry
 
 _GROUPS = {
@@ -107,33 +108,31 @@ def read_field(telemetry: Telemetry, channel: str) -> float | None:
     return None if value is None else float(value)
 
 
-def list_record_channels(config: Any) -> tuple[tuple[str, str], ...]:
+def list_record_channels(config: Config) -> tuple[tuple[str, str], ...]:
     """Return the channels that SIM_RECORD_* ask for: name and type in the tub, in the original's order."""
-    channels = [(name, "float") for key, names in _GROUPS.items() if getattr(config, key, False) for name in names]
-    if getattr(config, "SIM_RECORD_LIDAR", False):
+    channels = [(name, "float") for key, names in _GROUPS.items() if getattr(config, key) for name in names]
+    if config.SIM_RECORD_LIDAR:
         channels.append((LIDAR_CHANNEL, "nparray"))
     return tuple(channels)
 
 
-def read_settings(config: Any) -> SimulatorSettings:
+def read_settings(config: Config) -> SimulatorSettings:
     """Return what a car's config says about its simulator.
 
     Raises:
-        SpecError: A value is not possible.
+        SpecError: There is no such environment, or GYM_CONF is not possible.
     """
-    path = str(getattr(config, "DONKEY_SIM_PATH", "") or "")
-    path = "" if path == PLACEHOLDER_PATH else path
-    rate = _read_number(config, "DRIVE_LOOP_HZ", 20.0, 1.0, float(PHYSICS_RATE))
+    path = "" if config.DONKEY_SIM_PATH == PLACEHOLDER_PATH else str(config.DONKEY_SIM_PATH)
     return SimulatorSettings(
-        scene=find_scene(str(getattr(config, "DONKEY_GYM_ENV_NAME", "donkey-generated-track-v0"))),
+        scene=find_scene(config.DONKEY_GYM_ENV_NAME),
         conf=_read_gym_conf(config),
         path="" if path == "remote" else path,
         is_remote=bool(path),
-        host=str(getattr(config, "SIM_HOST", "127.0.0.1")),
-        port=int(_read_number(config, "SIM_PORT", 9091, 1, 65535)),
-        rate=rate,
-        latency=_read_number(config, "SIM_ARTIFICIAL_LATENCY", 0.0, 0.0, 10_000.0) / 1000.0,
-        seed=int(_read_number(config, "SIM_SEED", 0, 0, float(1 << 62))),
+        host=config.SIM_HOST,
+        port=config.SIM_PORT,
+        rate=float(config.DRIVE_LOOP_HZ),
+        latency=config.SIM_ARTIFICIAL_LATENCY / 1000.0,
+        seed=config.SIM_SEED,
         channels=list_record_channels(config),
     )
 
@@ -150,31 +149,23 @@ def find_scene(env_name: str) -> str:
     return SCENE_BY_ID[name]
 
 
-def _read_number(config: Any, key: str, default: float, low: float, high: float) -> float:
-    value = getattr(config, key, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise SpecError(f"{key} is {value!r} in the config; it takes a number from {low:g} to {high:g}.")
-    return float(value)
-
-
-def _read_gym_conf(config: Any) -> EnvConf:
+def _read_gym_conf(config: Config) -> EnvConf:
     """Return GYM_CONF with the picture's size from IMAGE_W, IMAGE_H and IMAGE_DEPTH, which pilots and tubs go by."""
-    height, width = (
-        int(_read_number(config, key, side, 16, 512)) for key, side in (("IMAGE_H", 120), ("IMAGE_W", 160))
-    )
-    depth = int(_read_number(config, "IMAGE_DEPTH", 3, 1, 3))
-    given = dict(getattr(config, "GYM_CONF", None) or {})
-    for key in ("img_w", "img_h", "img_d", "cam_resolution"):
-        given.pop(key, None)
+    given = dict(config.GYM_CONF or {})
+    given = _leave_out_size(given)
     if isinstance(given.get("cam_config"), dict):
-        camera = {key: value for key, value in given["cam_config"].items() if key not in ("img_w", "img_h", "img_d")}
-        given["cam_config"] = camera
-    if getattr(config, "SIM_RECORD_LIDAR", False) and "lidar_config" not in given:
-        given["lidar_config"] = {}
-    return read_conf({**given, "cam_resolution": (height, width, 1 if depth == 1 else 3)})
+        given["cam_config"] = _leave_out_size(given["cam_config"])
+    if config.SIM_RECORD_LIDAR:
+        given.setdefault("lidar_config", {})
+    return read_conf({**given, "cam_resolution": (config.IMAGE_H, config.IMAGE_W, config.IMAGE_DEPTH)})
 
 
-def make_simulated_car(config: Any) -> BuiltInSimulatedCar:
+def _leave_out_size(table: dict[str, Any]) -> dict[str, Any]:
+    sizes = ("img_w", "img_h", "img_d", "cam_resolution")
+    return {key: value for key, value in table.items() if key not in sizes}
+
+
+def make_simulated_car(config: Config) -> BuiltInSimulatedCar:
     """Return the car that a config describes.
 
     Raises:
@@ -193,6 +184,7 @@ class BuiltInSimulatedCar:
         car: The car in its simulator; others touch it only while they hold `lock`.
         lock: Held while time passes.
         moment: What it senses now, not late; None before the first loop.
+        last_hit: Name of what it touched last since it was reset; "" for nothing.
         loop_done: Notified after every loop.
         is_ready: Set once the kernels are compiled.
         loading_stage: What is being done until then, one phrase for people.
@@ -210,6 +202,7 @@ class BuiltInSimulatedCar:
         self.car = BuiltInCar(settings.scene, settings.conf, settings.seed)
         self.lock = threading.Lock()
         self.moment: Moment | None = None
+        self.last_hit = ""
         self.loop_done = threading.Condition()
         self.is_ready = threading.Event()
         self.loading_stage = "compiling kernels"
@@ -249,6 +242,7 @@ class BuiltInSimulatedCar:
             if reset or self._reset_wanted:
                 self._reset_wanted = False
                 self.car.reset()
+                self.last_hit = ""
             self.car.drive(steering or 0.0, throttle or 0.0)
             self._advance()
         with self.loop_done:
@@ -263,7 +257,10 @@ class BuiltInSimulatedCar:
             if due > now:
                 self.car.advance(due - now)
                 now = due
-            self._sensed.append(self.car.observe())
+            moment = self.car.observe()
+            if moment.telemetry.hit != "none":
+                self.last_hit = moment.telemetry.hit
+            self._sensed.append(moment)
             self._sensed_count += 1
         if end > now:
             self.car.advance(end - now)

@@ -108,7 +108,7 @@ class StateReply(msgspec.Struct):
     scene: str | None
     is_loading: bool
     stage: str
-    wire_port: int
+    wire_port: int | None
     scenes: list[SceneCard]
     cars: list[CarEntry]
     readings: CarReadings | None
@@ -120,12 +120,12 @@ class Refusal(msgspec.Struct):
     error: str
 
 
-def create_app(watchable: Watchable, *, wire_port: int) -> Starlette:
+def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
     """Return the page as an ASGI app.
 
     Args:
         watchable: The stage to show.
-        wire_port: Where clients connect; the page tells it to people.
+        wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
     """
     previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
     spectator = Spectator(watchable, wire_port, previews)
@@ -149,7 +149,7 @@ def create_app(watchable: Watchable, *, wire_port: int) -> Starlette:
 class Spectator:
     """The page's endpoints over one stage."""
 
-    def __init__(self, watchable: Watchable, wire_port: int, previews: frozenset[str]) -> None:
+    def __init__(self, watchable: Watchable, wire_port: int | None, previews: frozenset[str]) -> None:
         self._watchable = watchable
         self._wire_port = wire_port
         self._previews = previews

@@ -74,7 +74,7 @@ function showSection(name) {
   document.body.dataset.state = name;
   for (const id of ["offline", "loading", "menu", "stage"]) byId(id).hidden = id !== name;
   const isStage = name === "stage";
-  byId("exit").hidden = !isStage;
+  byId("exit").hidden = !isStage || state.wire_port === null;
   byId("scene-name").hidden = !isStage;
   byId("clock").hidden = !isStage || !state?.readings?.telemetry;
   if (!isStage) watchNothing();

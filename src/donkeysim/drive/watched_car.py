@@ -1,0 +1,199 @@
+"""The watching page of a car that is driven in this process: the same page as `donkey_sim` serves, beside the control page.
+
+The page lives on a thread with an event loop of its own. Pictures are drawn there between two loops of the vehicle,
+under the car's lock, so a loop waits for one picture at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+from typing import TYPE_CHECKING
+
+from donkeysim.core.errors import SceneError, SpecError
+from donkeysim.core.image import encode_jpeg
+from donkeysim.core.types import ByteArray
+from donkeysim.drive.simulated_car import BuiltInSimulatedCar
+from donkeysim.watch import view
+from donkeysim.watch.spectator import create_app
+from donkeysim.watch.watchable import CarRow, Outline, View
+from donkeysim.web.serving import PageServer, bind_port
+
+if TYPE_CHECKING:
+    import socket
+
+    from donkeysim.car.config import Config
+
+PICTURE_PATIENCE = 0.1
+"""How long a picture waits for time to move on before it is drawn of the old moment [s]."""
+
+_CAR_ID = 1
+_CHOSEN = "the car's config chooses the track: set DONKEY_GYM_ENV_NAME in myconfig.py and start the drive again."
+
+_log = logging.getLogger("donkeysim.car")
+
+
+def open_watching_page(car: object, config: Config) -> WatchingPage | None:
+    """Return a page that shows the car, on WATCH_PAGE_PORT or the next free one.
+
+    None when the car's simulator is another program, which has its own page; when the config wants none; and, with a
+    warning, when no port is free: one can drive without.
+    """
+    if config.WATCH_PAGE_PORT is None or not isinstance(car, BuiltInSimulatedCar):
+        return None
+    try:
+        return WatchingPage(car, bind_port(config.WATCH_PAGE_PORT))
+    except SpecError as error:
+        _log.warning("no watching page: %s", error)
+        return None
+
+
+class WatchingPage:
+    """A threaded part without inputs and outputs.
+
+    Attributes:
+        url: Where to watch.
+    """
+
+    def __init__(self, car: BuiltInSimulatedCar, listener: socket.socket) -> None:
+        """Prepare to serve; connections wait until `update` runs.
+
+        Args:
+            car: What to show.
+            listener: A bound socket, see `bind_port`; it is closed at the end.
+        """
+        self._server = PageServer(create_app(WatchedCar(car), wire_port=None), listener)
+        self._listener = listener
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ending = asyncio.Event()
+        self._is_ended = False
+        self.url = self._server.address
+
+    def update(self) -> None:
+        """Serve until `shutdown`."""
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        if not self._is_ended:
+            await self._server.start()
+            await self._ending.wait()
+            await self._server.stop()
+
+    def run_threaded(self) -> None:
+        """Do nothing; the page asks the car."""
+
+    def shutdown(self) -> None:
+        """Stop serving; returns at once."""
+        self._is_ended = True
+        if self._loop is None:
+            self._listener.close()
+        else:
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                self._loop.call_soon_threadsafe(self._ending.set)
+
+
+class WatchedCar:
+    """The car as the page sees it. Implements `Watchable`; its methods belong to the page's event loop."""
+
+    def __init__(self, car: BuiltInSimulatedCar) -> None:
+        self._car = car
+        self._outline: Outline | None = None
+
+    @property
+    def scene_name(self) -> str:
+        """Name of the scene."""
+        return self._car.settings.scene
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether kernels are being compiled."""
+        return not self._car.is_ready.is_set()
+
+    @property
+    def loading_stage(self) -> str:
+        """What is being done while loading; "" otherwise."""
+        return self._car.loading_stage if self.is_loading else ""
+
+    def scene_names(self) -> tuple[str, ...]:
+        """Return no scene: there is no menu."""
+        return ()
+
+    def list_cars(self) -> list[CarRow]:
+        """Return the one car; none before it can drive."""
+        moment = self._car.moment
+        if moment is None:
+            return []
+        body = self._car.car.simulator.get_body(self._car.car.row)
+        x, y, _, yaw = self._find_pose()
+        return [
+            CarRow(
+                car_id=_CAR_ID,
+                name=body.name,
+                style=body.style,
+                colour=body.colour,
+                is_pace_car=False,
+                telemetry=moment.telemetry,
+                pose=(x, y, yaw),
+                lap_times=moment.lap_times,
+                last_hit=self._car.last_hit,
+            )
+        ]
+
+    def outline(self) -> Outline | None:
+        """Return the ground plan; None while loading."""
+        if self._outline is None and not self.is_loading:
+            self._outline = view.draw_outline(self._car.car.simulator.scene)
+        return self._outline
+
+    async def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
+        """Return a view of the car as JPEG; see `Watchable`."""
+        self._require_car(car_id)
+        return await asyncio.to_thread(self._take_picture, kind, width, height)
+
+    def _take_picture(self, kind: View, width: int, height: int) -> bytes:
+        """Draw right after a loop, so that every picture is of a new moment and the next loop is far enough."""
+        car = self._car
+        with car.loop_done:
+            car.loop_done.wait(PICTURE_PATIENCE)
+            moment = car.moment
+        if kind == "camera" and moment is not None:
+            return encode_jpeg(_spread_grey(moment.image))
+        with car.lock:
+            x, y, z, yaw = self._find_pose()
+            pose = view.place_chase_camera(x, y, z, yaw) if kind == "chase" else view.place_top_camera(x, y, z)
+            picture = car.car.simulator.view(0, *pose, view.make_view_camera(width, height)).copy()
+        return encode_jpeg(picture)
+
+    def _find_pose(self) -> tuple[float, float, float, float]:
+        """Return the car's position [m] and yaw [rad], world frame."""
+        state, row = self._car.car.simulator.state, self._car.car.row
+        x, y, z = state.position[row].tolist()
+        qw, qx, qy, qz = state.orientation[row].tolist()
+        return x, y, z, math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+
+    async def load_scene(self, name: str) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"{name!r} cannot be loaded here; {_CHOSEN}")
+
+    async def exit_scene(self) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"there is no menu here; {_CHOSEN}")
+
+    async def reset_car(self, car_id: int) -> None:
+        """Put the car back to where it began, at the next loop."""
+        self._require_car(car_id)
+        self._car.ask_reset()
+
+    def _require_car(self, car_id: int) -> None:
+        if car_id != _CAR_ID or self._car.moment is None:
+            raise SceneError(f"there is no car {car_id} now.")
+
+
+def _spread_grey(image: ByteArray) -> ByteArray:
+    """Return a picture with three channels, C-contiguous."""
+    import numpy as np
+
+    return np.ascontiguousarray(np.broadcast_to(image, (*image.shape[:2], 3)))

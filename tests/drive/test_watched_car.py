@@ -1,0 +1,103 @@
+"""A driven car can be watched on the same page as the simulator's cars, from a thread of its own."""
+
+import json
+import threading
+import urllib.request
+
+import pytest
+from websockets.sync.client import connect
+
+from donkeysim.car.config import make_default_config
+from donkeysim.core.image import decode_picture
+from donkeysim.drive.simulated_car import make_simulated_car
+from donkeysim.drive.watched_car import open_watching_page
+
+
+@pytest.fixture(scope="module")
+def car():
+    car = make_simulated_car(make_default_config())
+    while car.run(0.0, 0.0) is None:
+        pass
+    yield car
+    car.shutdown()
+
+
+@pytest.fixture
+def driven(car):
+    """The car with a loop that drives it and a served page."""
+    page = open_watching_page(car, make_default_config(changes={"WATCH_PAGE_PORT": 0}))
+    ended = threading.Event()
+
+    def loop():
+        while not ended.wait(0.02):
+            car.run(0.1, 0.5)
+
+    threads = [threading.Thread(target=loop), threading.Thread(target=page.update)]
+    for thread in threads:
+        thread.start()
+    yield page
+    ended.set()
+    page.shutdown()
+    for thread in threads:
+        thread.join(5.0)
+        assert not thread.is_alive()
+
+
+def ask(page, path, question):
+    with connect(page.url.replace("http", "ws") + path, origin=page.url) as socket:
+        socket.send(json.dumps(question))
+        return socket.recv()
+
+
+def post(page, path):
+    request = urllib.request.Request(page.url + path, data=b"{}", headers={"Origin": page.url})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def test_the_page_shows_the_driven_car(driven, car):
+    state = json.loads(ask(driven, "/state", {"car": 1}))
+    assert (state["scene"], state["is_loading"], state["wire_port"]) == ("generated_track", False, None)
+    assert [entry["name"] for entry in state["cars"]] == ["car"]
+    assert state["readings"]["telemetry"]["throttle"] in (0.0, 0.5)
+
+
+@pytest.mark.parametrize(("view", "shape"), [("chase", (90, 160, 3)), ("top", (90, 160, 3)), ("camera", (120, 160, 3))])
+def test_every_view_is_drawn_between_two_loops(driven, view, shape):
+    picture = ask(driven, "/picture", {"view": view, "car": 1, "width": 160, "height": 90})
+    assert decode_picture(picture).shape == shape
+
+
+def test_reset_puts_the_car_back_at_the_next_loop(driven, car):
+    before = car.moment.telemetry.reset_count
+    assert post(driven, "/cars/1/reset")[0] == 200
+    for _ in range(100):
+        with car.loop_done:
+            car.loop_done.wait(0.1)
+        if car.moment.telemetry.reset_count > before:
+            return
+    pytest.fail("the car was not reset")
+
+
+@pytest.mark.parametrize("path", ["/exit", "/cars/7/reset"])
+def test_what_cannot_be_done_here_is_told_in_a_sentence(driven, path):
+    status, text = post(driven, path)
+    assert status == 409
+    assert "DONKEY_GYM_ENV_NAME" in text or "no car 7" in text
+
+
+def test_there_is_no_page_when_the_config_wants_none(car):
+    assert open_watching_page(car, make_default_config(changes={"WATCH_PAGE_PORT": None})) is None
+
+
+def test_a_page_that_was_never_served_lets_its_port_go(car):
+    page = open_watching_page(car, make_default_config(changes={"WATCH_PAGE_PORT": 0}))
+    page.shutdown()
+    port = int(page.url.rsplit(":", 1)[1])
+    again = open_watching_page(car, make_default_config(changes={"WATCH_PAGE_PORT": port}))
+    assert again.url == page.url
+    again.shutdown()
