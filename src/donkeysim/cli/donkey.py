@@ -68,8 +68,9 @@ def run(given: Sequence[str]) -> int:
     command = import_module(f"donkeysim.cli.commands.{name}")
     parser = CommandParser(prog=f"donkey {name}", description=command.__doc__, formatter_class=_keep_lines)
     command.add_arguments(parser)
+    parse = getattr(command, "parse_arguments", CommandParser.parse_args)  # its own, to pass words on
     try:
-        return int(command.run(parser.parse_args(rest)))
+        return int(command.run(parse(parser, rest)))
     except DonkeySimError as error:
         print(f"donkey {name}: {error}", file=sys.stderr)
         return 1
