@@ -42,8 +42,8 @@ def build_model(kind: str, config: object) -> Any:
     except ValueError as error:
         height, width, _ = spec.image_shape
         raise SpecError(
-            f"pictures of {width}x{height} are too small for the layers of a {named.name} pilot; "
-            "set IMAGE_W and IMAGE_H to 160 and 120, or at least about half of that."
+            f"pictures of {width}x{height} are too small for the layers of the type {named.name}; "
+            "set IMAGE_W and IMAGE_H to 160 and 120, or at least to 77 each."
         ) from error
     return keras.Model(inputs=inputs, outputs=outputs, name=named.model_name)
 

@@ -57,7 +57,7 @@ class NetworkPilot:
         """
         picture = self._fit_picture(image)
         if self._kind.history == "pictures":
-            self._pictures.extend([picture] * (1 if self._pictures else self._spec.sequence_length))
+            self._pictures.extend([picture.copy()] * (1 if self._pictures else self._spec.sequence_length))
             picture = np.stack(self._pictures)
         outputs = self._session.run(picture, self._gather_others(others))
         command = decode_outputs(self._kind, outputs, self._spec)
@@ -119,7 +119,7 @@ def load_pilot(path: Path | str, kind: str | None = None, config: object | None 
         PilotError: No such file, not a pilot, or not of the kind that was asked for.
     """
     path = Path(path)
-    session = _open_session(path)
+    session = open_session(path)
     if kind is not None:
         named = get_kind(kind)
         check_kind(session, named, path)
@@ -131,11 +131,16 @@ def load_pilot(path: Path | str, kind: str | None = None, config: object | None 
     return NetworkPilot(session, named, _read_sizes(session, named, config))
 
 
-def _open_session(path: Path) -> Session:
+def open_session(path: Path) -> Session:
+    """Return the network in a pilot's file, ready to run.
+
+    Raises:
+        PilotError: No such file, or not a pilot.
+    """
     if check_ending(path) == ".onnx":
         check_exists(path)
         return Session(path.read_bytes(), path)
-    from donkeysim.learn.files.onnx_graph import make_onnx
+    from donkeysim.learn.files.onnx_writer import make_onnx
 
     network, header = read_network(path)
     try:

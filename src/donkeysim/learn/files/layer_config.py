@@ -99,8 +99,9 @@ def _find_tensors(node: Any) -> Iterator[str]:
                 yield from _find_tensors(value)
 
 
-def _list_names(ends: list[Any]) -> list[str]:
-    """Names out of [["a", 0, 0], ["b", 0, 0]] or, where there is one only, ["a", 0, 0]."""
+def _list_names(ends: Any) -> list[str]:
+    """Names out of [["a", 0, 0], ["b", 0, 0]], {"a": ["a", 0, 0], …} or, where there is one only, ["a", 0, 0]."""
+    ends = list(ends.values()) if isinstance(ends, Mapping) else ends
     return [ends[0]] if isinstance(ends[0], str) else [end[0] for end in ends]
 
 

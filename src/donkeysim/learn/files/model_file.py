@@ -64,7 +64,7 @@ def save_model(model: Any, path: Path | str, kind: str, config: object) -> None:
 
             write_h5(describe_model(model), beside, header)
         else:
-            from donkeysim.learn.files.onnx_graph import make_onnx
+            from donkeysim.learn.files.onnx_writer import make_onnx
 
             beside.write_bytes(make_onnx(describe_model(model), header))
 

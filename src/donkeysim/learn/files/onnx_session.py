@@ -48,12 +48,13 @@ class Session:
                 f"{path} is not an .onnx file that onnxruntime {onnxruntime.__version__} can run: {reason}"
             ) from error
         given = self._session.get_inputs()
+        _check_types(given, path)
         self.inputs = tuple(_read_port(port, path) for port in given)
         self.outputs = tuple(_read_port(port, path) for port in self._session.get_outputs())
-        self._types = [np.uint8 if "uint8" in port.type else np.float32 for port in given]
+        self._has_bytes = given[0].type == "tensor(uint8)"
         metadata = self._session.get_modelmeta().custom_metadata_map
         self.header: PilotHeader | None = read_header(metadata.get(HEADER_KEY), path)
-        self._has_channels_first = bool(given) and self._check_channels_first()
+        self._has_channels_first = self._check_channels_first()
 
     def _check_channels_first(self) -> bool:
         """Say whether the picture's channels come before its height, as in files that PyTorch exports."""
@@ -75,11 +76,20 @@ class Session:
         """
         if self._has_channels_first:
             image = np.moveaxis(image, -1, -3)
-        if self._types[0] is not np.uint8:
+        if not self._has_bytes:
             image = image.astype(np.float32) * np.float32(1.0 / 255.0)
         values = [np.ascontiguousarray(image), *others]
         feed = {port.name: value[None] for port, value in zip(self.inputs, values, strict=True)}
         return [np.asarray(output[0], dtype=np.float32) for output in self._session.run(None, feed)]
+
+
+def _check_types(inputs: Sequence[Any], path: Path) -> None:
+    allowed = ("tensor(uint8)", "tensor(float)")
+    if not inputs or inputs[0].type not in allowed or any(port.type != allowed[1] for port in inputs[1:]):
+        raise PilotError(
+            f"{path} takes {', '.join(f'{port.name}: {port.type}' for port in inputs) or 'nothing'}; a pilot takes "
+            "the picture as uint8 or float32 first, then float32."
+        )
 
 
 def _read_port(port: Any, path: Path) -> Port:

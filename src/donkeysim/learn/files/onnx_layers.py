@@ -1,0 +1,243 @@
+"""What each class of layers is in ONNX: a function that adds its nodes to a graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.errors import PilotError
+from donkeysim.core.types import Float32Array
+from donkeysim.learn.files.network import Layer
+from donkeysim.learn.files.onnx_graph import Graph, Tensor
+
+
+def add_layer(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    """Add a layer behind the tensors that it takes; returns its output.
+
+    Raises:
+        PilotError: A setting that cannot be written, or weights that do not fit.
+    """
+    try:
+        return _ADDERS[layer.class_name](graph, layer, sources)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise PilotError(f"the layer {layer.name!r} does not fit the one before it ({error}).") from error
+
+
+def _take_weights(layer: Layer, *shapes: tuple[int, ...]) -> list[Float32Array]:
+    """Return the weights of a layer; the last, the bias, may be missing.
+
+    Raises:
+        PilotError: They do not have these shapes: the file is broken.
+    """
+    count = len(shapes) if layer.settings.get("use_bias", True) else len(shapes) - 1
+    found = [weight.shape for weight in layer.weights]
+    if found != list(shapes[:count]):
+        raise PilotError(
+            f"the layer {layer.name!r} has weights of the shapes {found}, but needs {list(shapes[:count])}; "
+            "the file is broken."
+        )
+    return list(layer.weights)
+
+
+def _add_convolution(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_first(sources[0])
+    settings, rank = layer.settings, len(x.shape) - 1
+    groups, filters = int(settings.get("groups", 1)), int(settings["filters"])
+    size = _spread(settings["kernel_size"], rank)
+    kernel, *bias = _take_weights(layer, (*size, x.shape[-1] // groups, filters), (filters,))
+    strides = _spread(settings.get("strides", 1), rank)
+    dilation = _spread(settings.get("dilation_rate", 1), rank)
+    inputs = [x.name, *map(graph.constant, (np.moveaxis(kernel, (-1, -2), (0, 1)), *bias))]
+    padding = settings.get("padding", "valid")
+    name = graph.node(
+        "Conv",
+        inputs,
+        kernel_shape=list(size),
+        strides=list(strides),
+        dilations=list(dilation),
+        group=groups,
+        auto_pad=_name_padding(layer, padding),
+    )
+    reach = tuple((width - 1) * step + 1 for width, step in zip(size, dilation, strict=True))
+    shape = (*_shrink(x.shape[:-1], reach, strides, padding), filters)
+    return graph.activate(replace(x, name=name, shape=shape), settings.get("activation"))
+
+
+def _add_pooling(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_first(sources[0])
+    rank = len(x.shape) - 1
+    size = _spread(layer.settings.get("pool_size", 2), rank)
+    strides = _spread(layer.settings.get("strides") or size, rank)
+    padding = layer.settings.get("padding", "valid")
+    operator = "AveragePool" if layer.class_name.startswith("Average") else "MaxPool"
+    name = graph.node(
+        operator, [x.name], kernel_shape=list(size), strides=list(strides), auto_pad=_name_padding(layer, padding)
+    )
+    return replace(x, name=name, shape=(*_shrink(x.shape[:-1], size, strides, padding), x.shape[-1]))
+
+
+def _add_global_average(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_first(sources[0])
+    name = graph.reshape(graph.node("GlobalAveragePool", [x.name]), x.shape[-1:])
+    return replace(x, name=name, shape=x.shape[-1:], channels_first=False)
+
+
+def _add_dense(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    units = int(layer.settings["units"])
+    kernel, *bias = _take_weights(layer, (x.shape[-1], units), (units,))
+    if len(x.shape) == 1:
+        name = graph.node("Gemm", [x.name, *map(graph.constant, (kernel, *bias))])
+    else:
+        name = graph.node("MatMul", [x.name, graph.constant(kernel)])
+        for values in bias:
+            name = graph.node("Add", [name, graph.constant(values)])
+    x = replace(x, name=name, shape=(*x.shape[:-1], units))
+    return graph.activate(x, layer.settings.get("activation"))
+
+
+def _add_normalization(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    """Batch normalisation with its learnt mean and variance, as one product and one sum over the last axis."""
+    settings = layer.settings
+    x = graph.put_channels_last(sources[0])
+    axes = settings.get("axis", -1)
+    axis = axes[0] if isinstance(axes, list | tuple) else axes
+    if axis not in (-1, len(x.shape)):
+        raise PilotError(f"the layer {layer.name!r} normalises over axis {axis}; only the last one can be written.")
+    count = 2 + bool(settings.get("scale", True)) + bool(settings.get("center", True))
+    weights = _take_weights(layer, *[x.shape[-1:]] * count)
+    gamma = weights.pop(0) if settings.get("scale", True) else np.float32(1.0)
+    beta = weights.pop(0) if settings.get("center", True) else np.float32(0.0)
+    mean, variance = weights
+    factor = gamma / np.sqrt(variance + np.float32(settings.get("epsilon", 1e-3)))
+    scaled = graph.node("Mul", [x.name, graph.constant(factor.astype(np.float32))])
+    shift = (beta - mean * factor).astype(np.float32)
+    return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
+
+
+def _add_lstm(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    settings = layer.settings
+    used = (settings.get("activation", "tanh"), settings.get("recurrent_activation", "sigmoid"))
+    if used != ("tanh", "sigmoid") or settings.get("go_backwards", False):
+        raise PilotError(f"the LSTM {layer.name!r} is not a plain one (tanh, sigmoid, forwards); it cannot be written.")
+    x = graph.put_channels_last(sources[0])
+    units = int(settings["units"])
+    weights = _take_weights(layer, (x.shape[-1], 4 * units), (units, 4 * units), (4 * units,))
+    kernel, recurrent, *bias = map(_order_gates, weights)
+    both = np.zeros((1, 8 * units), dtype=np.float32)
+    both[0, : 4 * units] = bias[0] if bias else 0.0
+    time_first = graph.node("Transpose", [x.name], perm=[1, 0, 2])
+    inputs = [time_first, *map(graph.constant, (kernel[None], recurrent[None], both))]
+    every, last = graph.nodes("LSTM", inputs, 2, hidden_size=units)
+    if settings.get("return_sequences", False):
+        shape = (x.shape[0], units)
+        turned = graph.node("Transpose", [every], perm=[2, 0, 1, 3])
+        return replace(x, name=graph.reshape(turned, shape), shape=shape)
+    return replace(x, name=graph.reshape(last, (units,)), shape=(units,))
+
+
+def _order_gates(weight: Any) -> Any:
+    """From the order of Keras along the last axis (in, forget, cell, out) to that of ONNX along the first."""
+    into, forget, cell, out = np.split(np.asarray(weight).T, 4)
+    return np.concatenate([into, out, forget, cell])
+
+
+def _add_flatten(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    shape = (math.prod(x.shape),)
+    return replace(x, name=graph.reshape(x.name, shape), shape=shape)
+
+
+def _add_activation(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    return graph.activate(sources[0], layer.settings.get("activation"))
+
+
+def _pass_on(_graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+    """Dropout does nothing while driving."""
+    return sources[0]
+
+
+def _add_concatenation(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    tensors = [graph.put_channels_last(source) for source in sources]
+    axis = int(layer.settings.get("axis", -1))
+    if axis not in (-1, len(tensors[0].shape)):
+        raise PilotError(f"the layer {layer.name!r} joins along axis {axis}; only the last one can be written.")
+    name = graph.node("Concat", [tensor.name for tensor in tensors], axis=-1)
+    shape = (*tensors[0].shape[:-1], sum(tensor.shape[-1] for tensor in tensors))
+    return replace(tensors[0], name=name, shape=shape)
+
+
+def _add_sum(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+    first, *others = (graph.put_channels_last(source) for source in sources)
+    name = first.name
+    for other in others:
+        name = graph.node("Add", [name, other.name])
+    return replace(first, name=name)
+
+
+def _add_cropping(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    (top, bottom), (left, right) = _spread_edges(layer.settings["cropping"])
+    height, width, depth = x.shape
+    numbers = ([top, left], [height - bottom, width - right], [1, 2])
+    inputs = [x.name, *(graph.constant(np.array(row, dtype=np.int64)) for row in numbers)]
+    return replace(x, name=graph.node("Slice", inputs), shape=(height - top - bottom, width - left - right, depth))
+
+
+def _add_padding(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    (top, bottom), (left, right) = _spread_edges(layer.settings["padding"])
+    height, width, depth = x.shape
+    pads = graph.constant(np.array([0, top, left, 0, 0, bottom, right, 0], dtype=np.int64))
+    return replace(
+        x, name=graph.node("Pad", [x.name, pads]), shape=(height + top + bottom, width + left + right, depth)
+    )
+
+
+def _spread(value: Any, rank: int) -> tuple[int, ...]:
+    """One number for all axes, or one per axis, as a tuple."""
+    return tuple(map(int, value)) if isinstance(value, list | tuple) else (int(value),) * rank
+
+
+def _spread_edges(value: Any) -> list[tuple[int, ...]]:
+    """((top, bottom), (left, right)) out of the three forms that Keras takes."""
+    return [_spread(pair, 2) for pair in value] if isinstance(value, list | tuple) else [(int(value),) * 2] * 2
+
+
+def _name_padding(layer: Layer, padding: str) -> str:
+    names = {"valid": "VALID", "same": "SAME_UPPER"}
+    if padding not in names:
+        raise PilotError(f"the layer {layer.name!r} has the padding {padding!r}; only valid and same can be written.")
+    return names[padding]
+
+
+def _shrink(sizes: tuple[int, ...], reach: tuple[int, ...], strides: tuple[int, ...], padding: str) -> tuple[int, ...]:
+    """Return what a convolution or pooling leaves of each axis."""
+    if padding == "same":
+        return tuple(-(-size // stride) for size, stride in zip(sizes, strides, strict=True))
+    return tuple((size - over) // stride + 1 for size, over, stride in zip(sizes, reach, strides, strict=True))
+
+
+_ADDERS: dict[str, Callable[[Graph, Layer, list[Tensor]], Tensor]] = {
+    "Conv2D": _add_convolution,
+    "Conv3D": _add_convolution,
+    "Dense": _add_dense,
+    "LSTM": _add_lstm,
+    "BatchNormalization": _add_normalization,
+    "MaxPooling2D": _add_pooling,
+    "MaxPooling3D": _add_pooling,
+    "AveragePooling2D": _add_pooling,
+    "GlobalAveragePooling2D": _add_global_average,
+    "Cropping2D": _add_cropping,
+    "ZeroPadding2D": _add_padding,
+    "Flatten": _add_flatten,
+    "Activation": _add_activation,
+    "Dropout": _pass_on,
+    "SpatialDropout2D": _pass_on,
+    "Concatenate": _add_concatenation,
+    "Add": _add_sum,
+}

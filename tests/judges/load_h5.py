@@ -1,0 +1,144 @@
+"""Judge our pilots' files by the original: TensorFlow 2.15 and donkeycar 5.3.0, each in an environment of its own.
+
+python tests/judges/load_h5.py --tensorflow PYTHON --donkeycar PYTHON
+
+Ours to theirs: every kind's `.h5` is loaded by TensorFlow and by the original's pilot classes and must say the same.
+Theirs to ours: every kind's `.h5` and `.keras`, saved by the original after a training step, must say the same in ours.
+Pictures are half noise, half taken by the simulator's camera. Ends with exit code 1 if anything differs by over 1e-4.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from donkeysim.learn.architectures import build_model
+from donkeysim.learn.files.model_file import save_model
+from donkeysim.learn.files.onnx_session import Session
+from donkeysim.learn.kinds import KINDS
+from donkeysim.learn.pilot import load_pilot, open_session
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import WorldSpec
+
+SCRIPT = Path(__file__).with_name("load_h5_original.py")
+TOLERANCE = 1e-4
+PICTURE_COUNT = 12
+
+
+class Config:
+    """The defaults."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tensorflow", help="interpreter that has TensorFlow 2.15")
+    parser.add_argument("--donkeycar", help="interpreter that has donkeycar 5.3.0 and TensorFlow 2.15")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_questions(folder)
+        worst = 0.0
+        if arguments.tensorflow:
+            ask(arguments.tensorflow, "tensorflow", folder)
+            worst = max(worst, *(compare_raw(folder, kind) for kind in KINDS))
+        if arguments.donkeycar:
+            ask(arguments.donkeycar, "donkeycar", folder)
+            ask(arguments.donkeycar, "write", folder)
+            worst = max(worst, *(compare_pilots(folder, kind) for kind in KINDS))
+    print(f"greatest difference: {worst:.1e} ({'at most' if worst <= TOLERANCE else 'MORE THAN'} {TOLERANCE:.0e})")
+    return int(worst > TOLERANCE)
+
+
+def write_questions(folder: Path) -> None:
+    random = np.random.default_rng(1)
+    noise = random.integers(0, 256, (PICTURE_COUNT // 2, 120, 160, 3), dtype=np.uint8)
+    pictures = np.concatenate([noise, take_pictures(PICTURE_COUNT - len(noise))])
+    np.save(folder / "pictures.npy", pictures)
+    for kind in KINDS:
+        width = {"imu": 6, "behavior": 2}.get(kind, 0)
+        others = random.random((PICTURE_COUNT, width), dtype=np.float32)
+        np.save(folder / f"others_{kind}.npy", others)
+        model = build_model(kind, Config)
+        for weight in model.weights:
+            weight.assign(vary_weight(weight.numpy(), random))
+        save_model(model, folder / f"ours_{kind}.h5", kind, Config)
+        np.savez(folder / f"inputs_{kind}.npz", **make_inputs(kind, pictures, others, random))
+
+
+def vary_weight(weight: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A greater kernel, so that outputs differ from picture to picture; a bias or a statistic that is not 0 or 1."""
+    if weight.ndim > 1:
+        return weight * np.float32(1.7)
+    return weight + random.normal(0.0, 0.1, weight.shape).astype(np.float32) ** 2
+
+
+def take_pictures(count: int) -> np.ndarray:
+    """Pictures of a car that rolls along generated_track."""
+    simulator = Simulator(WorldSpec())
+    car = simulator.add_car()
+    simulator.control.steer[car], simulator.control.throttle[car] = 0.3, 0.3
+    pictures = []
+    for _ in range(count):
+        simulator.step(240)
+        simulator.render([car])
+        pictures.append(simulator.get_picture(car).copy())
+    return np.stack(pictures)
+
+
+def make_inputs(kind: str, pictures: np.ndarray, others: np.ndarray, random: np.random.Generator) -> dict:
+    """The raw inputs of a network by name: pictures in [0, 1]."""
+    scaled = pictures.astype(np.float32) / 255.0
+    if KINDS[kind].history == "pictures":
+        return {"img_in": np.stack([scaled[index : index + 3] for index in range(len(scaled) - 2)])}
+    further = {"imu": "imu_in", "behavior": "xbehavior_in"}
+    if kind in further:
+        return {"img_in": scaled, further[kind]: others}
+    if kind == "memory":
+        return {"img_in": scaled, "mem_in": random.random((len(scaled), 6), dtype=np.float32)}
+    return {"img_in": scaled}
+
+
+def ask(interpreter: str, question: str, folder: Path) -> None:
+    subprocess.run([interpreter, str(SCRIPT), question, str(folder)], check=True, stdout=subprocess.DEVNULL)
+
+
+def compare_raw(folder: Path, kind: str) -> float:
+    session: Session = open_session(folder / f"ours_{kind}.h5")
+    with np.load(folder / f"inputs_{kind}.npz") as inputs:
+        image, *others = (inputs[port.name] for port in session.inputs)
+    bytes_ = np.rint(image * 255.0).astype(np.uint8)
+    rows = [session.run(picture, [other[row] for other in others]) for row, picture in enumerate(bytes_)]
+    ours = np.stack([np.concatenate(row) for row in rows])
+    return tell(f"{kind:12} our .h5 in TensorFlow", ours, np.load(folder / f"tensorflow_{kind}.npy"))
+
+
+def compare_pilots(folder: Path, kind: str) -> float:
+    ours = drive(folder, kind, "ours", ".h5")
+    differences = [tell(f"{kind:12} our .h5 in donkeycar", ours, np.load(folder / f"donkeycar_{kind}.npy"))]
+    theirs = np.load(folder / f"theirs_{kind}.npy")
+    for ending in (".h5", ".keras"):
+        answers = drive(folder, kind, "theirs", ending)
+        differences.append(tell(f"{kind:12} its {ending} in ours", answers, theirs))
+    return max(differences)
+
+
+def drive(folder: Path, kind: str, whose: str, ending: str) -> np.ndarray:
+    pilot = load_pilot(folder / f"{whose}_{kind}{ending}")
+    assert pilot.kind == kind, f"{whose}_{kind}{ending} was taken for {pilot.kind}"
+    pictures, others = np.load(folder / "pictures.npy"), np.load(folder / f"others_{kind}.npy")
+    return np.array([pilot.run(image, *([o] if o.size else [])) for image, o in zip(pictures, others, strict=True)])
+
+
+def tell(what: str, ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Print and return the greatest difference."""
+    assert ours.shape == theirs.shape, f"{what}: {ours.shape} against {theirs.shape}"
+    difference = float(np.abs(ours - theirs).max())
+    print(f"{what}: {len(ours)} answers, spread {np.ptp(theirs, axis=0).max():.3f}, differ by {difference:.1e}")
+    return difference
+
+
+if __name__ == "__main__":
+    sys.exit(main())
