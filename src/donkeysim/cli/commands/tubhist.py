@@ -1,0 +1,28 @@
+"""Plot how often each value occurs in tubs: a histogram for each numeric key, or for the one of --record."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from donkeysim.cli.console import console
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, with spaces or commas between")
+    parser.add_argument("--record", metavar="KEY", help="only this key, for example user/angle")
+    parser.add_argument("--out", metavar="FILE", help="the picture (default: TUB_hist.png or TUB_hist_KEY.png)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw the picture."""
+    from donkeysim.tub.folder import open_tubs
+    from donkeysim.tub.histogram import choose_key, draw_histograms, gather_numbers, name_histogram
+
+    tubs = open_tubs(arguments.tub)
+    numbers = choose_key(gather_numbers(tubs), arguments.record)
+    path = Path(arguments.out or name_histogram(tubs[-1].path, arguments.record)).expanduser()
+    draw_histograms(numbers, path)
+    console.print(f"saved {path}", soft_wrap=True)
+    return 0

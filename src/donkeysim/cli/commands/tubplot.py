@@ -1,0 +1,51 @@
+"""Plot what a pilot says beside what the driver did, record by record: angle above, throttle below.
+
+The picture lies beside the model: mypilot.h5_pred.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import webbrowser
+from pathlib import Path
+
+from donkeysim.cli.console import console, show_progress
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, with spaces or commas between")
+    parser.add_argument("--model", required=True, metavar="FILE", help="the pilot: .h5, .keras or .onnx")
+    parser.add_argument("--type", help="its type, where the file does not say")
+    parser.add_argument("--limit", type=int, default=1000, metavar="N", help="records at most (default: 1000)")
+    parser.add_argument("--noshow", action="store_true", help="only save the picture, do not open it")
+    parser.add_argument("--config", default="./config.py", metavar="FILE", help="the car's (default: ./config.py)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask the pilot and draw the picture."""
+    from donkeysim.car.config import load_config
+    from donkeysim.drive.replay import compare_drive
+    from donkeysim.learn.pilot import load_pilot
+    from donkeysim.tub.comparison import draw_comparison
+    from donkeysim.tub.folder import open_tubs
+
+    tubs = open_tubs(arguments.tub)
+    config = load_config(arguments.config, driving=False)
+    model = Path(arguments.model).expanduser()
+    pilot = load_pilot(model, arguments.type, config)
+    with show_progress("asking the pilot") as report:
+        driven, said = compare_drive(tubs, pilot, config, arguments.limit, report)
+    path = model.with_name(f"{model.name}_pred.png")
+    names = ", ".join(str(tub.path) for tub in tubs)
+    draw_comparison(driven, said, f"Model predictions\nTubs: {names}\nModel: {model}\nType: {pilot.kind}", path)
+    console.print(f"saved {path} with {len(said)} records", soft_wrap=True)
+    if not arguments.noshow and _has_display():
+        webbrowser.open(path.absolute().as_uri())
+    return 0
+
+
+def _has_display() -> bool:
+    return sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

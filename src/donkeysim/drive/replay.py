@@ -1,0 +1,118 @@
+"""A pilot looks at a recorded drive again: what would it have done at each record?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from donkeysim.car.config import Config
+from donkeysim.car.transform import make_transform
+from donkeysim.core.errors import TubError
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.drive.pilot import Pilot
+from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.saliency import find_saliency
+
+_REMEMBERING_KINDS = ("memory", "rnn", "3d")
+
+
+class PilotReplay:
+    """Asks a pilot about records as the car would have: same picture size, same transformations, nothing remembered
+    across a gap in the drive.
+    """
+
+    def __init__(self, pilot: Pilot, config: Config) -> None:
+        self._pilot = pilot
+        self._size = (int(config.IMAGE_W), int(config.IMAGE_H))
+        self._transform = make_transform(config)
+        self._previous: tuple[str, int] | None = None
+
+    def answer(self, record: TubRecord) -> tuple[float, ...]:
+        """Return what the pilot says to a record: angle, throttle.
+
+        Raises:
+            TubError: The record lacks its picture, or a value that this pilot wants beside it.
+        """
+        place = str(record.image_folder)
+        if self._previous != (place, record.index - 1):
+            self._pilot.reset()
+        self._previous = (place, record.index)
+        return self._pilot.run(self._see(record), *self._gather(record))
+
+    def find_saliency(self, record: TubRecord) -> FloatArray:
+        """Return which pixels of a record's picture move the pilot's answer, 0 to 1, shape of the stored picture.
+
+        Raises:
+            TubError: The pilot remembers earlier pictures, so that asking it twice changes what it says.
+        """
+        if self._pilot.kind in _REMEMBERING_KINDS:
+            raise TubError(
+                f"what matters to a pilot of the type {self._pilot.kind} cannot be shown: it remembers earlier "
+                "pictures. Leave --salient out, or take another type."
+            )
+        others = self._gather(record)
+        saliency = find_saliency(self._see(record), lambda picture: self._pilot.run(picture, *others))
+        height, width = record.load_image().shape[:2]
+        image = Image.fromarray(saliency.astype(np.float32))
+        return np.asarray(image.resize((width, height), Image.Resampling.BILINEAR), np.float64)
+
+    def _see(self, record: TubRecord) -> ByteArray:
+        picture = record.load_image()
+        if picture.shape[1::-1] != self._size:
+            grey = picture.shape[2] == 1
+            resized = np.asarray(Image.fromarray(picture[:, :, 0] if grey else picture).resize(self._size))
+            picture = resized[:, :, np.newaxis] if grey else resized
+        return self._transform(picture)
+
+    def _gather(self, record: TubRecord) -> list[Any]:
+        missing = [name for name in self._pilot.input_names if name not in record.values]
+        if missing:
+            raise TubError(
+                f"a pilot of the type {self._pilot.kind} also wants {', '.join(missing)}, which record {record.index} "
+                f"of {record.image_folder.parent} does not hold; take a tub recorded with it."
+            )
+        return [record.values[name] for name in self._pilot.input_names]
+
+
+def compare_drive(
+    tubs: Sequence[TubReader],
+    pilot: Pilot,
+    config: Config,
+    limit: int,
+    report: Callable[[int, int], None] = lambda _done, _total: None,
+) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """Return what the driver did and what a pilot says, (angle, throttle) each, for the first `limit` records.
+
+    Raises:
+        TubError: No record is wanted, or one lacks something.
+    """
+    if limit < 1:
+        raise TubError(f"{limit} records were asked for; compare at least one.")
+    replay = PilotReplay(pilot, config)
+    records = [record for tub in tubs for record in islice(tub, limit)][:limit]
+    driven, said = [], []
+    for done, record in enumerate(records, start=1):
+        driven.append(read_command(record))
+        angle, throttle = replay.answer(record)[:2]
+        said.append((angle, throttle))
+        report(done, len(records))
+    return driven, said
+
+
+def read_command(record: TubRecord) -> tuple[float, float]:
+    """Return what the driver did at a record: angle, throttle.
+
+    Raises:
+        TubError: The record does not say.
+    """
+    angle, throttle = record.values.get("user/angle"), record.values.get("user/throttle")
+    if not isinstance(angle, int | float) or not isinstance(throttle, int | float):
+        raise TubError(
+            f"record {record.index} of {record.image_folder.parent} does not say what the driver did (user/angle, "
+            "user/throttle); take a tub recorded by driving."
+        )
+    return float(angle), float(throttle)

@@ -1,0 +1,162 @@
+"""A drive as a film: its pictures one after the other, what the driver and a pilot did drawn into them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from donkeysim.core.errors import DonkeySimError, TubError
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.tub.reader import TubReader, TubRecord
+
+USER_COLOUR = (0, 220, 60)
+PILOT_COLOUR = (60, 120, 255)
+FULL_LOCK = math.radians(45.0)
+"""How far from straight up the line of a fully turned wheel stands."""
+
+_CODECS = ("libx264", "h264", "mpeg4")
+
+
+@dataclass(frozen=True)
+class FilmOptions:
+    """What a film shows.
+
+    Attributes:
+        scale: Size of the film in sizes of the picture.
+        shows_user: Draw what the driver did.
+        answer: What a pilot says to a record (angle, throttle), drawn too.
+        find_saliency: Which pixels of a record's picture matter to the pilot, [height, width] in 0 to 1, painted in.
+    """
+
+    scale: int = 2
+    shows_user: bool = True
+    answer: Callable[[TubRecord], tuple[float, ...]] | None = None
+    find_saliency: Callable[[TubRecord], FloatArray] | None = None
+
+
+def make_film(
+    tub: TubReader,
+    path: Path,
+    rate: float,
+    options: FilmOptions,
+    start: int = 0,
+    end: int = -1,
+    report: Callable[[int, int], None] = lambda _done, _total: None,
+) -> int:
+    """Write the living records `start` to `end` (not included; -1: to the last) as a film; returns how many.
+
+    Args:
+        tub: The drive.
+        path: The film, for example an `.mp4`.
+        rate: Pictures per second.
+        options: What it shows.
+        start: First of the living records, counted from 0.
+        end: The one behind the last.
+        report: Called as report(done, total).
+
+    Raises:
+        TubError: There are no records between `start` and `end`, or the file cannot be written.
+        DonkeySimError: PyAV is not installed.
+    """
+    last = len(tub) if end < 0 else min(end, len(tub))
+    if not 0 <= start < last or options.scale < 1 or rate <= 0:
+        raise TubError(
+            f"no film from record {start} to {end} at scale {options.scale} and {rate} pictures per second: the tub "
+            f"{tub.path} has {len(tub)} records; start must lie before end, scale and rate be at least 1."
+        )
+    _write_film(path, rate, _draw_frames(islice(tub, start, last), options, last - start, report))
+    return last - start
+
+
+def draw_frame(record: TubRecord, options: FilmOptions) -> ByteArray:
+    """Return a record's picture with what `options` ask for, [height, width, 3], both sides even."""
+    picture = record.load_image()
+    if picture.shape[2] == 1:
+        picture = np.repeat(picture, 3, axis=2)
+    if options.find_saliency:
+        picture = _paint(picture, options.find_saliency(record))
+    height, width = (side * options.scale // 2 * 2 for side in picture.shape[:2])
+    image = Image.fromarray(picture).resize((width, height), Image.Resampling.BICUBIC)
+    angle, throttle = record.values.get("user/angle"), record.values.get("user/throttle")
+    if options.shows_user and isinstance(angle, int | float) and isinstance(throttle, int | float):
+        _draw_command(image, angle, throttle, USER_COLOUR, side=1)
+    if options.answer:
+        said = options.answer(record)
+        _draw_command(image, said[0], said[1], PILOT_COLOUR, side=-1)
+    return np.asarray(image)
+
+
+def _draw_frames(
+    records: Iterable[TubRecord], options: FilmOptions, total: int, report: Callable[[int, int], None]
+) -> Iterable[ByteArray]:
+    for done, record in enumerate(records, start=1):
+        yield draw_frame(record, options)
+        report(done, total)
+
+
+def _paint(picture: ByteArray, saliency: FloatArray) -> ByteArray:
+    from donkeysim.tub.saliency import paint_saliency
+
+    return paint_saliency(picture, saliency)
+
+
+def _draw_command(image: Image.Image, angle: float, throttle: float, colour: tuple[int, int, int], side: int) -> None:
+    """Draw a line from the bottom's middle: direction = angle, length = throttle; it ends in a ring when backwards."""
+    unit = image.height / 120
+    foot = (image.width / 2 + side * 3 * unit, image.height - 1 - 2 * unit)
+    turn = min(max(angle, -1.0), 1.0) * FULL_LOCK
+    length = min(abs(throttle), 1.0) * image.height * 0.9
+    tip = (foot[0] + length * math.sin(turn), foot[1] - length * math.cos(turn))
+    pen = ImageDraw.Draw(image)
+    pen.line((foot, tip), fill=colour, width=max(1, round(2 * unit)))
+    size = 2.5 * unit
+    ends = (tip[0] - size, tip[1] - size, tip[0] + size, tip[1] + size)
+    pen.ellipse(ends, outline=colour, fill=None if throttle < 0 else colour, width=max(1, round(unit)))
+
+
+def _write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> None:
+    try:
+        import av
+    except ImportError as error:
+        raise DonkeySimError('films need PyAV; install it with: pip install "donkeysim[learn]"') from error
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with av.open(str(path), "w") as container:
+            stream = None
+            for picture in frames:
+                if stream is None:
+                    stream = _add_stream(container, rate, picture.shape)
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(_fit(picture, stream), format="rgb24")))
+            if stream is not None:
+                container.mux(stream.encode())
+    except (OSError, ValueError) as error:
+        raise TubError(f"the film {path} cannot be written: {error}. Give a path that ends in .mp4.") from error
+
+
+def _add_stream(container: Any, rate: float, shape: tuple[int, ...]) -> Any:
+    import av
+
+    codec = next(name for name in _CODECS if name in av.codecs_available)
+    stream = container.add_stream(codec, rate=Fraction(rate).limit_denominator(1000))
+    stream.height, stream.width = shape[:2]
+    stream.pix_fmt = "yuv420p"
+    if codec != "mpeg4":
+        stream.options = {"crf": "20", "preset": "veryfast"}
+    else:
+        stream.bit_rate = 4_000_000
+    return stream
+
+
+def _fit(picture: ByteArray, stream: Any) -> ByteArray:
+    """Return the picture in the film's size, which is that of its first one."""
+    if picture.shape[:2] == (stream.height, stream.width):
+        return picture
+    return np.asarray(Image.fromarray(picture).resize((stream.width, stream.height), Image.Resampling.BICUBIC))

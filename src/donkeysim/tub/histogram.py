@@ -1,0 +1,77 @@
+"""How often each value occurs in tubs, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from donkeysim.core.errors import DonkeySimError, TubError, describe_unknown
+from donkeysim.tub.reader import TubReader
+
+BIN_COUNT = 50
+_PANEL = (5.0, 3.0)  # inch
+
+
+def gather_numbers(tubs: Sequence[TubReader]) -> dict[str, list[float]]:
+    """Return all numbers of the living records by key; truth values and texts are none."""
+    numbers: dict[str, list[float]] = {}
+    for tub in tubs:
+        for record in tub:
+            for key, value in record.values.items():
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    numbers.setdefault(key, []).append(float(value))
+    return numbers
+
+
+def choose_key(numbers: Mapping[str, list[float]], key: str | None) -> dict[str, list[float]]:
+    """Return the numbers of one key, or of all when none is named.
+
+    Raises:
+        TubError: There are none.
+    """
+    if not numbers:
+        raise TubError("these tubs hold no numbers to count.")
+    if key is None:
+        return dict(sorted(numbers.items()))
+    if key not in numbers:
+        raise TubError(describe_unknown("numeric key", key, numbers))
+    return {key: numbers[key]}
+
+
+def name_histogram(tub: Path, key: str | None) -> str:
+    """Return the file name the original would choose, after the last tub."""
+    return f"{tub.name}_hist.png" if key is None else f"{tub.name}_hist_{key.replace('/', '_')}.png"
+
+
+def draw_histograms(numbers: Mapping[str, list[float]], path: Path) -> None:
+    """Save a PNG with a histogram of `BIN_COUNT` bins for each key.
+
+    Raises:
+        DonkeySimError: matplotlib is not installed.
+    """
+    columns = min(len(numbers), 3)
+    rows = -(-len(numbers) // columns)
+    figure = make_figure((_PANEL[0] * columns, _PANEL[1] * rows))
+    for place, (key, values) in enumerate(numbers.items(), start=1):
+        axes = figure.add_subplot(rows, columns, place)
+        axes.hist(values, bins=BIN_COUNT, color="#3b7dd8")
+        axes.set_title(f"{key} ({len(values):,} records)", fontsize=10)
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=100)
+
+
+def make_figure(size: tuple[float, float]) -> Any:
+    """Return an empty matplotlib figure that needs no display.
+
+    Args:
+        size: Width and height [inch].
+
+    Raises:
+        DonkeySimError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise DonkeySimError('plots need matplotlib; install it with: pip install "donkeysim[learn]"') from error
+    return Figure(figsize=size, layout="constrained")

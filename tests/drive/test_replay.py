@@ -1,0 +1,80 @@
+"""A pilot looks at a recorded drive again as the car would have shown it."""
+
+import pytest
+
+from donkeysim.car.config import make_default_config
+from donkeysim.core.errors import TubError
+from donkeysim.drive.replay import PilotReplay, compare_drive, read_command
+from donkeysim.tub.edit import delete_range
+from donkeysim.tub.reader import TubReader
+from donkeysim.tub.writer import TubWriter
+from tub.drives import INPUTS, TYPES, make_record, write_tub
+
+
+class StandInPilot:
+    """Steers by the picture's brightness; counts how often it forgot."""
+
+    input_names = ()
+
+    def __init__(self, kind="linear", input_names=()):
+        self.kind, self.input_names = kind, input_names
+        self.resets, self.shapes, self.others = 0, set(), []
+
+    def run(self, image, *others):
+        self.shapes.add(image.shape)
+        self.others.append(others)
+        return image[:60].mean() / 255, 0.5
+
+    def reset(self):
+        self.resets += 1
+
+
+@pytest.fixture
+def config():
+    return make_default_config(changes={"IMAGE_W": 32, "IMAGE_H": 24})
+
+
+def test_pictures_come_in_the_size_of_the_configuration(tmp_path, config):
+    tub = TubReader(write_tub(tmp_path / "data", 5))
+    pilot = StandInPilot()
+    driven, said = compare_drive([tub, tub], pilot, config, 7)
+    assert pilot.shapes == {(24, 32, 3)}
+    assert len(driven) == len(said) == 7
+    assert driven[0] == (-1.0, 0.25)
+    assert said[4] > said[0]
+
+
+def test_a_pilot_forgets_at_every_gap(tmp_path, config):
+    path = write_tub(tmp_path / "data", 9)
+    delete_range(path, 3, 4)
+    pilot = StandInPilot()
+    compare_drive([TubReader(path)] * 2, pilot, config, 100)
+    assert pilot.resets == 4
+
+
+def test_what_a_pilot_wants_beside_the_picture_comes_from_the_record(tmp_path, config):
+    with TubWriter(tmp_path / "data", (*INPUTS, "imu/acl_x"), (*TYPES, "float")) as writer:
+        writer.write_record({**make_record(0), "imu/acl_x": 0.75})
+        writer.write_record(make_record(1))
+    first, second = TubReader(tmp_path / "data")
+    pilot = StandInPilot("imu", ("imu/acl_x",))
+    replay = PilotReplay(pilot, config)
+    replay.answer(first)
+    assert pilot.others == [(0.75,)]
+    with pytest.raises(TubError, match="also wants imu/acl_x, which record 1"):
+        replay.answer(second)
+
+
+def test_saliency_has_the_stored_picture_s_size_and_needs_a_pilot_that_remembers_nothing(tmp_path, config):
+    (record,) = TubReader(write_tub(tmp_path / "data", 1))
+    assert PilotReplay(StandInPilot(), config).find_saliency(record).shape == (12, 16)
+    with pytest.raises(TubError, match="remembers earlier pictures"):
+        PilotReplay(StandInPilot("rnn"), config).find_saliency(record)
+
+
+def test_a_record_without_a_driver_is_named(tmp_path):
+    with TubWriter(tmp_path, ["user/angle"], ["float"]) as writer:
+        writer.write_record({"user/angle": 1})
+    (record,) = TubReader(tmp_path)
+    with pytest.raises(TubError, match="does not say what the driver did"):
+        read_command(record)
