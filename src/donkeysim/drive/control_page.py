@@ -24,11 +24,10 @@ from donkeysim.drive.control_report import CarReport, HitMemory, make_report
 from donkeysim.drive.control_routes import create_app
 from donkeysim.drive.control_state import ControlState, Tick, Wish
 from donkeysim.drive.parts.driving import MODES
-from donkeysim.watch.watchable import Watchable
 from donkeysim.web.address import find_network_address, list_own_names
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.origin import LOOPBACK_HOSTS
-from donkeysim.web.serving import PageServer, bind_exactly, bind_port
+from donkeysim.web.serving import PageServer, bind_exactly
 from donkeysim.web.tls import keep_certificate
 from donkeysim.web.token import keep_token
 from donkeysim.world.telemetry import Telemetry
@@ -40,9 +39,6 @@ LOCAL_HOST = "127.0.0.1"
 EVERY_HOST = "0.0.0.0"
 SECRETS_FOLDER = ".web"
 """In the car's folder: certificate, its key, and the token."""
-
-WATCHING_PORT = 9093
-"""Where the watching page is served if the port is free, else on the next free one."""
 
 SOCKET_LIMIT = 1024 * 1024
 """A WebSocket message longer than this closes its connection [byte]; shorter ones are refused with a sentence."""
@@ -69,15 +65,14 @@ class ControlPage:
     Attributes:
         url: Where the page is on this machine, for example "http://localhost:8887".
         network_url: Where others in the network find it, with the token; None when they cannot.
-        watching_url: Where the watching page is; "" when there is none.
     """
 
-    def __init__(self, config: Config, watched: Watchable | None = None) -> None:
+    def __init__(self, config: Config, watching_url: str = "") -> None:
         """Take the port, so that a taken one is said before anything starts.
 
         Args:
             config: The car's: WEB_CONTROL_PORT, WEB_CONTROL_HOST, WEB_CONTROL_TLS, WEB_INIT_MODE, CAR_PATH.
-            watched: What the watching page shows; None: there is none.
+            watching_url: Where the page links to for watching the car from outside; "": nowhere.
 
         Raises:
             SpecError: The port is in use, or an impossible value in the config.
@@ -86,12 +81,9 @@ class ControlPage:
         if mode not in MODES:
             raise SpecError(describe_unknown("WEB_INIT_MODE", str(mode), MODES))
         self._listen(config)
-        self._watched = watched
-        self._watching_listener = bind_port(WATCHING_PORT) if watched else None
-        self.watching_url = _name_watching_page(self._watching_listener)
         self.state = ControlState(mode)
         self.stream = PictureStream(_PLACEHOLDER)
-        self.link = ControlLink(self.state, {"watching": self.watching_url})
+        self.link = ControlLink(self.state, {"watching": watching_url})
         self._hits = HitMemory()
         self._loop_count = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -169,8 +161,7 @@ class ControlPage:
         if self._loop:
             self._call_in_loop(self._stop.set)
             return
-        for listener in filter(None, (self._listener, self._watching_listener)):
-            listener.close()
+        self._listener.close()
 
     def _call_in_loop(self, function: Callable[..., object], *arguments: Any) -> None:
         if self._loop:
@@ -191,27 +182,14 @@ class ControlPage:
         self._loop = asyncio.get_running_loop()
         if self._ended.is_set():
             return
-        servers = [self._make_server(), *self._make_watching_server()]
+        server = self._make_server()
         try:
-            for server in servers:
-                await server.start()
+            await server.start()
             await self._stop.wait()
         finally:
             self.stream.close()
-            for server in servers:
-                await server.stop()
+            await server.stop()
 
     def _make_server(self) -> PageServer:
         app = create_app(self.state, self.link, self.stream, self._hosts, self._token)
         return PageServer(app, self._listener, certificate=self._certificate, message_limit=SOCKET_LIMIT)
-
-    def _make_watching_server(self) -> list[PageServer]:
-        if self._watched is None or self._watching_listener is None:
-            return []
-        from donkeysim.watch import spectator
-
-        return [PageServer(spectator.create_app(self._watched, wire_port=0), self._watching_listener)]
-
-
-def _name_watching_page(listener: socket.socket | None) -> str:
-    return f"http://localhost:{listener.getsockname()[1]}" if listener else ""
