@@ -188,7 +188,7 @@ def test_a_failing_thread_ends_the_drive_as_well():
     ticker.update = lambda: 1 / 0
     car = Vehicle({"x": 0})
     car.add(ticker, ["x"], threaded=True)
-    with pytest.raises(PartError, match="the part Ticker failed.*ZeroDivisionError"):
+    with pytest.raises(PartError, match=r"the part Ticker failed.*ZeroDivisionError"):
         car.start(20)
 
 
@@ -207,9 +207,14 @@ def test_every_part_is_shut_down_in_order_though_one_fails_in_it(caplog):
 
 def test_a_failure_while_assembling_shuts_down_what_was_added():
     log = []
-    with pytest.raises(OSError, match="port taken"), Vehicle() as car:
-        car.add(Call(lambda: None, log))
-        raise OSError("port taken")
+
+    def assemble():
+        with Vehicle() as car:
+            car.add(Call(lambda: None, log))
+            raise OSError("port taken")
+
+    with pytest.raises(OSError, match="port taken"):
+        assemble()
     assert log == ["halt", "shutdown"]
 
 
@@ -228,10 +233,15 @@ def test_a_signal_ends_the_drive_in_order(name):
 
 def test_a_signal_while_assembling_interrupts_and_shuts_down():
     log = []
-    with pytest.raises(KeyboardInterrupt), Vehicle() as car:
-        car.add(Call(lambda: None, log))
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(1)
+
+    def assemble():
+        with Vehicle() as car:
+            car.add(Call(lambda: None, log))
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        assemble()
     assert log == ["halt", "shutdown"]
 
 

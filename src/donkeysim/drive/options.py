@@ -5,22 +5,28 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
+
+from donkeysim.core.errors import DonkeySimError
 
 logger = logging.getLogger(__name__)
 
 USAGE = """\
-Drive the car of this folder, or train a pilot for it.
-
 Usage:
     manage.py drive [--model=<model>] [--js] [--type=<type>] [--camera=<camera>] [--meta=<key:value> ...]
                     [--myconfig=<file>]
     manage.py train [--tubs=<tubs>] --model=<model> [--type=<type>] [--transfer=<model>] [--comment=<text>]
                     [--myconfig=<file>]
     manage.py -h | --help
+"""
 
+HELP = f"""\
+Drive the car of this folder, or train a pilot for it.
+
+{USAGE}
 Options of drive:
     --model=<model>      A pilot (.h5, .keras, .onnx) for the modes "local" and "local_angle".
     --js                 Drive with a joystick as well as with the page.
@@ -53,6 +59,13 @@ class Options:
     transfer: str | None = None
     comment: str | None = None
 
+    def list_train_words(self, car_folder: Path) -> list[str]:
+        """Return what `donkey train` is told to do the same; without --tubs it learns from the car's data."""
+        words = ["--config", str(car_folder / "config.py"), "--myconfig", self.myconfig, "--model", self.model or ""]
+        for name, value in (("--type", self.kind), ("--transfer", self.transfer), ("--comment", self.comment)):
+            words += [name, value] if value is not None else []
+        return ["train", "--tub", *(self.tubs or [str(car_folder / "data")]), *words]
+
 
 def parse_options(words: Sequence[str] | None = None) -> Options:
     """Return what the command line says; help and mistakes end the program as the original does.
@@ -79,6 +92,21 @@ def parse_options(words: Sequence[str] | None = None) -> Options:
     )
 
 
+def run_program(main: Callable[[], int]) -> int:
+    """Run a program and return its exit code: its own; 1 after an error in one sentence; 130 after Ctrl-C.
+
+    Args:
+        main: The program; its DonkeySimErrors are told, anything else is a bug and shows its traceback.
+    """
+    try:
+        return main()
+    except DonkeySimError as error:
+        sys.stderr.write(f"manage.py: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return key and value of each "key:value"; what has not exactly one colon is reported and left out."""
     read = []
@@ -91,29 +119,35 @@ def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(read)
 
 
+def add_drive_options(parser: argparse.ArgumentParser) -> None:
+    """Add what driving can be told."""
+    add = parser.add_argument
+    add("--model", help="a pilot (.h5, .keras, .onnx) for the modes local and local_angle")
+    add("--js", action="store_true", help="drive with a joystick as well as with the page")
+    add("--type", help="what kind of pilot it is, for files that do not tell")
+    add("--camera", choices=("single",), default="single", help="a simulated car has one camera")
+    add("--meta", action="append", default=[], metavar="KEY:VALUE", help="kept in the tub; may be given several times")
+    add("--myconfig", default="myconfig.py", help="what overrides config.py (default: myconfig.py)")
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"{message.rstrip('.')}.\n\n{USAGE}")
         raise SystemExit(1)
 
     def format_help(self) -> str:
-        return USAGE
+        return HELP
 
 
 def _make_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="manage.py")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
-    drive = commands.add_parser("drive")
-    drive.add_argument("--model")
-    drive.add_argument("--js", action="store_true")
-    drive.add_argument("--camera", choices=("single", "stereo"), default="single")
-    drive.add_argument("--meta", action="append", default=[])
+    add_drive_options(commands.add_parser("drive"))
     train = commands.add_parser("train")
     train.add_argument("--tubs", "--tub", action="append", default=[])
     train.add_argument("--model", required=True)
     train.add_argument("--transfer")
     train.add_argument("--comment")
-    for command in (drive, train):
-        command.add_argument("--type")
-        command.add_argument("--myconfig", default="myconfig.py")
+    train.add_argument("--type")
+    train.add_argument("--myconfig", default="myconfig.py")
     return parser

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,16 +37,16 @@ class PilotShelf:
 
     def __init__(
         self,
-        load: Callable[[Path], Pilot],
+        load: Callable[[Path, str | None], Pilot],
         folder: Path | str,
         blank_image: ByteArray,
         channels: Mapping[str, Any] | None = None,
-        extra_files: tuple[Path, ...] = (),
+        extra_files: Sequence[Path] = (),
     ) -> None:
         """Make an empty shelf; `choose` takes the first pilot.
 
         Args:
-            load: Makes a pilot from a file; raises DonkeySimError when it cannot.
+            load: Makes a pilot from a file, of a kind or of the one the file tells; raises DonkeySimError.
             folder: Where the car's pilots lie; every file of a known kind in it can be chosen.
             blank_image: A picture like those pilots will get; every pilot must answer to it before it may drive.
             channels: What else this car can tell a pilot, with an example value each.
@@ -56,7 +56,8 @@ class PilotShelf:
         self.folder = Path(folder)
         self.blank_image = blank_image
         self.channels = dict(channels or {})
-        self._extra_files = {path.name: path for path in extra_files}
+        self._extra_files = {path.name: path for path in extra_files if path.exists()}
+        self._kinds: dict[str, str | None] = {}
         self._files: dict[str, Path] = {}
         self.choices: tuple[str, ...] = ()
         self.pilot: Pilot | None = None
@@ -68,7 +69,7 @@ class PilotShelf:
         self._ended = False
         self._list_files()
 
-    def choose(self, path: Path | str) -> str:
+    def choose(self, path: Path | str, kind: str | None = None) -> str:
         """Load a pilot now and return the name it is chosen by; for the pilot that the command line names.
 
         Raises:
@@ -78,7 +79,8 @@ class PilotShelf:
         if not path.exists():
             found = ", ".join(self.choices) or "none"
             raise SpecError(f"there is no pilot {path}; pilots here: {found}.")
-        self._extra_files.setdefault(path.name, path)
+        self._extra_files[path.name] = path
+        self._kinds[path.name] = kind
         self._list_files()
         self._choice = path.name
         self._take(path, _look(path))
@@ -146,7 +148,7 @@ class PilotShelf:
         logger.info("loading model %s", path)
         begun = time.perf_counter()
         try:
-            pilot = self._load(path)
+            pilot = self._load(path, self._kinds.get(path.name))
             self._try(pilot, path)
         except DonkeySimError:
             raise

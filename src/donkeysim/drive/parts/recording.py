@@ -14,8 +14,6 @@ from donkeysim.tub.writer import TubWriter
 
 logger = logging.getLogger(__name__)
 
-Color = tuple[int, int, int]
-
 
 class ToggleRecording:
     """Keeps recording off while a pilot drives, unless the car is told to record then too."""
@@ -40,41 +38,24 @@ class ToggleRecording:
 
 
 class RecordTracker:
-    """Tells how many records there are, and flashes a colour whenever another round number of them is reached."""
+    """Tells how many records there are."""
 
-    def __init__(self, alert_count: int, alert_loops: int, colors: Sequence[tuple[int, Color]]) -> None:
-        """Make it.
-
-        Args:
-            alert_count: A flash each time so many more records are there.
-            alert_loops: How many loops the first flash lasts; the second lasts twice as long, and so on.
-            colors: Colour of the flash from a number of records on, in rising order.
-        """
+    def __init__(self, alert_count: int) -> None:
+        """Make it; at each multiple of `alert_count` records it says so aloud."""
         self.alert_count = alert_count
-        self.alert_loops = alert_loops
-        self.colors = tuple(colors)
         self._told: int | None = None
-        self._loops_left = 0
 
-    def run(self, record_count: int | None) -> Color | int:
-        """Return the colour to flash, red, green and blue in 0 to 255; 0: none."""
-        if record_count is None:
-            return 0
-        if record_count != self._told:
-            self._told = record_count
-            if record_count % 10 == 0:
-                logger.info("recorded %d records", record_count)
-            if record_count % self.alert_count == 0:
-                self.show(record_count)
-        if self._loops_left == 0:
-            return 0
-        self._loops_left -= 1
-        reached = [color for count, color in self.colors if record_count >= count]
-        return reached[-1] if reached else 0
-
-    def show(self, record_count: int) -> None:
-        """Flash for as long as so many records deserve."""
-        self._loops_left = record_count // self.alert_count * self.alert_loops
+    def run(self, record_count: int | None) -> bool:
+        """Return whether another round number of records was reached in the loop before."""
+        if record_count is None or record_count == self._told:
+            return False
+        self._told = record_count
+        alert = record_count > 0 and record_count % self.alert_count == 0
+        if alert:
+            logger.warning("recorded %d records: another %d are there", record_count, self.alert_count)
+        elif record_count % 10 == 0:
+            logger.info("recorded %d records", record_count)
+        return alert
 
 
 class TubRecorder:

@@ -1,0 +1,48 @@
+"""Drive the car of this folder: the same as `python manage.py drive`, with the parts you added there.
+
+Then open http://localhost:8887 in a browser; Ctrl-C ends the drive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from pathlib import Path
+
+from donkeysim.core.errors import SpecError
+from donkeysim.drive.options import add_drive_options
+
+PROGRAM = Path("manage.py")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the options of manage.py drive."""
+    add_drive_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the car's manage.py in this process and return its exit code."""
+    if not PROGRAM.is_file():
+        raise SpecError(
+            f"there is no {PROGRAM} in {Path.cwd()}; make a car with `donkey createcar --path CAR`, then work in its "
+            "folder."
+        )
+    words = sys.argv
+    sys.argv = [str(PROGRAM.resolve()), "drive", *_list_words(arguments)]
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.argv = words
+    return 0
+
+
+def _list_words(arguments: argparse.Namespace) -> list[str]:
+    words = ["--js"] if arguments.js else []
+    words += [f"--meta={pair}" for pair in arguments.meta]
+    for name in ("model", "type", "camera", "myconfig"):
+        value = getattr(arguments, name)
+        words += [f"--{name}={value}"] if value is not None else []
+    return words
