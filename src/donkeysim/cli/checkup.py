@@ -1,0 +1,221 @@
+"""What could keep donkeysim from working on this machine, in this environment and in this folder."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from donkeysim import __version__
+from donkeysim.cli.port_owner import find_owner
+from donkeysim.core.errors import DonkeySimError
+
+FINE, NOTE, WRONG = "fine", "note", "wrong"
+
+_TWINS = {
+    "opencv-python-headless": ("opencv-python", "opencv-contrib-python", "opencv-contrib-python-headless"),
+    "onnxruntime": ("onnxruntime-gpu", "onnxruntime-directml", "onnxruntime-openvino"),
+}
+"""Packages that give the same module under another name."""
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    subject: str
+    state: str
+    """`FINE`; `NOTE`: good to know, or something optional is missing; `WRONG`: must be put right."""
+    text: str
+    advice: str = ""
+    """What to do; empty when there is nothing to do."""
+
+
+def check_all() -> Iterator[Finding]:
+    """Yield all findings, as they are made."""
+    yield _check_python()
+    yield _check_program()
+    yield from _check_original()
+    yield from _check_packages()
+    yield _check_kernels()
+    car, finding = _read_car()
+    yield finding
+    yield from _check_ports(car)
+    yield _check_joystick(car.joystick)
+
+
+class _Car(NamedTuple):
+    """What the checks take from the car folder here; the defaults outside of one."""
+
+    control_port: int = 8887
+    wire_port: int = 9091
+    watch_port: int | None = 9093
+    joystick: str = "/dev/input/js0"
+
+
+def _check_python() -> Finding:
+    text = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return Finding("Python", FINE, text + f"; donkeysim {__version__} in {Path(__file__).parents[1]}")
+
+
+def _check_program() -> Finding:
+    """Whose `donkey` the shell would start."""
+    path = shutil.which("donkey")
+    if path is None:
+        advice = f"use python -m donkeysim, or put {Path(sys.executable).parent} on PATH"
+        return Finding("donkey", NOTE, "there is no program donkey on PATH", advice)
+    if _starts_original(Path(path)):
+        advice = "use donkeysim, which is the same as our donkey, or install donkeysim into an environment of its own"
+        return Finding("donkey", NOTE, f"{path} is the original's", advice)
+    return Finding("donkey", FINE, path)
+
+
+def _starts_original(program: Path) -> bool:
+    try:
+        return b"donkeycar" in program.read_bytes()
+    except OSError:
+        return False
+
+
+def _check_original() -> Iterator[Finding]:
+    """Packages of the original in this environment, whose names meet ours."""
+    meetings = {
+        "donkeycar": "its program donkey and ours have one name: the package installed last has it",
+        "gym_donkeycar": "it registers the same environments, such as donkey-generated-track-v0: of two imports the "
+        "last one wins; donkeysim/donkey-generated-track-v0 is always ours",
+    }
+    for name, text in meetings.items():
+        version = _find_version(name)
+        if version is not None:
+            yield Finding(name, NOTE, f"{version} is installed beside donkeysim; {text}", "keep them apart in a venv")
+
+
+def _check_packages() -> Iterator[Finding]:
+    """The packages that donkeysim needs, and those of its extras."""
+    groups = _list_requirements()
+    if not groups:
+        advice = "install donkeysim with pip"
+        yield Finding("packages", NOTE, "donkeysim runs from its sources and is not installed", advice)
+    for extra, names in groups.items():
+        versions = {name: _find_version(name) for name in names}
+        missing = [name for name, version in versions.items() if version is None]
+        subject = f"extra {extra}" if extra else "packages"
+        if missing:
+            advice = f'pip install "donkeysim[{extra}]"' if extra else "pip install --force-reinstall donkeysim"
+            yield Finding(subject, NOTE if extra else WRONG, f"missing: {', '.join(missing)}", advice)
+        else:
+            yield Finding(subject, FINE, ", ".join(f"{name} {version}" for name, version in versions.items()))
+
+
+def _list_requirements() -> dict[str, list[str]]:
+    """Return the packages of the base install (key "") and of each extra that users may want."""
+    try:
+        requirements = metadata.requires("donkeysim") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    groups: dict[str, list[str]] = {}
+    for requirement in requirements:
+        name = re.match(r"[\w.-]+", requirement)
+        extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", requirement)
+        if name and not (extra and extra[1] in ("dev", "bench")):
+            groups.setdefault(extra[1] if extra else "", []).append(name[0])
+    return groups
+
+
+def _find_version(name: str) -> str | None:
+    """Return the version of a package, or of one that does the same."""
+    for candidate in (name, *_TWINS.get(name, ())):
+        try:
+            return metadata.version(candidate)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def _check_kernels() -> Finding:
+    """Whether compiled kernels can be kept, and are there."""
+    try:
+        from donkeysim.core.kernel import CACHE_FOLDER, count_cached_kernels
+    except OSError as error:
+        return Finding("kernels", WRONG, str(error), "set DONKEYSIM_KERNEL_CACHE to a folder that can be written")
+    except ImportError as error:
+        return Finding("kernels", WRONG, f"cannot be compiled: {error}", "pip install --force-reinstall donkeysim")
+    count = count_cached_kernels()
+    if count == 0:
+        advice = "nothing to do: the first run compiles them, once, in about half a minute"
+        return Finding("kernels", NOTE, f"none compiled yet; they will lie in {CACHE_FOLDER}", advice)
+    return Finding("kernels", FINE, f"{count} compiled in {CACHE_FOLDER}")
+
+
+def _read_car() -> tuple[_Car, Finding]:
+    """Return the car of the folder here, and whether it is one and can be used."""
+    from donkeysim.car.config import load_config
+
+    here = Path.cwd()
+    if not (Path("config.py").is_file() and Path("manage.py").is_file()):
+        return _Car(), Finding("car", NOTE, f"{here} is no car folder", "donkey createcar --path ~/mysim makes one")
+    try:
+        config = load_config()
+    except DonkeySimError as error:
+        return _Car(), Finding("car", WRONG, str(error), "correct that file")
+    car = _Car(config.WEB_CONTROL_PORT, config.SIM_PORT, config.WATCH_PAGE_PORT, config.JOYSTICK_DEVICE_FILE)
+    if not os.access(here, os.W_OK):
+        return car, Finding("car", WRONG, f"{here} cannot be written", "drives are recorded here: change its owner")
+    return car, Finding("car", FINE, str(here))
+
+
+def _check_ports(car: _Car) -> Iterator[Finding]:
+    """The ports of driving and of the simulator."""
+    uses = (
+        (car.control_port, "the control page", "stop that program, or set WEB_CONTROL_PORT in myconfig.py"),
+        (car.wire_port, "the simulator's clients", "stop that program, or start donkey_sim with --port"),
+        (9092, "the original's private API", ""),
+        (car.watch_port, "the watching page", "nothing to do: the page takes the next free port"),
+    )
+    for port, use, advice in uses:
+        if port:  # 0 takes any free one, None opens none
+            yield _check_port(port, use, advice)
+
+
+def _check_port(port: int, use: str, advice: str) -> Finding:
+    """Whether one port is free; held by ourselves is good, and 9092 we do without."""
+    from donkeysim.serve.listener import PortInUseError, open_listener
+
+    subject = f"port {port}"
+    try:
+        open_listener("127.0.0.1", port).close()
+    except PortInUseError:
+        owner = find_owner(port)
+        held = f"held by process {owner.pid}: {_shorten(owner.command)}" if owner else "held by another user's process"
+        if owner and re.search(r"donkey_?sim|manage\.py", owner.command):
+            return Finding(subject, FINE, f"{use}; {held}")
+        is_needed = advice.startswith("stop")
+        return Finding(subject, WRONG if is_needed else NOTE, f"{use}; {held}", advice)
+    except DonkeySimError as error:
+        return Finding(subject, WRONG if advice else NOTE, f"{use}; {error}", advice)
+    return Finding(subject, FINE, f"{use}; free")
+
+
+def _check_joystick(device: str) -> Finding:
+    """Whether the joystick's device is there and may be read."""
+    if not sys.platform.startswith("linux"):
+        return Finding("joystick", NOTE, "read on Linux only", "plug it in and use it on the control page: Gamepad")
+    if os.access(device, os.R_OK):
+        return Finding("joystick", FINE, device)
+    if Path(device).exists():
+        advice = f"sudo usermod -aG input {os.environ.get('USER', '$USER')}, then log in again"
+        return Finding("joystick", NOTE, f"{device} may not be read by you", advice)
+    others = sorted(map(str, Path("/dev/input").glob("js*")))
+    if others:
+        advice = f'JOYSTICK_DEVICE_FILE = "{others[0]}" in myconfig.py'
+        return Finding("joystick", NOTE, f"there is no {device}, but {', '.join(others)}", advice)
+    return Finding("joystick", NOTE, f"none: there is no {device}", "nothing to do, unless you want to use one")
+
+
+def _shorten(command: str) -> str:
+    return command if len(command) <= 70 else command[:67] + "..."
