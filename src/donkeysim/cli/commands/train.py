@@ -1,0 +1,87 @@
+"""Train a pilot from recorded drives.
+
+The best pilot so far lies in the file after every epoch; Ctrl-C ends training early and keeps it. Beside it come an
+.onnx file for driving without PyTorch, a plot of the losses, and an entry in database.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from donkeysim.cli.console import Report, console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from donkeysim.learn.fit import EpochResult
+
+_log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add = parser.add_argument
+    add("--tub", "--tubs", nargs="+", metavar="TUB", default=[], help="folders to learn from, spaces or commas between")
+    add("--model", help="file to write: .h5, .keras or .onnx (default models/pilot_YY-MM-DD_<n>.h5)")
+    add("--type", help="linear, categorical, inferred, memory, imu, behavior, localizer, rnn, 3d")
+    add("--config", default="./config.py", help="configuration (default ./config.py)")
+    add("--myconfig", default="myconfig.py", help="what overrides it (default myconfig.py beside it)")
+    add("--framework", choices=("tensorflow", "pytorch"), help="accepted; pilots are always Keras on PyTorch")
+    add("--transfer", metavar="FILE", help="begin with the weights of this pilot (.h5 or .keras)")
+    add("--comment", help="kept in the database of pilots")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train and say what was written."""
+    from donkeysim.car.config import load_config
+    from donkeysim.learn.train import train
+
+    if arguments.framework is not None:
+        console.print("Pilots are trained by Keras on PyTorch; their .h5 files load in TensorFlow 2.15 too.")
+    config = load_config(arguments.config, arguments.myconfig, driving=False)
+    with show_training(config.MAX_EPOCHS) as (report, tell):
+        result = train(
+            config,
+            arguments.tub or [config.DATA_PATH],
+            arguments.model,
+            arguments.type,
+            arguments.transfer,
+            arguments.comment,
+            report,
+            tell,
+        )
+    if result.was_interrupted:
+        console.print("Stopped by Ctrl-C; the best pilot so far was kept.")
+    console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
+    for path in (result.model_path, result.onnx_path, result.plot_path):
+        if path is not None:
+            console.print(f"Wrote {path}", soft_wrap=True)
+    return 130 if result.was_interrupted else 0
+
+
+@contextmanager
+def show_training(max_epochs: int) -> Iterator[tuple[Report, Callable[[EpochResult], None]]]:
+    """Show a bar per epoch and a line for each that ended; yields what `learn.train.train` reports to."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task("Pictures", total=None)
+
+        def report(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        def tell(epoch: EpochResult) -> None:
+            losses = epoch.losses
+            mark = "  best so far" if epoch.is_best else ""
+            console.print(
+                f"Epoch {epoch.number}/{max_epochs}: loss {losses['loss']:.5f}, val_loss {losses['val_loss']:.5f}, "
+                f"{epoch.images_per_second:.0f} images/s{mark}"
+            )
+            progress.update(task, description=f"Epoch {epoch.number + 1}/{max_epochs}", completed=0)
+
+        yield report, tell

@@ -1,0 +1,77 @@
+"""Augmentations: pictures changed at random while learning, anew in every epoch, so that a pilot bears other light."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.types import ByteArray
+
+Augmentation = Callable[[ByteArray, np.random.Generator], ByteArray]
+"""Picture, shape [h, w, channels], to a changed one."""
+
+LIKELIHOOD = 0.5
+"""How often each augmentation is applied to a picture."""
+
+BLUR_SIZE = 13
+"""Width of the Gaussian's window [pixel]."""
+
+
+def make_augmentation(config: object) -> Augmentation | None:
+    """Return what AUGMENTATIONS of a configuration asks for, None for nothing.
+
+    Raises:
+        SpecError: An unknown name, or an impossible range.
+    """
+    makers = {"BRIGHTNESS": _make_brightness, "BLUR": _make_blur}
+    names = list(getattr(config, "AUGMENTATIONS", []))
+    for name in names:
+        if name not in makers:
+            raise SpecError(describe_unknown("augmentation", str(name), makers))
+    steps = [makers[name](config) for name in names]
+    if not steps:
+        return None
+
+    def augment(picture: ByteArray, rng: np.random.Generator) -> ByteArray:
+        for step in steps:
+            if rng.random() < LIKELIHOOD:
+                picture = step(picture, rng)
+        return picture
+
+    return augment
+
+
+def _make_brightness(config: object) -> Augmentation:
+    """Contrast times 1 ± range, then brightness ± range of full white."""
+    limit = getattr(config, "AUG_BRIGHTNESS_RANGE", 0.2)
+    if not (isinstance(limit, int | float) and 0 <= limit <= 1):
+        raise SpecError(f"AUG_BRIGHTNESS_RANGE = {limit!r} is not possible; it takes a number from 0 to 1.")
+    grey = np.arange(256, dtype=np.float64)
+
+    def change(picture: ByteArray, rng: np.random.Generator) -> ByteArray:
+        brightness, contrast = rng.uniform(-limit, limit, 2)
+        table = np.clip(np.rint(grey * (1.0 + contrast) + 255.0 * brightness), 0, 255).astype(np.uint8)
+        changed: ByteArray = table[picture]
+        return changed
+
+    return change
+
+
+def _make_blur(config: object) -> Augmentation:
+    given = getattr(config, "AUG_BLUR_RANGE", (0, 3))
+    low, high = given if isinstance(given, tuple | list) and len(given) == 2 else (0.0, given)
+    if not (isinstance(low, int | float) and isinstance(high, int | float) and 0 <= low <= high):
+        raise SpecError(f"AUG_BLUR_RANGE = {given!r} is not possible; it takes two widths in pixels, as (0, 3).")
+
+    def change(picture: ByteArray, rng: np.random.Generator) -> ByteArray:
+        import cv2
+
+        sigma = rng.uniform(low, high)
+        if sigma < 0.1:  # nothing to see; 0 would mean "as the window" there
+            return picture
+        blurred = cv2.GaussianBlur(picture, (BLUR_SIZE, BLUR_SIZE), sigma)
+        return np.asarray(blurred, dtype=np.uint8).reshape(picture.shape)
+
+    return change

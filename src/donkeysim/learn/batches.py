@@ -1,0 +1,125 @@
+"""Batches of examples, gathered and augmented on a thread of their own while the network learns from the last one."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.types import ByteArray, Float32Array, LongArray
+from donkeysim.learn.augment import Augmentation
+from donkeysim.learn.kinds import Targets
+from donkeysim.learn.pictures import PictureStore, Transform
+
+BATCHES_AHEAD = 2
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some examples.
+
+    Attributes:
+        pictures: Shape [n(, sequence), h, w, channels].
+        vectors: What else the network sees, shape [n, width]; width 0 where nothing.
+        targets: What it should say, per output name.
+    """
+
+    pictures: ByteArray
+    vectors: Float32Array
+    targets: Targets
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Examples of one part of the split.
+
+    Attributes:
+        store: Pictures of all records.
+        rows: Records of each example, shape [n, record_count]; the last is the one to answer.
+        has_sequence: The network sees the pictures of all of an example's records, not only of the last.
+        vectors: Shape [n, width].
+        targets: Per output name, n rows.
+        augment: Changes each picture at random; an example's pictures each by its own draw.
+        finish: Done to each picture after that.
+    """
+
+    store: PictureStore
+    rows: LongArray
+    has_sequence: bool
+    vectors: Float32Array
+    targets: Targets
+    augment: Augmentation | None = None
+    finish: Transform | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, chosen: LongArray, rng: np.random.Generator) -> Batch:
+        """Return the examples with these numbers as a batch."""
+        records = self.rows[chosen] if self.has_sequence else self.rows[chosen, -1]
+        pictures = self.store.take_many(records)
+        if self.augment is not None or self.finish is not None:
+            flat = pictures.reshape(-1, *pictures.shape[-3:])
+            for index, picture in enumerate(flat):
+                changed = picture if self.augment is None else self.augment(picture, rng)
+                changed = changed if self.finish is None else self.finish(changed)
+                flat[index] = changed.reshape(picture.shape)
+        targets = {name: rows[chosen] for name, rows in self.targets.items()}
+        return Batch(pictures, self.vectors[chosen], targets)
+
+
+def iterate_batches(examples: Examples, batch_size: int, seed: int, epoch: int | None) -> Iterator[Batch]:
+    """Yield all examples in batches, made on a thread while the caller works on the one before.
+
+    Args:
+        examples: What to draw from.
+        batch_size: Of all but the last batch.
+        seed: Of the order and the augmentations.
+        epoch: From 1; each has its own order and its own augmentations. None: in order.
+    """
+    ready: queue.Queue[Batch | BaseException | None] = queue.Queue(maxsize=BATCHES_AHEAD)
+    is_over = threading.Event()
+
+    def make() -> None:
+        try:
+            for batch in _make_batches(examples, batch_size, seed, epoch):
+                if is_over.is_set():
+                    return
+                ready.put(batch)
+            ready.put(None)
+        except BaseException as error:  # noqa: BLE001  (carried to the caller's thread and raised there)
+            ready.put(error)
+
+    thread = threading.Thread(target=make, name="donkeysim-batches", daemon=True)
+    thread.start()
+    try:
+        while (batch := ready.get()) is not None:
+            if isinstance(batch, BaseException):
+                raise batch
+            yield batch
+    finally:
+        is_over.set()
+        while thread.is_alive():  # it may be waiting for room in the queue
+            _drain(ready)
+            thread.join(timeout=0.01)
+
+
+def _make_batches(examples: Examples, batch_size: int, seed: int, epoch: int | None) -> Iterator[Batch]:
+    rng = np.random.default_rng([seed, 1, epoch or 0])
+    order = np.arange(len(examples)) if epoch is None else rng.permutation(len(examples))
+    for begin in range(0, len(order), batch_size):
+        yield examples.take(order[begin : begin + batch_size], rng)
+
+
+def _drain(ready: queue.Queue[Batch | BaseException | None]) -> None:
+    try:
+        while True:
+            ready.get_nowait()
+    except queue.Empty:
+        return

@@ -1,0 +1,154 @@
+"""`models/database.json`: what was trained, when, from what; a list as the original writes and reads it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from donkeysim.core.errors import DonkeySimError
+
+_log = logging.getLogger(__name__)
+
+DATABASE_NAME = "database.json"
+
+Entry = dict[str, Any]
+"""Number, Name, Pilot, Type, Tubs, Time, History, Transfer, Comment, Config."""
+
+NOT_SERIALIZABLE = "<not serializable>"
+
+CLASSES = {
+    "linear": "KerasLinear",
+    "categorical": "KerasCategorical",
+    "inferred": "KerasInferred",
+    "memory": "KerasMemory",
+    "imu": "KerasIMU",
+    "behavior": "KerasBehavioral",
+    "localizer": "KerasLocalizer",
+    "rnn": "KerasLSTM",
+    "3d": "Keras3D_CNN",
+}
+"""The original's class of each kind, which its lists show as "Pilot"."""
+
+
+def read_entries(folder: Path) -> list[Entry]:
+    """Return the entries of a folder of models, oldest first; none when there is no database.
+
+    Raises:
+        DonkeySimError: The database is damaged.
+    """
+    path = folder / DATABASE_NAME
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except (ValueError, OSError) as error:
+        raise DonkeySimError(f"{path} cannot be read ({error}); the next training will begin a new one.") from error
+    if not (isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)):
+        raise DonkeySimError(f"{path} is no list of trainings; the next training will begin a new one.")
+    return entries
+
+
+def append_entry(folder: Path, entry: Entry) -> None:
+    """Append an entry to the database of a folder; the file is replaced whole, a damaged one is kept beside it.
+
+    Raises:
+        DonkeySimError: The folder cannot be written to.
+    """
+    path = folder / DATABASE_NAME
+    try:
+        entries = read_entries(folder)
+    except DonkeySimError as error:
+        kept = _find_free_name(folder)
+        path.replace(kept)
+        _log.warning("%s Kept as %s.", error, kept.name)
+        entries = []
+    _replace(path, json.dumps([*entries, entry], indent=4))
+
+
+def make_entry(
+    number: int,
+    model_path: Path,
+    kind: str,
+    tub_paths: Sequence[Path],
+    history: Mapping[str, Sequence[float]],
+    config: Mapping[str, Any],
+    transfer: Path | None = None,
+    comment: str | None = None,
+) -> Entry:
+    """Return the entry of a training that ends now.
+
+    Args:
+        number: Of an automatically named pilot; 0 for one that the user named.
+        model_path: The pilot's file.
+        kind: Of the pilot.
+        tub_paths: What it learnt from.
+        history: Losses per epoch.
+        config: All keys of the configuration.
+        transfer: The pilot whose weights it began with.
+        comment: The user's.
+    """
+    return {
+        "Number": number,
+        "Name": model_path.name,
+        "Pilot": CLASSES[kind],
+        "Type": kind,
+        "Tubs": ",".join(map(str, tub_paths)),
+        "Time": datetime.now().timestamp(),
+        "History": {name: list(values) for name, values in history.items()},
+        "Transfer": str(transfer) if transfer else None,
+        "Comment": comment,
+        "Config": {name: _make_plain(value) for name, value in config.items()},
+    }
+
+
+def name_pilot(folder: Path) -> tuple[Path, int]:
+    """Return the next automatic name in a folder of models, pilot_YY-MM-DD_<n>.h5, and its number n.
+
+    A number is used once, even when its file or its entry was deleted since.
+    """
+    try:
+        numbers = [int(entry.get("Number", 0)) for entry in read_entries(folder)]
+    except (DonkeySimError, ValueError, TypeError):  # a damaged database: training will say so when it ends
+        numbers = []
+    used = [path.stem.rsplit("_", 1)[1] for path in folder.glob("pilot_*_*")]
+    number = max([0, *numbers, *(int(text) for text in used if text.isdigit())]) + 1
+    return folder / f"pilot_{datetime.now():%y-%m-%d}_{number}.h5", number
+
+
+def group_tubs(entries: Sequence[Entry]) -> dict[str, str]:
+    """Return a short name for each set of tubs that entries name, by the set as it stands there."""
+    sets = dict.fromkeys(str(entry["Tubs"]) for entry in entries if entry.get("Tubs"))
+    return {tubs: f"tub_group_{number}" for number, tubs in enumerate(sets, start=1)}
+
+
+def _make_plain(value: Any) -> Any:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return NOT_SERIALIZABLE
+    return value
+
+
+def _find_free_name(folder: Path) -> Path:
+    number = 1
+    while (path := folder / f"database.damaged-{number}.json").exists():
+        number += 1
+    return path
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file beside and move it into place."""
+    try:
+        number, name = tempfile.mkstemp(prefix=".database-", suffix=".json", dir=path.parent)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        os.replace(name, path)
+    except OSError as error:
+        raise DonkeySimError(f"cannot write {path}: {error.strerror or error}.") from error

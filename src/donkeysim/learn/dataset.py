@@ -1,0 +1,224 @@
+"""Recorded drives as examples to learn from: which records, in which order, what a network sees and should say."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.types import Float32Array, FloatArray, LongArray
+from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets, read_channel
+from donkeysim.tub.reader import TubReader, TubRecord
+
+_log = logging.getLogger(__name__)
+
+ANGLE_KEY = "user/angle"
+THROTTLE_KEY = "user/throttle"
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+LEAST_STEERING = 0.01
+"""Records whose angles all lie in a range narrower than this are of a car that was never steered."""
+
+
+@dataclass(frozen=True)
+class RecordView:
+    """A record as TRAIN_FILTER sees it, which was written for the original."""
+
+    underlying: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RecordTable:
+    """The usable records of all tubs, in the order of driving; row i of every array is record i.
+
+    Attributes:
+        records: Where the pictures come from.
+        angle: + = right, shape [n].
+        throttle: Shape [n].
+        channels: What the kind reads beside the picture, shape [n, channel width]; width 0 where nothing.
+        location: Shape [n], None where the kind has none.
+        follows: Record i was taken right after record i - 1 in the same session of the same tub, shape [n].
+    """
+
+    records: Sequence[TubRecord]
+    angle: FloatArray
+    throttle: FloatArray
+    channels: Float32Array
+    location: LongArray | None
+    follows: Mask
+
+
+def split_paths(given: Iterable[str | Path]) -> list[Path]:
+    """Return the tubs of a command line: each item may hold several, with commas between; `~` is the home folder."""
+    items = [part.strip() for item in given for part in str(item).split(",")]
+    return [Path(item).expanduser() for item in items if item]
+
+
+def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any], bool] | None = None) -> RecordTable:
+    """Read the records of tubs that a kind of pilot can learn from.
+
+    Args:
+        tub_paths: Folders.
+        kind: What is to be learnt.
+        keep: TRAIN_FILTER.
+
+    Raises:
+        DonkeySimError: A tub cannot be read, nothing is left, a key that the kind needs is missing, or nobody steered.
+    """
+    if not tub_paths:
+        raise SpecError("no tub was given; name the folders to learn from: --tub data.")
+    records: list[TubRecord] = []
+    follows: list[bool] = []
+    dropped = 0
+    for path in tub_paths:
+        before: TubRecord | None = None
+        for record in TubReader(path):
+            if keep is not None and not keep(RecordView(_describe_fields(record))):
+                dropped += 1
+                continue
+            follows.append(before is not None and _comes_after(record, before))
+            records.append(record)
+            before = record
+    _check_count(len(records), dropped, tub_paths)
+    if dropped:
+        _log.info("TRAIN_FILTER left out %d records", dropped)
+    table = _make_table(records, follows, kind)
+    _check_steering(table, kind)
+    return table
+
+
+def _describe_fields(record: TubRecord) -> dict[str, Any]:
+    fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
+    return {**fields, **record.values}
+
+
+def _comes_after(record: TubRecord, before: TubRecord) -> bool:
+    return record.index == before.index + 1 and record.session_id == before.session_id
+
+
+def _check_count(count: int, dropped: int, tub_paths: Sequence[Path]) -> None:
+    if count:
+        return
+    named = ", ".join(map(str, tub_paths))
+    if dropped:
+        raise DonkeySimError(f"TRAIN_FILTER leaves none of the {dropped} records in {named}; loosen it in myconfig.py.")
+    raise DonkeySimError(f"there are no records in {named}; drive and record first, or run donkey sample.")
+
+
+def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) -> RecordTable:
+    rows = [_read_row(record, kind) for record in records]
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        raise DonkeySimError(
+            f"the records give {' and '.join(map(str, sorted(widths)))} numbers for {', '.join(kind.channels)}; "
+            "all must give equally many."
+        )
+    return RecordTable(
+        records=records,
+        angle=np.array([_read_number(record, ANGLE_KEY) for record in records]),
+        throttle=np.array([_read_number(record, THROTTLE_KEY) for record in records]),
+        channels=np.array(rows, dtype=np.float32).reshape(len(records), -1),
+        location=_read_locations(records) if kind.form == "place" else None,
+        follows=np.array(follows, dtype=bool),
+    )
+
+
+def _read_row(record: TubRecord, kind: PilotKind) -> list[float]:
+    """Return the numbers that a pilot reads beside the picture, one channel after the other."""
+    return [float(x) for name in kind.channels for x in np.ravel(read_channel(record.values, name))]
+
+
+def _read_locations(records: list[TubRecord]) -> LongArray:
+    return np.array([round(_read_number(record, LOCATION_KEY)) for record in records], dtype=np.int64)
+
+
+def _read_number(record: TubRecord, key: str) -> float:
+    value = record.values.get(key)
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    found = f"is {value!r}" if key in record.values else "is missing"
+    raise DonkeySimError(
+        f"{key!r} {found} in record {record.index}; every record to learn from needs it as a number. "
+        "Delete such records with donkey tubclean, or leave them out with TRAIN_FILTER."
+    )
+
+
+def _check_steering(table: RecordTable, kind: PilotKind) -> None:
+    """Raise when nobody ever steered; warn when the car would learn to stand still."""
+    span = float(np.ptp(table.angle))
+    if span < LEAST_STEERING:
+        raise DonkeySimError(
+            f"all {len(table.records)} records steer straight on or the same way (angle {table.angle[0]:.2f}): a pilot "
+            "cannot learn to steer from them; record laps with curves and steer while recording."
+        )
+    if kind.name != "inferred" and float(np.abs(table.throttle).max()) < LEAST_STEERING:
+        _log.warning("the throttle is 0 in all records: the pilot will learn to stand still")
+
+
+def make_examples(table: RecordTable, usable: Mask, kind: PilotKind, spec: PilotSpec) -> LongArray:
+    """Return which records make each example, shape [example_count, record_count]; the last is the one to answer.
+
+    Args:
+        table: All records.
+        usable: Which have a picture, shape [n].
+        kind: What is to be learnt.
+        spec: Sizes.
+
+    Raises:
+        DonkeySimError: No records in a row are left.
+    """
+    length = kind.count_records(spec)
+    count = len(table.records)
+    run = np.zeros(count, dtype=np.int64)  # records in a row that end here
+    for index in range(count):
+        if usable[index]:
+            run[index] = 1 + (run[index - 1] if index and table.follows[index] else 0)
+    ends = np.flatnonzero(run >= length)
+    if not usable.any():
+        raise DonkeySimError(f"none of the {count} records has a picture that can be read; record anew.")
+    if not ends.size:
+        raise DonkeySimError(
+            f"a {kind.name} pilot learns from {length} records in a row, and no session here has so many; "
+            "record longer, delete less, or make SEQUENCE_LENGTH smaller."
+        )
+    return ends[:, np.newaxis] + np.arange(1 - length, 1)
+
+
+def split_examples(count: int, share: float, seed: int) -> tuple[LongArray, LongArray]:
+    """Return which examples are learnt from and which validate, in random order; the same for the same seed.
+
+    Raises:
+        DonkeySimError: There are too few examples for one of each.
+    """
+    train_count = int(count * share)
+    if train_count < 1 or train_count == count:
+        raise DonkeySimError(
+            f"{count} examples are too few: some must be learnt from and some kept for validation; record more."
+        )
+    order = np.random.default_rng([seed, 0]).permutation(count)
+    return order[:train_count], order[train_count:]
+
+
+def make_vectors(table: RecordTable, examples: LongArray, kind: PilotKind) -> Float32Array:
+    """Return what the network sees beside pictures, shape [example_count, width]; width 0 where nothing.
+
+    Earlier commands come oldest first: angle, throttle, angle, throttle, …
+    """
+    if kind.history == "commands":
+        commands = np.stack([table.angle, table.throttle], axis=1).astype(np.float32)
+        return commands[examples[:, :-1]].reshape(len(examples), -1)
+    return table.channels[examples[:, -1]]
+
+
+def make_targets(table: RecordTable, examples: LongArray, kind: PilotKind, spec: PilotSpec) -> Targets:
+    """Return what the network should say about each example, per output name."""
+    last = examples[:, -1]
+    location = table.location[last] if table.location is not None else None
+    return encode_targets(kind, spec, table.angle[last], table.throttle[last], location)

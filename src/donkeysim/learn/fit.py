@@ -1,0 +1,144 @@
+"""The training loop: steps over batches, validation after every epoch, early stop; on PyTorch, of a Keras model.
+
+It is a loop of its own rather than `model.fit`, as it needs less than half of the time: see `torch_layers`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.learn.allocation import keep_freed_memory
+from donkeysim.learn.batches import Examples, iterate_batches
+from donkeysim.learn.kinds import PilotKind
+from donkeysim.learn.options import TrainingOptions
+from donkeysim.learn.trainer import Report, Trainer
+
+
+@dataclass(frozen=True)
+class EpochResult:
+    """What an epoch came to.
+
+    Attributes:
+        number: From 1.
+        losses: "loss", "<output>_loss" where there are several, and the same with "val_" before it.
+        is_best: No earlier epoch had a lower validation loss.
+        images_per_second: Examples learnt per second, validation not counted.
+    """
+
+    number: int
+    losses: dict[str, float]
+    is_best: bool
+    images_per_second: float
+
+
+@dataclass
+class FitResult:
+    """What a training came to.
+
+    Attributes:
+        epochs: Every finished epoch.
+        was_interrupted: Ctrl-C ended it.
+    """
+
+    epochs: list[EpochResult] = field(default_factory=list)
+    was_interrupted: bool = False
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """Every loss of every epoch, as Keras gives them."""
+        names = self.epochs[0].losses if self.epochs else {}
+        return {name: [epoch.losses[name] for epoch in self.epochs] for name in names}
+
+
+def fit(
+    model: Any,
+    kind: PilotKind,
+    training: Examples,
+    validation: Examples,
+    options: TrainingOptions,
+    save_best: Callable[[], None],
+    report: Report,
+    tell: Callable[[EpochResult], None],
+) -> FitResult:
+    """Train a model until it gets no better, or Ctrl-C.
+
+    Args:
+        model: A `keras.Model` of `kind`; ends with the best weights.
+        kind: Its loss and optimizer.
+        training: Learnt from, in a new order each epoch.
+        validation: Decides what is best.
+        options: Of them those that say how to train.
+        save_best: Called after each epoch that was the best so far, with its weights in the model.
+        report: Called with examples done and to do in this epoch.
+        tell: Called after each epoch.
+    """
+    keep_freed_memory()
+    result = FitResult()
+    with torch.random.fork_rng(devices=[]):  # what Keras itself draws
+        torch.manual_seed(options.train_seed)
+        trainer = Trainer(model, kind, options)
+        stopper = _Stopper(options)
+        try:
+            for number in range(1, options.max_epochs + 1):
+                epoch = _run_epoch(number, trainer, stopper.best, (training, validation), options, report)
+                if epoch.is_best:
+                    with trainer.averaged():
+                        trainer.keep_best()
+                        save_best()
+                result.epochs.append(epoch)
+                tell(epoch)
+                if stopper.is_over(epoch.losses["val_loss"]):
+                    break
+        except KeyboardInterrupt:
+            result.was_interrupted = True
+        trainer.take_best()
+    return result
+
+
+def _run_epoch(
+    number: int,
+    trainer: Trainer,
+    best: float,
+    examples: tuple[Examples, Examples],
+    options: TrainingOptions,
+    report: Report,
+) -> EpochResult:
+    training, validation = examples
+    begun = time.perf_counter()
+    batches = iterate_batches(training, options.batch_size, options.train_seed, number)
+    losses = trainer.learn(batches, report, len(training))
+    rate = len(training) / (time.perf_counter() - begun)
+    checks = iterate_batches(validation, options.batch_size, options.train_seed, None)
+    losses |= {f"val_{name}": value for name, value in trainer.validate(checks).items()}
+    if not all(map(math.isfinite, losses.values())):
+        raise DonkeySimError(
+            f"the loss of epoch {number} is no number any more: training has run away. "
+            f"Make LEARNING_RATE smaller than {options.learning_rate}."
+        )
+    return EpochResult(number, losses, losses["val_loss"] < best, rate)
+
+
+class _Stopper:
+    """Ends training when the validation loss has not fallen by `min_delta` for `early_stop_patience` epochs."""
+
+    def __init__(self, options: TrainingOptions) -> None:
+        self._options = options
+        self.best = math.inf
+        self._mark = math.inf
+        self._waited = 0
+
+    def is_over(self, loss: float) -> bool:
+        self.best = min(self.best, loss)
+        if loss < self._mark - self._options.min_delta:
+            self._mark = loss
+            self._waited = 0
+            return False
+        self._waited += 1
+        return self._options.use_early_stop and self._waited >= self._options.early_stop_patience

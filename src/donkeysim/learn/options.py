@@ -1,0 +1,65 @@
+"""What a car's configuration says about training."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """The keys of a configuration that training reads, under their names in lower case; the original's defaults."""
+
+    batch_size: int = 128
+    train_test_split: float = 0.8
+    """Share of the examples that is learnt from; the rest tells how good the pilot is."""
+    max_epochs: int = 100
+    use_early_stop: bool = True
+    early_stop_patience: int = 5
+    """Epochs without progress after which training ends."""
+    min_delta: float = 0.0005
+    """Fall of the validation loss that counts as progress."""
+    optimizer: str | None = None
+    """None: the one of the pilot's kind."""
+    learning_rate: float = 0.001
+    learning_rate_decay: float = 0.0
+    """After n steps the rate is learning_rate / (1 + decay n)."""
+    train_seed: int = 0
+    """Of the split, the first weights, the order of examples, dropout and augmentations."""
+    train_precision: str = "auto"
+    """Arithmetic of the layers; auto: bfloat16 where the processor has it."""
+    cache_policy: str = "ARRAY"
+    """What of the pictures stays in memory: decoded (ARRAY), as files (BINARY), nothing (NOCACHE)."""
+    freeze_layers: bool = False
+    """After a transfer only the last layers learn."""
+    num_last_layers_to_train: int = 7
+    show_plot: bool = True
+    verbose_train: bool = True
+    print_model_summary: bool = True
+    create_tf_lite: bool = True
+    """The original's key; an .onnx is written beside the pilot instead."""
+    create_tensor_rt: bool = False
+    save_model_as_h5: bool = False
+    default_model_type: str = "linear"
+    train_filter: Callable[[Any], bool] | None = field(default=None, compare=False)
+    """Called with each record (its fields are in `underlying`); False leaves it out."""
+
+
+def read_options(config: object) -> TrainingOptions:
+    """Return the options of a configuration, whose values `car.config` has checked; keys it lacks take the defaults."""
+    names = TrainingOptions.__dataclass_fields__
+    return TrainingOptions(**{name: getattr(config, name.upper()) for name in names if hasattr(config, name.upper())})
+
+
+def find_available_memory() -> int:
+    """Return how many bytes of memory a program may still take; a cautious 2 GB where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (OSError, ValueError, AttributeError):
+        return 2 << 30

@@ -1,0 +1,158 @@
+"""The pictures of records as a network takes them: decoded, of the configured size, transformed, maybe kept."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from donkeysim.core.errors import DonkeySimError, TubError
+from donkeysim.core.types import ByteArray, LongArray
+from donkeysim.learn.dataset import Mask
+from donkeysim.learn.options import find_available_memory
+from donkeysim.tub.reader import TubRecord
+from donkeysim.tub.values import decode_picture
+
+_log = logging.getLogger(__name__)
+
+Transform = Callable[[ByteArray], ByteArray]
+Report = Callable[[int, int], None]
+
+MEMORY_SHARE = 0.5
+"""Of the memory that is free, what pictures may take."""
+
+NAMED_PICTURES = 5
+"""So many broken pictures are named, the others counted."""
+
+
+class PictureStore:
+    """Pictures by the number of their record, [IMAGE_H, IMAGE_W, IMAGE_DEPTH], before any augmentation.
+
+    What is kept follows `policy`: "ARRAY" decoded pictures, "BINARY" the files as they are, "NOCACHE" nothing. When
+    they do not fit into memory it keeps the next less, and says so.
+    """
+
+    def __init__(
+        self, records: Sequence[TubRecord], shape: tuple[int, int, int], transform: Transform | None, policy: str
+    ) -> None:
+        self._records = records
+        self._shape = shape
+        self._transform = transform
+        self.policy = self._choose_policy(policy)
+        self._arrays: ByteArray | None = None
+        self._files: list[bytes] = []
+        self._is_resized = False
+
+    def _choose_policy(self, policy: str) -> str:
+        """Return the policy that fits into memory."""
+        room = MEMORY_SHARE * find_available_memory()
+        count = len(self._records)
+        if policy == "ARRAY" and count * int(np.prod(self._shape)) > room:
+            _log.info("the decoded pictures of %d records do not fit into memory: their files are kept instead", count)
+            policy = "BINARY"
+        if policy == "BINARY" and count and count * len(_read_or_nothing(self._records[0])) * 1.5 > room:
+            _log.info("the pictures of %d records do not fit into memory: they are read anew in every epoch", count)
+            policy = "NOCACHE"
+        return policy
+
+    def load(self, report: Report) -> Mask:
+        """Look at every picture once, keep what the policy says, and return which are usable, shape [record_count].
+
+        Broken ones are named in the log.
+
+        Raises:
+            DonkeySimError: The transformations give pictures of another size than the network takes.
+        """
+        count = len(self._records)
+        usable = np.ones(count, dtype=bool)
+        if self.policy == "ARRAY":
+            self._arrays = np.zeros((count, *self._shape), dtype=np.uint8)
+        troubles: list[str] = []
+        for index, record in enumerate(self._records):
+            try:
+                file = record.read_image()
+                picture = self._prepare(file, record)
+            except TubError as error:
+                usable[index] = False
+                troubles.append(str(error))
+                file = b""
+            else:
+                if self._arrays is not None:
+                    self._arrays[index] = picture
+            if self.policy == "BINARY":
+                self._files.append(file)
+            if index % 64 == 63 or index == count - 1:
+                report(index + 1, count)
+        _tell_broken(troubles)
+        return usable
+
+    def take(self, index: int) -> ByteArray:
+        """Return the picture of a usable record; not to be written to."""
+        if self._arrays is not None:
+            picture: ByteArray = self._arrays[index]
+            return picture
+        file = self._files[index] if self._files else self._records[index].read_image()
+        return self._prepare(file, self._records[index])
+
+    def take_many(self, indexes: LongArray) -> ByteArray:
+        """Return a copy of the pictures of usable records, shape [*indexes.shape, h, w, channels]."""
+        if self._arrays is not None:
+            pictures: ByteArray = self._arrays[indexes]
+            return pictures
+        return np.stack([self.take(int(index)) for index in indexes.ravel()]).reshape(*indexes.shape, *self._shape)
+
+    def _prepare(self, file: bytes, record: TubRecord) -> ByteArray:
+        picture = self._fit(_decode(file, record))
+        if self._transform is not None:
+            picture = self._transform(picture)
+            picture = picture[:, :, np.newaxis] if picture.ndim == 2 else picture
+        if picture.shape != self._shape:
+            raise DonkeySimError(
+                f"the transformations of the configuration give pictures of {_describe_shape(picture.shape)}, but the "
+                f"pilot takes {_describe_shape(self._shape)}; make IMAGE_W, IMAGE_H and IMAGE_DEPTH fit, or leave out "
+                "what changes the size."
+            )
+        return picture
+
+    def _fit(self, picture: ByteArray) -> ByteArray:
+        """Return a picture in the configured size and depth."""
+        height, width, depth = self._shape
+        if picture.shape == self._shape:
+            return picture
+        from PIL import Image
+
+        if picture.shape[:2] != (height, width) and not self._is_resized:
+            self._is_resized = True
+            _log.info("pictures of %s are resized to %dx%d", _describe_shape(picture.shape), width, height)
+        image = Image.fromarray(picture.squeeze(2) if picture.shape[2] == 1 else picture)
+        image = image.convert("L" if depth == 1 else "RGB")
+        if image.size != (width, height):
+            image = image.resize((width, height))
+        return np.asarray(image, dtype=np.uint8).reshape(height, width, -1)
+
+
+def _decode(file: bytes, record: TubRecord) -> ByteArray:
+    try:
+        return decode_picture(file)
+    except (OSError, ValueError, SyntaxError) as error:  # Pillow raises each for one or another broken file
+        raise TubError(f"the picture {record.locate_image()} is broken: {error}.") from error
+
+
+def _read_or_nothing(record: TubRecord) -> bytes:
+    try:
+        return record.read_image()
+    except TubError:
+        return b""
+
+
+def _describe_shape(shape: tuple[int, ...]) -> str:
+    height, width, *depth = shape
+    return f"{width}x{height}x{depth[0] if depth else 1}"
+
+
+def _tell_broken(troubles: list[str]) -> None:
+    for text in troubles[:NAMED_PICTURES]:
+        _log.warning("skipped: %s", text)
+    if len(troubles) > NAMED_PICTURES:
+        _log.warning("skipped: %d more broken pictures", len(troubles) - NAMED_PICTURES)

@@ -1,0 +1,140 @@
+"""A pilot's layers as PyTorch computes them fastest on a processor; imported by `fit` only, as Keras must be there.
+
+Keras draws dropout one number after the other and walks over every activation three times more than needed; half of
+the time of a training step goes there. Here a layer, its ReLU and the dropout behind it are one step, and the random
+bits come eight to a word. `python -m benchmarks training` shows what it brings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from donkeysim.learn.backend import import_keras
+
+keras = import_keras()
+
+Tensor = torch.Tensor
+
+
+class _ReluDropout(torch.autograd.Function):
+    """max(0, x), then each number is dropped with the likelihood level / 256; works in place."""
+
+    @staticmethod
+    def forward(context: Any, x: Tensor, level: int, generator: torch.Generator) -> Tensor:
+        scale = 256.0 / (256 - level)
+        x.relu_()
+        _flatten(x).mul_(_draw_kept(x.numel(), level, generator)).mul_(scale)
+        context.mark_dirty(x)
+        context.save_for_backward(x)
+        context.scale = scale
+        return x
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (y,) = context.saved_tensors  # above 0 exactly where x was and was kept
+        return torch.ops.aten.threshold_backward(gradient, y, 0).mul_(context.scale), None, None
+
+
+def _drop(x: Tensor, level: int, generator: torch.Generator) -> Tensor:
+    dropped: Tensor = _ReluDropout.apply(x, level, generator)  # type: ignore[no-untyped-call]
+    return dropped
+
+
+def _flatten(x: Tensor) -> Tensor:
+    """A view of all numbers in the order of memory: pictures lie channels last."""
+    dense = x.permute(0, 2, 3, 1) if x.dim() == 4 else x
+    return dense.view(-1)
+
+
+def _draw_kept(count: int, level: int, generator: torch.Generator) -> Tensor:
+    words = torch.empty((count + 7) // 8, dtype=torch.int64)
+    words.random_(-(1 << 63), None, generator=generator)
+    return words.view(torch.uint8)[:count] >= level
+
+
+class _Fused(keras.layers.Layer):  # type: ignore[misc,name-defined]
+    """A convolution or dense layer with the weights of another, and the dropout behind it, if any."""
+
+    def __init__(self, layer: Any, level: int, generator: torch.Generator) -> None:
+        super().__init__(name=layer.name)
+        self.layer = layer
+        self._multiply = _convolve if isinstance(layer, keras.layers.Conv2D) else _multiply
+        self._level = level
+        self._generator = generator
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        return self.layer.compute_output_shape(input_shape)
+
+    def call(self, x: Tensor, training: bool = False) -> Tensor:
+        y = self._multiply(self.layer, x)
+        if not (training and self._level):
+            y = self.layer.activation(y)
+        elif y.dim() == 4:
+            y = _drop(y.contiguous(memory_format=torch.channels_last), self._level, self._generator)
+        else:
+            y = _drop(y.contiguous(), self._level, self._generator)
+        return y.permute(0, 2, 3, 1) if y.dim() == 4 else y
+
+
+def _convolve(layer: Any, x: Tensor) -> Tensor:
+    """[n, h, w, c] seen as [n, c, h, w] is what PyTorch calls channels last: nothing is copied."""
+    kernel = layer.kernel.value.permute(3, 2, 0, 1)
+    return functional.conv2d(x.permute(0, 3, 1, 2), kernel, layer.bias.value, layer.strides)
+
+
+def _multiply(layer: Any, x: Tensor) -> Tensor:
+    return functional.linear(x, layer.kernel.value.t(), layer.bias.value)
+
+
+class _Passed(keras.layers.Layer):  # type: ignore[misc,name-defined]
+    """Stands where a dropout was that the layer before does already."""
+
+    def call(self, x: Tensor) -> Tensor:
+        return x
+
+
+def make_fast(model: Any, generator: torch.Generator) -> Any:
+    """Return a clone of a model that shares its weights and trains faster; the model itself stays as it is.
+
+    Args:
+        model: A functional `keras.Model` on the processor.
+        generator: Draws the dropouts of the layers that are made faster.
+    """
+    dropouts = _find_dropouts(model)
+    passed = {dropout.name for dropout in dropouts.values()}
+
+    def replace(layer: Any) -> Any:
+        if layer.name in passed:
+            return _Passed(name=layer.name)
+        if not _is_plain(layer):
+            return layer
+        rate = dropouts[layer.name].rate if layer.name in dropouts else 0.0
+        return _Fused(layer, round(256 * rate), generator)
+
+    return keras.models.clone_model(model, clone_function=replace)
+
+
+def _is_plain(layer: Any) -> bool:
+    """Whether a layer is one that `_Fused` computes as it is."""
+    if isinstance(layer, keras.layers.Dense):
+        return bool(layer.use_bias)
+    is_plain_picture = isinstance(layer, keras.layers.Conv2D) and layer.data_format == "channels_last"
+    return is_plain_picture and layer.padding == "valid" and layer.use_bias and layer.dilation_rate == (1, 1)
+
+
+def _find_dropouts(model: Any) -> dict[str, Any]:
+    """Return the dropout behind each plain layer with a ReLU that nothing else reads, by the layer's name."""
+    readers: dict[int, list[Any]] = {id(tensor): [None] for tensor in model.outputs}
+    for layer in model.layers:
+        for tensor in layer.input if isinstance(layer.input, list) else [layer.input]:
+            readers.setdefault(id(tensor), []).append(layer)
+    found = {}
+    for layer in model.layers:
+        if _is_plain(layer) and layer.activation is keras.activations.relu:
+            behind = readers.get(id(layer.output), [])
+            if len(behind) == 1 and isinstance(behind[0], keras.layers.Dropout):
+                found[layer.name] = behind[0]
+    return found

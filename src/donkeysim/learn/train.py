@@ -1,0 +1,263 @@
+"""Training a pilot from tubs: data in, pilot, .onnx, loss plot and an entry in the database out."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from donkeysim.car.config import Config
+from donkeysim.car.transform import make_steps
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.learn.augment import make_augmentation
+from donkeysim.learn.batches import Examples
+from donkeysim.learn.database import append_entry, make_entry, name_pilot
+from donkeysim.learn.dataset import (
+    make_examples,
+    make_targets,
+    make_vectors,
+    read_records,
+    split_examples,
+    split_paths,
+)
+from donkeysim.learn.files.model_file import check_ending, save_model
+from donkeysim.learn.kinds import PilotKind, get_kind, read_spec
+from donkeysim.learn.options import TrainingOptions, read_options
+from donkeysim.learn.pictures import PictureStore
+
+if TYPE_CHECKING:
+    from donkeysim.learn.fit import EpochResult, FitResult
+
+_log = logging.getLogger(__name__)
+
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a training left.
+
+    Attributes:
+        model_path: The pilot with the lowest validation loss.
+        onnx_path: The same as `.onnx`, for driving without PyTorch; None when not asked for.
+        plot_path: The loss plot; None when not asked for.
+        best_epoch: Its number.
+        best_loss: Its validation loss.
+        history: Losses per epoch, under Keras' names.
+        record_counts: Examples learnt from and validated with.
+        images_per_second: Of the fastest epoch, validation not counted.
+        was_interrupted: Ctrl-C ended it early; the pilot is the best until then.
+    """
+
+    model_path: Path
+    onnx_path: Path | None
+    plot_path: Path | None
+    best_epoch: int
+    best_loss: float
+    history: Mapping[str, Sequence[float]]
+    record_counts: tuple[int, int]
+    images_per_second: float
+    was_interrupted: bool
+
+
+def train(
+    config: Config,
+    tub_paths: Sequence[str | Path] | str | Path,
+    model_path: str | Path | None = None,
+    kind: str | None = None,
+    transfer: str | Path | None = None,
+    comment: str | None = None,
+    report: Report = lambda *_: None,
+    tell: Callable[[EpochResult], None] = lambda _: None,
+) -> TrainingResult:
+    """Train a pilot from recorded drives.
+
+    Args:
+        config: The car's configuration.
+        tub_paths: One tub or several; an item may hold several with commas between.
+        model_path: `.h5`, `.keras` or `.onnx` to write; None: the next name in MODELS_PATH.
+        kind: One of `learn.kinds.KINDS`; None: DEFAULT_MODEL_TYPE.
+        transfer: A trained pilot to begin with.
+        comment: Kept in the database.
+        report: Called as report(done, total) in pictures while they are looked at, then in examples of each epoch.
+        tell: Called after each epoch.
+
+    Raises:
+        DonkeySimError: There is nothing to learn from, a file cannot be read or written, or training was interrupted
+            before its first epoch ended.
+    """
+    given = [tub_paths] if isinstance(tub_paths, str | Path) else tub_paths
+    path, number = _choose_path(Path(config.MODELS_PATH), model_path)
+    options = read_options(config)
+    named = get_kind(kind or options.default_model_type)
+    source = Path(transfer).expanduser() if transfer else None
+    job = _Job(config, options, named, path, number, split_paths(given), source, comment)
+    examples = load_examples(config, job.tubs, named, options, report)
+    with _seeded(options.train_seed):
+        model = _make_model(job)
+    result = _fit(job, model, examples, report, tell)
+    return _finish(job, model, result, examples)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is to be trained."""
+
+    config: Config
+    options: TrainingOptions
+    kind: PilotKind
+    path: Path
+    number: int
+    tubs: Sequence[Path]
+    transfer: Path | None
+    comment: str | None
+
+
+def load_examples(
+    config: Config, tubs: Sequence[Path], kind: PilotKind, options: TrainingOptions, report: Report
+) -> tuple[Examples, Examples]:
+    """Return the examples to learn from and those to validate with.
+
+    Raises:
+        DonkeySimError: There are none, or they do not fit the kind.
+    """
+    spec = read_spec(config)
+    table = read_records(tubs, kind, options.train_filter)
+    augment = make_augmentation(config)
+    before, after = tuple(config.TRANSFORMATIONS), tuple(config.POST_TRANSFORMATIONS)
+    if augment is None:  # all can be done once
+        before, after = before + after, ()
+    transform = make_steps(config, before) if before else None
+    finish = make_steps(config, after) if after else None
+    store = PictureStore(table.records, spec.image_shape, transform, options.cache_policy)
+    usable = store.load(report)
+    rows = make_examples(table, usable, kind, spec)
+    chosen = split_examples(len(rows), options.train_test_split, options.train_seed)
+    _log.info("Records # Training %d", len(chosen[0]))
+    _log.info("Records # Validation %d", len(chosen[1]))
+    parts = [
+        Examples(
+            store,
+            rows[part],
+            kind.history == "pictures",
+            make_vectors(table, rows[part], kind),
+            make_targets(table, rows[part], kind, spec),
+            augment if is_training else None,
+            finish,
+        )
+        for part, is_training in zip(chosen, (True, False), strict=True)
+    ]
+    return parts[0], parts[1]
+
+
+def _choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int]:
+    """Return the file to write, absolute, and its number in the database: 0 when the user named it."""
+    if model_path is None:
+        return name_pilot(folder)
+    path = Path(model_path).expanduser().absolute()
+    check_ending(path)
+    if path.is_dir():
+        raise DonkeySimError(f"{path} is a folder; --model takes the file to write, for example {path}/mypilot.h5.")
+    return path, 0
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Let Keras draw the first weights from a seed; it asks Python's own generator, which is put back after."""
+    state = random.getstate()
+    random.setstate(random.Random(seed).getstate())
+    try:
+        yield
+    finally:
+        random.setstate(state)
+
+
+def _make_model(job: _Job) -> Any:
+    """Return a new model, with the weights of another where there is a transfer."""
+    from donkeysim.learn.architectures import build_model
+
+    model = build_model(job.kind.name, job.config)
+    if job.transfer is not None:
+        _transfer_weights(job.transfer, model)
+        if job.options.freeze_layers:
+            for layer in model.layers[: -job.options.num_last_layers_to_train]:
+                layer.trainable = False
+    if job.options.print_model_summary:
+        model.summary(print_fn=_log.info)
+    return model
+
+
+def _transfer_weights(path: Path, model: Any) -> None:
+    """Give a model the weights of all layers that a trained one has under the same name and in the same sizes.
+
+    Raises:
+        DonkeySimError: The file cannot be read, or shares no layer with the model.
+    """
+    from donkeysim.learn.files.model_file import load_model
+
+    trained = {layer.name: layer.get_weights() for layer in load_model(path).layers}
+    taken: list[str] = []
+    left: list[str] = []
+    for layer in model.layers:
+        weights = layer.get_weights()
+        if not weights:
+            continue
+        given = trained.get(layer.name, [])
+        fits = [array.shape for array in given] == [array.shape for array in weights]
+        (taken if fits else left).append(layer.name)
+        if fits:
+            layer.set_weights(given)
+    if not taken:
+        raise DonkeySimError(
+            f"{path} shares no layer with the pilot to be trained; --transfer takes a pilot of the same type, "
+            "or of one with the same picture layers."
+        )
+    _log.info("began with the weights of %s%s", path, f"; new are {', '.join(left)}" if left else "")
+
+
+def _fit(
+    job: _Job,
+    model: Any,
+    examples: tuple[Examples, Examples],
+    report: Report,
+    tell: Callable[[EpochResult], None],
+) -> FitResult:
+    from donkeysim.learn.fit import fit
+
+    def save_best() -> None:
+        save_model(model, job.path, job.kind.name, job.config)
+
+    return fit(model, job.kind, *examples, job.options, save_best, report, tell)
+
+
+def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, Examples]) -> TrainingResult:
+    """Write what belongs to a trained pilot beside it, and its entry in the database."""
+    if not result.epochs:
+        raise DonkeySimError("training was interrupted before its first epoch ended; no pilot was written.")
+    best = min(result.epochs, key=lambda epoch: epoch.losses["val_loss"])
+    onnx_path, plot_path = job.path.with_suffix(".onnx"), job.path.with_suffix(".png")
+    if job.options.create_tf_lite and onnx_path != job.path:
+        save_model(model, onnx_path, job.kind.name, job.config)
+    if job.options.show_plot:
+        from donkeysim.learn.plots import plot_losses
+
+        plot_losses(result.history, plot_path, f"{job.path.stem} ({job.kind.name})")
+    entry = make_entry(
+        job.number, job.path, job.kind.name, job.tubs, result.history, job.config.to_dict(), job.transfer, job.comment
+    )
+    append_entry(job.path.parent, entry)
+    return TrainingResult(
+        model_path=job.path,
+        onnx_path=onnx_path if job.options.create_tf_lite else None,
+        plot_path=plot_path if job.options.show_plot else None,
+        best_epoch=best.number,
+        best_loss=best.losses["val_loss"],
+        history=result.history,
+        record_counts=(len(examples[0]), len(examples[1])),
+        images_per_second=max(epoch.images_per_second for epoch in result.epochs),
+        was_interrupted=result.was_interrupted,
+    )
