@@ -1,0 +1,43 @@
+"""`donkey createcar` and `donkey update` make and renew car folders, and say in a sentence why they cannot."""
+
+import pytest
+
+from donkeysim.car.folder import create_car
+from donkeysim.cli.donkey import run
+
+
+def test_a_car_is_made_and_how_to_drive_it_is_said(tmp_path, capsys):
+    assert run(["createcar", "--path", str(tmp_path / "my car")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"Creating car folder: {tmp_path / 'my car'}"
+    assert lines[-1] == f'Drive it:  cd "{tmp_path / "my car"}" && python manage.py drive'
+
+
+def test_without_a_path_it_is_mycar(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert run(["createcar", "--template", "simulator"]) == 0
+    assert (tmp_path / "mycar" / "myconfig.py").is_file()
+    assert "Copying car application template: simulator" in capsys.readouterr().out
+
+
+def test_an_unknown_template_is_one_sentence(tmp_path, capsys):
+    assert run(["createcar", "--path", str(tmp_path / "car"), "--template", "path_follow"]) == 1
+    assert capsys.readouterr().err.startswith("donkey createcar: unknown template 'path_follow'. Valid: complete, sim")
+
+
+def test_an_update_renews_the_folder_here(tmp_path, monkeypatch, capsys):
+    create_car(tmp_path, say=lambda _line: None)
+    (tmp_path / "config.py").write_text("OLD = 1\n")
+    monkeypatch.chdir(tmp_path)
+    assert run(["update"]) == 0
+    assert "DRIVE_LOOP_HZ = 20" in (tmp_path / "config.py").read_text()
+    assert "Keeping the earlier config.py as config.py.old." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["update"], ["update", "--template", "complete"]])
+def test_an_update_outside_of_a_car_folder_is_one_sentence(tmp_path, monkeypatch, capsys, words):
+    monkeypatch.chdir(tmp_path)
+    assert run(words) == 1
+    assert "is no car folder" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
