@@ -29,6 +29,7 @@ class CarReport(msgspec.Struct):
         lap: Start-line crossings since the last reset.
         lap_times: The newest [s], oldest first.
         lap_count: How many laps were finished.
+        best_lap: The shortest of all [s]; null before the first.
         rate: Loops per second.
         latency: From the picture to the control [s].
         pilot: File name of the chosen pilot, "" none.
@@ -47,6 +48,7 @@ class CarReport(msgspec.Struct):
     lap: int | None
     lap_times: tuple[float, ...]
     lap_count: int
+    best_lap: float | None
     rate: float | None
     latency: float | None
     pilot: str
@@ -105,6 +107,7 @@ def make_report(
         lap=telemetry.lap if telemetry else None,
         lap_times=laps[-RECENT_LAPS:],
         lap_count=len(laps),
+        best_lap=min(laps, default=None),
         rate=pace[0],
         latency=pace[1],
         pilot=wish.pilot or "",

@@ -1,0 +1,237 @@
+// The control page: joins the person's hands, the car's reports and the document.
+
+import { byId, make, setText, showToast } from "/shared/elements.js";
+import { LANGUAGES, Texts } from "/shared/languages.js";
+import { Driver } from "/static/driver.js";
+import { readGamepad } from "/static/gamepad.js";
+import { Joystick } from "/static/joystick.js";
+import { Link } from "/static/link.js";
+import { Readings } from "/static/readings.js";
+import { Tilt } from "/static/tilt.js";
+
+const GAMEPAD_INTERVAL_MS = 50;
+const VIDEO_RETRY_MS = 1000;
+const TILT_PATIENCE_MS = 1500;
+const OWN_VIEW_MS = 300; // what this page has just done is shown before what the car reports
+
+const texts = new Texts("/static/texts");
+const link = new Link(showLink, hear);
+const driver = new Driver((message) => link.send(message), showDriver);
+const readings = new Readings(texts);
+const tilt = new Tilt((angle, throttle) => {
+  if (!driver.isBraked) driver.drive(angle, driver.isConstant ? driver.throttle : throttle);
+});
+new Joystick(byId("joystick_container"), byId("joystick-thumb"), {
+  onTouch: () => driver.setRecording(true),
+  onMove: (angle, throttle) => driver.drive(angle, throttle),
+  onRelease: letGo,
+});
+
+let report = null;
+let isOpen = false;
+let controlMode = "joystick";
+let watching = "";
+
+function letGo() {
+  if (driver.mode !== "local_angle") { driver.brake(); return; }
+  driver.standStill(); // the pilot keeps steering
+  driver.setRecording(false);
+  driver.post();
+}
+
+function hear(message) {
+  if (message.about) { watching = message.about.watching; showWatching(); }
+  if (message.error) showToast(message.error);
+  if (message.released) { driver.standStill(); showToast(texts.say("released")); }
+  if (message.report) { report = message.report; showReport(); }
+}
+
+function showLink(nowOpen) {
+  isOpen = nowOpen;
+  document.body.dataset.link = isOpen ? "live" : "lost";
+  byId("link").classList.toggle("live", isOpen);
+  byId("link-text").dataset.text = isOpen ? "live" : "not_connected";
+  setText(byId("link-text"), texts.say(byId("link-text").dataset.text));
+  byId("lost").hidden = isOpen;
+  byId("pace").hidden = true;
+  if (isOpen) startVideo();
+  else { report = null; driver.standStill(); }
+}
+
+function startVideo() {
+  byId("mpeg-image").src = `/video?${Date.now()}`;
+}
+
+function showWatching() {
+  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+  byId("watching").hidden = !watching || !isHere;
+  if (watching) byId("watching").href = watching;
+}
+
+function showReport() {
+  if (performance.now() - driver.changedAt > OWN_VIEW_MS) {
+    driver.follow(report);
+    [driver.angle, driver.throttle] = driver.isBraked ? [driver.angle, driver.throttle] : report.user;
+  }
+  readings.show(report);
+  showPilots(report);
+  showDriver();
+}
+
+function showDriver() {
+  readings.showHands(report && performance.now() - driver.changedAt > OWN_VIEW_MS ? report.user : [driver.angle, driver.throttle]);
+  const brake = byId("brake_button");
+  brake.classList.toggle("danger", !driver.isBraked);
+  brake.classList.toggle("primary", driver.isBraked);
+  setText(byId("brake-text"), texts.say(driver.isBraked ? "start" : "stop"));
+  const record = byId("record_button");
+  record.classList.toggle("on", driver.isRecording);
+  record.setAttribute("aria-pressed", String(driver.isRecording));
+  setText(byId("record-text"), texts.say(driver.isRecording ? "stop_recording" : "record"));
+  byId("recording-badge").hidden = !driver.isRecording;
+  byId("mode_select").value = driver.mode;
+  byId("mode-badge").dataset.mode = driver.mode;
+  setText(byId("mode-badge"), texts.say(`badge_${driver.mode}`));
+  showModeNote();
+}
+
+function showModeNote() {
+  const hasPilot = Boolean(report?.pilot);
+  const name = driver.mode === "user" || hasPilot || !report ? "" : report.pilots.length ? "choose_pilot" : "no_pilots";
+  setText(byId("mode-note"), name && texts.say(name));
+}
+
+function showPilots({ pilot, pilots }) {
+  const select = byId("pilot_select");
+  const names = pilot && !pilots.includes(pilot) ? [pilot, ...pilots] : pilots;
+  const key = JSON.stringify([names, texts.code]);
+  if (select.dataset.key !== key) {
+    select.dataset.key = key;
+    select.replaceChildren(...["", ...names].map((name) => {
+      const option = make("option", "", name || texts.say("no_pilot"));
+      option.value = name;
+      return option;
+    }));
+  }
+  if (performance.now() - driver.changedAt > OWN_VIEW_MS) select.value = pilot;
+}
+
+// ---- ways to control -------------------------------------------------------------------------------------------
+
+async function chooseControlMode(mode) {
+  controlMode = mode;
+  showControlNote("");
+  tilt.turnOff();
+  byId("joystick_container").classList.toggle("idle", mode !== "joystick");
+  if (mode === "tilt") await startTilt();
+  if (mode === "gamepad") pollGamepad();
+}
+
+async function startTilt() {
+  const obstacle = await Tilt.findObstacle();
+  if (obstacle) { fallBack(`tilt_${obstacle}`); return; }
+  showControlNote("tilt_ready");
+  tilt.turnOn();
+  setTimeout(() => { if (controlMode === "tilt" && !tilt.hasReadings) fallBack("tilt_missing"); }, TILT_PATIENCE_MS);
+}
+
+function fallBack(reason) {
+  tilt.turnOff();
+  controlMode = "joystick";
+  document.querySelector('[name="control_mode"][value="joystick"]').checked = true;
+  byId("joystick_container").classList.remove("idle");
+  showControlNote(reason);
+}
+
+function showControlNote(name) {
+  byId("control-note").dataset.text = name;
+  setText(byId("control-note"), name && texts.say(name));
+}
+
+function pollGamepad() {
+  if (controlMode !== "gamepad") return;
+  const pad = readGamepad();
+  if (!pad) showControlNote("gamepad_missing");
+  else {
+    showControlNote("gamepad_ready");
+    if (pad.angle !== driver.angle || pad.throttle !== driver.throttle) driver.drive(pad.angle, pad.throttle);
+    if (!driver.isConstant) driver.setRecording(pad.throttle !== 0);
+  }
+  setTimeout(pollGamepad, GAMEPAD_INTERVAL_MS);
+}
+
+const HELD_KEYS = {
+  i: () => driver.accelerate(1),
+  k: () => driver.accelerate(-1),
+  j: () => driver.steer(-1),
+  l: () => driver.steer(1),
+  arrowup: () => driver.accelerate(1),
+  arrowdown: () => driver.accelerate(-1),
+  arrowleft: () => driver.steer(-1),
+  arrowright: () => driver.steer(1),
+};
+
+const KEYS = {
+  " ": toggleBrake,
+  r: () => driver.setRecording(!driver.isRecording),
+  u: () => driver.setMode("user"),
+  s: () => driver.setMode("local_angle"),
+  d: () => driver.setMode("local"),
+  a: () => driver.setMode("local"),
+  m: () => driver.nextMode(),
+};
+
+function toggleBrake() {
+  tilt.rest();
+  driver.toggleBrake();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const key = event.key.toLowerCase();
+  const isArrow = key.startsWith("arrow");
+  if (isArrow && event.target.closest("select, input")) return;
+  const act = HELD_KEYS[key] ?? (event.repeat ? null : KEYS[key]);
+  if (key in HELD_KEYS || key in KEYS) event.preventDefault(); // the space bar always brakes, whatever has the focus
+  act?.();
+});
+document.addEventListener("keyup", (event) => { if (event.key === " ") event.preventDefault(); });
+
+byId("brake_button").addEventListener("click", toggleBrake);
+byId("record_button").addEventListener("click", () => driver.setRecording(!driver.isRecording));
+byId("reset_button").addEventListener("click", () => driver.reset());
+byId("mode_select").addEventListener("change", (event) => driver.setMode(event.target.value));
+byId("pilot_select").addEventListener("change", (event) => driver.say({ pilot: event.target.value }));
+byId("throttle_mode_select").addEventListener("change", (event) => driver.setThrottleMode(event.target.value === "constant"));
+byId("max_throttle_select").addEventListener("change", (event) => driver.setMaxThrottle(Number(event.target.value)));
+for (const input of document.querySelectorAll('[name="control_mode"]')) {
+  input.addEventListener("change", () => chooseControlMode(input.value));
+}
+for (const button of document.querySelectorAll("#button_bar button")) {
+  button.addEventListener("click", () => driver.say({ buttons: { [button.id]: true } }));
+}
+byId("mpeg-image").addEventListener("error", () => setTimeout(() => { if (isOpen) startVideo(); }, VIDEO_RETRY_MS));
+
+// ---- languages -------------------------------------------------------------------------------------------------
+
+byId("language").append(...Object.entries(LANGUAGES).map(([code, name]) => {
+  const option = make("option", "", name);
+  option.value = code;
+  option.lang = code;
+  return option;
+}));
+byId("language").addEventListener("change", async (event) => {
+  await texts.choose(event.target.value);
+  showTexts();
+});
+
+function showTexts() {
+  byId("language").value = texts.code;
+  document.title = texts.say("title");
+  if (report) { readings.show(report); showPilots(report); }
+  showDriver();
+}
+
+await texts.start();
+showTexts();
+link.open();
