@@ -73,16 +73,14 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
     h5py = import_h5py()
     try:
         with h5py.File(path, "r") as file:
-            header = read_header(file.attrs.get(HEADER_KEY), path)
+            header = read_header(file.attrs.get(HEADER_KEY))
             described = file.attrs.get("model_config")
             if described is None:
-                raise PilotError(
-                    f"{path} holds no description of the network (weights only?); save the whole model as .h5."
-                )
+                raise PilotError("it holds no description of the network (weights only?); save the whole model as .h5.")
             network = read_model_config(json.loads(described))
             return _read_weights(network, file.get("model_weights", file)), header
     except PilotError as error:
-        raise PilotError(f"{path}: {error}") from error if str(path) not in str(error) else None
+        raise PilotError(f"{path}: {error}") from error
     except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise PilotError(f"{path} is not an .h5 file of Keras, or is broken: {error}.") from error
 

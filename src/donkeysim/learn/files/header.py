@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from donkeysim.core.errors import PilotError
 from donkeysim.learn.kinds import get_kind, read_spec
@@ -50,7 +49,7 @@ def write_header(header: PilotHeader) -> str:
     return json.dumps(asdict(header))
 
 
-def read_header(text: str | bytes | None, path: Path) -> PilotHeader | None:
+def read_header(text: str | bytes | None) -> PilotHeader | None:
     """Return the header of a file, None for a file that other programs made.
 
     Raises:
@@ -63,7 +62,7 @@ def read_header(text: str | bytes | None, path: Path) -> PilotHeader | None:
         number = int(values["format"])
         if number > FORMAT:
             raise PilotError(
-                f"{path} has the format {number}, but this version of donkeysim reads up to {FORMAT}; "
+                f"it has the format {number}, but this version of donkeysim reads up to {FORMAT}; "
                 "update donkeysim: pip install --upgrade donkeysim."
             )
         return PilotHeader(
@@ -75,4 +74,4 @@ def read_header(text: str | bytes | None, path: Path) -> PilotHeader | None:
             post_transformations=tuple(map(str, values["post_transformations"])),
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise PilotError(f"{path} has a header that cannot be read ({error!r}); write the file again.") from error
+        raise PilotError(f"its header cannot be read ({error!r}); write the file again.") from error

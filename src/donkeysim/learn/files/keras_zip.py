@@ -40,13 +40,13 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
     try:
         with zipfile.ZipFile(path) as archive:
             text = archive.read(_HEADER_NAME) if _HEADER_NAME in archive.namelist() else None
-            header = read_header(text, path)
+            header = read_header(text)
             network = read_model_config(json.loads(archive.read("config.json")))
             weights = io.BytesIO(archive.read("model.weights.h5"))
         with h5py.File(weights, "r") as file:
             return _read_weights(network, file["layers"]), header
     except PilotError as error:
-        raise PilotError(f"{path}: {error}") from error if str(path) not in str(error) else None
+        raise PilotError(f"{path}: {error}") from error
     except (OSError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
         raise PilotError(f"{path} is not a .keras file, or is broken: {error}.") from error
 

@@ -52,8 +52,7 @@ class Session:
         self.inputs = tuple(_read_port(port, path) for port in given)
         self.outputs = tuple(_read_port(port, path) for port in self._session.get_outputs())
         self._has_bytes = given[0].type == "tensor(uint8)"
-        metadata = self._session.get_modelmeta().custom_metadata_map
-        self.header: PilotHeader | None = read_header(metadata.get(HEADER_KEY), path)
+        self.header = _read_metadata(self._session, path)
         self._has_channels_first = self._check_channels_first()
 
     def _check_channels_first(self) -> bool:
@@ -81,6 +80,13 @@ class Session:
         values = [np.ascontiguousarray(image), *others]
         feed = {port.name: value[None] for port, value in zip(self.inputs, values, strict=True)}
         return [np.asarray(output[0], dtype=np.float32) for output in self._session.run(None, feed)]
+
+
+def _read_metadata(session: Any, path: Path) -> PilotHeader | None:
+    try:
+        return read_header(session.get_modelmeta().custom_metadata_map.get(HEADER_KEY))
+    except PilotError as error:
+        raise PilotError(f"{path}: {error}") from error
 
 
 def _check_types(inputs: Sequence[Any], path: Path) -> None:

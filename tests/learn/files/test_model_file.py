@@ -1,0 +1,318 @@
+"""Files of pilots: what other programs wrote is read, what is broken is refused in one sentence."""
+
+import contextlib
+import json
+import os
+import zipfile
+
+import h5py
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+
+from donkeysim.core.errors import DonkeySimError, PilotError
+from donkeysim.learn.files.h5 import read_h5
+from donkeysim.learn.files.header import make_header
+from donkeysim.learn.files.keras_model import describe_model
+from donkeysim.learn.files.model_file import load_model, save_model
+from donkeysim.learn.files.onnx_writer import make_onnx
+from donkeysim.learn.pilot import load_pilot
+from stand_ins.untrained_models import DefaultConfig, SmallConfig, get_model, list_kinds, make_picture, predict
+
+PICTURE = make_picture(7)
+
+
+@pytest.fixture
+def linear_h5(tmp_path):
+    path = tmp_path / "linear.h5"
+    save_model(get_model("linear"), path, "linear", DefaultConfig)
+    return path
+
+
+def edit_config(path, edit):
+    """Change the description of the network in an .h5 file."""
+    with h5py.File(path, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        file.attrs["model_config"] = json.dumps(edit(config) or config)
+
+
+def find_layer(config, name):
+    return next(layer for layer in config["config"]["layers"] if layer["name"] == name)
+
+
+@pytest.mark.parametrize("kind", list_kinds())
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_a_model_that_was_saved_can_be_trained_further(kind, ending, tmp_path):
+    model = get_model(kind, SmallConfig)
+    path = tmp_path / f"pilot{ending}"
+    save_model(model, path, kind, SmallConfig)
+    again = load_model(path)
+    inputs = [np.random.default_rng(2).random((1, *x.shape[1:]), dtype=np.float32) for x in model.inputs]
+    for before, after in zip(predict(model, inputs), predict(again, inputs), strict=True):
+        assert np.abs(before - after).max() <= 1e-6
+    assert [type(layer).__name__ for layer in again.layers] == [type(layer).__name__ for layer in model.layers]
+
+
+def test_an_h5_file_has_the_layout_that_keras_2_reads(linear_h5):
+    with h5py.File(linear_h5) as file:
+        assert file.attrs["keras_version"] == "2.15.0"
+        assert file.attrs["backend"] == "tensorflow"
+        config = json.loads(file.attrs["model_config"])
+        weights = file["model_weights"]
+        assert list(weights["conv2d_1"].attrs["weight_names"]) == [b"conv2d_1/kernel:0", b"conv2d_1/bias:0"]
+        assert weights["conv2d_1/conv2d_1/kernel:0"].shape == (5, 5, 3, 24)
+        assert weights["dropout"].attrs["weight_names"].size == 0
+    assert config["class_name"] == "Functional"
+    assert find_layer(config, "img_in")["config"]["batch_input_shape"] == [None, 120, 160, 3]
+    assert config["config"]["output_layers"] == [["n_outputs0", 0, 0], ["n_outputs1", 0, 0]]
+
+
+def test_a_file_of_the_original_is_known_by_its_outputs(linear_h5):
+    expected = load_pilot(linear_h5).run(PICTURE)
+    with h5py.File(linear_h5, "r+") as file:
+        del file.attrs["donkeysim"]
+        file.create_group("optimizer_weights")["iteration:0"] = 12
+    pilot = load_pilot(linear_h5)
+    assert pilot.kind == "linear"
+    assert pilot.run(PICTURE) == expected
+
+
+def test_inputs_that_the_original_joins_with_tensorflows_own_function_are_read(tmp_path):
+    path = tmp_path / "imu.h5"
+    save_model(get_model("imu"), path, "imu", DefaultConfig)
+    readings = np.linspace(-1, 1, 6)
+    expected = load_pilot(path).run(PICTURE, readings)
+
+    def join_as_the_original(config):
+        layer = find_layer(config, "concatenate")
+        sources = [[source[0], 0, 0, {"axis": 1}] for source in layer["inbound_nodes"][0]]
+        own = {"name": "concatenate", "trainable": True, "dtype": "float32", "function": "concat"}
+        layer |= {"class_name": "TFOpLambda", "config": own, "inbound_nodes": [sources]}
+
+    edit_config(path, join_as_the_original)
+    assert load_pilot(path).run(PICTURE, readings) == expected
+
+
+def test_a_stack_of_layers_of_an_older_keras_is_read(tmp_path):
+    path = tmp_path / "old.h5"
+    random = np.random.default_rng(0)
+    layers = [
+        ("Cropping2D", {"name": "crop", "cropping": [[40, 0], [0, 0]], "batch_input_shape": [None, 120, 160, 3]}),
+        ("Convolution2D", {"name": "c", "filters": 4, "kernel_size": [5, 5], "strides": [4, 4], "activation": "relu"}),
+        ("MaxPooling2D", {"name": "m", "pool_size": [2, 2], "strides": None, "padding": "valid"}),
+        ("Flatten", {"name": "f"}),
+        ("Dense", {"name": "d", "units": 2, "use_bias": False, "activation": "tanh"}),
+    ]
+    kernels = {"c": random.normal(size=(5, 5, 3, 4)) * 0.1, "d": random.normal(size=(9 * 19 * 4, 2)) * 0.1}
+    with h5py.File(path, "w") as file:
+        rows = [{"class_name": name, "config": config} for name, config in layers]
+        file.attrs["model_config"] = json.dumps({"class_name": "Sequential", "config": rows}).encode()
+        for name, kernel in kernels.items():
+            weights = {"kernel:0": kernel, "bias:0": np.zeros(4)} if name == "c" else {"kernel:0": kernel}
+            group = file.create_group(f"model_weights/{name}")
+            group.attrs["weight_names"] = [f"{name}/{key}".encode() for key in weights]
+            for key, value in weights.items():
+                group[f"{name}/{key}"] = value
+    pilot = load_pilot(path)
+    outputs = predict(load_model(path), [PICTURE[None].astype(np.float32) / 255.0])
+    assert pilot.kind == "linear"
+    assert pilot.run(PICTURE) == pytest.approx(outputs[0].tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_onnx_file_of_another_tool_takes_pictures_either_way_round(tmp_path, is_first):
+    shape = [1, 3, 120, 160] if is_first else ["n", 120, 160, 3]
+    axes = [2, 3] if is_first else [1, 2]
+    picture = helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)
+    means = helper.make_tensor_value_info("means", TensorProto.FLOAT, [shape[0], 3])
+    parts = helper.make_tensor_value_info("command", TensorProto.FLOAT, [shape[0], 2])
+    constants = [helper.make_tensor(name, TensorProto.INT64, [1], [value]) for name, value in (("a", 0), ("b", 2))]
+    constants.append(helper.make_tensor("last", TensorProto.INT64, [1], [1]))
+    nodes = [
+        helper.make_node("ReduceMean", ["input"], ["means"], axes=axes, keepdims=0),
+        helper.make_node("Slice", ["means", "a", "b", "last"], ["command"]),
+    ]
+    graph = helper.make_graph(nodes, "g", [picture], [parts], constants, value_info=[means])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    path = tmp_path / "theirs.onnx"
+    path.write_bytes(model.SerializeToString())
+    expected = PICTURE.reshape(-1, 3).mean(axis=0)[:2] / 255.0
+    assert load_pilot(path).run(PICTURE) == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_an_onnx_file_can_be_read_by_old_runtimes_and_names_itself():
+    header = make_header("categorical", SmallConfig)
+    model = onnx.load_from_string(make_onnx(describe_model(get_model("categorical", SmallConfig)), header))
+    onnx.checker.check_model(model, full_check=True)
+    assert (model.ir_version, model.opset_import[0].version) == (8, 13)
+    properties = {entry.key: entry.value for entry in model.metadata_props}
+    assert json.loads(properties["donkeysim"]) == {
+        "kind": "categorical",
+        "image_shape": [80, 96, 1],
+        "input_names": [],
+        "throttle_range": 0.5,
+        "transformations": ["CROP"],
+        "post_transformations": [],
+        "format": 1,
+    }
+
+
+def test_the_same_network_gives_the_same_onnx_bytes():
+    network = describe_model(get_model("rnn"))
+    assert make_onnx(network, None) == make_onnx(network, None)
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx"])
+def test_a_newer_format_is_refused(ending, tmp_path, monkeypatch):
+    monkeypatch.setattr("donkeysim.learn.files.model_file.make_header", make_newer_header)
+    path = tmp_path / f"pilot{ending}"
+    save_model(get_model("linear"), path, "linear", DefaultConfig)
+    with pytest.raises(PilotError, match=r"has the format 2, but this version of donkeysim reads up to 1; update"):
+        load_pilot(path)
+
+
+def make_newer_header(kind, config):
+    header = make_header(kind, config)
+    return type(header)(**{**vars(header), "format": 2})
+
+
+@pytest.mark.parametrize(
+    ("ending", "hint"),
+    [
+        (".tflite", "tf2onnx.convert --tflite"),
+        (".savedmodel", "tf2onnx.convert --saved-model"),
+        (".trt", r"give the \.h5"),
+        (".pth", "torch.onnx.export"),
+        (".json", r"model\.save"),
+    ],
+)
+def test_a_file_that_must_be_converted_says_how(ending, hint, tmp_path):
+    with pytest.raises(PilotError, match=f"pilot{ending} must be converted first; .*{hint}"):
+        load_pilot(tmp_path / f"pilot{ending}")
+
+
+def test_a_missing_pilot_is_answered_with_those_beside_it(linear_h5):
+    with pytest.raises(PilotError, match=r"there is no pilot .*lineal\.h5; in .* there are: linear\.h5"):
+        load_pilot(linear_h5.with_name("lineal.h5"))
+    with pytest.raises(PilotError, match=r"they end in \.h5, \.keras, \.onnx"):
+        load_pilot(linear_h5.with_name("linear.png"))
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx"])
+@pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"PK\x03\x04 no zip", b"\x89HDF\r\n\x1a\n no hdf"])
+def test_a_file_of_rubbish_is_refused_in_one_sentence(ending, content, tmp_path):
+    path = tmp_path / f"pilot{ending}"
+    path.write_bytes(content)
+    with pytest.raises(PilotError, match="pilot") as caught:
+        load_pilot(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx"])
+@settings(max_examples=25, deadline=None)
+@given(st.floats(0, 1), st.integers(0, 255), st.floats(0.02, 1))
+def test_a_damaged_file_is_read_or_refused_but_never_crashes(ending, place, value, share):
+    content = bytearray(list_contents()[ending])
+    content[min(int(place * len(content)), len(content) - 1)] ^= value
+    path = list_contents()["folder"] / f"damaged{ending}"
+    path.write_bytes(content[: int(share * len(content))])
+    with contextlib.suppress(DonkeySimError):
+        load_pilot(path)
+
+
+def list_contents(kept={}):  # noqa: B006 — the files are written once
+    """Bytes of a small pilot in every kind of file."""
+    if not kept:
+        import tempfile
+        from pathlib import Path
+
+        folder = Path(tempfile.mkdtemp())
+        for ending in (".h5", ".keras", ".onnx"):
+            save_model(get_model("categorical", SmallConfig), folder / f"p{ending}", "categorical", SmallConfig)
+            kept[ending] = (folder / f"p{ending}").read_bytes()
+        kept["folder"] = folder
+    return kept
+
+
+def test_weights_alone_are_refused(linear_h5):
+    with h5py.File(linear_h5, "r+") as file:
+        del file.attrs["model_config"]
+    with pytest.raises(PilotError, match="no description of the network"):
+        load_pilot(linear_h5)
+
+
+def test_weights_that_do_not_fit_their_layer_are_refused(linear_h5):
+    with h5py.File(linear_h5, "r+") as file:
+        group = file["model_weights/dense_1"]
+        del group["dense_1/kernel:0"]
+        group["dense_1/kernel:0"] = np.zeros((7, 100), np.float32)
+    with pytest.raises(PilotError, match=r"linear\.h5: the layer 'dense_1' has weights of the shapes \[\(7, 100\)"):
+        load_pilot(linear_h5)
+    with pytest.raises(PilotError, match="dense_1"):
+        load_model(linear_h5)
+
+
+def test_a_layer_that_holds_code_is_never_run(linear_h5):
+    def add_code(config):
+        find_layer(config, "dropout")["class_name"] = "Lambda"
+
+    edit_config(linear_h5, add_code)
+    for load in (load_pilot, load_model):
+        with pytest.raises(PilotError, match="'dropout' is of the class Lambda, which pilots here cannot have"):
+            load(linear_h5)
+
+
+def test_layers_that_go_round_in_a_circle_are_refused(linear_h5):
+    def turn_round(config):
+        find_layer(config, "conv2d_1")["inbound_nodes"] = [[["dense_1", 0, 0, {}]]]
+
+    edit_config(linear_h5, turn_round)
+    with pytest.raises(PilotError, match="not connected to an input"):
+        read_h5(linear_h5)
+
+
+def test_a_network_that_is_no_pilot_is_described(linear_h5):
+    def drop_outputs(config):
+        config["config"]["output_layers"] = [["dense_1", 0, 0]]
+
+    edit_config(linear_h5, drop_outputs)
+    with h5py.File(linear_h5, "r+") as file:
+        del file.attrs["donkeysim"]
+    with pytest.raises(PilotError, match=r"takes img_in\[120x160x3\] and gives dense_1\[100\]"):
+        load_pilot(linear_h5)
+
+
+def test_an_onnx_pilot_has_no_layers_to_train_further(tmp_path):
+    path = tmp_path / "pilot.onnx"
+    save_model(get_model("linear"), path, "linear", DefaultConfig)
+    with pytest.raises(PilotError, match=r"give the \.h5 or \.keras file"):
+        load_model(path)
+
+
+def test_writing_replaces_the_file_whole_or_not_at_all(linear_h5, monkeypatch):
+    before = linear_h5.read_bytes()
+
+    def fail(network, path, header):
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("donkeysim.learn.files.h5.write_h5", fail)
+    with pytest.raises(PilotError, match=r"cannot write .*linear\.h5: No space left on device"):
+        save_model(get_model("linear"), linear_h5, "linear", DefaultConfig)
+    assert linear_h5.read_bytes() == before
+    assert os.listdir(linear_h5.parent) == ["linear.h5"]
+
+
+def test_a_keras_file_opens_in_keras_itself(tmp_path):
+    import keras
+
+    path = tmp_path / "pilot.keras"
+    save_model(get_model("memory", SmallConfig), path, "memory", SmallConfig)
+    assert (
+        keras.models.load_model(path, compile=False).count_params() == get_model("memory", SmallConfig).count_params()
+    )
+    with zipfile.ZipFile(path) as archive:
+        assert json.loads(archive.read("donkeysim.json"))["kind"] == "memory"
