@@ -22,6 +22,10 @@ class WireError(DonkeySimError):
     """A message from a client cannot be read or may not be said now."""
 
 
+class SimulatorError(DonkeySimError):
+    """A simulator outside this process cannot be started or reached, or does not answer."""
+
+
 class CapacityError(DonkeySimError):
     """Every slot for a car is taken."""
 

@@ -1,4 +1,4 @@
-"""The watching page of a car that is driven in this process: the same page as `donkey_sim` serves, beside the control page.
+"""The watching page of a car that is driven in this process: the page of `donkey_sim`, beside the control page.
 
 The page lives on a thread with an event loop of its own. Pictures are drawn there between two loops of the vehicle,
 under the car's lock, so a loop waits for one picture at most.
@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import math
 from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import ByteArray
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
-from donkeysim.watch import view
+from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera, place_top_camera
 from donkeysim.watch.spectator import create_app
+from donkeysim.watch.view import draw_outline
 from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.web.serving import PageServer, bind_port
 
@@ -127,7 +127,7 @@ class WatchedCar:
         if moment is None:
             return []
         body = self._car.car.simulator.get_body(self._car.car.row)
-        x, y, _, yaw = self._find_pose()
+        x, y, _, yaw = find_pose(self._car.car.simulator.state, self._car.car.row)
         return [
             CarRow(
                 car_id=_CAR_ID,
@@ -145,7 +145,7 @@ class WatchedCar:
     def outline(self) -> Outline | None:
         """Return the ground plan; None while loading."""
         if self._outline is None and not self.is_loading:
-            self._outline = view.draw_outline(self._car.car.simulator.scene)
+            self._outline = draw_outline(self._car.car.simulator.scene)
         return self._outline
 
     async def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
@@ -162,17 +162,10 @@ class WatchedCar:
         if kind == "camera" and moment is not None:
             return encode_jpeg(_spread_grey(moment.image))
         with car.lock:
-            x, y, z, yaw = self._find_pose()
-            pose = view.place_chase_camera(x, y, z, yaw) if kind == "chase" else view.place_top_camera(x, y, z)
-            picture = car.car.simulator.view(0, *pose, view.make_view_camera(width, height)).copy()
+            x, y, z, yaw = find_pose(self._car.car.simulator.state, self._car.car.row)
+            pose = place_chase_camera(x, y, z, yaw) if kind == "chase" else place_top_camera(x, y, z)
+            picture = car.car.simulator.view(0, *pose, make_view_camera(width, height)).copy()
         return encode_jpeg(picture)
-
-    def _find_pose(self) -> tuple[float, float, float, float]:
-        """Return the car's position [m] and yaw [rad], world frame."""
-        state, row = self._car.car.simulator.state, self._car.car.row
-        x, y, z = state.position[row].tolist()
-        qw, qx, qy, qz = state.orientation[row].tolist()
-        return x, y, z, math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
 
     async def load_scene(self, name: str) -> None:
         """Refuse; see `Watchable`."""

@@ -10,6 +10,7 @@ from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.moment import LapClock, Moment
 from donkeysim.sim.simulator import CompileReport, Simulator
+from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
 from donkeysim.wire import settings
 from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera
 from donkeysim.wire.reading import read_request
@@ -63,8 +64,10 @@ class BuiltInCar:
                 lidar, _ = settings.change_lidar(LidarSpec(), request)
                 simulator.configure_lidar(row, lidar)
 
-    def begin_episode(self, seed: int | None) -> None:
-        """Put everything back to how it began, the time too; the same seed gives the same episode, bit for bit.
+    def begin_episode(self, seed: int | None = None) -> Moment:
+        """Put everything back to how it began, the time too, and return what the car senses there.
+
+        The same seed gives the same episode, bit for bit.
 
         Args:
             seed: Of every random number from now on; None: go on with new ones.
@@ -76,6 +79,19 @@ class BuiltInCar:
         self.simulator.spec = replace(self.simulator.spec, seed=key)
         self._episode += 1
         self._forget_laps()
+        return self.observe()
+
+    def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment:
+        """Drive for a twentieth of a simulated second and return what the car senses then.
+
+        Args:
+            steering: -1 to 1, + = right.
+            throttle: -1 to 1.
+            brake: 0 to 1.
+        """
+        self.drive(steering, throttle, brake)
+        self.advance()
+        return self.observe()
 
     def reset(self) -> None:
         """Put the car back to its start; time goes on, as in the original."""
@@ -108,7 +124,7 @@ class BuiltInCar:
             self._laps.note_crossing(int(self.simulator.state.crossing_line[self.row]), step * PHYSICS_STEP)
 
     def observe(self, with_pictures: bool = True) -> Moment:
-        """Return what the car senses now; hits are told once."""
+        """Return what the car senses now, its pictures drawn anew or those of before; hits are told once."""
         simulator, row = self.simulator, self.row
         if with_pictures:
             simulator.render((row,))
@@ -124,6 +140,12 @@ class BuiltInCar:
 
     def _copy_picture(self, second: bool) -> ByteArray:
         return self.simulator.get_picture(self.row, second).copy()
+
+    def draw_chase_view(self, width: int, height: int) -> ByteArray:
+        """Return a view from behind the car, shape [height, width, 3]."""
+        x, y, z, yaw = find_pose(self.simulator.state, self.row)
+        camera = make_view_camera(width, height)
+        return self.simulator.view(0, *place_chase_camera(x, y, z, yaw), camera).copy()
 
     def close(self) -> None:
         """Stop the simulator's threads."""

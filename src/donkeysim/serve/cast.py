@@ -8,6 +8,7 @@ from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.serve.lock_step import Turnstile
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.sim.simulator import Simulator
+from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
 from donkeysim.wire.replies import Reply, StartLineCrossed, encode_reply
 from donkeysim.world.telemetry import Telemetry
@@ -94,6 +95,7 @@ class CarOnStage:
 
     def make_row(self, simulator: Simulator) -> CarRow:
         """Return what a watcher sees."""
+        x, y, _, yaw = find_pose(simulator.state, self.row)
         body = simulator.get_body(self.row)
         return CarRow(
             car_id=self.car_id,
@@ -102,7 +104,7 @@ class CarOnStage:
             colour=body.colour,
             is_pace_car=self.client is None,
             telemetry=self.telemetry,
-            pose=find_pose(simulator, self.row),
+            pose=(x, y, yaw),
             lap_times=tuple(self.lap_times),
             last_hit=self.last_hit,
         )
@@ -111,12 +113,3 @@ class CarOnStage:
 def make_event(client: Client, reply: Reply, numbers_as_strings: bool = False) -> Output:
     """Return a reply as an output that is never dropped."""
     return Output(client.client_id, OutputKind.EVENT, encode_reply(reply, numbers_as_strings))
-
-
-def find_pose(simulator: Simulator, row: int) -> tuple[float, float, float]:
-    """Return a car's x, y [m] and yaw [rad], world frame."""
-    import math
-
-    x, y, _ = simulator.state.position[row].tolist()
-    qw, qx, qy, qz = simulator.state.orientation[row].tolist()
-    return (x, y, math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz)))

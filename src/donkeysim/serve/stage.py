@@ -13,13 +13,14 @@ from donkeysim.core.image import encode_jpeg
 from donkeysim.core.kernel import count_cached_kernels
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.serve import orders
-from donkeysim.serve.cast import CarOnStage, Client, find_pose, make_event
+from donkeysim.serve.cast import CarOnStage, Client, make_event
 from donkeysim.serve.compose import Composer
 from donkeysim.serve.lock_step import LockStep, Turnstile
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import PACE_CAR_BODY, PaceCar
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
+from donkeysim.sim import viewpoint
 from donkeysim.sim.compile_crew import CompileCrew
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch import view
@@ -116,7 +117,7 @@ class Stage:
     def _add_car(self, client: Client | None, body: BodySpec) -> CarOnStage:
         assert self._simulator is not None
         row = self._simulator.add_car(0, body)
-        x, y, _ = find_pose(self._simulator, row)
+        x, y, _, _ = viewpoint.find_pose(self._simulator.state, row)
         self._car_count += 1
         car = CarOnStage(self._car_count, row, client, idle_position=(x, y), idle_since=self._read_clock())
         self._cars[row] = car
@@ -382,10 +383,9 @@ class Stage:
                 simulator.render([car.row])
                 return encode_jpeg(simulator.get_picture(car.row))
             return car.picture
-        x, y, yaw = find_pose(simulator, car.row)
-        z = float(simulator.state.position[car.row, 2])
-        pose = view.place_chase_camera(x, y, z, yaw) if kind == "chase" else view.place_top_camera(x, y, z)
-        return encode_jpeg(simulator.view(0, *pose, view.make_view_camera(width, height)))
+        x, y, z, yaw = viewpoint.find_pose(simulator.state, car.row)
+        pose = viewpoint.place_chase_camera(x, y, z, yaw) if kind == "chase" else viewpoint.place_top_camera(x, y, z)
+        return encode_jpeg(simulator.view(0, *pose, viewpoint.make_view_camera(width, height)))
 
     def _find_car(self, car_id: int) -> tuple[Simulator, CarOnStage]:
         if self._simulator is not None:

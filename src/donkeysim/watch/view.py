@@ -1,4 +1,4 @@
-"""Where a watcher's camera stands, and the ground plan: pictures of the running scene for people."""
+"""The ground plan of the running scene, and its nodes."""
 
 from __future__ import annotations
 
@@ -10,35 +10,6 @@ from donkeysim.core import frames
 from donkeysim.core.types import FloatArray
 from donkeysim.watch.watchable import Outline
 from donkeysim.world.scene import Path, Scene
-from donkeysim.world.specs import CameraSpec
-
-Pose = tuple[frames.Vector, frames.Vector]
-"""Position [m, world frame] and (roll, pitch, yaw) [rad]."""
-
-CHASE_DISTANCE = 0.62
-"""Of the chase camera behind the car [m]."""
-
-CHASE_HEIGHT = 0.32
-"""Of the chase camera above the car [m]."""
-
-TOP_HEIGHT = 3.5
-"""Of the camera looking down [m above the car]."""
-
-
-def place_chase_camera(x: float, y: float, z: float, yaw: float) -> Pose:
-    """Return the pose of a camera behind and above a car."""
-    position = (x - CHASE_DISTANCE * math.cos(yaw), y - CHASE_DISTANCE * math.sin(yaw), z + CHASE_HEIGHT)
-    return position, (0.0, math.radians(16.0), yaw)
-
-
-def place_top_camera(x: float, y: float, z: float) -> Pose:
-    """Return the pose of a camera straight above a car, the world's x axis up in the picture."""
-    return (x, y, z + TOP_HEIGHT), (0.0, math.radians(90.0), 0.0)
-
-
-def make_view_camera(width: int, height: int) -> CameraSpec:
-    """Return the camera of a watcher's picture."""
-    return CameraSpec(width=width, height=height, fov=math.radians(60.0))
 
 
 def draw_outline(scene: Scene) -> Outline:

@@ -34,7 +34,8 @@ class Telemetry(msgspec.Struct, kw_only=True, omit_defaults=True):
         pitch: Euler X [degree, 0 to 360], + = nose down.
         yaw: Euler Y, + = clockwise seen from above.
         roll: Euler Z, + = right side up.
-        cte: Signed distance to the path [U], + = right of it. None: not sent (as all optional ones).
+        cte: Signed distance to the path [U], + = right of it. None: not sent (as all optional ones; the original never sends
+            gyro_w, on_road and progress_on_shortest_path).
         activeNode: Path node index.
         totalNodes: Path nodes.
         pos_x: Position of the body's origin [m]; y, z likewise.
@@ -57,7 +58,7 @@ class Telemetry(msgspec.Struct, kw_only=True, omit_defaults=True):
     gyro_x: float
     gyro_y: float
     gyro_z: float
-    gyro_w: float
+    gyro_w: float | None = None
     pitch: float
     yaw: float
     roll: float
@@ -70,8 +71,8 @@ class Telemetry(msgspec.Struct, kw_only=True, omit_defaults=True):
     vel_x: float | None = None
     vel_y: float | None = None
     vel_z: float | None = None
-    on_road: bool
-    progress_on_shortest_path: float
+    on_road: bool | None = None
+    progress_on_shortest_path: float | None = None
     lap: int
     frame: int
     reset_count: int

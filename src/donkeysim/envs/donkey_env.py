@@ -1,0 +1,173 @@
+"""The original's Gymnasium environments: one car alone on a track, in this process or in a server's.
+
+`gymnasium.make("donkey-generated-track-v0", conf={...})` after `import donkeysim`. A `conf` with `host`, `port` or
+`exe_path` drives a simulator that runs elsewhere; without, it runs here, as fast as it can.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import gymnasium
+import numpy as np
+
+from donkeysim.core.errors import SpecError
+from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.envs.built_in import BuiltInCar
+from donkeysim.envs.conf import EnvConf, read_conf
+from donkeysim.envs.launch import LaunchedSimulator
+from donkeysim.envs.moment import Moment
+from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
+from donkeysim.envs.rules import compute_reward, is_over, make_info
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.telemetry import Telemetry
+
+DEFAULT_PORT = 9091
+"""Where the original listens."""
+
+
+class _Car(Protocol):
+    """What the environment needs of a car, wherever it is."""
+
+    def begin_episode(self, seed: int | None = None) -> Moment: ...
+
+    def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment: ...
+
+    def close(self) -> None: ...
+
+
+class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
+    """One car on one track; a step is a twentieth of a simulated second, `frame_skip` times.
+
+    Attributes:
+        conf: As checked.
+        telemetry: Readings of the last step.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
+        "render_modes": ["rgb_array"],
+        "render_fps": 20,
+    }
+
+    def __init__(
+        self, scene: str = "generated_track", conf: Mapping[str, object] | None = None, render_mode: str | None = None
+    ) -> None:
+        """Make the car; the first time on a machine its kernels are compiled, which takes half a minute.
+
+        Args:
+            scene: Name of the track.
+            conf: See docs/envs/donkey_env.md.
+            render_mode: "rgb_array": `render` returns a view from behind the car, 640x360; None: nothing.
+
+        Raises:
+            SpecError: `conf` is not possible.
+            SceneError: There is no such scene here, or the server runs another one.
+            SimulatorError: There is no such simulator.
+        """
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise SpecError(f"render_mode is {render_mode!r}; it takes 'rgb_array' or None.")
+        self.conf = read_conf(conf)
+        self.render_mode = render_mode
+        self._launched: LaunchedSimulator | None = None
+        self._car = self._open_car(scene, self.conf)
+        self._moment: Moment | None = None
+        self._is_over = False
+        limit, low, high = self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max
+        self.action_space = gymnasium.spaces.Box(
+            np.array([-limit, low], np.float32), np.array([limit, high], np.float32), dtype=np.float32
+        )
+        self.observation_space = gymnasium.spaces.Box(0, 255, self.conf.cam_resolution, np.uint8)
+
+    def _open_car(self, scene: str, conf: EnvConf) -> _Car:
+        if not conf.is_remote:
+            car = BuiltInCar(scene, conf)
+            car.open()
+            return car
+        port = conf.port or DEFAULT_PORT
+        if conf.exe_path is None:
+            return RemoteCar(scene, conf, conf.host or "127.0.0.1", port)
+        self._launched = LaunchedSimulator(conf.exe_path, port)
+        try:
+            self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS + conf.start_delay)
+            return RemoteCar(scene, conf, "127.0.0.1", port, self._launched.check)
+        except BaseException:
+            self._launched.stop()
+            raise
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """Readings of the last step."""
+        return self._require_moment().telemetry
+
+    @property
+    def simulator(self) -> Simulator:
+        """The simulator in this process, for whoever watches.
+
+        Raises:
+            SpecError: It is in another process.
+        """
+        if not isinstance(self._car, BuiltInCar):
+            raise SpecError("the simulator of this environment runs in another process; watch it on its own page.")
+        return self._car.simulator
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ByteArray, dict[str, Any]]:
+        """Put the car on its start; with a seed the episode is repeatable bit for bit (in this process).
+
+        Raises:
+            SpecError: There are options; none is known.
+        """
+        if options:
+            raise SpecError(f"reset takes no options here, but was given {sorted(options)}.")
+        super().reset(seed=seed)
+        self._is_over = False
+        self._moment = self._car.begin_episode(seed)
+        return self._observe(), make_info(self._moment, self.conf.lidar)
+
+    def step(self, action: Sequence[float] | Float32Array) -> tuple[ByteArray, float, bool, bool, dict[str, Any]]:
+        """Drive for `frame_skip` twentieths of a simulated second; ends early with the episode.
+
+        Args:
+            action: Steering (-1 to 1, + = right), throttle (-1 to 1) and, if given, brake (0 to 1).
+
+        Raises:
+            SpecError: The action is not two or three finite numbers.
+        """
+        controls = [float(value) for value in action]
+        if len(controls) not in (2, 3) or not all(map(math.isfinite, controls)):
+            raise SpecError(f"the action is {controls}; it takes steering and throttle, and brake if you like.")
+        self._require_moment()
+        for _ in range(self.conf.frame_skip):
+            moment = self._car.step(*controls)
+            self._is_over = self._is_over or is_over(moment, self.conf.max_cte)
+            if self._is_over:
+                break
+        self._moment = moment
+        reward = compute_reward(moment, self.conf.max_cte, self._is_over)
+        return self._observe(), reward, self._is_over, False, make_info(moment, self.conf.lidar)
+
+    def render(self) -> ByteArray | None:
+        """Return a view from behind the car, shape [360, 640, 3]; what its camera sees when it is elsewhere."""
+        if self.render_mode is None:
+            return None
+        if not isinstance(self._car, BuiltInCar):
+            return self._require_moment().image
+        return self._car.draw_chase_view(640, 360)
+
+    def close(self) -> None:
+        """Let go of the simulator, and end it if it was started for this environment."""
+        self._car.close()
+        if self._launched is not None:
+            self._launched.stop()
+
+    def _observe(self) -> ByteArray:
+        return self._require_moment().image
+
+    def _require_moment(self) -> Moment:
+        if self._moment is None:
+            raise gymnasium.error.ResetNeeded("call reset before anything else.")
+        return self._moment

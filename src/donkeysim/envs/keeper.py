@@ -1,0 +1,61 @@
+"""Keeps a program for as long as the process that wants it lives: `python -m donkeysim.envs.keeper PROGRAM ARGUMENTS`.
+
+The program must not outlive the one who started it, however that ends, on any system, and knows nothing of it. So this
+small process stands between the two: when its standard input closes, it ends the program.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+PATIENCE = 5.0
+"""How long a program may take to end when it is asked to; then it is killed [s]."""
+
+
+def main() -> int:
+    """Run the program named on the command line, to its end or that of whoever holds our standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, **_own_group())  # type: ignore[call-overload]
+    except OSError as error:
+        sys.stderr.write(f"{sys.argv[1]} cannot be started: {error.strerror or error}.\n")
+        return 126
+    threading.Thread(target=_end_with_parent, args=(process,), daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda *_: end_group(process, signal.SIGTERM))
+    return int(process.wait()) & 0xFF
+
+
+def _own_group() -> dict[str, object]:
+    """Return how to start a program that Ctrl-C in our terminal does not reach."""
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def _end_with_parent(process: subprocess.Popen[bytes]) -> None:
+    """End the program when the process that started us has ended or let go, which closes our standard input."""
+    sys.stdin.buffer.read()
+    end_group(process, signal.SIGTERM)
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        end_group(process, None)
+
+
+def end_group(process: subprocess.Popen[bytes], number: int | None) -> None:
+    """Send a signal to a program and all it has started; None kills."""
+    if sys.platform == "win32":
+        process.kill() if number is None else process.terminate()
+        return
+    try:
+        os.killpg(process.pid, signal.SIGKILL if number is None else number)
+    except ProcessLookupError:
+        return
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,113 @@
+"""Starts a simulator's executable, ours or the original's, waits until it listens, and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+
+from donkeysim.core.clock import Clock
+from donkeysim.core.errors import SimulatorError
+
+BEAT = 0.1
+"""Time between two looks whether it listens [s]."""
+
+LAST_LINES = 8
+"""Lines of its output that are shown when it ends unasked."""
+
+END_PATIENCE = 8.0
+"""How long its keeper may take to end it [s]."""
+
+
+class LaunchedSimulator:
+    """A simulator that runs as a child process, and ends with this process, however this one ends."""
+
+    def __init__(self, path: str, port: int) -> None:
+        """Start it.
+
+        Args:
+            path: The executable; it is given `--port PORT`.
+            port: Where it shall listen.
+
+        Raises:
+            SimulatorError: There is no such executable, or somebody listens on the port already.
+        """
+        program = Path(path).expanduser()
+        _check_program(program)
+        if _is_listening("127.0.0.1", port):
+            raise SimulatorError(
+                f"port {port} is in use, so {program} cannot listen there; if a simulator runs on it already, use it "
+                'with "remote" instead of a path, else choose another port.'
+            )
+        self._path, self._port = program, port
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
+        command = [sys.executable, "-m", "donkeysim.envs.keeper", str(program.resolve()), "--port", str(port)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self._output, stderr=subprocess.STDOUT)
+        self._end = weakref.finalize(self, _end, self._process)
+
+    def wait_until_listening(self, read_clock: Clock, seconds: float) -> None:
+        """Return when it takes connections.
+
+        Raises:
+            SimulatorError: It has ended, or not begun to listen in this time.
+        """
+        deadline = read_clock() + seconds
+        while not _is_listening("127.0.0.1", self._port):
+            self.check()
+            if read_clock() > deadline:
+                raise SimulatorError(f"{self._path} does not listen on port {self._port} after {seconds:g} s.")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(BEAT)
+
+    def check(self) -> None:
+        """Return when it still runs.
+
+        Raises:
+            SimulatorError: It has ended; the text shows its last lines.
+        """
+        code = self._process.poll()
+        if code is not None:
+            raise SimulatorError(f"{self._path} has ended with exit code {code}:\n{self._read_last_lines()}")
+
+    def stop(self) -> None:
+        """End it: asked first, killed when it does not listen to that."""
+        self._end()
+        self._output.close()
+
+    def _read_last_lines(self) -> str:
+        self._output.seek(0)
+        lines = self._output.read().decode(errors="replace").splitlines()
+        return "\n".join(f"  {line}" for line in lines[-LAST_LINES:]) or "  (it said nothing)"
+
+
+def _check_program(program: Path) -> None:
+    if not program.is_file():
+        raise SimulatorError(
+            f'there is no simulator at {program}; give the path of its executable, "remote" for one that runs, or "" '
+            "for the built-in one."
+        )
+    if not os.access(program, os.X_OK):
+        raise SimulatorError(f"{program} cannot be run; allow it with: chmod +x {program}")
+
+
+def _is_listening(host: str, port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1.0):
+        return True
+    return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let go of the keeper, which ends the simulator."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(END_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,295 @@
+"""A car in a simulator behind a socket, ours or the original's: connected, seated and driven without a single sleep.
+
+A thread reads what the server says and keeps the newest moment. With a server that numbers its telemetry (`frame`,
+ours), `step` drives in lock-step; `step_mode` is never said to one that does not, which it would stop for good.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
+from donkeysim.envs.conf import EnvConf, Message
+from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.envs.server_lines import LineSplitter, read_crossing, read_lidar, read_line, read_picture, read_telemetry
+
+CONNECT_SECONDS = 5.0
+"""How long a connection may take [s]."""
+
+LOAD_SECONDS = 180.0
+"""How long a server may take to load a scene, its kernels compiled on its first run included [s]."""
+
+ANSWER_SECONDS = 10.0
+"""How long a server may be silent while it drives [s]."""
+
+MOMENTS_AFTER_RESET = 3
+"""With a server that does not number its resets, the telemetry after which one surely shows the car at its start."""
+
+TIME_STEP = "0.05"
+"""Simulated seconds of a step in lock-step, as text."""
+
+_log = logging.getLogger("donkeysim.envs")
+
+
+class RemoteCar:
+    """One car, as the client of a server.
+
+    Attributes:
+        has_lock_step: Whether the server numbers its telemetry, and so can be led step by step.
+        is_disqualified: Whether the server has said so since the last reset.
+    """
+
+    def __init__(
+        self, scene: str, conf: EnvConf, host: str, port: int, check: Callable[[], None] | None = None
+    ) -> None:
+        """Connect, have the scene loaded and wait for the first telemetry.
+
+        Args:
+            scene: Which must run, or be loadable.
+            conf: Car, camera and lidar.
+            host: Where the server listens.
+            port: On which TCP port.
+            check: Called now and then while waiting; raises when waiting is of no use.
+
+        Raises:
+            SimulatorError: Nobody listens, or there is no answer.
+            SceneError: Another scene runs, or there is no such scene.
+        """
+        self.has_lock_step = False
+        self.is_disqualified = False
+        self._scene, self._conf = scene, conf
+        self._where = f"{host}:{port}"
+        self._check = check
+        self._news = threading.Condition()
+        self._send_lock = threading.Lock()
+        self._trouble: Exception | None = None
+        self._moment: Moment | None = None
+        self._moment_count = self._reset_count = 0
+        self._is_seated = self._is_led = self._is_closed = False
+        self._laps = LapClock()
+        self._lap_count = 0
+        self._last_fault = ""
+        self._socket = _connect(host, port)
+        self._thread = threading.Thread(target=self._read, name="simulator's answers", daemon=True)
+        self._thread.start()
+        try:
+            self._wait(lambda: self._moment is not None, LOAD_SECONDS, f"load {scene}")
+        except BaseException:
+            self.close()
+            raise
+
+    # -- what a driver does -------------------------------------------------------------------------------------------
+
+    def drive(self, steering: float, throttle: float, brake: float = 0.0) -> None:
+        """Ask for something from now on.
+
+        Args:
+            steering: -1 to 1, + = right.
+            throttle: -1 to 1.
+            brake: 0 to 1.
+
+        Raises:
+            SimulatorError: The connection has ended.
+        """
+        fields = {"steering": steering, "throttle": throttle, "brake": brake}
+        self._send({"msg_type": "control", **{name: f"{float(value):.6g}" for name, value in fields.items()}})
+
+    def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment:
+        """Drive and return the next moment: in lock-step the one that answers, else the next that comes.
+
+        Args:
+            steering: -1 to 1, + = right.
+            throttle: -1 to 1.
+            brake: 0 to 1.
+
+        Raises:
+            SimulatorError: The server does not answer.
+        """
+        count = self._moment_count
+        self.drive(steering, throttle, brake)
+        return self.wait_moment(count)
+
+    def ask_reset(self) -> None:
+        """Have the car put back to its start; the clock of its laps begins anew."""
+        with self._news:
+            self._reset_count += 1
+            self._laps.begin_anew()
+            self._lap_count = 0
+            self.is_disqualified = False
+        self._send({"msg_type": "reset_car"})
+
+    def begin_episode(self, seed: int | None = None) -> Moment:
+        """Put the car back to its start and return the first moment there, from now on in lock-step where possible.
+
+        Args:
+            seed: Not used: a server has its own.
+        """
+        del seed
+        moment = self.get_moment()
+        before, count = moment.telemetry.reset_count, self._moment_count
+        if self.has_lock_step and not self._is_led:
+            self._is_led = True
+            self._send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
+        self.ask_reset()
+        self.drive(0.0, 0.0, 1.0)
+        if self.has_lock_step:
+            self._wait(lambda: self.get_moment().telemetry.reset_count > before, ANSWER_SECONDS, "answer a reset")
+        else:
+            last = count + MOMENTS_AFTER_RESET
+            self._wait(lambda: self._moment_count >= last, ANSWER_SECONDS, "send telemetry")
+        return self.get_moment()
+
+    def get_moment(self) -> Moment:
+        """Return the newest moment."""
+        assert self._moment is not None
+        return self._moment
+
+    def count_moments(self) -> int:
+        """Return how many moments have come so far."""
+        return self._moment_count
+
+    def wait_moment(self, count: int) -> Moment:
+        """Return the newest moment once more than `count` have come.
+
+        Raises:
+            SimulatorError: None comes, or the connection has ended.
+        """
+        self._wait(lambda: self._moment_count > count, ANSWER_SECONDS, "send telemetry")
+        return self.get_moment()
+
+    def close(self) -> None:
+        """Leave; the server takes the car away."""
+        with self._news:
+            self._is_closed = True
+            self._news.notify_all()
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(CONNECT_SECONDS)
+
+    # -- waiting and sending ------------------------------------------------------------------------------------------
+
+    def _wait(self, is_there: Callable[[], bool], seconds: float, doing: str) -> None:
+        deadline = time.monotonic() + seconds
+        with self._news:
+            while not is_there():
+                if self._trouble is not None:
+                    raise self._trouble
+                if self._check is not None:
+                    self._check()
+                left = deadline - time.monotonic()
+                if self._is_closed or left <= 0.0:
+                    said = f" It said: {self._last_fault}" if self._last_fault else ""
+                    raise SimulatorError(f"the simulator at {self._where} did not {doing} in {seconds:g} s.{said}")
+                self._news.wait(min(left, 0.5))
+
+    def _send(self, message: Message) -> None:
+        """Send a message, without a newline, which the original does not take."""
+        try:
+            with self._send_lock:
+                self._socket.sendall(json.dumps(message).encode())
+        except OSError as error:
+            raise self._trouble or self._make_lost(error) from error
+
+    def _make_lost(self, error: OSError | None) -> SimulatorError:
+        why = f" ({error.strerror})" if error is not None and error.strerror else ""
+        return SimulatorError(f"the connection to the simulator at {self._where} has ended{why}; is it still running?")
+
+    # -- on the reading thread ----------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Take in what the server says until the connection ends."""
+        splitter = LineSplitter()
+        trouble: Exception | None = None
+        try:
+            while data := self._socket.recv(1 << 18):
+                for line in splitter.feed(data):
+                    self._take(line)
+        except OSError as error:
+            trouble = self._make_lost(error)
+        except (SceneError, SimulatorError, WireError) as error:
+            trouble = error
+        with self._news:
+            self._trouble = trouble or self._make_lost(None)
+            self._news.notify_all()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = read_line(line)
+        except WireError as error:
+            _log.warning("the simulator at %s: %s", self._where, error)
+            return
+        kind = message["msg_type"]
+        if kind == "telemetry":
+            self._take_telemetry(message)
+        elif kind in ("scene_loaded", "car_loaded", "need_car_config"):
+            self._take_scene(kind, message.get("scene_name"))
+        elif kind == "scene_selection_ready":
+            self._is_seated = False
+            self._send({"msg_type": "get_scene_names"})
+        elif kind == "scene_names":
+            self._choose_scene([str(name) for name in message.get("scene_names") or ()])
+        elif kind == "collision_with_starting_line":
+            with self._news:
+                self._lap_count += 1
+                self._laps.note_crossing(*read_crossing(message))
+        elif kind in ("DQ", "missed_checkpoint"):
+            self.is_disqualified = True
+        elif kind == "error":
+            self._last_fault = str(message.get("error"))
+            _log.warning("the simulator at %s says: %s", self._where, self._last_fault)
+
+    def _take_scene(self, kind: str, name: object) -> None:
+        """Check the scene, where the server tells it, and configure a car that was just made."""
+        if isinstance(name, str) and name != self._scene:
+            raise SceneError(
+                f"the simulator at {self._where} runs {name}, not {self._scene}; end that scene or drive there instead."
+            )
+        if kind != "scene_loaded":
+            for message in self._conf.messages:
+                self._send(message)
+            self._is_seated = True
+
+    def _choose_scene(self, names: list[str]) -> None:
+        if self._is_seated:
+            return
+        if self._scene not in names:
+            raise SceneError(
+                f"the simulator at {self._where} has no {self._scene}: " + describe_unknown("scene", self._scene, names)
+            )
+        self._send({"msg_type": "load_scene", "scene_name": self._scene})
+
+    def _take_telemetry(self, message: dict[str, object]) -> None:
+        telemetry = read_telemetry(message, self._moment_count, self._reset_count, self._lap_count)
+        try:
+            image = read_picture(message.get("image"), self._conf.cam_resolution)
+            second = message.get("image_b", message.get("imageb"))
+            image_b = None if second is None else read_picture(second, None)
+        except WireError as error:
+            _log.warning("the simulator at %s: %s", self._where, error)
+            return
+        with self._news:
+            self.has_lock_step = "frame" in message
+            self._moment = Moment(telemetry, image, image_b, read_lidar(message), self._laps.lap_times)
+            self._moment_count += 1
+            self._news.notify_all()
+
+
+def _connect(host: str, port: int) -> socket.socket:
+    try:
+        connection = socket.create_connection((host, port), timeout=CONNECT_SECONDS)
+    except OSError as error:
+        raise SimulatorError(
+            f"no simulator answers at {host}:{port} ({error.strerror or error}); start one there, for example with: "
+            f"donkey_sim --port {port}"
+        ) from error
+    connection.settimeout(None)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection

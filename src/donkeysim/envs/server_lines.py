@@ -1,0 +1,140 @@
+"""What a server says, line by line: telemetry as `Moment`, and the original's faults mended."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from donkeysim.core.errors import WireError
+from donkeysim.core.image import decode_picture
+from donkeysim.core.types import ByteArray
+from donkeysim.world.telemetry import LidarPoint, Telemetry
+
+LONGEST_LINE = 16 << 20
+"""A line longer than this is no message [byte]."""
+
+_DECIMAL_COMMA = re.compile(rb'("\w+":-?\d+),(\d+(?:[eE][-+]?\d+)?)(?=[,}])')
+_ALWAYS = ("steering_angle", "throttle", "speed", "time", "pitch", "yaw", "roll")
+_ALWAYS_TRIPLE = ("accel", "gyro")
+_SOMETIMES = ("cte", "gyro_w", "pos_x", "pos_y", "pos_z", "vel_x", "vel_y", "vel_z", "progress_on_shortest_path")
+
+
+class LineSplitter:
+    """Bytes to lines, as they come."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the lines that these bytes complete.
+
+        Raises:
+            WireError: A line does not end.
+        """
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > LONGEST_LINE:
+            raise WireError("it sends lines without end; is it a simulator?")
+        return [line for line in lines if line.strip()]
+
+
+def read_line(line: bytes) -> dict[str, Any]:
+    """Return a message; numbers with a decimal comma, which the original writes in some countries, are mended.
+
+    Raises:
+        WireError: It is not a message.
+    """
+    for text in (line, _DECIMAL_COMMA.sub(rb"\1.\2", line)):
+        try:
+            message = msgspec.json.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+        if isinstance(message, dict) and isinstance(message.get("msg_type"), str):
+            return message
+    raise WireError(f"{line[:80]!a} is not a message of the simulator's protocol.")
+
+
+def read_telemetry(message: dict[str, Any], frame: int, reset_count: int, lap: int) -> Telemetry:
+    """Return the readings of a telemetry message.
+
+    Args:
+        message: As it came.
+        frame: Its number, where the server does not tell.
+        reset_count: Resets so far, where the server does not tell.
+        lap: Start-line crossings since the last reset, where the server does not tell.
+    """
+    fields: dict[str, Any] = {name: _read_number(message, name, 0.0) for name in _ALWAYS}
+    for group in _ALWAYS_TRIPLE:
+        fields |= {f"{group}_{axis}": _read_number(message, f"{group}_{axis}", 0.0) for axis in "xyz"}
+    fields |= {name: _read_number(message, name, None) for name in _SOMETIMES}
+    for name, otherwise in (("frame", frame), ("reset_count", reset_count), ("lap", lap)):
+        fields[name] = int(_read_number(message, name, None) or 0) if name in message else otherwise
+    for name in ("activeNode", "totalNodes"):
+        number = _read_number(message, name, None)
+        fields[name] = None if number is None else int(number)
+    on_road = message.get("on_road")
+    return Telemetry(
+        hit=str(message.get("hit", "none")), on_road=on_road if isinstance(on_road, bool) else None, **fields
+    )
+
+
+def _read_number(message: dict[str, Any], name: str, otherwise: float | None) -> float | None:
+    """Return a finite number, which some servers write as text; what is none counts as missing."""
+    try:
+        value = float(message.get(name, math.nan))
+    except (TypeError, ValueError):
+        value = math.nan
+    return value if math.isfinite(value) else otherwise
+
+
+def read_crossing(message: dict[str, Any]) -> tuple[int, float]:
+    """Return which start line was crossed, and when [s]."""
+    return int(_read_number(message, "starting_line_index", 0.0) or 0), _read_number(message, "timeStamp", 0.0) or 0.0
+
+
+def read_picture(text: Any, shape: tuple[int, int, int] | None) -> ByteArray:
+    """Return a picture of a telemetry message, brought to a shape.
+
+    Args:
+        text: The file as base64.
+        shape: Height, width, channels; None: as it is.
+
+    Raises:
+        WireError: It is no picture.
+    """
+    try:
+        picture = decode_picture(base64.b64decode(text))
+    except (TypeError, ValueError, OSError, binascii.Error) as error:
+        raise WireError(f"its picture cannot be read ({error}).") from error
+    if shape is None:
+        return picture
+    if picture.shape[:2] != shape[:2]:
+        picture = _resize(picture, shape)
+    return picture if shape[2] == 3 else _make_grey(picture)
+
+
+def _resize(picture: ByteArray, shape: tuple[int, int, int]) -> ByteArray:
+    from PIL import Image
+
+    return np.asarray(Image.fromarray(picture).resize((shape[1], shape[0])))
+
+
+def _make_grey(picture: ByteArray) -> ByteArray:
+    from PIL import Image
+
+    return np.asarray(Image.fromarray(picture).convert("L"))[:, :, None]
+
+
+def read_lidar(message: dict[str, Any]) -> list[LidarPoint] | None:
+    """Return the rays of a telemetry message; None when the lidar is off. The original writes null for no rays."""
+    if "lidar" not in message:
+        return None
+    try:
+        return msgspec.convert(message["lidar"] or [], list[LidarPoint])
+    except msgspec.ValidationError:
+        return []

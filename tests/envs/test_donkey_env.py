@@ -1,0 +1,189 @@
+"""The original's environments: ids, spaces, `info`, reward and end of an episode, repeatable and in this process."""
+
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import donkeysim  # noqa: F401  (registers the ids)
+from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
+from donkeysim.envs.donkey_env import DonkeyEnv
+from donkeysim.envs.registration import SCENE_BY_ID
+from donkeysim.world.tracks import list_scenes
+
+LIDAR = {"lidar_config": {"deg_per_sweep_inc": 10, "deg_ang_delta": -1, "num_sweeps_levels": 2}}
+BUILT = [name for name, scene in SCENE_BY_ID.items() if scene in list_scenes()]
+MISSING = [name for name, scene in SCENE_BY_ID.items() if scene not in list_scenes()]
+
+
+@pytest.fixture(scope="module")
+def env():
+    env = gymnasium.make("donkey-generated-track-v0").unwrapped
+    yield env
+    env.close()
+
+
+def drive(env, step_count, seed=0):
+    records = [env.reset(seed=seed)[0].tobytes()]
+    for index in range(step_count):
+        observation, reward, over, _, info = env.step([0.4 * np.sin(index / 4), 0.5])
+        records.append((observation.tobytes(), reward, over, info["pos"], info["accel"], info["gyro"]))
+    return records
+
+
+@pytest.mark.parametrize("order", ["donkeysim, gymnasium", "gymnasium, donkeysim"])
+def test_the_ids_are_there_whichever_is_imported_first(order):
+    script = f"import {order}; print(sum('donkey-' in name for name in gymnasium.registry))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "22"
+
+
+def test_importing_the_package_does_not_import_gymnasium():
+    script = "import sys, donkeysim; print('gymnasium' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_gymnasium_finds_nothing_wrong(name):
+    env = gymnasium.make(f"donkeysim/{name}", disable_env_checker=True)
+    check_env(env.unwrapped, skip_render_check=True)
+    env.close()
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_an_id_without_its_scene_says_so(name):
+    with pytest.raises(SceneError, match=SCENE_BY_ID[name]):
+        gymnasium.make(name)
+
+
+def test_spaces_follow_the_conf():
+    env = DonkeyEnv(conf={"steer_limit": 0.5, "throttle_min": -0.2, "throttle_max": 0.8, "cam_resolution": (60, 80, 1)})
+    assert np.allclose(env.action_space.low, [-0.5, -0.2])
+    assert np.allclose(env.action_space.high, [0.5, 0.8])
+    observation, _ = env.reset()
+    assert observation.shape == env.observation_space.shape == (60, 80, 1)
+    env.close()
+
+
+def test_a_step_is_a_twentieth_of_a_second_times_the_frame_skip(env):
+    env.reset()
+    env.step([0.0, 0.3])
+    assert env.telemetry.time == pytest.approx(0.05)
+    skipping = DonkeyEnv(conf={"frame_skip": 4})
+    skipping.reset()
+    skipping.step([0.0, 0.3])
+    assert skipping.telemetry.time == pytest.approx(0.2)
+    skipping.close()
+
+
+def test_a_seeded_episode_is_repeatable_bit_for_bit(env):
+    assert drive(env, 40, seed=5) == drive(env, 40, seed=5)
+    other = DonkeyEnv()
+    assert drive(other, 40, seed=5) == drive(env, 40, seed=5)
+    other.close()
+
+
+def test_observations_are_copies(env):
+    first, _ = env.reset()
+    before = first.copy()
+    for _ in range(20):
+        last = env.step([0.5, 1.0])[0]
+    assert np.array_equal(first, before)
+    assert not np.shares_memory(first, last)
+
+
+def test_info_holds_what_the_original_holds():
+    env = DonkeyEnv(conf=LIDAR | {"cam_config_b": {"fov": 60}})
+    _, info = env.reset()
+    assert set(info) == {
+        *("pos", "cte", "speed", "forward_vel", "hit", "gyro", "accel", "vel", "lidar", "car"),
+        *("last_lap_time", "lap_count", "image_b"),
+    }
+    assert info["lidar"].shape == (72,)
+    assert ((info["lidar"] == -1.0) | (info["lidar"] > 0.0)).all()
+    assert info["image_b"].shape == (120, 160, 3)
+    assert env.step([0.0, 0.5])[4]["hit"] == "none"
+    env.close()
+
+
+def test_the_lidar_is_an_empty_list_when_it_is_off(env):
+    assert env.reset()[1]["lidar"] == []
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_leaving_the_road_on_either_side_ends_the_episode(side):
+    env = DonkeyEnv(conf={"max_cte": 4.0})
+    _, info = env.reset()
+    for _ in range(200):
+        _, reward, over, truncated, info = env.step([side, 0.4])
+        assert not truncated
+        if over:
+            break
+        expected = (1.0 - abs(info["cte"]) / 4.0) * info["forward_vel"]
+        assert reward == pytest.approx(expected if info["forward_vel"] > 0.0 else info["forward_vel"])
+    assert over
+    assert abs(info["cte"]) > 4.0 or info["hit"] != "none"
+    assert reward == -1.0
+    env.close()
+
+
+def test_the_reward_goes_by_this_step_s_velocity(env):
+    env.reset()
+    _, reward, _, _, info = env.step([0.0, 1.0])
+    assert info["forward_vel"] == pytest.approx(env.telemetry.vel_z)
+    assert reward > 0.0
+
+
+def test_positive_steering_turns_right(env):
+    env.reset()
+    for _ in range(20):
+        env.step([1.0, 0.3])
+    assert env.telemetry.gyro_y > 0.1
+
+
+def test_the_view_from_behind_is_drawn_on_request():
+    env = gymnasium.make("donkey-generated-track-v0", render_mode="rgb_array")
+    env.reset()
+    assert env.render().shape == (360, 640, 3)
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("conf", "words"),
+    [
+        ({"max_ctee": 5}, "did you mean 'max_cte'"),
+        ({"maxCte": 5}, "'max_cte' now"),
+        ({"degPerSweepInc": 5}, "'deg_per_sweep_inc' now"),
+        ({"cam_config": {"fow": 80}}, "'fov'"),
+        ({"lidar_config": {"maxRange": 80}}, "'max_range' now"),
+        ({"cam_config": 80}, "must be a dict"),
+        ({"cam_resolution": (120, 160)}, "height, width, channels"),
+        ({"cam_resolution": (120, 160, 3), "img_w": 80}, "differ"),
+        ({"frame_skip": 0}, "frame_skip"),
+        ({"throttle_min": 0.5, "throttle_max": 0.2}, "other way round"),
+        ({"body_style": "f1", "body_rgb": 7}, "body_rgb"),
+        ({"fov": "wide"}, "fov"),
+        ({"log_level": "LOUD"}, "log_level"),
+    ],
+)
+def test_an_impossible_conf_is_refused_with_what_is_possible(conf, words):
+    with pytest.raises(DonkeySimError, match=words.replace("(", r"\(")):
+        DonkeyEnv(conf=conf)
+
+
+@pytest.mark.parametrize("action", [[0.0], [0.0, float("nan")], [0.0, 0.0, 0.0, 0.0]])
+def test_an_impossible_action_is_refused(env, action):
+    env.reset()
+    with pytest.raises(SpecError, match="steering and throttle"):
+        env.step(action)
+
+
+def test_stepping_before_the_first_reset_is_refused():
+    env = DonkeyEnv()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step([0.0, 0.0])
+    env.close()
