@@ -1,0 +1,100 @@
+// Which records are deleted, and the steps that led there; every step is saved at once.
+
+const MOST_STEPS = 500;
+
+/** Spans [first, last] of a row of flags. */
+export function listSpans(flags) {
+  const spans = [];
+  for (let at = 0; at < flags.length; at += 1) {
+    if (!flags[at]) continue;
+    const first = at;
+    while (at + 1 < flags.length && flags[at + 1]) at += 1;
+    spans.push([first, at]);
+  }
+  return spans;
+}
+
+export class Deletions {
+  /**
+   * @param {(state: "saved" | "busy" | "bad") => void} onState
+   * @param {() => void} onChange called when other records are deleted than before
+   * @param {(sentence: string) => void} onRefusal the change was not saved and is taken back
+   */
+  constructor({ onState, onChange, onRefusal }) {
+    Object.assign(this, { onState, onChange, onRefusal });
+    this.undoSteps = [];
+    this.redoSteps = [];
+    this.flags = new Uint8Array(0);
+    this.isBusy = false;
+  }
+
+  /** Take what the tub says; steps made before it changed elsewhere are forgotten. */
+  load(count, state) {
+    if (state.revision !== this.revision || count !== this.flags.length) {
+      this.undoSteps = [];
+      this.redoSteps = [];
+    }
+    this.take(state, count);
+  }
+
+  take(state, count = this.flags.length) {
+    this.revision = state.revision;
+    this.flags = new Uint8Array(count);
+    for (const [first, last] of state.deleted) this.flags.fill(1, first, last + 1);
+    this.spans = listSpans(this.flags);
+    this.onChange();
+  }
+
+  get deletedCount() { return this.spans.reduce((sum, [first, last]) => sum + last - first + 1, 0); }
+
+  /** Delete or restore the records `first` to `last`; returns whether anything changes. */
+  set(first, last, isDeleted) {
+    if (this.isBusy) return false;
+    const flags = this.flags.slice();
+    flags.fill(isDeleted ? 1 : 0, first, last + 1);
+    if (flags.every((flag, position) => flag === this.flags[position])) return false;
+    this.step(listSpans(flags), this.undoSteps, () => { this.redoSteps = []; });
+    return true;
+  }
+
+  undo() { this.move(this.undoSteps, this.redoSteps); }
+
+  redo() { this.move(this.redoSteps, this.undoSteps); }
+
+  move(from, to) {
+    if (from.length && !this.isBusy) this.step(from.at(-1), to, () => from.pop());
+  }
+
+  /** Save `spans`; when that went well, remember what was before among `past`. */
+  async step(spans, past, onSaved) {
+    const before = this.spans;
+    this.isBusy = true;
+    this.onState("busy");
+    const { state, error } = await save({ deleted: spans, count: this.flags.length, revision: this.revision });
+    this.isBusy = false;
+    if (error) {
+      this.onState("bad");
+      this.onRefusal(error);
+      return;
+    }
+    onSaved();
+    past.push(before);
+    if (past.length > MOST_STEPS) past.shift();
+    this.take(state);
+    this.onState("saved");
+  }
+}
+
+async function save(wanted) {
+  try {
+    const response = await fetch("/deleted", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(wanted),
+    });
+    const answer = await response.json();
+    return response.ok ? { state: answer } : { error: answer.error };
+  } catch {
+    return { error: "The tub cannot be reached: donkey tubclean was stopped. Start it again." };
+  }
+}

@@ -1,0 +1,231 @@
+"""The page of `donkey tubclean`: look through a drive like a film, cut stretches out, put them back.
+
+=====================  ===========================================================================================
+`GET /`                the page
+`GET /summary`         `Summary` as JSON; reads the tub anew when it has grown
+`GET /times`           when each record was recorded [s], float64, little endian
+`GET /numbers/KEY`     a key's values, float32, little endian, nan where there is none
+`GET /pictures`        `?first=N&count=N`: the pictures of a stretch, each after its length (uint32; 0: none)
+`POST /deleted`        `Deletion`: make these the deleted stretches; saved at once, answers the new `DeletedState`
+=====================  ===========================================================================================
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+
+from donkeysim.core.errors import DonkeySimError, TubError, describe_unknown
+from donkeysim.tub.edit import change_deleted
+from donkeysim.tub.overview import TubOverview, group_positions, read_overview
+from donkeysim.tub.reader import TubReader
+from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.headers import PageHeaders
+from donkeysim.web.origin import OriginCheck
+
+PAGES = Path(__file__).parent / "pages" / "tub"
+
+PICTURE_LIMIT = 256
+"""Most pictures in one answer."""
+
+BODY_LIMIT = 4 * 1024 * 1024
+"""Longest body of a POST [byte]; a tub of 100,000 records with every other one deleted needs 0.8 MB."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Session(msgspec.Struct):
+    """A drive: its id and the positions of its first and last record."""
+
+    id: str
+    first: int
+    last: int
+
+
+class DeletedState(msgspec.Struct):
+    """Which stretches (first, last) are deleted, and a number that changes with them."""
+
+    deleted: list[tuple[int, int]]
+    revision: int
+
+
+class Summary(msgspec.Struct):
+    """What the page needs to begin."""
+
+    name: str
+    path: str
+    count: int
+    keys: list[str]
+    sessions: list[Session]
+    can_change: bool
+    state: DeletedState
+
+
+class Deletion(msgspec.Struct, forbid_unknown_fields=True):
+    """The stretches that are to be deleted, among the first `count` records, instead of those of `revision`."""
+
+    deleted: list[tuple[int, int]]
+    count: int
+    revision: int
+
+
+def create_app(path: str | Path) -> Starlette:
+    """Return the page of one tub as an ASGI app.
+
+    Raises:
+        TubError: This is no tub.
+    """
+    page = TubPage(path)
+    return Starlette(
+        routes=[
+            Route("/", page.show_page),
+            Route("/summary", page.show_summary),
+            Route("/times", page.show_times),
+            Route("/numbers/{key:path}", page.show_numbers),
+            Route("/pictures", page.show_pictures),
+            Route("/deleted", page.set_deleted, methods=["POST"]),
+            Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
+            Mount("/pages", PageFiles(directory=PAGES)),
+        ],
+        middleware=[Middleware(PageHeaders), Middleware(OriginCheck)],
+        exception_handlers={DonkeySimError: _answer_refusal},
+    )
+
+
+class TubPage:
+    """The page's endpoints over one tub."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path).expanduser().absolute()
+        self._overview = read_overview(TubReader(self._path))
+        self._signature = _sign_files(self._path)
+
+    async def show_page(self, _request: Request) -> Response:
+        """Answer the page itself."""
+        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
+
+    async def show_summary(self, _request: Request) -> Response:
+        """Answer the tub's outline."""
+        return await run_in_threadpool(self._summarise)
+
+    async def show_times(self, _request: Request) -> Response:
+        """Answer when each record was recorded."""
+        return _answer_bytes(self._overview.times.astype("<f8").tobytes())
+
+    async def show_numbers(self, request: Request) -> Response:
+        """Answer the values of one key."""
+        key, numbers = request.path_params["key"], self._overview.numbers
+        if key not in numbers:
+            raise TubError(describe_unknown("numeric key", key, numbers))
+        return _answer_bytes(numbers[key].astype("<f4").tobytes())
+
+    async def show_pictures(self, request: Request) -> Response:
+        """Answer the pictures of a stretch."""
+        try:
+            first, count = (int(request.query_params[name]) for name in ("first", "count"))
+        except (KeyError, ValueError) as error:
+            raise TubError("pictures are asked for by ?first=N&count=N with whole numbers.") from error
+        paths = self._overview.list_picture_paths(first, min(count, PICTURE_LIMIT))
+        return _answer_bytes(await run_in_threadpool(_pack_pictures, paths))
+
+    async def set_deleted(self, request: Request) -> Response:
+        """Save which records are deleted."""
+        wanted = _decode_deletion(await _read_body(request))
+        state = await run_in_threadpool(save_deletion, self._path, wanted)
+        return _answer_json(state)
+
+    def _summarise(self) -> Response:
+        signature = _sign_files(self._path)
+        tub = TubReader(self._path)
+        if signature != self._signature:
+            self._overview, self._signature = read_overview(tub), signature
+        overview: TubOverview = self._overview
+        summary = Summary(
+            self._path.name,
+            str(self._path),
+            overview.count,
+            sorted(overview.numbers),
+            [Session(span.session_id, span.first, span.last) for span in overview.sessions],
+            not tub.is_old_format,
+            describe_deleted(tub.deleted_indexes),
+        )
+        return _answer_json(summary)
+
+
+def describe_deleted(positions: Collection[int]) -> DeletedState:
+    """Return deleted positions as stretches, and the number that stands for them."""
+    spans = group_positions(positions)
+    return DeletedState(spans, zlib.crc32(_encode(spans)))
+
+
+def save_deletion(path: Path, wanted: Deletion) -> DeletedState:
+    """Save what the page wants deleted, provided that it knew what was deleted before.
+
+    Raises:
+        TubError: Somebody else has changed the tub, is writing to it, or it cannot be written to.
+    """
+
+    def change(deleted: set[int], count: int) -> set[int]:
+        if describe_deleted(deleted).revision != wanted.revision:
+            raise TubError("the tub was changed by somebody else meanwhile; look again before you go on.")
+        end = min(wanted.count, count)
+        inside = {position for first, last in wanted.deleted for position in range(max(first, 0), min(last + 1, end))}
+        return inside | {position for position in deleted if position >= end}
+
+    return describe_deleted(change_deleted(path, change))
+
+
+def _decode_deletion(body: bytes) -> Deletion:
+    try:
+        return msgspec.json.decode(body, type=Deletion)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise TubError(f"the page asked for something that does not exist: {error}.") from error
+
+
+def _sign_files(path: Path) -> tuple[tuple[str, int], ...]:
+    """Return what changes when a tub grows: its catalogs and their sizes, or how many files an old one has."""
+    catalogs = sorted((file.name, file.stat().st_size) for file in path.glob("catalog_*.catalog"))
+    return tuple(catalogs) or (("files", len(list(path.glob("record_*.json")))),)
+
+
+def _pack_pictures(paths: Iterable[Path | None]) -> bytes:
+    parts: list[bytes] = []
+    for path in paths:
+        try:
+            content = path.read_bytes() if path else b""
+        except OSError:
+            content = b""
+        parts += [np.uint32(len(content)).astype("<u4").tobytes(), content]
+    return b"".join(parts)
+
+
+async def _read_body(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_LIMIT:
+            raise TubError(f"the request is longer than {BODY_LIMIT} bytes; delete fewer separate stretches.")
+    return bytes(body)
+
+
+def _answer_bytes(content: bytes) -> Response:
+    return Response(content, media_type="application/octet-stream")
+
+
+def _answer_json(value: Any) -> Response:
+    return Response(_encode(value), media_type="application/json")
+
+
+async def _answer_refusal(_request: Request, error: Exception) -> Response:
+    return Response(_encode({"error": str(error)}), status_code=409, media_type="application/json")

@@ -1,0 +1,93 @@
+"""A whole tub at a glance: its numbers as arrays by position, its sessions, its deleted stretches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from donkeysim.core.types import Float32Array, FloatArray
+from donkeysim.tub.reader import IMAGE_KEY, TubReader, TubRecord
+
+
+@dataclass(frozen=True)
+class SessionSpan:
+    """A stretch of records of one drive, both ends included."""
+
+    session_id: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class TubOverview:
+    """Everything about a tub but its pictures.
+
+    Attributes:
+        count: Positions, deleted ones too.
+        numbers: Each numeric key's values by position, shape [count]; nan where a record has none.
+        times: When each was recorded since the first [s], shape [count]; never goes back.
+        records: The record at each position, None where its line is broken.
+        sessions: The drives in order.
+    """
+
+    count: int
+    numbers: dict[str, Float32Array]
+    times: FloatArray
+    records: list[TubRecord | None]
+    sessions: list[SessionSpan]
+
+    def list_picture_paths(self, first: int, count: int) -> list[Path | None]:
+        """Return where the pictures of `count` records from `first` on lie; None where there is none."""
+        wanted = self.records[max(first, 0) : max(first, 0) + max(count, 0)]
+        return [record.locate_image() if record and IMAGE_KEY in record.values else None for record in wanted]
+
+
+def read_overview(tub: TubReader) -> TubOverview:
+    """Read a whole tub once, its pictures aside."""
+    found = list(tub.iterate_all())
+    count = found[-1].position + 1 if found else 0
+    records: list[TubRecord | None] = [None] * count
+    for record in found:
+        records[record.position] = record
+    return TubOverview(count, _gather_numbers(found, count), _gather_times(records), records, _find_sessions(found))
+
+
+def group_positions(positions: Collection[int]) -> list[tuple[int, int]]:
+    """Return positions as stretches (first, last), both included, in order."""
+    spans: list[tuple[int, int]] = []
+    for position in sorted(positions):
+        if spans and spans[-1][1] == position - 1:
+            spans[-1] = (spans[-1][0], position)
+        else:
+            spans.append((position, position))
+    return spans
+
+
+def _gather_numbers(records: Iterable[TubRecord], count: int) -> dict[str, Float32Array]:
+    numbers: dict[str, Float32Array] = {}
+    for record in records:
+        for key, value in record.values.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                column = numbers.get(key)
+                if column is None:
+                    column = numbers[key] = np.full(count, np.nan, np.float32)
+                column[record.position] = value
+    return numbers
+
+
+def _gather_times(records: list[TubRecord | None]) -> FloatArray:
+    stamps = np.array([record.timestamp_ms if record else 0 for record in records], np.float64) / 1000
+    return np.maximum.accumulate(stamps) - stamps[:1] if len(stamps) else stamps
+
+
+def _find_sessions(records: Iterable[TubRecord]) -> list[SessionSpan]:
+    spans: list[SessionSpan] = []
+    for record in records:
+        if spans and spans[-1].session_id == record.session_id:
+            spans[-1] = SessionSpan(record.session_id, spans[-1].first, record.position)
+        else:
+            spans.append(SessionSpan(record.session_id, record.position, record.position))
+    return spans

@@ -1,0 +1,188 @@
+"""The tub page in a real browser: scrub, play, mark, delete, undo, on a desktop and on a phone."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+
+import chromium
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from donkeysim.tub.edit import delete_range
+from donkeysim.tub.reader import TubReader
+from tub.drives import write_tub
+
+pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+
+COUNT = 400
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        browser = chromium.launch(playwright)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tub(tmp_path):
+    path = write_tub(tmp_path / "data", COUNT)
+    return write_tub(path, 100)
+
+
+@pytest.fixture
+def address(tub):
+    command = [sys.executable, "-m", "donkeysim", "tubclean", str(tub), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield re.search(r"http://\S+", process.stdout.readline())[0]
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+
+
+@pytest.fixture
+def page(browser, address):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(address)
+    expect(page.locator("body")).to_have_attribute("data-state", "ready")
+    yield page
+    context.close()
+    assert errors == []
+
+
+def shown_position(page):
+    return int(page.locator("#picture").get_attribute("data-position") or -1)
+
+
+def wait_for_position(page, wanted, timeout=5.0):
+    end = time.monotonic() + timeout
+    while shown_position(page) != wanted:
+        assert time.monotonic() < end, f"the picture of record {shown_position(page)} instead of {wanted}"
+        page.wait_for_timeout(20)
+
+
+def drag(page, selector, start, end):
+    box = page.locator(selector).bounding_box()
+    page.mouse.move(box["x"] + start * box["width"], box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + end * box["width"], box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+
+
+def read_deleted(path):
+    """Return deleted positions straight from the manifest."""
+    return json.loads((path / "manifest.json").read_text().split("\n")[4])["deleted_indexes"]
+
+
+def wait_for_deleted(path, wanted, page):
+    end = time.monotonic() + 5
+    while read_deleted(path) != wanted:
+        assert time.monotonic() < end, read_deleted(path)
+        page.wait_for_timeout(20)
+
+
+def test_keys_step_and_pictures_follow(page):
+    wait_for_position(page, 0)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    wait_for_position(page, 21)
+    page.keyboard.press("End")
+    wait_for_position(page, COUNT + 99)
+    expect(page.locator("#jump")).to_have_value(str(COUNT + 99))
+    page.fill("#jump", "250")
+    page.press("#jump", "Enter")
+    wait_for_position(page, 250)
+    grey = page.evaluate("document.getElementById('picture').getContext('2d').getImageData(4, 4, 1, 1).data[0]")
+    assert abs(grey - 250 * 7 % 256) < 4
+
+
+def test_scrubbing_and_choosing_a_drive_go_there(page):
+    drag(page, "#overview", 0.1, 0.5)
+    wait_for_position(page, 250)
+    page.select_option("#session", index=1)
+    wait_for_position(page, COUNT)
+
+
+def test_it_plays_like_a_film_and_skips_what_is_deleted(page, tub):
+    delete_range(tub, 5, 450)
+    page.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(page.locator("#totals")).to_contain_text("446 deleted")
+    page.select_option("#speed", "4")
+    page.keyboard.press("Space")
+    expect(page.locator("body")).to_have_attribute("data-playing", "true")
+    end = time.monotonic() + 8
+    seen = set()
+    while page.locator("body").get_attribute("data-playing") == "true":
+        assert time.monotonic() < end
+        seen.add(shown_position(page))
+        page.wait_for_timeout(20)
+    wait_for_position(page, COUNT + 99)
+    assert len(seen) > 8
+    assert not seen & set(range(6, 450))
+
+
+def test_delete_restore_undo_redo_are_saved_at_once(page, tub):
+    for _ in range(10):
+        page.keyboard.press("Shift+ArrowRight")
+    wait_for_position(page, 200)
+    drag(page, "#zoom", 0.25, 0.4)
+    first, last = map(int, re.match(r"(\d+) to (\d+)", page.inner_text("#marked")).groups())
+    assert 100 < first < last < 200
+    page.click("#delete")
+    wait_for_deleted(tub, list(range(first, last + 1)), page)
+    expect(page.locator("#saved")).to_have_text("Saved")
+    expect(page.locator("#totals")).to_contain_text(f"{last - first + 1} deleted")
+    page.keyboard.press("[")
+    wait_for_position(page, first)
+    expect(page.locator("#cut")).to_be_visible()
+    page.keyboard.press("i")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("o")
+    page.keyboard.press("r")
+    wait_for_deleted(tub, list(range(first + 2, last + 1)), page)
+    page.keyboard.press("Control+z")
+    wait_for_deleted(tub, list(range(first, last + 1)), page)
+    expect(page.locator("#saved")).to_have_text("Saved")
+    page.keyboard.press("Control+z")
+    wait_for_deleted(tub, [], page)
+    expect(page.locator("#undo")).to_be_disabled()
+    page.click("#redo")
+    wait_for_deleted(tub, list(range(first, last + 1)), page)
+    assert len(TubReader(tub)) == COUNT + 100 - (last - first + 1)
+
+
+def test_a_phone_marks_and_deletes_with_buttons(browser, address, tub):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page = context.new_page()
+    page.goto(address)
+    expect(page.locator("body")).to_have_attribute("data-state", "ready")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.tap("#mark-start")
+    for _ in range(3):
+        page.tap("#forward")
+    page.tap("#mark-end")
+    page.tap("#delete")
+    wait_for_deleted(tub, [0, 1, 2, 3], page)
+    page.tap("#undo")
+    wait_for_deleted(tub, [], page)
+    context.close()
+
+
+def test_a_stopped_program_is_told(browser, address, tub):
+    page = browser.new_page()
+    page.goto(address)
+    expect(page.locator("body")).to_have_attribute("data-state", "ready")
+    page.route("**/deleted", lambda route: route.abort())
+    page.keyboard.press("i")
+    page.keyboard.press("Delete")
+    expect(page.locator("#toast")).to_contain_text("donkey tubclean was stopped")
+    assert read_deleted(tub) == []
+    page.close()
