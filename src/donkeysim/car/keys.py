@@ -46,7 +46,7 @@ class Whole:
         return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
 
     def __str__(self) -> str:
-        return f"a whole number from {self.least} to {self.most}"
+        return f"a whole number from {self.least}" + (f" to {self.most}" if self.most < 1_000_000_000 else "")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ every line below waits behind a "#". What a key takes is told by the guide and, 
 import os
 
 # ---- Paths
-CAR_PATH = PACKAGE_PATH = os.path.dirname(os.path.realpath(__file__))  # this folder
+CAR_PATH = PACKAGE_PATH = os.path.dirname(os.path.realpath(__file__))  # this folder, under both names of the original
 DATA_PATH = os.path.join(CAR_PATH, "data")  # where drives are recorded
-MODELS_PATH = os.path.join(CAR_PATH, "models")  # where pilots without a path are saved, and the page looks for pilots
+MODELS_PATH = os.path.join(CAR_PATH, "models")  # pilots that the page offers, and those trained without --model
 
 # ---- Vehicle loop
 DRIVE_LOOP_HZ = 20  # loops per second; each records at most one picture
@@ -34,7 +34,7 @@ GYM_CONF = {  # how the car looks and who drives it; also the camera, as the ori
     "bio": "I race robots.",
 }
 SIM_HOST = "127.0.0.1"  # where the simulator listens when DONKEY_SIM_PATH is "remote"
-SIM_PORT = 9091  # and on which port; a simulator started by DONKEY_SIM_PATH is told to listen there
+SIM_PORT = 9091  # its port; a simulator started by DONKEY_SIM_PATH is told to listen there
 SIM_ARTIFICIAL_LATENCY = 0  # milliseconds by which pictures are late, and controls too, as over a slow network
 SIM_SEED = 0  # of every random number of the simulator
 SIM_RECORD_LOCATION = False  # record pos/pos_x, pos_y, pos_z, pos/speed, pos/cte
@@ -44,7 +44,7 @@ SIM_RECORD_LIDAR = False  # record lidar/dist_array
 
 # ---- Control page
 WEB_CONTROL_HOST = "127.0.0.1"  # "0.0.0.0": phones in this network may drive too, with the token that is printed
-WEB_CONTROL_PORT = int(os.getenv("WEB_CONTROL_PORT", "8887"))  # http://localhost:8887/drive
+WEB_CONTROL_PORT = int(os.getenv("WEB_CONTROL_PORT", "8887"))  # port of http://localhost:8887/drive
 WEB_CONTROL_TLS = False  # serve over https, with a certificate of our own; phones need it for tilt control
 WEB_INIT_MODE = "user"  # who drives at the start: "user", "local_angle" (pilot steers) or "local" (pilot drives)
 SHOW_PILOT_IMAGE = False  # show the pilot's transformed picture while it drives
@@ -69,7 +69,7 @@ METADATA = []  # pairs (key, value) written into the tub, as --meta key:value do
 # ---- Driving with a pilot
 AI_THROTTLE_MULT = 1.0  # the pilot's throttle times this
 AI_LAUNCH_DURATION = 0.0  # seconds of launch throttle when the pilot takes over; 0.0: no launch
-AI_LAUNCH_THROTTLE = 0.0  # that throttle
+AI_LAUNCH_THROTTLE = 0.0  # throttle of a launch
 AI_LAUNCH_ENABLE_BUTTON = "R2"  # joystick button that arms the launch
 AI_LAUNCH_KEEP_ENABLED = False  # launch each time the pilot takes over, without arming
 
@@ -94,7 +94,7 @@ TRAIN_FILTER = None  # a function of a record, true for those to train with
 TRAIN_BEHAVIORS = False  # record and train which of BEHAVIOR_LIST is on
 BEHAVIOR_LIST = ["Left_Lane", "Right_Lane"]  # what a behavior pilot can be told to do
 TRAIN_LOCALIZER = False  # record and train in which of NUM_LOCATIONS parts of the track the car is
-NUM_LOCATIONS = 10
+NUM_LOCATIONS = 10  # parts of the track that a localizer pilot tells apart
 
 # ---- Pictures: augmented in training only, transformed in driving too
 AUGMENTATIONS = []  # of "BRIGHTNESS", "BLUR", each on every second picture
@@ -103,29 +103,29 @@ AUG_BLUR_RANGE = (0, 3)  # standard deviation of the blur in pixels, from, to
 TRANSFORMATIONS = []  # before augmentation, in this order, for example ["CROP", "RGB2GRAY", "GRAY2RGB"]
 POST_TRANSFORMATIONS = []  # after augmentation
 ROI_CROP_TOP = 45  # CROP: rows to black out at the top
-ROI_CROP_BOTTOM = 0  # at the bottom
-ROI_CROP_RIGHT = 0  # columns to black out at the right
-ROI_CROP_LEFT = 0  # at the left
-ROI_TRAPEZE_LL = 0  # TRAPEZE: columns of its corners lower left,
-ROI_TRAPEZE_LR = 160  # lower right,
-ROI_TRAPEZE_UL = 20  # upper left,
-ROI_TRAPEZE_UR = 140  # upper right; TRAPEZE_EDGE counts right columns from the right edge
-ROI_TRAPEZE_MIN_Y = 60  # row of its upper edge
-ROI_TRAPEZE_MAX_Y = 120  # row of its lower edge; TRAPEZE_EDGE counts it from the bottom
+ROI_CROP_BOTTOM = 0  # CROP: rows to black out at the bottom
+ROI_CROP_RIGHT = 0  # CROP: columns to black out at the right
+ROI_CROP_LEFT = 0  # CROP: columns to black out at the left
+ROI_TRAPEZE_LL = 0  # TRAPEZE: column of its lower left corner
+ROI_TRAPEZE_LR = 160  # TRAPEZE: column of its lower right corner; TRAPEZE_EDGE: from the right edge
+ROI_TRAPEZE_UL = 20  # TRAPEZE: column of its upper left corner
+ROI_TRAPEZE_UR = 140  # TRAPEZE: column of its upper right corner; TRAPEZE_EDGE: from the right edge
+ROI_TRAPEZE_MIN_Y = 60  # TRAPEZE: row of its upper edge
+ROI_TRAPEZE_MAX_Y = 120  # TRAPEZE: row of its lower edge; TRAPEZE_EDGE: from the bottom
 CANNY_LOW_THRESHOLD = 60  # CANNY: an edge goes on while it is steeper than this
-CANNY_HIGH_THRESHOLD = 110  # and begins where it is steeper than this
-CANNY_APERTURE = 3  # size of its filter: 3, 5 or 7
+CANNY_HIGH_THRESHOLD = 110  # CANNY: an edge begins where it is steeper than this
+CANNY_APERTURE = 3  # CANNY: size of its filter
 BLUR_KERNEL = 5  # BLUR: width of its filter, odd
-BLUR_KERNEL_Y = None  # its height, when another than the width
-BLUR_GAUSSIAN = True  # False: plain mean
-RESIZE_WIDTH = 160  # RESIZE: to this width
-RESIZE_HEIGHT = 120  # and height
-SCALE_WIDTH = 1.0  # SCALE: width times this
-SCALE_HEIGHT = None  # height times this, when another than the width
+BLUR_KERNEL_Y = None  # BLUR: height of its filter, when another than the width
+BLUR_GAUSSIAN = True  # BLUR: weighted by a Gaussian; False: plain mean
+RESIZE_WIDTH = 160  # RESIZE: width of the new picture
+RESIZE_HEIGHT = 120  # RESIZE: its height
+SCALE_WIDTH = 1.0  # SCALE: the width times this
+SCALE_HEIGHT = None  # SCALE: the height times this, when another than the width
 
 # ---- Terminal
 HAVE_CONSOLE_LOGGING = True  # write to the terminal what happens
 LOGGING_LEVEL = "INFO"  # DEBUG, INFO, WARNING, ERROR, CRITICAL
 LOGGING_FORMAT = "%(message)s"  # a format of Python's logging
 SHOW_FPS = False  # print how many loops per second were driven
-FPS_DEBUG_INTERVAL = 10  # every so many seconds
+FPS_DEBUG_INTERVAL = 10  # seconds between two such lines
