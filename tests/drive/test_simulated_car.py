@@ -1,11 +1,21 @@
 """The simulated car is one part of the vehicle: controls in; picture, readings, lap times and record channels out."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.drive.simulated_car import list_record_channels, make_simulated_car
+from donkeysim.sim import simulator
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _share_scenes():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulator, "load_scene", functools.cache(simulator.load_scene))
+        yield
 
 
 def make_config(**values):

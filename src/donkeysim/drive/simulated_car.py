@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.kernel import count_cached_kernels
@@ -24,6 +24,7 @@ from donkeysim.envs.registration import SCENE_BY_ID
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
+    from donkeysim.drive.remote_car import RemoteSimulatedCar
     from donkeysim.world.telemetry import Telemetry
 
 _GROUPS = {
@@ -48,18 +49,6 @@ READY_PATIENCE = 0.1
 """How long one loop waits for the simulator to be ready [s]; the loop must stay able to end."""
 
 _log = logging.getLogger("donkeysim.car")
-
-
-class SimulatedCar(Protocol):
-    """What the vehicle needs of a simulated car; see `SimulatorSettings.outputs` for what `run` returns."""
-
-    threaded: bool
-
-    def halt(self) -> None:
-        """Make the car stand still; the loop has ended."""
-
-    def shutdown(self) -> None:
-        """Let go of the simulator."""
 
 
 @dataclass(frozen=True)
@@ -165,14 +154,16 @@ def _leave_out_size(table: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if key not in sizes}
 
 
-def make_simulated_car(config: Config) -> BuiltInSimulatedCar:
-    """Return the car that a config describes.
+def make_simulated_car(config: Config) -> BuiltInSimulatedCar | RemoteSimulatedCar:
+    """Return the car that a config describes; one whose simulator is another program is on its track already.
 
     Raises:
         DonkeySimError: The config is not possible, or there is no such simulator.
     """
+    from donkeysim.drive.remote_car import RemoteSimulatedCar
+
     settings = read_settings(config)
-    return BuiltInSimulatedCar(settings)
+    return RemoteSimulatedCar(settings) if settings.is_remote else BuiltInSimulatedCar(settings)
 
 
 class BuiltInSimulatedCar:

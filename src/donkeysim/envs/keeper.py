@@ -38,7 +38,8 @@ def _own_group() -> dict[str, object]:
 
 def _end_with_parent(process: subprocess.Popen[bytes]) -> None:
     """End the program when the process that started us has ended or let go, which closes our standard input."""
-    sys.stdin.buffer.read()
+    while os.read(0, 4096):  # not sys.stdin, whose lock would be held when this process ends
+        pass
     end_group(process, signal.SIGTERM)
     try:
         process.wait(PATIENCE)

@@ -26,7 +26,8 @@ def main() -> None:
 
 def _leave_with_parent() -> None:
     """End this process when the one that started it has ended, which closes our standard input."""
-    sys.stdin.read()
+    while os.read(0, 4096):  # not sys.stdin, whose lock would be held when this process ends
+        pass
     os._exit(1)
 
 

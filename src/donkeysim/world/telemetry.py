@@ -34,8 +34,8 @@ class Telemetry(msgspec.Struct, kw_only=True, omit_defaults=True):
         pitch: Euler X [degree, 0 to 360], + = nose down.
         yaw: Euler Y, + = clockwise seen from above.
         roll: Euler Z, + = right side up.
-        cte: Signed distance to the path [U], + = right of it. None: not sent (as all optional ones; the original never sends
-            gyro_w, on_road and progress_on_shortest_path).
+        cte: Signed distance to the path [U], + = right of it. None: not sent (as all optional ones; the original never
+            sends gyro_w, on_road and progress_on_shortest_path).
         activeNode: Path node index.
         totalNodes: Path nodes.
         pos_x: Position of the body's origin [m]; y, z likewise.

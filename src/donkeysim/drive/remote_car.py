@@ -1,0 +1,164 @@
+"""The simulated car whose simulator is another program: one that runs already, or one that is started for the drive.
+
+A thread of its own hands the newest controls to the simulator each time it tells how the car is, and connects again
+when a simulator that was not started here is started anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from typing import Any
+
+from donkeysim.core.errors import SimulatorError
+from donkeysim.drive.simulated_car import SimulatorSettings
+from donkeysim.envs.launch import LaunchedSimulator
+from donkeysim.envs.moment import Moment
+from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
+
+RETRY_SECONDS = 1.0
+"""Time between two attempts to connect again [s]."""
+
+_log = logging.getLogger("donkeysim.car")
+
+
+class RemoteSimulatedCar:
+    """A threaded part: the loop goes at its own pace, the simulator at its own.
+
+    Attributes:
+        threaded: True: a thread talks to the simulator.
+        settings: As the config says.
+    """
+
+    threaded = True
+
+    def __init__(self, settings: SimulatorSettings) -> None:
+        """Start the simulator if it is to be started, connect, and wait until the car senses something.
+
+        Raises:
+            SimulatorError: It cannot be started or reached, or does not answer.
+            SceneError: It runs another scene, or does not have this one.
+        """
+        self.settings = settings
+        self._launched: LaunchedSimulator | None = None
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._controls = (0.0, 0.0)
+        self._is_reset_wanted = self._is_halted = False
+        self._moments: deque[tuple[float, Moment]] = deque()
+        host = settings.host
+        if settings.path:
+            host = "127.0.0.1"
+            self._launched = LaunchedSimulator(settings.path, settings.port)
+            _log.info("Starting %s", settings.path)
+        self._host = host
+        try:
+            if self._launched is not None:
+                self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS)
+            self._car = self._connect()
+        except BaseException:
+            self._stop_launched()
+            raise
+
+    def _connect(self) -> RemoteCar:
+        check = self._check_ended if self._launched is None else self._launched.check
+        car = RemoteCar(self.settings.scene, self.settings.conf, self._host, self.settings.port, check)
+        self._keep(car.get_moment())
+        return car
+
+    def _check_ended(self) -> None:
+        if self._ended.is_set():
+            raise SimulatorError("the drive has ended.")
+
+    # -- on the part's thread -----------------------------------------------------------------------------------------
+
+    def update(self) -> None:
+        """Talk to the simulator until `shutdown`.
+
+        Raises:
+            SimulatorError: The simulator that was started for this drive has ended.
+        """
+        while not self._ended.is_set():
+            try:
+                self._drive_on()
+            except SimulatorError as error:
+                if self._ended.is_set():
+                    return
+                if self._launched is not None:
+                    self._launched.check()
+                _log.warning("%s Trying to connect again every %g s.", error, RETRY_SECONDS)
+                self._reconnect()
+
+    def _drive_on(self) -> None:
+        count = self._car.count_moments()
+        while not self._ended.is_set():
+            self._send_controls()
+            moment = self._car.wait_moment(count)
+            count = self._car.count_moments()
+            self._keep(moment)
+
+    def _send_controls(self) -> None:
+        with self._lock:
+            if self._is_reset_wanted:
+                self._is_reset_wanted = False
+                self._car.ask_reset()
+            if not self._is_halted:
+                self._car.drive(*self._controls)
+
+    def _reconnect(self) -> None:
+        """Return once there is a simulator again, or the drive has ended."""
+        self._car.close()
+        while not self._ended.wait(RETRY_SECONDS):
+            try:
+                self._car = self._connect()
+            except SimulatorError as error:
+                _log.debug("%s", error)
+            else:
+                _log.warning("Connected to the simulator at %s:%d again.", self._host, self.settings.port)
+                return
+
+    def _keep(self, moment: Moment) -> None:
+        with self._lock:
+            self._moments.append((time.monotonic(), moment))
+
+    # -- on the loop's thread -----------------------------------------------------------------------------------------
+
+    def run_threaded(
+        self, steering: float | None, throttle: float | None, reset: bool | None = False
+    ) -> tuple[Any, ...]:
+        """Set the controls and return what the car sensed `SIM_ARTIFICIAL_LATENCY` ago, without waiting.
+
+        Args:
+            steering: -1 to 1, + = right.
+            throttle: -1 to 1.
+            reset: Have the car put back to its start.
+        """
+        with self._lock:
+            self._controls = (steering or 0.0, throttle or 0.0)
+            self._is_reset_wanted = self._is_reset_wanted or bool(reset)
+            newest = time.monotonic() - self.settings.latency
+            while len(self._moments) > 1 and self._moments[1][0] <= newest:
+                self._moments.popleft()
+            moment = self._moments[0][1]
+        return self.settings.list_values(moment)
+
+    def halt(self) -> None:
+        """Brake; the loop has ended."""
+        try:
+            with self._lock:
+                self._is_halted = True
+                self._car.drive(0.0, 0.0, 1.0)
+        except SimulatorError as error:
+            _log.warning("the car could not be told to stand still: %s", error)
+
+    def shutdown(self) -> None:
+        """Leave the simulator, and end it if it was started here."""
+        self._ended.set()
+        self._car.close()
+        self._stop_launched()
+
+    def _stop_launched(self) -> None:
+        if self._launched is not None:
+            self._launched.stop()

@@ -1,0 +1,176 @@
+"""Our own server as the simulator of an environment and of a drive: running, started by its path, anew, killed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import psutil
+import pytest
+
+from donkeysim.car.config import make_default_config
+from donkeysim.core.errors import SceneError, SimulatorError
+from donkeysim.drive.simulated_car import make_simulated_car
+from donkeysim.envs.donkey_env import DonkeyEnv
+from e2e.simulator_process import SimulatorProcess
+
+POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in executables are shell scripts")
+
+
+def find_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@pytest.fixture
+def executable(tmp_path):
+    path = tmp_path / "donkey_sim.x86_64"
+    path.write_text(
+        f'#!/bin/sh\necho $$ > {tmp_path}/pid\n"{sys.executable}" -m donkeysim.cli.donkey_sim --no-page "$@"\n'
+    )
+    path.chmod(0o755)
+    return path
+
+
+def wait_until(is_so, seconds=20.0):
+    deadline = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return is_so()
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    with SimulatorProcess() as process:
+        yield process
+
+
+def drive_remotely(simulator, step_count):
+    env = DonkeyEnv(conf={"port": simulator.address[1]})
+    records = []
+    for episode in range(2):
+        env.reset()
+        for index in range(step_count):
+            observation, *_, info = env.step([0.3 * np.sin(index / 4), 0.5])
+            records.append((episode, observation.tobytes(), info["pos"]))
+        time_passed = env.telemetry.time
+    env.close()
+    return records, time_passed
+
+
+def test_lock_step_is_as_repeatable_as_the_built_in_simulator(simulator):
+    records, _ = drive_remotely(simulator, 20)
+    first, second = records[:20], records[20:]
+    assert [record[1:] for record in first] == [record[1:] for record in second]
+
+
+def test_lock_step_lets_pass_exactly_what_was_asked_for(simulator):
+    env = DonkeyEnv(conf={"port": simulator.address[1], "frame_skip": 2})
+    env.reset()
+    begin = env.telemetry.time
+    for _ in range(10):
+        env.step([0.0, 0.5])
+    assert env.telemetry.time - begin == pytest.approx(1.0)
+    env.close()
+
+
+def test_another_scene_than_the_running_one_is_refused(simulator):
+    env = DonkeyEnv(conf={"port": simulator.address[1]})
+    with pytest.raises(SceneError, match="runs generated_track, not warehouse"):
+        DonkeyEnv("warehouse", conf={"port": simulator.address[1]})
+    env.close()
+
+
+def test_a_drive_goes_on_after_the_simulator_was_started_anew(caplog):
+    port = find_port()
+    changes = {"DONKEY_SIM_PATH": "remote", "SIM_PORT": port, "SIM_RECORD_LOCATION": True}
+    with SimulatorProcess("--port", str(port)):
+        car = make_simulated_car(make_default_config(changes=changes))
+        assert car.threaded
+        thread = threading.Thread(target=car.update)
+        thread.start()
+        start = car.run_threaded(0.0, 0.0)[3]
+        assert wait_until(
+            lambda: abs(car.run_threaded(0.0, 0.5)[3] - start) > 0.2 or car.run_threaded(0.0, 0.5)[6] > 0.5
+        )
+    with SimulatorProcess("--port", str(port)):
+        assert wait_until(lambda: "Connected to the simulator" in caplog.text)
+        assert wait_until(lambda: car.run_threaded(0.0, 0.5)[6] > 0.5)
+        moved = car.run_threaded(0.0, 0.0, True)[1].reset_count
+        assert wait_until(lambda: car.run_threaded(0.0, 0.0)[1].reset_count > moved)
+        car.halt()
+        car.shutdown()
+        thread.join(5.0)
+        assert not thread.is_alive()
+
+
+@POSIX_ONLY
+def test_an_executable_is_started_waited_for_and_ended(executable, tmp_path):
+    port = find_port()
+    env = DonkeyEnv(conf={"exe_path": str(executable), "port": port})
+    env.reset()
+    env.step([0.0, 0.5])
+    launched = psutil.Process(int((tmp_path / "pid").read_text()))
+    family = [launched, *launched.children(recursive=True)]
+    assert len(family) >= 2
+    env.close()
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert not alive
+
+
+PROGRAM = """
+import sys
+from donkeysim.envs.donkey_env import DonkeyEnv
+env = DonkeyEnv(conf={"exe_path": sys.argv[1], "port": int(sys.argv[2])})
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@POSIX_ONLY
+def test_no_simulator_outlives_a_killed_program(executable, tmp_path):
+    command = [sys.executable, "-c", PROGRAM, str(executable), str(find_port())]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        launched = psutil.Process(int((tmp_path / "pid").read_text()))
+        family = [launched, *launched.children(recursive=True)]
+        program.send_signal(signal.SIGKILL)
+        program.wait(10)
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert not alive
+
+
+@POSIX_ONLY
+def test_an_executable_that_ends_shows_its_last_lines(tmp_path):
+    path = tmp_path / "broken"
+    path.write_text("#!/bin/sh\necho no graphics card >&2\nexit 3\n")
+    path.chmod(0o755)
+    with pytest.raises(SimulatorError, match=r"exit code 3:\n +no graphics card"):
+        DonkeyEnv(conf={"exe_path": str(path), "port": find_port()})
+
+
+@POSIX_ONLY
+def test_a_file_that_is_no_program_is_told_apart(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("hello")
+    with pytest.raises(SimulatorError, match=r"chmod \+x"):
+        DonkeyEnv(conf={"exe_path": str(path)})
+    path.chmod(0o755)
+    with pytest.raises(SimulatorError, match=r"cannot be started|exit code"):
+        DonkeyEnv(conf={"exe_path": str(path), "port": find_port()})
+    with pytest.raises(SimulatorError, match="no simulator at"):
+        DonkeyEnv(conf={"exe_path": os.fspath(tmp_path / "missing")})
+
+
+@POSIX_ONLY
+def test_a_port_in_use_is_told_before_anything_starts(executable, tmp_path):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        pytest.raises(SimulatorError, match="in use"),
+    ):
+        DonkeyEnv(conf={"exe_path": str(executable), "port": listener.getsockname()[1]})
+    assert not (tmp_path / "pid").exists()

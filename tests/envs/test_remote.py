@@ -1,0 +1,165 @@
+"""The same environment drives a server behind a socket, the original's too, and says what is wrong when it cannot."""
+
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import DonkeySimError, SceneError, SimulatorError
+from donkeysim.envs import remote
+from donkeysim.envs.donkey_env import DonkeyEnv
+from donkeysim.envs.server_lines import LineSplitter, read_line, read_telemetry
+from stand_ins.original_server import OriginalServer
+
+
+@pytest.fixture
+def server():
+    with OriginalServer() as server:
+        yield server
+
+
+def make_env(port, **conf):
+    return DonkeyEnv(conf={"host": "127.0.0.1", "port": port, **conf})
+
+
+def step_often(env):
+    for _ in range(5):
+        env.step([0.0, 0.0])
+
+
+@pytest.fixture
+def make_lasting_env():
+    envs = []
+
+    def make(port, **conf):
+        envs.append(make_env(port, **conf))
+        return envs[-1]
+
+    yield make
+    for env in envs:
+        env.close()
+
+
+def test_the_original_is_driven_and_never_told_to_step(server, make_lasting_env):
+    env = make_lasting_env(server.port, car_name="Ada", body_style="f1", body_rgb=(1, 2, 3), font_size=50)
+    observation, info = env.reset(seed=3)
+    assert observation.shape == (120, 160, 3)
+    for _ in range(5):
+        _, reward, over, _, info = env.step([0.5, 0.25])
+    assert not over
+    assert info["cte"] == -1.25
+    assert reward == pytest.approx((1 - 1.25 / 8) * 0.25)
+    assert server.control["steering"] == "0.5"
+    assert not server.is_frozen
+    assert server.of_kind("load_scene") == [{"msg_type": "load_scene", "scene_name": "generated_track"}]
+    (car,) = server.of_kind("car_config")
+    assert (car["car_name"], car["body_r"], car["font_size"]) == ("Ada", "1", "50")
+    (camera,) = server.of_kind("cam_config")
+    assert (camera["img_w"], camera["img_h"], camera["img_d"], camera["fov"]) == ("160", "120", "3", "0")
+
+
+def test_a_track_that_runs_already_is_joined_without_choosing(make_lasting_env):
+    with OriginalServer(running=True) as server:
+        make_lasting_env(server.port).reset()
+        assert not server.of_kind("load_scene")
+
+
+def test_numbers_with_decimal_commas_are_mended(make_lasting_env):
+    with OriginalServer(comma=True) as server:
+        _, info = make_lasting_env(server.port).reset()
+        assert info["cte"] == -1.25
+        assert info["car"] == (0.0, 0.0, 90.5)
+
+
+def test_laps_are_timed_from_crossing_to_crossing(server, make_lasting_env):
+    env = make_lasting_env(server.port)
+    car = env._car
+    moment = car.wait_moment(car.count_moments())
+    while not moment.lap_times:
+        moment = car.wait_moment(car.count_moments())
+    assert moment.lap_times == (12.5,)
+    assert env.reset()[1]["lap_count"] == 0
+
+
+def test_a_scene_that_the_server_lacks_is_refused():
+    with OriginalServer(scenes=["warehouse"]) as server, pytest.raises(SceneError, match="no generated_track"):
+        make_env(server.port)
+
+
+def test_a_server_on_another_scene_is_refused():
+    def say_scene(listener):
+        client, _ = listener.accept()
+        with client:
+            client.sendall(b'{"msg_type":"scene_loaded","scene_name":"warehouse"}\n')
+            client.recv(100)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=say_scene, args=(listener,))
+        thread.start()
+        with pytest.raises(SceneError, match="runs warehouse, not generated_track"):
+            make_env(listener.getsockname()[1])
+        thread.join()
+
+
+def test_it_says_what_to_start_when_nobody_listens():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(SimulatorError, match=f"donkey_sim --port {port}"):
+        make_env(port)
+
+
+def test_a_server_that_never_loads_is_given_up(monkeypatch):
+    monkeypatch.setattr(remote, "LOAD_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(SimulatorError, match="did not load"):
+        make_env(listener.getsockname()[1])
+
+
+def test_a_server_that_falls_silent_is_reported(server, make_lasting_env, monkeypatch):
+    monkeypatch.setattr(remote, "ANSWER_SECONDS", 0.3)
+    env = make_lasting_env(server.port)
+    env.reset()
+    server.is_frozen = True
+    with pytest.raises(SimulatorError, match="did not send telemetry"):
+        step_often(env)
+
+
+def test_a_server_that_goes_away_is_reported(make_lasting_env):
+    with OriginalServer() as server:
+        env = make_lasting_env(server.port)
+        env.reset()
+    with pytest.raises(SimulatorError, match="has ended"):
+        step_often(env)
+
+
+def test_no_thread_is_left_behind(server):
+    before = threading.active_count()
+    for _ in range(3):
+        make_env(server.port).close()
+    assert threading.active_count() <= before + 3  # the server's own, one per client that was there
+
+
+def test_other_sizes_of_picture_are_brought_to_the_one_asked_for(server, make_lasting_env):
+    observation, _ = make_lasting_env(server.port, cam_resolution=(60, 80, 1)).reset()
+    assert observation.shape == (60, 80, 1)
+    assert np.abs(observation.astype(int) - 90).max() < 4
+
+
+def test_lines_are_put_together_whatever_the_slicing():
+    text = b'{"msg_type":"a"}\n\n{"msg_type":"b"}\n'
+    for size in (1, 3, len(text)):
+        splitter = LineSplitter()
+        lines = [line for at in range(0, len(text), size) for line in splitter.feed(text[at : at + size])]
+        assert [read_line(line)["msg_type"] for line in lines] == ["a", "b"]
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b'{"a":1}', b'{"msg_type":3}', b"\xff", b'{"msg_type":"a","b":1,}'])
+def test_what_is_no_message_is_named(line):
+    with pytest.raises(DonkeySimError, match="not a message"):
+        read_line(line)
+
+
+@pytest.mark.parametrize("value", ["NaN", "INFINITY", "NEGINFINITY", None, [], {}])
+def test_readings_that_are_no_numbers_count_as_missing(value):
+    telemetry = read_telemetry({"msg_type": "telemetry", "cte": value, "speed": value, "on_road": value}, 0, 0, 0)
+    assert (telemetry.cte, telemetry.speed, telemetry.on_road) == (None, 0.0, None)
