@@ -131,3 +131,31 @@ def test_every_answer_carries_the_policy(client):
         assert "frame-ancestors 'none'" in policy
         assert answered.headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in answered.headers
+
+
+@pytest.fixture
+def lenient_client():
+    app = Starlette(
+        routes=[Route("/", answer, methods=["GET", "POST"]), WebSocketRoute("/echo", echo)],
+        middleware=[Middleware(OriginCheck, programs_may=True)],
+    )
+    return TestClient(app, base_url=PAGE)
+
+
+def test_a_page_for_programs_takes_changes_without_an_origin_and_none_with_a_foreign_one(lenient_client):
+    assert lenient_client.post("/").text == "done"
+    assert lenient_client.post("/", headers={"origin": PAGE}).text == "done"
+    for headers in ({"origin": "http://evil.example"}, {"origin": ""}, {"origin": "null"}, {"host": "evil.example"}):
+        assert lenient_client.post("/", headers=headers).status_code == 403
+    assert lenient_client.post("/", headers=[("origin", PAGE), ("origin", "http://evil.example")]).status_code == 403
+
+
+def test_a_page_for_programs_opens_a_web_socket_without_an_origin_and_none_with_a_foreign_one(lenient_client):
+    with lenient_client.websocket_connect("/echo", headers={"host": "127.0.0.1:9093"}) as socket:
+        socket.send_text("hello")
+        assert socket.receive_text() == "hello"
+    with (
+        pytest.raises(WebSocketDenialResponse),
+        lenient_client.websocket_connect("/echo", headers={"origin": "http://evil.example", "host": "127.0.0.1:9093"}),
+    ):
+        pass

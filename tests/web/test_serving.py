@@ -14,7 +14,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from donkeysim.core.errors import SpecError
 from donkeysim.web import serving
-from donkeysim.web.serving import PageServer, bind_port
+from donkeysim.web.serving import PageServer, bind_exactly, bind_port
 
 
 async def answer(request):
@@ -43,6 +43,17 @@ def test_no_free_port_is_said_in_one_sentence(monkeypatch):
     monkeypatch.setattr(serving, "PORT_TRIES", 1)
     with bind_port(0) as first, pytest.raises(SpecError, match=r"^ports \d+ to \d+ on 127.0.0.1 are all in use; .*\.$"):
         bind_port(first.getsockname()[1])
+
+
+def test_a_promised_port_is_that_one_or_none():
+    with bind_port(0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(SpecError, match=rf"^port {port} on 127.0.0.1 is in use; stop it\.$"):
+            bind_exactly(port, "127.0.0.1", "stop it.")
+    with bind_exactly(port, "127.0.0.1", "stop it.") as second:
+        assert second.getsockname()[1] == port
+    with pytest.raises(SpecError, match="65535"):
+        bind_exactly(65536, "127.0.0.1", "stop it.")
 
 
 @pytest.mark.parametrize("port", [-1, 65536])

@@ -11,7 +11,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import numpy as np
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import ByteArray
@@ -58,23 +59,18 @@ class PictureStream:
         self._is_closed = True
         self._wake_viewers()
 
-    def answer(self) -> StreamingResponse:
+    def answer(self) -> Film:
         """Return an endless answer with the film for one viewer."""
-        return StreamingResponse(
-            self._film(), headers={"Content-Type": MEDIA_TYPE, "Cache-Control": "no-store", "Connection": "close"}
-        )
+        return Film(self)
 
-    async def _film(self) -> AsyncIterator[bytes]:
-        self.viewer_count += 1
-        try:
-            yield BOUNDARY_LINE
-            while not self._is_closed:
-                sent = self._part
-                yield sent
-                if sent is self._part:
-                    await self._wait_for_change()
-        finally:
-            self.viewer_count -= 1
+    async def yield_parts(self) -> AsyncIterator[bytes]:
+        """Yield the film's bytes, always the newest picture, until the stream is closed."""
+        yield BOUNDARY_LINE
+        while not self._is_closed:
+            sent = self._part
+            yield sent
+            if sent is self._part:
+                await self._wait_for_change()
 
     async def _wait_for_change(self) -> None:
         try:
@@ -85,6 +81,37 @@ class PictureStream:
     def _wake_viewers(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+class Film(StreamingResponse):
+    """The film for one viewer; ends when the viewer leaves, which the server tells only to those who ask."""
+
+    def __init__(self, stream: PictureStream) -> None:
+        super().__init__(
+            stream.yield_parts(),
+            headers={"Content-Type": MEDIA_TYPE, "Cache-Control": "no-store", "Connection": "close"},
+        )
+        self._stream = stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send pictures until the stream is closed or the viewer leaves; only the headers to who asks for these."""
+        if scope["method"] == "HEAD":
+            await Response(headers=dict(self.headers))(scope, receive, send)
+            return
+        self._stream.viewer_count += 1
+        tasks = [
+            asyncio.create_task(self.stream_response(send)),
+            asyncio.create_task(self.listen_for_disconnect(receive)),
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            self._stream.viewer_count -= 1
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _make_part(picture: ByteArray) -> bytes:

@@ -144,7 +144,7 @@ class _PromptProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        transport.set_write_buffer_limits(0)
+        transport.set_write_buffer_limits(1)  # with 0, asyncio's TLS would wait for ever
 
 
 class _LoopServer(uvicorn.Server):

@@ -1,0 +1,31 @@
+// Tries the WebSocket: random throttle as fast as it is taken.
+
+const LARGEST_QUEUE = 4096; // bytes that wait in this browser
+const button = document.getElementById("start");
+const count = document.getElementById("count");
+const socket = new WebSocket(`${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}/wsDrive`);
+
+let isRunning = false;
+let sent = 0;
+let began = 0;
+
+socket.onopen = () => { count.textContent = "connected"; };
+socket.onclose = () => { count.textContent = "not connected"; isRunning = false; };
+button.addEventListener("click", () => {
+  if (socket.readyState !== WebSocket.OPEN) return;
+  isRunning = !isRunning;
+  button.textContent = isRunning ? "Stop" : "Start";
+  [sent, began] = [0, performance.now()];
+  if (isRunning) flood();
+  else socket.send(JSON.stringify({ throttle: 0 }));
+});
+
+function flood() {
+  if (!isRunning) return;
+  while (socket.bufferedAmount < LARGEST_QUEUE) {
+    socket.send(JSON.stringify({ angle: 0, throttle: Math.random() }));
+    sent += 1;
+  }
+  count.textContent = `${Math.round(sent / ((performance.now() - began) / 1000 + 0.001))} messages/s`;
+  setTimeout(flood);
+}

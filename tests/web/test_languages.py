@@ -1,0 +1,55 @@
+"""Pages speak three languages, and no text is missing in any of them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import donkeysim
+from donkeysim.web.files import SHARED_FOLDER
+
+FOLDERS = sorted(Path(donkeysim.__file__).parent.rglob("texts/en.json"))
+CODES = ("en", "zh", "ja")
+PLACES = re.compile(r'data-(?:text|label|title|alt)="([a-z_]+)"')
+SAID = re.compile(r'say\("([a-z_]+)"')
+
+
+def read(folder, code):
+    return json.loads((folder / f"{code}.json").read_text(encoding="utf-8"))
+
+
+def test_the_languages_offered_are_those_with_texts():
+    offered = (SHARED_FOLDER / "languages.js").read_text(encoding="utf-8")
+    assert all(f'{code}: "' in offered for code in CODES)
+    assert FOLDERS
+
+
+@pytest.mark.parametrize("folder", [path.parent for path in FOLDERS], ids=lambda path: path.parent.name)
+class TestTexts:
+    def test_all_languages_have_the_same_names_and_places_for_values(self, folder):
+        english = read(folder, "en")
+        for code in CODES[1:]:
+            texts = read(folder, code)
+            assert list(texts) == list(english)
+            for name, text in texts.items():
+                assert text.strip()
+                assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", english[name]))
+
+    def test_every_text_a_page_names_exists_and_stands_in_it_in_english(self, folder):
+        english = read(folder, "en")
+        for path in folder.parent.glob("*.html"):
+            page = path.read_text(encoding="utf-8")
+            assert set(PLACES.findall(page)) <= set(english)
+            for name, text in re.findall(r'data-text="([a-z_]+)"[^>]*>([^<]*)<', page):
+                assert text.replace("&amp;", "&") == english[name]
+        for path in folder.parent.glob("*.js"):
+            assert set(SAID.findall(path.read_text(encoding="utf-8"))) <= set(english)
+
+    def test_no_text_is_left_that_nobody_says(self, folder):
+        sources = "".join(
+            path.read_text(encoding="utf-8") for path in folder.parent.iterdir() if path.suffix in (".js", ".html")
+        )
+        starts = tuple(re.findall(r"`([a-z]+_)\$\{", sources))
+        for name in read(folder, "en"):
+            assert re.search(rf'"{name}"', sources) or name.startswith(starts), name
