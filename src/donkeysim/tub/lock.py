@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.files import explain_failure
+
+logger = logging.getLogger(__name__)
 
 LOCK_NAME = ".lock"
 """File in a tub's folder that its writer locks; it holds the writer's process number and stays behind, unlocked."""
@@ -29,13 +32,15 @@ class TubLock:
             self._descriptor: int | None = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _lock(self._descriptor)
-        except OSError as error:
+        except (BlockingIOError, PermissionError) as error:
             holder = os.read(self._descriptor, 20).decode("ascii", "replace").strip()
             self._close()
             named = f" (process {holder})" if holder else ""
             raise TubError(
                 f"the tub {folder} is being written to by another program{named}; end that one, or take another folder."
             ) from error
+        except OSError as error:
+            logger.warning("%s lies where nothing can be locked (%s): write to it from one program only", folder, error)
         with contextlib.suppress(OSError):  # a full disk keeps the number out, not the lock
             os.ftruncate(self._descriptor, 0)
             os.write(self._descriptor, f"{os.getpid()}\n".encode())

@@ -101,7 +101,9 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
-        raise TubError(f"{folder} is no tub: {path.name} cannot be read ({error.strerror}).") from error
+        raise TubError(
+            f"{folder} is no tub: {path.name} cannot be read ({error.strerror}){_name_inner(folder)}."
+        ) from error
     inputs, types, metadata, own, catalogs = (_parse_line(lines, number) for number in range(5))
     if not (_is_strings(inputs) and _is_strings(types) and len(inputs) == len(types)):
         raise TubError(f"{path} is broken: its first two lines should be lists of inputs and of their types.")
@@ -115,6 +117,13 @@ def read_manifest(folder: Path) -> Manifest:
 def name_catalog(number: int) -> str:
     """Return the file name of a catalog, counted from 0."""
     return f"catalog_{number}.catalog"
+
+
+def _name_inner(folder: Path) -> str:
+    """Return a hint at the tubs inside a folder, or nothing."""
+    inner = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST_NAME}"))
+    more = f" and {len(inner) - 3} more" if len(inner) > 3 else ""
+    return f"; but there are tubs inside it, give one of them: {', '.join(inner[:3])}{more}" if inner else ""
 
 
 def _parse_line(lines: list[bytes], number: int) -> Any:

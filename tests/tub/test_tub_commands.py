@@ -1,0 +1,63 @@
+"""tubhist and makemovie as a person calls them; tubclean ends without a word of Python when it is interrupted."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from donkeysim.cli.donkey import run
+from tub.drives import write_tub
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    write_tub(tmp_path / "data", 5)
+    write_tub(tmp_path / "more", 5)
+    (tmp_path / "config.py").write_text("DRIVE_LOOP_HZ = 10\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_tubhist_saves_a_picture_named_after_the_last_tub(folder, capsys):
+    assert run(["tubhist", "--tub", "./data", "./more", "--record", "user/angle"]) == 0
+    assert (folder / "more_hist_user_angle.png").stat().st_size > 1000
+    assert run(["tubhist", "--tub", "data,more", "--out", "here.png"]) == 0
+    assert (folder / "here.png").exists()
+    assert "saved here.png" in capsys.readouterr().out
+
+
+def test_makemovie_films_at_the_rate_of_the_configuration(folder, capsys):
+    assert run(["makemovie", "--tub", "data", "--start", "1", "--end", "4", "--scale", "3"]) == 0
+    assert "tub_movie.mp4: 3 pictures, 0.3 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["tubhist", "--tub", "nowhere"], "there is no tub"),
+        (["makemovie", "--tub", "data", "--salient"], "name one with --model"),
+        (["makemovie", "--tub", "data", "--start", "9"], "has 5 records"),
+        (["makemovie", "--tub", "data", "--config", "none.py"], "there is no"),
+        (["tubplot", "--tub", "data", "--model", "none.onnx"], "there is no pilot"),
+        (["tubclean", "nowhere"], "there is no tub"),
+        (["tubclean", "data", "--port", "99999"], "port 99999 is not possible"),
+    ],
+)
+def test_mistakes_end_in_one_sentence(folder, capsys, words, sentence):
+    assert run(words) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"donkey {words[0]}: ")
+    assert sentence in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process there")
+def test_tubclean_ends_quietly_when_interrupted(folder):
+    command = [sys.executable, "-m", "donkeysim", "tubclean", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "http://127.0.0.1:" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=10)
+    assert (process.returncode, error) == (0, "")
+    assert "every change is saved" in out
