@@ -18,6 +18,7 @@ from donkeysim.core.errors import DonkeySimError, SpecError
 if TYPE_CHECKING:
     import socket
 
+    from donkeysim.cli.drive_beside import DriveBeside
     from donkeysim.serve.director import Director
     from donkeysim.serve.stage import Stage
     from donkeysim.web.serving import PageServer
@@ -70,6 +71,7 @@ def _check_scene(options: Options) -> None:
 
 
 async def _serve(options: Options, listener: socket.socket) -> int:
+    import asyncio
     import time
 
     from donkeysim.serve.director import Director
@@ -90,7 +92,10 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     if options.scene is not None:
         director.begin_scene(options.scene, give_up)
     page = await _open_page(options, director, listener.getsockname()[1])
+    drive = _start_drive(options, listener.getsockname()[1])
     await server.run()
+    if drive is not None:
+        await asyncio.to_thread(drive.stop)
     await server.stop()
     if page is not None:
         await page.stop()
@@ -136,6 +141,19 @@ async def _open_page(options: Options, director: Director, wire_port: int) -> Pa
     await page.start()
     print(f"Watch it at {page.address}", flush=True)
     return page
+
+
+def _start_drive(options: Options, port: int) -> DriveBeside | None:
+    """Start to drive the car of --drive; when that is not possible the simulator still runs."""
+    if options.car_folder is None:
+        return None
+    from donkeysim.cli.drive_beside import DriveBeside
+
+    try:
+        return DriveBeside(options.car_folder, port, options.scene)
+    except DonkeySimError as error:
+        _log.warning("no car to drive: %s", error)
+        return None
 
 
 def _end_at_signals(quit_program: object) -> None:

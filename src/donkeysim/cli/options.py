@@ -36,6 +36,7 @@ class Options:
     numbers_as_strings: bool
     has_training_fields: bool
     track_folders: tuple[str, ...]
+    car_folder: str | None
     ignored: tuple[str, ...]
 
 
@@ -63,6 +64,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         numbers_as_strings=given.numbers_as_strings,
         has_training_fields=not given.no_training_telemetry,
         track_folders=tuple(folders),
+        car_folder=given.drive,
         ignored=tuple(ignored),
     )
 
@@ -95,6 +97,7 @@ def _make_parser() -> _Parser:
     add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')
     add("--telemetry-hz", type=_rate, default=20, help="telemetries per simulated second (default 20)")
     add("--pace-car", nargs="?", const="steady", choices=("steady", "fast"), help="add a car that drives by itself")
+    add("--drive", metavar="FOLDER", nargs="?", const="mycar", help="drive the car of this folder too (default mycar)")
     add("--max-cars", type=_car_count, default=64, help="most cars of clients (default 64)")
     add("--idle-timeout", type=_seconds, help="send away clients whose car does not move for so many seconds")
     add("--no-page", action="store_true", help="do not serve the watching page")

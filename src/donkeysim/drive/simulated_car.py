@@ -127,15 +127,15 @@ def read_settings(config: Config) -> SimulatorSettings:
 
 
 def find_scene(env_name: str) -> str:
-    """Return the scene of an environment's id, with or without "donkeysim/" before it.
+    """Return the scene of an environment's id, with or without "donkeysim/" before it; else it is a scene's own name.
 
     Raises:
-        SpecError: There is no such id.
+        SpecError: It looks like an id, but there is no such id.
     """
     name = env_name.removeprefix("donkeysim/")
-    if name not in SCENE_BY_ID:
+    if name not in SCENE_BY_ID and name.startswith("donkey-"):
         raise SpecError(describe_unknown("DONKEY_GYM_ENV_NAME", env_name, SCENE_BY_ID))
-    return SCENE_BY_ID[name]
+    return SCENE_BY_ID.get(name, name)
 
 
 def _read_gym_conf(config: Config) -> EnvConf:

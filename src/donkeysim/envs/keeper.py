@@ -48,9 +48,9 @@ def _end_with_parent(process: subprocess.Popen[bytes]) -> None:
 
 
 def end_group(process: subprocess.Popen[bytes], number: int | None) -> None:
-    """Send a signal to a program and all it has started; None kills."""
+    """Send a signal to a program and all it has started; None kills. On Windows any signal is Ctrl-Break."""
     if sys.platform == "win32":
-        process.kill() if number is None else process.terminate()
+        process.kill() if number is None else process.send_signal(signal.CTRL_BREAK_EVENT)
         return
     try:
         os.killpg(process.pid, signal.SIGKILL if number is None else number)

@@ -1,0 +1,82 @@
+"""A car that is driven beside the simulator that serves it: what `donkey_sim --drive` adds.
+
+It is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT [SCENE]`: the folder's own manage.py,
+pointed at the simulator's port, with the built-in pilot chosen. It ends with the simulator, however that ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+from donkeysim.core.errors import SpecError
+from donkeysim.envs.keeper import PATIENCE
+
+PROGRAM = "manage.py"
+
+
+class DriveBeside:
+    """A running drive; its output is passed on."""
+
+    def __init__(self, folder: str, port: int, scene: str | None) -> None:
+        """Start it, making the car's folder if there is none.
+
+        Args:
+            folder: The car's.
+            port: Where the simulator listens on this machine.
+            scene: Which it runs; None: as the car's config says.
+
+        Raises:
+            SpecError: The folder cannot be made.
+        """
+        path = Path(folder).expanduser()
+        if not (path / PROGRAM).is_file():
+            from donkeysim.car.folder import create_car
+
+            create_car(path, say=lambda _: None)
+            print(f"Made a car in {path.resolve()}", flush=True)
+        words = [str(path.resolve()), str(port), *([] if scene is None else [scene])]
+        here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "donkeysim.envs.keeper", *here, *words], stdin=subprocess.PIPE
+        )
+
+    def stop(self) -> None:
+        """End it; its tub is closed."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        try:
+            self._process.wait(PATIENCE + 1.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def main() -> int:
+    """Drive the car of the folder on the command line."""
+    from donkeysim.car.config import load_config
+    from donkeysim.drive.options import parse_options
+    from donkeysim.learn.pilot import BUILT_IN_PILOT
+    from donkeysim.world.tracks import shorten_scene_name
+
+    folder, port, *scene = sys.argv[1:]
+    program = runpy.run_path(str(Path(folder) / PROGRAM))
+    drive = program.get("drive")
+    if not callable(drive):
+        raise SpecError(f"{Path(folder) / PROGRAM} has no function drive(config, options); run `donkey update` there.")
+    config = load_config(Path(folder) / "config.py")
+    vars(config).update(DONKEY_SIM_PATH="remote", SIM_HOST="127.0.0.1", SIM_PORT=int(port))
+    if scene:
+        vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(scene[0]))
+    drive(config, parse_options(["drive", *(["--model", str(BUILT_IN_PILOT)] if BUILT_IN_PILOT.exists() else [])]))
+    return 0
+
+
+if __name__ == "__main__":
+    from donkeysim.drive.options import run_program
+
+    raise SystemExit(run_program(main))
