@@ -237,22 +237,16 @@ _LIGHTS: dict[str, tuple[Any, ...]] = {
 }
 
 _TRAINING: dict[str, tuple[Any, ...]] = {
-    "USE_EARLY_STOP": (True,),
-    "OPTIMIZER": (None,),
-    "LEARNING_RATE": (0.001,),
-    "LEARNING_RATE_DECAY": (0.0,),
-    "CACHE_POLICY": ("ARRAY",),
     "SEND_BEST_MODEL_TO_PI": (False,),
     "PRUNE_CNN": (False,),
     "PRUNE_PERCENT_TARGET": (75,),
     "PRUNE_PERCENT_PER_ITERATION": (20,),
     "PRUNE_VAL_LOSS_DEGRADATION_LIMIT": (0.2,),
     "PRUNE_EVAL_PERCENT_OF_DATASET": (0.05,),
-    "FREEZE_LAYERS": (False,),
-    "NUM_LAST_LAYERS_TO_TRAIN": (7,),
     "PI_USERNAME": ("pi",),
     "PI_HOSTNAME": ("donkeypi.local",),
     "CACHE_IMAGES": (True,),
+    "SAVE_MODEL_AS_H5": (False, True),
 }
 
 _PATHS: dict[str, tuple[Any, ...]] = {

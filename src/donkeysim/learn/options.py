@@ -40,8 +40,6 @@ class TrainingOptions:
     print_model_summary: bool = True
     create_tf_lite: bool = True
     """The original's key; an .onnx is written beside the pilot instead."""
-    create_tensor_rt: bool = False
-    save_model_as_h5: bool = False
     default_model_type: str = "linear"
     train_filter: Callable[[Any], bool] | None = field(default=None, compare=False)
     """Called with each record (its fields are in `underlying`); False leaves it out."""
