@@ -6,6 +6,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,25 @@ def run() -> list[Figure]:
                 path = Path(folder) / f"{kind}{ending}"
                 save_model(model, path, kind, _Defaults)
                 figures += _measure(path)
+            if kind == "linear":
+                figures.append(
+                    _figure("linear: a forward pass of Keras on PyTorch, for comparison", _time_keras(model))
+                )
     return figures
+
+
+def _time_keras(model: Any) -> list[float]:
+    import torch
+
+    torch.set_num_threads(1)
+    picture = torch.rand(1, 120, 160, 3)
+    times = []
+    with torch.inference_mode():
+        for _ in range(PICTURES):
+            start = time.perf_counter()
+            model(picture, training=False)
+            times.append((time.perf_counter() - start) * 1e3)
+    return times
 
 
 def _measure(path: Path) -> list[Figure]:

@@ -17,7 +17,6 @@ import numpy as np
 
 from donkeysim.learn.architectures import build_model
 from donkeysim.learn.files.model_file import save_model
-from donkeysim.learn.files.onnx_session import Session
 from donkeysim.learn.kinds import KINDS
 from donkeysim.learn.pilot import load_pilot, open_session
 from donkeysim.sim.simulator import Simulator
@@ -43,7 +42,7 @@ def main() -> int:
         worst = 0.0
         if arguments.tensorflow:
             ask(arguments.tensorflow, "tensorflow", folder)
-            worst = max(worst, *(compare_raw(folder, kind) for kind in KINDS))
+            worst = max(worst, *(compare_ours(folder, kind) for kind in KINDS))
         if arguments.donkeycar:
             ask(arguments.donkeycar, "donkeycar", folder)
             ask(arguments.donkeycar, "write", folder)
@@ -105,23 +104,29 @@ def ask(interpreter: str, question: str, folder: Path) -> None:
     subprocess.run([interpreter, str(SCRIPT), question, str(folder)], check=True, stdout=subprocess.DEVNULL)
 
 
-def compare_raw(folder: Path, kind: str) -> float:
-    session: Session = open_session(folder / f"ours_{kind}.h5")
-    with np.load(folder / f"inputs_{kind}.npz") as inputs:
+def compare_ours(folder: Path, kind: str) -> float:
+    ours = compute_outputs(folder / f"ours_{kind}.h5", kind)
+    return tell(f"{kind:12} our .h5 in TensorFlow, outputs", ours, np.load(folder / f"tensorflow_{kind}.npy"))
+
+
+def compute_outputs(path: Path, kind: str) -> np.ndarray:
+    """All outputs of the network in a file, side by side."""
+    session = open_session(path)
+    with np.load(path.with_name(f"inputs_{kind}.npz")) as inputs:
         image, *others = (inputs[port.name] for port in session.inputs)
-    bytes_ = np.rint(image * 255.0).astype(np.uint8)
-    rows = [session.run(picture, [other[row] for other in others]) for row, picture in enumerate(bytes_)]
-    ours = np.stack([np.concatenate(row) for row in rows])
-    return tell(f"{kind:12} our .h5 in TensorFlow", ours, np.load(folder / f"tensorflow_{kind}.npy"))
+    pictures = np.rint(image * 255.0).astype(np.uint8)
+    rows = [session.run(picture, [other[row] for other in others]) for row, picture in enumerate(pictures)]
+    return np.stack([np.concatenate(row) for row in rows])
 
 
 def compare_pilots(folder: Path, kind: str) -> float:
     ours = drive(folder, kind, "ours", ".h5")
     differences = [tell(f"{kind:12} our .h5 in donkeycar", ours, np.load(folder / f"donkeycar_{kind}.npy"))]
-    theirs = np.load(folder / f"theirs_{kind}.npy")
+    theirs, outputs = (np.load(folder / f"theirs{part}_{kind}.npy") for part in ("", "_outputs"))
     for ending in (".h5", ".keras"):
-        answers = drive(folder, kind, "theirs", ending)
-        differences.append(tell(f"{kind:12} its {ending} in ours", answers, theirs))
+        differences.append(tell(f"{kind:12} its {ending} in ours", drive(folder, kind, "theirs", ending), theirs))
+        ours = compute_outputs(folder / f"theirs_{kind}{ending}", kind)
+        differences.append(tell(f"{kind:12} its {ending} in ours, outputs", ours, outputs))
     return max(differences)
 
 
@@ -136,7 +141,7 @@ def tell(what: str, ours: np.ndarray, theirs: np.ndarray) -> float:
     """Print and return the greatest difference."""
     assert ours.shape == theirs.shape, f"{what}: {ours.shape} against {theirs.shape}"
     difference = float(np.abs(ours - theirs).max())
-    print(f"{what}: {len(ours)} answers, spread {np.ptp(theirs, axis=0).max():.3f}, differ by {difference:.1e}")
+    print(f"{what:40} {len(ours)} answers, spread {np.ptp(theirs, axis=0).max():.3f}, differ by {difference:.1e}")
     return difference
 
 

@@ -4,7 +4,8 @@ python load_h5_original.py tensorflow|donkeycar|write FOLDER
 
 * tensorflow: load ours_<kind>.h5, write the raw outputs for the inputs of inputs_<kind>.npz.
 * donkeycar: load ours_<kind>.h5 into the original's pilot, write what its `run` says to the pictures one after another.
-* write: save theirs_<kind>.h5 and .keras, trained for a step (so that they hold an optimizer), and what they say.
+* write: save theirs_<kind>.h5 and .keras, trained for a step (so that they hold an optimizer), and
+  what they say, raw and as pilots.
 """
 
 import logging
@@ -36,11 +37,15 @@ CONFIG = SimpleNamespace(
 def answer_raw(folder):
     for kind in KINDS:
         model = tf.keras.models.load_model(folder / f"ours_{kind}.h5", compile=False)
-        with np.load(folder / f"inputs_{kind}.npz") as inputs:
-            rows = [inputs[name] for name in model.input_names]
-        outputs = model(rows, training=False)
-        outputs = outputs if isinstance(outputs, list) else [outputs]
-        np.save(folder / f"tensorflow_{kind}.npy", np.concatenate([np.asarray(output) for output in outputs], axis=1))
+        np.save(folder / f"tensorflow_{kind}.npy", compute_outputs(model, kind, folder))
+
+
+def compute_outputs(model, kind, folder):
+    with np.load(folder / f"inputs_{kind}.npz") as inputs:
+        rows = [inputs[name] for name in model.input_names]
+    outputs = model(rows, training=False)
+    outputs = outputs if isinstance(outputs, list) else [outputs]
+    return np.concatenate([np.asarray(output) for output in outputs], axis=1)
 
 
 def answer_as_pilot(folder):
@@ -79,6 +84,7 @@ def write(folder):
         model.save(folder / f"theirs_{kind}.h5")
         model.save(folder / f"theirs_{kind}.keras")
         np.save(folder / f"theirs_{kind}.npy", drive(pilot, kind, folder))
+        np.save(folder / f"theirs_outputs_{kind}.npy", compute_outputs(model, kind, folder))
 
 
 if __name__ == "__main__":

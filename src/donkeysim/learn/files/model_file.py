@@ -17,6 +17,7 @@ _CONVERSIONS = {
     ".savedmodel": "python -m tf2onnx.convert --saved-model {path} --output {base}.onnx",
     ".trt": "a TensorRT engine runs on its own GPU only; give the .h5 that it was made from",
     ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
+    ".ckpt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".json": "in the original: load it with its weights and save all as one file, model.save('{base}.h5')",
     ".weights": "in the original: load it with its .json and save all as one file, model.save('{base}.h5')",
 }
