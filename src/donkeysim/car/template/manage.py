@@ -12,6 +12,7 @@ from donkeysim.car.config import Config, load_config
 from donkeysim.car.transform import make_transform
 from donkeysim.cli.donkey import run as run_donkey
 from donkeysim.drive.control_page import ControlPage
+from donkeysim.drive.joystick.joystick import Joystick
 from donkeysim.drive.options import Options, parse_options, run_program
 from donkeysim.drive.parts.buttons import BehaviorState, WebButtons
 from donkeysim.drive.parts.driving import AiLaunch, DriveMode, PilotCondition, Pipe, ThrottleFilter
@@ -57,7 +58,7 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         frequency_logger = FrequencyLogger(config.FPS_DEBUG_INTERVAL)
         car.add(frequency_logger, inputs=["loop/rate"], outputs=["fps/current", "fps/fps_list"])
 
-    # What the user wants, in the browser.
+    # What the user wants, in the browser and with a joystick.
     page = ControlPage(config, watching.url if watching else "")
     wanted = ["user/steering", "user/throttle", "user/mode", "recording"]
     shown = ["sim/telemetry", "sim/lap_times", "loop/rate", "loop/latency", "pilot/choices", "pilot/choice"]
@@ -67,6 +68,9 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         outputs=[*wanted, "web/buttons", "sim/reset", "pilot/choice"],
         threaded=True,
     )
+    joystick = Joystick(config) if options.use_joystick or config.USE_JOYSTICK_AS_DEFAULT else None
+    if joystick:
+        car.add(joystick, inputs=wanted, outputs=wanted, threaded=True)
     car.add(Pipe(), inputs=["user/steering"], outputs=["user/angle"])
     car.add(WebButtons(), inputs=["web/buttons"], outputs=["web/w1", "web/w2", "web/w3", "web/w4", "web/w5"])
     car.add(ThrottleFilter(), inputs=["user/throttle"], outputs=["user/throttle"])
@@ -91,6 +95,8 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         behavior = BehaviorState(config.BEHAVIOR_LIST)
         outputs = {"behavior/state": "int", "behavior/label": "str", "behavior/one_hot_state_array": "vector"}
         car.add(behavior, inputs=["web/w1"], outputs=[*outputs])
+        if joystick:
+            joystick.on("next_behavior", behavior.step)
         record |= outputs
         pilot_inputs["behavior/one_hot_state_array"] = [0.0] * len(config.BEHAVIOR_LIST)
     if config.TRAIN_LOCALIZER:
@@ -138,6 +144,9 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
     tub_path = choose_tub_path(config.DATA_PATH, config.AUTO_CREATE_NEW_TUB)
     tub = TubRecorder(tub_path, [*record], [*record.values()], [*options.metadata, *config.METADATA])
     car.add(tub, inputs=[*record], outputs=["tub/num_records", "recording"], run_condition="recording")
+    if joystick:
+        joystick.on("arm_launch", launch.arm)
+        joystick.on("erase_last_n_records", lambda: tub.erase_last(100))
 
     print(f"You can now go to {page.url} to drive your car.")
 

@@ -1,0 +1,232 @@
+"""The joystick: events through a named pipe, what they make of the page's wishes, and what happens when it is gone."""
+
+import os
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from donkeysim.car.config import make_default_config
+from donkeysim.core.errors import SpecError
+from donkeysim.drive.joystick.controller import Controller, Feel
+from donkeysim.drive.joystick.device import JoystickEvent
+from donkeysim.drive.joystick.joystick import Joystick, choose_layout
+from donkeysim.drive.joystick.layout import ACTIONS, LAYOUTS
+
+AXIS_STEERING, AXIS_THROTTLE = 0, 3
+"""Numbers of xbox axes 0x00 and 0x05 in the order of their codes."""
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="joystick devices are Linux's")
+
+
+class Pad:
+    """A controller and its page."""
+
+    def __init__(self, kind="xbox", **feel):
+        self.controller = Controller(LAYOUTS[kind], Feel(**feel))
+        self.wish = (0.0, 0.0, "user", False)
+        self.page = (0.0, 0.0)
+
+    def loop(self, *events):
+        self.controller.hear(*self.page, *self.wish[2:])
+        for event in events:
+            self.controller.take(event)
+        self.wish = self.controller.tell()
+        return self.wish
+
+    def push(self, name, value):
+        code = next(code for code, known in self.controller.layout.axes.items() if known == name)
+        return self.loop(JoystickEvent("axis", code, value))
+
+    def press(self, name):
+        code = next(code for code, known in self.controller.layout.buttons.items() if known == name)
+        return self.loop(JoystickEvent("button", code, 1.0))
+
+    def release(self, name):
+        code = next(code for code, known in self.controller.layout.buttons.items() if known == name)
+        return self.loop(JoystickEvent("button", code, 0.0))
+
+
+def test_steer_right_and_drive_forward_with_the_stick_up_and_record():
+    pad = Pad(max_throttle=0.5, steering_scale=0.8)
+    pad.push("left_stick_horz", 1.0)
+    assert pad.push("right_stick_vert", -1.0) == (0.8, 0.5, "user", True)
+    assert pad.push("right_stick_vert", 0.0) == (0.8, 0.0, "user", False)
+
+
+def test_leave_the_page_alone_while_the_stick_trembles_and_take_over_when_it_moves():
+    pad = Pad(dead_zone=0.1)
+    pad.page = (0.3, 0.2)
+    pad.loop()
+    assert pad.push("left_stick_horz", 0.05)[:2] == (0.3, 0.2)
+    assert pad.push("left_stick_horz", 0.5)[:2] == (0.5, 0.0)
+    assert pad.push("left_stick_horz", 0.0)[:2] == (0.0, 0.0)
+    pad.page = (0.3, 0.4)
+    assert pad.loop()[:2] == (0.3, 0.4)
+
+
+def test_change_the_mode_in_a_ring():
+    pad = Pad()
+    assert [pad.press("a_button").mode for _ in range(3)] == ["local_angle", "local", "user"]
+
+
+def test_record_by_button_only_when_throttle_does_not_record():
+    assert Pad(auto_record=False).press("b_button").recording is True
+    assert Pad(auto_record=True).press("b_button").recording is False
+
+
+def test_brake_in_an_emergency_and_hand_over_to_the_user():
+    pad = Pad(max_throttle=0.2)
+    pad.press("a_button")
+    pad.push("right_stick_vert", -1.0)
+    throttles = [pad.press("y_button").throttle, *(pad.loop().throttle for _ in range(8))]
+    assert throttles == pytest.approx([-0.2, 0.01, -0.2, -0.15, -0.1, -0.05, 0, 0, 0])
+    assert pad.wish == (0.0, 0.0, "user", False)
+
+
+def test_hold_a_constant_throttle_until_the_stick_is_pulled():
+    pad = Pad(max_throttle=0.5)
+    assert pad.press("options").throttle == 0.5
+    assert pad.press("right_shoulder").throttle == 0.51
+    assert pad.push("right_stick_vert", 1.0).throttle == -0.51
+
+
+def test_drive_with_the_triggers_of_an_xbox_pad():
+    pad = Pad(max_throttle=0.5)
+    assert pad.push("right_trigger", 1.0).throttle == 0.5
+    assert pad.push("right_trigger", -1.0).throttle == 0.0
+    assert pad.push("left_trigger", 0.0).throttle == -0.25
+
+
+def test_use_a_direction_pad_as_two_buttons():
+    pad = Pad("F710", max_throttle=0.5)
+    pad.push("dpad_up_down", -1.0)
+    pad.push("dpad_up_down", 0.0)
+    pad.push("dpad_up_down", -1.0)
+    assert pad.controller.max_throttle == 0.52
+
+
+def test_make_chaos_while_the_button_is_held_and_not_record_it():
+    pad = Pad("ps3")
+    pad.push("right_stick_vert", -1.0)
+    assert pad.press("L1") == (-0.2, 0.5, "user", False)
+    assert pad.release("L1") == (0.0, 0.5, "user", True)
+
+
+def test_erase_records_in_user_mode_and_stop_in_the_others_with_the_switch_of_rc3():
+    pad, erased = Pad("rc3"), []
+    pad.controller.handlers["erase_last_n_records"] = lambda: erased.append(100)
+    pad.press("Switch-up")
+    assert erased == [100]
+    pad.press("Switch-down")
+    assert pad.press("Switch-up")[1:3] == (-0.5, "user")
+
+
+def test_stop_the_car_when_the_joystick_is_gone_and_wait_for_a_new_word_of_the_page():
+    pad = Pad()
+    pad.page = (0.0, 0.9)
+    pad.loop()
+    pad.push("right_stick_vert", -1.0)
+    pad.controller.hear(*pad.page, "local", True)
+    pad.controller.lose()
+    assert pad.controller.tell() == (0.0, 0.0, "user", False)
+    assert pad.loop().throttle == 0.0
+    pad.page = (0.0, 0.4)
+    assert pad.loop().throttle == 0.4
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_know_each_control_that_a_type_uses(kind):
+    layout = LAYOUTS[kind]
+    assert {layout.steering, layout.throttle, *layout.pads} <= {*layout.axes.values()}
+    assert {*layout.actions} <= {*layout.buttons.values()}
+    assert {*layout.actions.values()} <= {*ACTIONS}
+
+
+@pytest.fixture
+def drive(tmp_path):
+    """Start a joystick that reads a pipe; it ends with the test."""
+    joysticks = []
+
+    def start(**changes):
+        path = tmp_path / "js0"
+        joystick = Joystick(make_default_config(tmp_path, {"JOYSTICK_DEVICE_FILE": str(path), **changes}))
+        thread = threading.Thread(target=joystick.update)
+        thread.start()
+        joysticks.append((joystick, thread))
+        return joystick, path
+
+    yield start
+    for joystick, thread in joysticks:
+        joystick.shutdown()
+        thread.join(3)
+        assert not thread.is_alive()
+
+
+def loop_until(joystick, condition, page=(0.1, 0.2, "user", False)):
+    end = time.monotonic() + 5
+    wish = joystick.run_threaded(*page)
+    while not condition(wish):
+        assert time.monotonic() < end, wish
+        time.sleep(0.01)
+        wish = joystick.run_threaded(*page)
+    return wish
+
+
+def encode(value, kind, number):
+    return struct.pack("=IhBB", 0, value, kind, number)
+
+
+@needs_linux
+def test_drive_with_what_a_pipe_says_until_nobody_writes_to_it(drive, tmp_path, caplog):
+    os.mkfifo(tmp_path / "js0")
+    joystick, path = drive()
+    with path.open("wb", buffering=0) as pipe:
+        first_report = encode(32767, 0x82, AXIS_STEERING)
+        pipe.write(first_report + encode(-32767, 0x02, AXIS_THROTTLE) + encode(16384, 0x02, AXIS_STEERING)[:5])
+        pipe.write(encode(16384, 0x02, AXIS_STEERING)[5:])
+        wish = loop_until(joystick, lambda wish: wish.throttle == 0.5 and wish.steering)
+        assert wish.steering == pytest.approx(0.5, abs=0.001)
+    loop_until(joystick, lambda wish: wish == (0.0, 0.0, "user", False))
+    assert "is gone" in caplog.text
+
+
+@needs_linux
+@pytest.mark.parametrize("is_there", [False, True])
+def test_let_the_page_drive_and_say_so_when_there_is_no_joystick(drive, tmp_path, caplog, is_there):
+    if is_there:
+        (tmp_path / "js0").write_bytes(encode(-32767, 0x02, AXIS_THROTTLE) * 10)
+    joystick, _ = drive()
+    loop_until(joystick, lambda _: "the page drives until there is one" in caplog.text)
+    assert joystick.run_threaded(0.1, 0.2, "local", True) == (0.1, 0.2, "local", True)
+
+
+def test_read_a_layout_of_ones_own(tmp_path):
+    text = 'AXES = {0: "x", 1: "y"}\nBUTTONS = {1: "R2"}\nSTEERING = "x"\nTHROTTLE = "y"\nACTIONS = {}\n'
+    (tmp_path / "my_joystick.py").write_text(text)
+    layout = choose_layout(make_default_config(tmp_path, {"CONTROLLER_TYPE": "custom"}))
+    assert (layout.steering, layout.actions) == ("x", {"R2": "arm_launch"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "AXES = (",
+        "AXES = {}\n",
+        'AXES = {0: "x"}\nBUTTONS = {}\nSTEERING = "x"\nTHROTTLE = "x"\nACTIONS = {"a": "fly"}\n',
+    ],
+)
+def test_say_what_is_wrong_with_a_layout_of_ones_own(tmp_path: Path, text):
+    if text:
+        (tmp_path / "my_joystick.py").write_text(text)
+    with pytest.raises(SpecError, match=r"my_joystick\.py"):
+        choose_layout(make_default_config(tmp_path, {"CONTROLLER_TYPE": "custom"}))
+
+
+def test_refuse_a_type_there_is_not(tmp_path):
+    with pytest.raises(SpecError, match="CONTROLLER_TYPE"):
+        make_default_config(tmp_path, {"CONTROLLER_TYPE": "MM1"})
