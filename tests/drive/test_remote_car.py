@@ -1,0 +1,111 @@
+"""The part of a car whose simulator is another program, against a server that speaks as the original does."""
+
+import threading
+import time
+
+import pytest
+
+from donkeysim.car.config import make_default_config
+from donkeysim.core.errors import SceneError, SimulatorError
+from donkeysim.drive.simulated_car import make_simulated_car
+from stand_ins.original_server import OriginalServer
+
+
+@pytest.fixture
+def server():
+    with OriginalServer() as server:
+        yield server
+
+
+@pytest.fixture
+def make_car(server):
+    running = []
+
+    def make(**values):
+        changes = {"DONKEY_SIM_PATH": "remote", "SIM_PORT": server.port, **values}
+        car = make_simulated_car(make_default_config(changes=changes))
+        thread = threading.Thread(target=car.update)
+        thread.start()
+        running.append((car, thread))
+        return car
+
+    yield make
+    for car, thread in running:
+        car.halt()
+        car.shutdown()
+        thread.join(5.0)
+        assert not thread.is_alive()
+
+
+def wait_until(is_so, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return is_so()
+
+
+def test_there_is_a_picture_from_the_first_loop_on(make_car):
+    image, telemetry, lap_times = make_car().run_threaded(0.0, 0.0)
+    assert image.shape == (120, 160, 3)
+    assert (telemetry.speed, lap_times) == (1.5, ())
+
+
+def test_the_newest_controls_arrive_as_texts_with_right_positive(make_car, server):
+    car = make_car()
+    car.run_threaded(0.25, -0.5)
+    assert wait_until(lambda: server.control.get("steering") == "0.25")
+    assert (server.control["throttle"], server.control["brake"]) == ("-0.5", "0")
+    assert wait_until(lambda: car.run_threaded(0.25, -0.5)[1].steering_angle == 0.25)
+
+
+def test_record_channels_are_those_of_the_telemetry(make_car):
+    outputs = make_car(SIM_RECORD_LOCATION=True, SIM_RECORD_VELOCITY=True).run_threaded(0.0, 0.0)
+    assert outputs[3:] == (0.25, 0.25, 0.25, 1.5, -1.25, 0.25, 0.25, 0.25)
+
+
+def test_latency_holds_back_pictures_and_readings(make_car):
+    late = make_car(SIM_ARTIFICIAL_LATENCY=500)
+    first = late.run_threaded(0.0, 0.0)[1].time
+    began = time.monotonic()
+    assert wait_until(lambda: late.run_threaded(0.0, 0.0)[1].time > first + 0.1)
+    assert time.monotonic() - began > 0.4
+
+
+def test_halting_brakes_and_nothing_drives_on_after_it(make_car, server):
+    car = make_car()
+    car.run_threaded(0.0, 1.0)
+    assert wait_until(lambda: server.control["throttle"] == "1")
+    car.halt()
+    assert wait_until(lambda: server.control["brake"] == "1")
+    count = len(server.messages)
+    car.run_threaded(0.0, 1.0)
+    assert not wait_until(lambda: len(server.messages) > count, 0.2)
+
+
+def test_reset_is_asked_for_once(make_car, server):
+    car = make_car()
+    car.run_threaded(0.0, 0.0, True)
+    assert wait_until(lambda: server.of_kind("reset_car"))
+    car.run_threaded(0.0, 0.0, False)
+    assert not wait_until(lambda: len(server.of_kind("reset_car")) > 1, 0.1)
+
+
+def test_the_original_is_never_told_to_step(make_car, server):
+    car = make_car()
+    car.run_threaded(0.0, 0.5)
+    assert wait_until(lambda: len(server.of_kind("control")) > 5)
+    assert not server.is_frozen
+
+
+def test_a_simulator_that_is_not_there_is_told_when_the_car_is_made():
+    with OriginalServer() as server:
+        port = server.port
+    changes = {"DONKEY_SIM_PATH": "remote", "SIM_PORT": port}
+    with pytest.raises(SimulatorError, match=f"donkey_sim --port {port}"):
+        make_simulated_car(make_default_config(changes=changes))
+
+
+def test_a_scene_that_is_not_there_is_told_when_the_car_is_made(server):
+    changes = {"DONKEY_SIM_PATH": "remote", "SIM_PORT": server.port, "DONKEY_GYM_ENV_NAME": "donkey-warren-track-v0"}
+    with pytest.raises(SceneError, match="no warren"):
+        make_simulated_car(make_default_config(changes=changes))
