@@ -307,18 +307,14 @@ def load_layout(path: Path) -> Layout:
         SpecError: The file is missing, is no Python, or lacks one of these or names what there is not.
     """
     if not path.is_file():
-        raise SpecError(
-            f"CONTROLLER_TYPE is custom, but there is no {path}; docs/guide/joystick.md shows what it holds."
-        )
+        raise SpecError(f"CONTROLLER_TYPE is custom, but there is no {path}; make it with `donkey createjs`.")
     try:
         names = runpy.run_path(str(path))
     except Exception as error:
-        raise SpecError(
-            f"{path}: {type(error).__name__}: {error}; docs/guide/joystick.md shows what it holds."
-        ) from error
+        raise SpecError(f"{path}: {type(error).__name__}: {error}; make it with `donkey createjs`.") from error
     for name, kind in (("AXES", dict), ("BUTTONS", dict), ("STEERING", str), ("THROTTLE", str), ("ACTIONS", dict)):
         if not isinstance(names.get(name), kind):
-            raise SpecError(f"{path} must set {name} to a {kind.__name__}; docs/guide/joystick.md shows what it holds.")
+            raise SpecError(f"{path} must set {name} to a {kind.__name__}; make it with `donkey createjs`.")
     layout = Layout(names["AXES"], names["BUTTONS"], names["STEERING"], names["THROTTLE"], names["ACTIONS"])
     _check_layout(layout, path)
     return layout

@@ -1,0 +1,62 @@
+"""Finding out which control of an unknown joystick does what, by asking to move and press them one after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from donkeysim.core.errors import SpecError
+from donkeysim.drive.joystick.device import JoystickDevice
+from donkeysim.drive.joystick.layout import ACTIONS
+
+FAR = 0.7
+"""An axis that passes this was moved on purpose."""
+
+UNTOLD_AXES, UNTOLD_BUTTONS = range(8), range(0x130, 0x140)
+"""Codes of a device that does not tell them."""
+
+
+def write_layout(device: JoystickDevice, seconds: float, say: Callable[[str], object]) -> str:
+    """Return the text of a my_joystick.py.
+
+    Args:
+        device: The joystick.
+        seconds: How long each control is waited for [s]; a button that is not pressed in time is left out.
+        say: Tells the driver what to do.
+
+    Raises:
+        SpecError: No axis for steering or throttle was moved.
+        OSError: The joystick is gone.
+    """
+    axes: dict[int, str] = {}
+    for name, how in (("steering", "Push the steering fully to one side"), ("throttle", "Push the throttle fully up")):
+        say(f"{how} ...")
+        code = _await_control(device, "axis", axes, seconds)
+        if code is None:
+            raise SpecError(f"nothing moved in {seconds:g} s, but a car needs {name}; begin anew and push it fully.")
+        axes[code] = name
+    buttons: dict[int, str] = {}
+    actions: dict[str, str] = {}
+    for action in ACTIONS:
+        say(f"Press the button for {action}, or wait {seconds:g} s for none ...")
+        code = _await_control(device, "button", buttons, seconds)
+        if code is not None:
+            buttons[code] = f"button_{code:x}"
+            actions[buttons[code]] = action
+    return (
+        f'# CONTROLLER_TYPE = "custom" in myconfig.py uses this joystick: {device.name!r}\n\n'
+        f'AXES = {axes}\nBUTTONS = {buttons}\nSTEERING = "steering"\nTHROTTLE = "throttle"\nACTIONS = {actions}\n'
+    )
+
+
+def _await_control(
+    device: JoystickDevice, kind: Literal["axis", "button"], taken: dict[int, str], seconds: float
+) -> int | None:
+    """Return the code of the next control that is moved and is not taken; None: none was."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        event = device.read(left)
+        if event and event.kind == kind and abs(event.value) > FAR and event.code not in taken:
+            return event.code
+    return None
