@@ -35,7 +35,7 @@ GYM_CONF = {  # how the car looks and who drives it; also the camera, as the ori
 }
 SIM_HOST = "127.0.0.1"  # where the simulator listens when DONKEY_SIM_PATH is "remote"
 SIM_PORT = 9091  # its port; a simulator started by DONKEY_SIM_PATH is told to listen there
-SIM_ARTIFICIAL_LATENCY = 0  # milliseconds by which pictures are late, and controls too, as over a slow network
+SIM_ARTIFICIAL_LATENCY = 0  # milliseconds by which pictures and readings are late, as over a slow network
 SIM_SEED = 0  # of every random number of the simulator
 SIM_RECORD_LOCATION = False  # record pos/pos_x, pos_y, pos_z, pos/speed, pos/cte
 SIM_RECORD_GYROACCEL = False  # record gyro/gyro_x, y, z and accel/accel_x, y, z
