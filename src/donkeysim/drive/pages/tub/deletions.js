@@ -25,7 +25,7 @@ export class Deletions {
     this.undoSteps = [];
     this.redoSteps = [];
     this.flags = new Uint8Array(0);
-    this.isBusy = false;
+    this.last = Promise.resolve();
   }
 
   /** Take what the tub says; steps made before it changed elsewhere are forgotten. */
@@ -47,31 +47,33 @@ export class Deletions {
 
   get deletedCount() { return this.spans.reduce((sum, [first, last]) => sum + last - first + 1, 0); }
 
-  /** Delete or restore the records `first` to `last`; returns whether anything changes. */
+  /** Do one thing with the tub after the other, in the order asked for. */
+  queue(work) {
+    this.last = this.last.then(work);
+    return this.last;
+  }
+
+  /** Delete or restore the records `first` to `last`. */
   set(first, last, isDeleted) {
-    if (this.isBusy) return false;
-    const flags = this.flags.slice();
-    flags.fill(isDeleted ? 1 : 0, first, last + 1);
-    if (flags.every((flag, position) => flag === this.flags[position])) return false;
-    this.step(listSpans(flags), this.undoSteps, () => { this.redoSteps = []; });
-    return true;
+    return this.queue(() => {
+      const flags = this.flags.slice();
+      flags.fill(isDeleted ? 1 : 0, first, last + 1);
+      if (flags.every((flag, position) => flag === this.flags[position])) return null;
+      return this.step(listSpans(flags), this.undoSteps, () => { this.redoSteps = []; });
+    });
   }
 
-  undo() { this.move(this.undoSteps, this.redoSteps); }
+  undo() { return this.queue(() => this.move(this.undoSteps, this.redoSteps)); }
 
-  redo() { this.move(this.redoSteps, this.undoSteps); }
+  redo() { return this.queue(() => this.move(this.redoSteps, this.undoSteps)); }
 
-  move(from, to) {
-    if (from.length && !this.isBusy) this.step(from.at(-1), to, () => from.pop());
-  }
+  move(from, to) { return from.length ? this.step(from.at(-1), to, () => from.pop()) : null; }
 
   /** Save `spans`; when that went well, remember what was before among `past`. */
   async step(spans, past, onSaved) {
     const before = this.spans;
-    this.isBusy = true;
     this.onState("busy");
     const { state, error } = await save({ deleted: spans, count: this.flags.length, revision: this.revision });
-    this.isBusy = false;
     if (error) {
       this.onState("bad");
       this.onRefusal(error);

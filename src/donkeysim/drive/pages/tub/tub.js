@@ -27,7 +27,7 @@ let isStale = true;
 let canChange = true;
 let pendingMark = null;
 
-load();
+deletions.queue(load);
 requestAnimationFrame(animate);
 
 async function load() {
@@ -224,7 +224,8 @@ function showMarked() {
 function change(isDeleted) {
   if (!drive.marked || !canChange) return;
   const [first, last] = drive.marked;
-  if (deletions.set(first, last, isDeleted)) unmark();
+  deletions.set(first, last, isDeleted);
+  unmark();
 }
 
 function showDeletions() {
@@ -246,7 +247,7 @@ function showSaved(state) {
 
 function refuse(sentence) {
   showToast(sentence);
-  load();
+  deletions.queue(load);
 }
 
 function formatTime(seconds) {
@@ -330,4 +331,4 @@ byId("zoom").addEventListener("wheel", (event) => {
 }, { passive: false });
 new ResizeObserver(() => { isStale = true; }).observe(byId("desk"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { isStale = true; });
-window.addEventListener("focus", () => { if (document.body.dataset.state === "ready" && !deletions.isBusy) load(); });
+window.addEventListener("focus", () => { if (document.body.dataset.state === "ready") deletions.queue(load); });
