@@ -1,0 +1,119 @@
+"""Let a pilot drive laps faster than real time, and write a report.
+
+The report is one HTML file: the track coloured by the distance from its middle line, speed and steering along the laps,
+lap times and a short film. Inside a car folder its config says how pictures look and are transformed. Exit code 1 when
+the pilot did not drive all its laps on the road, or touched something.
+
+For example: donkey evaluate --model models/mypilot.h5 --laps 3
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.car_config import add_config_arguments, find_config
+from donkeysim.cli.console import console, show_progress
+
+if TYPE_CHECKING:
+    from donkeysim.car.config import Config
+    from donkeysim.learn.evaluate import Conditions, Evaluation, Run
+
+FILM_TIME = 8.0
+"""Length of a report's film [s]."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's options."""
+    parser.add_argument("--model", help="pilot's file: .onnx, .h5 or .keras (default: the built-in pilot)")
+    parser.add_argument("--type", help="of the pilot, where its file does not say it")
+    parser.add_argument("--tracks", nargs="+", metavar="NAME", help="default: that of the config")
+    parser.add_argument("--laps", type=int, default=3, help="whole laps on each track (default 3)")
+    parser.add_argument("--seed", type=int, default=0, help="0 starts on the grid, others elsewhere on the road")
+    parser.add_argument("--out", metavar="FILE", help="the report (default: the model's name with _report.html)")
+    add_config_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Drive, show the figures, write the report."""
+    from donkeysim.learn.evaluate import evaluate
+    from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+    from donkeysim.learn.report import describe_verdict
+
+    config = find_config(arguments)
+    path = Path(arguments.model) if arguments.model else BUILT_IN_PILOT
+    pilot = load_pilot(path, arguments.type, config)
+    conditions, scene = read_conditions(config)
+    with show_progress("driving") as report:
+        evaluation = evaluate(pilot, arguments.tracks or [scene], arguments.laps, conditions, arguments.seed, report)
+    show_evaluation(evaluation)
+    out = arguments.out or (f"{path.with_suffix('')}_report.html" if arguments.model else "built_in_report.html")
+    written = report_evaluation(evaluation, path, out)
+    console.print(describe_verdict(evaluation), style="green" if evaluation.is_passed else "red")
+    console.print(f"report: {written}", soft_wrap=True)
+    return 0 if evaluation.is_passed else 1
+
+
+def read_conditions(config: Config, film_time: float = FILM_TIME) -> tuple[Conditions, str]:
+    """Return what a car's config says about driving with a pilot, and the track."""
+    from donkeysim.car.transform import make_transform
+    from donkeysim.drive.simulated_car import read_settings
+    from donkeysim.learn.evaluate import Conditions
+
+    settings = read_settings(config)
+    has_steps = bool(config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS)
+    conditions = Conditions(
+        conf=settings.conf,
+        transform=make_transform(config) if has_steps else None,
+        rate=settings.rate,
+        throttle_factor=float(config.AI_THROTTLE_MULT),
+        film_time=film_time,
+    )
+    return conditions, settings.scene
+
+
+def report_evaluation(evaluation: Evaluation, model: Path, out: str | Path) -> Path:
+    """Write the report with what there is to say about the pilot, and return where."""
+    from donkeysim.learn.report import write_report
+
+    slowest = max(run.inference_time for run in evaluation.runs)
+    pace = sum(run.simulated_time for run in evaluation.runs) / sum(run.wall_time for run in evaluation.runs)
+    facts = {
+        "type": evaluation.kind,
+        "file": f"{model.name}, {model.stat().st_size / 1e6:.2f} MB",
+        "a picture takes": f"{1000.0 * slowest:.2f} ms",
+        "driven at": f"{pace:.0f} times real time",
+    }
+    return write_report(evaluation, out, model.name, facts)
+
+
+def show_evaluation(evaluation: Evaluation) -> None:
+    """Print the figures, a column for each track."""
+    from rich.table import Table
+
+    table = Table(title=f"{evaluation.kind} pilot")
+    table.add_column()
+    for run in evaluation.runs:
+        table.add_column(run.scene.name, justify="right")
+    columns = [list_figures(run) for run in evaluation.runs]
+    for row in zip(*(column.items() for column in columns), strict=True):
+        table.add_row(row[0][0], *(value for _, value in row))
+    console.print(table)
+
+
+def list_figures(run: Run) -> dict[str, str]:
+    """Return the figures of a run for people."""
+    times = run.lap_times
+    return {
+        "laps": f"{len(times)} of {run.wanted_laps}",
+        "ended": run.ending,
+        "best lap": f"{min(times):.2f} s" if times else "",
+        "mean lap": f"{sum(times) / len(times):.2f} s" if times else "",
+        "on the road": f"{100.0 * run.on_road_share:.1f} %",
+        "hits": str(len(run.hits)),
+        "mean |cte|": f"{100.0 * run.cte_mean:.1f} cm",
+        "greatest |cte|": f"{100.0 * run.cte_most:.1f} cm",
+        "mean speed": f"{run.speed_mean:.2f} m/s",
+        "a picture takes": f"{1000.0 * run.inference_time:.2f} ms",
+    }

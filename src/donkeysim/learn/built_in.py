@@ -1,0 +1,193 @@
+"""The small pilot that lies in the package: what it is taught from, its layers, and how it is trained.
+
+Its teacher is `sim.human_driver`, on several drives that begin anywhere on the road, half of them with another car
+about. Pictures vary in brightness and contrast while it learns. `donkeysim.cli.built_in_pilot` is the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core import frames
+from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.learn.backend import import_keras
+from donkeysim.learn.files.model_file import save_model
+from donkeysim.sim.human_driver import HumanDriver
+from donkeysim.sim.path_follower import PathFollower
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import SceneSpec, WorldSpec
+
+SCENE = "generated_track"
+
+DRIVE_RECORDS = 300
+"""Length of a drive, 15 s; the next begins elsewhere."""
+
+START_OFFSET, START_TURN = 0.15, 0.25
+"""Of a drive's beginning: greatest distance from the path [m] and angle to it [rad]."""
+
+LEARNING_RATE, BATCH_SIZE = 1e-3, 128
+
+THROTTLE_WEIGHT = 4.0
+"""Weight of the throttle's error; it varies less than the angle."""
+
+BRIGHTNESS, CONTRAST = 0.2, 0.25
+"""Greatest change of pictures while learning, as shares."""
+
+Report = Callable[[str, int, int], None]
+"""Called as report(stage, done, total)."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What there is to learn from.
+
+    Attributes:
+        image: uint8, shape [record_count, 120, 160, 3].
+        target: Angle (+ = right) and throttle, shape [record_count, 2].
+    """
+
+    image: ByteArray
+    target: Float32Array
+
+
+def train_built_in(
+    path: Path | str, record_count: int = 20_000, epoch_count: int = 16, seed: int = 0, report: Report | None = None
+) -> float:
+    """Train the small pilot, write it, and return its error in angle (root mean square) on unseen drives.
+
+    Args:
+        path: An `.onnx` file.
+        record_count: Records to learn from.
+        epoch_count: How often to look at each.
+        seed: Of drives, weights and batches.
+        report: Told how far it is.
+
+    Raises:
+        DonkeySimError: The extra `learn` is missing, or the file cannot be written.
+    """
+    tell = report or _say_nothing
+    import_keras()
+    lesson = collect_lesson(record_count, seed, lambda done, total: tell("driving", done, total))
+    test = collect_lesson(record_count // 10, seed + 1, lambda done, total: tell("driving", done, total))
+    model = _fit(lesson, epoch_count, seed, lambda done, total: tell("learning", done, total))
+    size = SimpleNamespace(IMAGE_H=120, IMAGE_W=160, IMAGE_DEPTH=3)
+    save_model(model, path, "linear", size)
+    return _measure_error(model, test)
+
+
+def _say_nothing(_stage: str, _done: int, _total: int) -> None:
+    """Report to nobody."""
+
+
+def collect_lesson(record_count: int, seed: int, report: Callable[[int, int], None]) -> Lesson:
+    """Drive and note pictures and what the driver means to do."""
+    simulator = Simulator(WorldSpec(scene=SceneSpec(SCENE), cars_per_world=2, seed=seed))
+    simulator.compile()
+    own, other = simulator.add_car(), simulator.add_car()
+    pace_car = PathFollower(simulator.scene, simulator.car_spec, "steady")
+    random = np.random.default_rng(seed)
+    image = np.zeros((record_count, 120, 160, 3), np.uint8)
+    target = np.zeros((record_count, 2), np.float32)
+    for index in range(record_count):
+        if index % DRIVE_RECORDS == 0:
+            driver = HumanDriver(simulator.scene, simulator.car_spec, int(random.integers(1 << 31)))
+            _begin_anywhere(simulator, own, other, random)
+            report(index, record_count)
+        simulator.render((own,))
+        image[index] = simulator.get_picture(own)
+        intent = driver.drive(simulator.state, simulator.control, own)
+        pace_car.drive(simulator.state, simulator.control, other)
+        target[index] = frames.steer_to_wire(intent.steer), intent.throttle
+        simulator.step()
+    simulator.close()
+    report(record_count, record_count)
+    return Lesson(image, target)
+
+
+def _begin_anywhere(simulator: Simulator, own: int, other: int, random: np.random.Generator) -> None:
+    """Put the car anywhere on the road, moving, and the other behind it, ahead of it or far away."""
+    node_count = len(simulator.scene.path.position)
+    node = int(random.integers(node_count))
+    aside, turn = random.uniform(-1.0, 1.0, 2) * (START_OFFSET, START_TURN)
+    _place(simulator, own, node, float(aside), float(turn), float(random.uniform(0.0, 1.2)))
+    gap = int(random.choice((-8, -5, 6, 10, node_count // 2)))
+    _place(simulator, other, (node + gap) % node_count, 0.0, 0.0, 1.2)
+
+
+def _place(simulator: Simulator, car: int, node: int, aside: float, turn: float, speed: float) -> None:
+    path = simulator.scene.path.position
+    ahead = path[(node + 1) % len(path)] - path[node]
+    yaw = float(np.arctan2(ahead[1], ahead[0]))
+    x, y = path[node, 0] - aside * np.sin(yaw), path[node, 1] + aside * np.cos(yaw)
+    height = float(simulator.scene.start.position[0, 2])
+    simulator.reset_car(car)
+    simulator.move_car(car, (float(x), float(y), height), frames.yaw_to_quaternion(yaw + turn))
+    heading = np.array([np.cos(yaw + turn), np.sin(yaw + turn), 0.0])
+    simulator.state.velocity[car] = speed * heading
+    simulator.state.wheel_speed[car] = speed / simulator.car_spec.wheel_radius
+
+
+def build_small_model() -> Any:
+    """Return the untrained network, a `keras.Model` of the kind linear with 125,000 weights."""
+    layers = import_keras().layers
+    picture = layers.Input(shape=(120, 160, 3), name="img_in")
+    x = picture
+    for index, (filters, size, stride) in enumerate(((16, 8, 4), (24, 5, 2), (32, 3, 2), (32, 3, 1)), start=1):
+        x = layers.Conv2D(filters, size, strides=stride, activation="relu", name=f"conv2d_{index}")(x)
+    x = layers.Flatten(name="flattened")(x)
+    x = layers.Dense(64, activation="relu", name="dense_1")(x)
+    x = layers.Dropout(0.1, name="dropout")(x)
+    outputs = [layers.Dense(1, name=f"n_outputs{index}")(x) for index in range(2)]
+    return import_keras().Model(inputs=[picture], outputs=outputs, name="linear")
+
+
+def _fit(lesson: Lesson, epoch_count: int, seed: int, report: Callable[[int, int], None]) -> Any:
+    """Return the trained network."""
+    import torch
+
+    import_keras().utils.set_random_seed(seed)
+    model = build_small_model()
+    optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
+    image, target = torch.from_numpy(lesson.image), torch.from_numpy(lesson.target)
+    weight = torch.tensor([1.0, THROTTLE_WEIGHT])
+    step_count = epoch_count * -(-len(image) // BATCH_SIZE)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2.0 * LEARNING_RATE, total_steps=step_count)
+    done = 0
+    for _ in range(epoch_count):
+        for rows in torch.split(torch.randperm(len(image)), BATCH_SIZE):
+            picture = _vary(image[rows].float() / 255.0)
+            answer = torch.cat(model(picture, training=True), dim=1)
+            loss = (weight * (answer - target[rows]) ** 2).mean()
+            optimizer.zero_grad()
+            torch.autograd.backward(loss)
+            optimizer.step()
+            schedule.step()
+            done += 1
+            report(done, step_count)
+    return model
+
+
+def _vary(picture: Any) -> Any:
+    """Return pictures [batch, height, width, 3] in [0, 1], each a little brighter or darker, flatter or harder."""
+    import torch
+
+    gain = 1.0 + CONTRAST * (2.0 * torch.rand(len(picture), 1, 1, 3) - 1.0)
+    shift = BRIGHTNESS * (2.0 * torch.rand(len(picture), 1, 1, 1) - 1.0)
+    return ((picture - 0.5) * gain + 0.5 + shift).clamp_(0.0, 1.0)
+
+
+def _measure_error(model: Any, lesson: Lesson) -> float:
+    import torch
+
+    image, errors = torch.from_numpy(lesson.image), []
+    with torch.no_grad():
+        for rows in torch.split(torch.arange(len(image)), BATCH_SIZE):
+            angle = model(image[rows].float() / 255.0, training=False)[0][:, 0]
+            errors.append((angle.cpu().numpy() - lesson.target[rows.numpy(), 0]) ** 2)
+    return float(np.sqrt(np.concatenate(errors).mean()))

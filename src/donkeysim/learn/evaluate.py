@@ -1,0 +1,386 @@
+"""Evaluating a pilot: laps in the simulator of this process, faster than real time, in the order of the vehicle loop.
+
+Every loop the pilot sees a picture, answers, and its answer holds while the next 1 / DRIVE_LOOP_HZ seconds pass. Time
+is simulated only, so a slow pilot is not late here; the report says how long it takes. The same seed, the same drive.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from donkeysim.core.errors import SpecError
+from donkeysim.core.frames import yaw_to_quaternion
+from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray
+from donkeysim.envs.built_in import BuiltInCar
+from donkeysim.envs.conf import EnvConf
+from donkeysim.envs.moment import Moment
+from donkeysim.learn.kinds import read_channel
+from donkeysim.sim.snapshot import Snapshot
+from donkeysim.world.scene import Scene
+
+OFF_ROAD_PATIENCE = 3.0
+"""Time off the road after which a run ends [s]."""
+
+STANDING_PATIENCE, STANDING_SPEED = 5.0, 0.05
+"""Time of standing still after which a run ends [s], and what still counts as standing [m/s]."""
+
+LEAST_SPEED = 0.35
+"""A run has the time that its laps take at this mean speed [m/s], and `EXTRA_TIME` [s] more."""
+
+EXTRA_TIME = 20.0
+
+FILM_RATE = 10
+"""Pictures of a film per second; it shows the last moments of a run."""
+
+ASKEW = (0.06, 0.05)
+"""Of a start elsewhere: greatest distance from the path [m] and angle to it [rad]."""
+
+LAPS_DONE, LEFT_ROAD, STOOD_STILL, TIME_UP = "all laps done", "left the road", "stood still", "time is up"
+"""How a run ends."""
+
+TRACE_FIELDS = ("time", "x", "y", "yaw", "speed", "cte", "on_road", "steering", "throttle", "lap", "along")
+"""Columns of `Run.trace`."""
+
+Report = Callable[[int, int], None]
+"""Called as report(done, total), in laps times a hundred."""
+
+
+class Pilot(Protocol):
+    """What is evaluated; `learn.pilot.load_pilot` makes one."""
+
+    @property
+    def kind(self) -> str:
+        """The type as the commands name it."""
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Channels it wants beside the picture."""
+
+    def run(self, image: ByteArray, *others: Any) -> tuple[float, ...]:
+        """Return angle (+ = right) and throttle for a picture."""
+
+    def reset(self) -> None:
+        """Forget earlier pictures."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What the pilot drives with.
+
+    Attributes:
+        conf: Car and camera.
+        transform: What happens to pictures before the pilot sees them; None: nothing.
+        rate: Pictures, and commands, per second.
+        throttle_factor: Of the pilot's throttle, AI_THROTTLE_MULT of the config.
+        film_time: Length of the film of the last moments [s]; 0: none.
+    """
+
+    conf: EnvConf = field(default_factory=EnvConf)
+    transform: Callable[[ByteArray], ByteArray] | None = None
+    rate: float = 20.0
+    throttle_factor: float = 1.0
+    film_time: float = 0.0
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened at a place.
+
+    Attributes:
+        time: [s]
+        lap: In which lap, 0 before the first crossing of the start line.
+        x: [m]
+        y: [m]
+        name: What was hit; for leaving the road: "left" or "right".
+    """
+
+    time: float
+    lap: int
+    x: float
+    y: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a pilot did on one track.
+
+    Attributes:
+        scene: The track, built.
+        wanted_laps: How many laps it was to drive.
+        lap_times: Of the whole laps [s].
+        trace: A row for every picture, columns `TRACE_FIELDS`: time [s], x, y [m, world], yaw [rad], speed [m/s], cte
+            [m, + = left of the path], on_road [0 or 1], steering [+ = right], throttle, lap, along the path [m].
+        departures: Where it left the road, in order.
+        hits: What it hit, in order.
+        ending: One of LAPS_DONE, LEFT_ROAD, STOOD_STILL, TIME_UP.
+        inference_time: Median time of the pilot and the transformations for a picture [s]; depends on the machine.
+        wall_time: How long the run took [s]; depends on the machine.
+        film: The last moments, an animated WebP; empty: none was asked for.
+    """
+
+    scene: Scene
+    wanted_laps: int
+    lap_times: tuple[float, ...]
+    trace: FloatArray
+    departures: tuple[Event, ...]
+    hits: tuple[Event, ...]
+    ending: str
+    inference_time: float
+    wall_time: float
+    film: bytes = field(default=b"", repr=False)
+
+    def column(self, name: str) -> FloatArray:
+        """Return a column of the trace, shape [picture_count]."""
+        values: FloatArray = self.trace[:, TRACE_FIELDS.index(name)]
+        return values
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether all laps were driven, always on the road and without touching anything."""
+        return self.ending == LAPS_DONE and not self.departures and not self.hits
+
+    @property
+    def on_road_share(self) -> float:
+        """Share of the pictures at which the car was on the road."""
+        return float(self.column("on_road").mean())
+
+    @property
+    def cte_mean(self) -> float:
+        """Mean distance from the path [m]."""
+        return float(np.abs(self.column("cte")).mean())
+
+    @property
+    def cte_most(self) -> float:
+        """Greatest distance from the path [m]."""
+        return float(np.abs(self.column("cte")).max())
+
+    @property
+    def speed_mean(self) -> float:
+        """Mean speed [m/s]."""
+        return float(self.column("speed").mean())
+
+    @property
+    def simulated_time(self) -> float:
+        """How long the car drove [s]."""
+        return float(self.trace[-1, 0])
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A pilot's runs, one for each track.
+
+    Attributes:
+        kind: Type of the pilot.
+        seed: Of the start places.
+        runs: In the order of the tracks.
+    """
+
+    kind: str
+    seed: int
+    runs: tuple[Run, ...]
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether it drove all laps of all tracks on the road, touching nothing."""
+        return all(run.is_passed for run in self.runs)
+
+
+def evaluate(
+    pilot: Pilot,
+    scenes: Sequence[str],
+    lap_count: int,
+    conditions: Conditions | None = None,
+    seed: int = 0,
+    report: Report | None = None,
+) -> Evaluation:
+    """Let a pilot drive laps on tracks.
+
+    Args:
+        pilot: Who drives.
+        scenes: Names of the tracks.
+        lap_count: Whole laps on each.
+        conditions: Camera and the like; None: the defaults of a new car.
+        seed: 0 starts on the grid, as driving does; others somewhere on the road, a little askew.
+        report: Told how far it is.
+
+    Raises:
+        SpecError: No laps, no track, or no such track.
+        PilotError: The pilot does not take these pictures.
+    """
+    if lap_count < 1 or not scenes:
+        raise SpecError(f"{lap_count} laps on {len(scenes)} tracks were asked for; both take 1 or more.")
+    conditions = conditions or Conditions()
+    runs = []
+    for index, scene in enumerate(scenes):
+
+        def tell(done: int, before: int = index) -> None:
+            if report is not None:
+                report(100 * lap_count * before + done, 100 * lap_count * len(scenes))
+
+        runs.append(_Drive(pilot, scene, lap_count, conditions, seed).run(tell))
+    return Evaluation(pilot.kind, seed, tuple(runs))
+
+
+class _Drive:
+    """One run, while it lasts."""
+
+    def __init__(self, pilot: Pilot, scene: str, lap_count: int, conditions: Conditions, seed: int) -> None:
+        self.pilot, self.lap_count, self.conditions = pilot, lap_count, conditions
+        self.car = BuiltInCar(scene, conditions.conf, seed)
+        self.scene = self.car.simulator.scene
+        if not self.scene.path.closed:
+            raise SpecError(f"the road of {scene} is not closed, so there are no laps; take another track.")
+        self.path_length = measure_path(self.scene)
+        self.rows: list[tuple[float, ...]] = []
+        self.hits: list[Event] = []
+        self.departures: list[Event] = []
+        self.inference: list[float] = []
+        self.moments: deque[Snapshot] = deque(maxlen=round(conditions.film_time * FILM_RATE))
+        self.off_road_time = self.standing_time = 0.0
+        self.lap_times: tuple[float, ...] = ()
+        self.car.open()
+        if seed != 0:
+            self._start_elsewhere(seed)
+
+    def run(self, tell: Callable[[int], None]) -> Run:
+        """Drive until the run ends."""
+        begun = time.perf_counter()
+        self.pilot.reset()
+        limit = self.lap_count * self.path_length[-1] / LEAST_SPEED + EXTRA_TIME
+        ending = ""
+        while not ending:
+            self._drive_loop()
+            ending = self._find_ending(limit)
+            tell(min(100 * self.lap_count, self._measure_progress()))
+        film = self._shoot_film() if self.moments else b""
+        self.car.close()
+        return Run(
+            scene=self.scene,
+            wanted_laps=self.lap_count,
+            lap_times=self.lap_times[: self.lap_count],
+            trace=np.array(self.rows),
+            departures=tuple(self.departures),
+            hits=tuple(self.hits),
+            ending=ending,
+            inference_time=float(np.median(self.inference)),
+            wall_time=time.perf_counter() - begun,
+            film=film,
+        )
+
+    def _drive_loop(self) -> None:
+        """Show the pilot a picture, take its answer, and let one loop's time pass."""
+        count, rate = len(self.rows), self.conditions.rate
+        moment = self.car.observe()
+        self.lap_times = moment.lap_times
+        angle, throttle = self._ask(moment)
+        self._note(moment, angle, throttle)
+        if self.moments.maxlen and count * FILM_RATE // rate != (count - 1) * FILM_RATE // rate:
+            self.moments.append(self.car.simulator.snapshot())
+        self.car.drive(angle, throttle)
+        self.car.advance(round((count + 1) * PHYSICS_RATE / rate) - round(count * PHYSICS_RATE / rate))
+
+    def _ask(self, moment: Moment) -> tuple[float, float]:
+        begun = time.perf_counter()
+        image = moment.image if self.conditions.transform is None else self.conditions.transform(moment.image)
+        values = list_channels(moment)
+        answer = self.pilot.run(image, *(_read(values, name) for name in self.pilot.input_names))
+        self.inference.append(time.perf_counter() - begun)
+        throttle = float(answer[1]) * self.conditions.throttle_factor
+        return min(max(float(answer[0]), -1.0), 1.0), min(max(throttle, -1.0), 1.0)
+
+    def _note(self, moment: Moment, angle: float, throttle: float) -> None:
+        """Add a row to the trace, and events."""
+        state, row = self.car.simulator.state, self.car.row
+        x, y, _ = state.position[row].tolist()
+        w, i, j, k = state.orientation[row].tolist()
+        yaw = float(np.arctan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k)))
+        cte, on_road, now = float(state.cte[row]), bool(state.on_road[row]), len(self.rows) / self.conditions.rate
+        speed, lap = moment.telemetry.speed, int(state.lap[row])
+        was_on_road = not self.rows or bool(self.rows[-1][6])
+        if was_on_road and not on_road:
+            self.departures.append(Event(now, lap, x, y, "left" if cte > 0.0 else "right"))
+        if moment.telemetry.hit != "none":
+            self.hits.append(Event(now, lap, x, y, moment.telemetry.hit))
+        period = 1.0 / self.conditions.rate
+        self.off_road_time = 0.0 if on_road else self.off_road_time + period
+        self.standing_time = 0.0 if speed > STANDING_SPEED else self.standing_time + period
+        along = self._measure_along(x, y, int(state.node_index[row]))
+        self.rows.append((now, x, y, yaw, speed, cte, float(on_road), angle, throttle, float(lap), along))
+
+    def _measure_along(self, x: float, y: float, node: int) -> float:
+        """Return how far along the path a place is, from node 0 [m]."""
+        path = self.scene.path.position[:, :2]
+        begin = path[node]
+        ahead = path[(node + 1) % len(path)] - begin
+        share = float(np.dot((x, y) - begin, ahead) / max(float(np.dot(ahead, ahead)), 1e-12))
+        length = self.path_length[node + 1] - self.path_length[node]
+        return float(self.path_length[node] + min(max(share, 0.0), 1.0) * length)
+
+    def _measure_progress(self) -> int:
+        """Return how many hundredths of laps are done."""
+        lap, along = self.rows[-1][9], self.rows[-1][10] / float(self.path_length[-1])
+        return int(100 * max(0.0, lap - 1.0 + along)) if lap >= 1 else 0
+
+    def _find_ending(self, limit: float) -> str:
+        if len(self.lap_times) >= self.lap_count:
+            return LAPS_DONE
+        if self.off_road_time > OFF_ROAD_PATIENCE:
+            return LEFT_ROAD
+        if self.standing_time > STANDING_PATIENCE:
+            return STOOD_STILL
+        return TIME_UP if len(self.rows) / self.conditions.rate > limit else ""
+
+    def _start_elsewhere(self, seed: int) -> None:
+        """Put the car on the path at a place of the seed's choice, at rest."""
+        random = np.random.default_rng(seed)
+        path, simulator = self.scene.path.position, self.car.simulator
+        node = int(random.integers(len(path)))
+        ahead = path[(node + 1) % len(path)] - path[node]
+        aside, turn = random.uniform(-1.0, 1.0, 2) * ASKEW
+        yaw = float(np.arctan2(ahead[1], ahead[0]) + turn)
+        height = float(simulator.state.position[self.car.row, 2] - path[0, 2] + path[node, 2])
+        x, y = float(path[node, 0] - aside * np.sin(yaw)), float(path[node, 1] + aside * np.cos(yaw))
+        simulator.state.spawn_position[self.car.row] = (x, y, height)
+        simulator.state.spawn_orientation[self.car.row] = yaw_to_quaternion(yaw)
+        self.car.reset()
+
+    def _shoot_film(self) -> bytes:
+        """Return the film of the last moments."""
+        from donkeysim.learn.film import draw_views, encode_film
+
+        pictures = []
+        for moment in self.moments:
+            self.car.simulator.restore(moment)
+            pictures.append(draw_views(self.car))
+        return encode_film(pictures, FILM_RATE)
+
+
+def measure_path(scene: Scene) -> FloatArray:
+    """Return how far each node of a closed path is from node 0, and last the length of the lap [m], shape [n + 1]."""
+    position = scene.path.position[:, :2]
+    step = np.roll(position, -1, axis=0) - position
+    return np.concatenate([[0.0], np.cumsum(np.hypot(step[:, 0], step[:, 1]))])
+
+
+def list_channels(moment: Moment) -> Mapping[str, float]:
+    """Return what else a car can tell a pilot: acceleration [m/s²] and turn rates [rad/s], as a drive records them."""
+    telemetry = moment.telemetry
+    names = [f"{group}/{group}_{axis}" for group in ("accel", "gyro") for axis in "xyz"]
+    return {name: float(getattr(telemetry, name.split("/")[1])) for name in names}
+
+
+def _read(values: Mapping[str, float], channel: str) -> Any:
+    try:
+        return read_channel(values, channel)
+    except SpecError as error:
+        raise SpecError(
+            f"the pilot wants the channel {channel}, which an evaluation does not have; it has pictures and "
+            f"{', '.join(sorted(values))}."
+        ) from error

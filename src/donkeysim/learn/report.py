@@ -1,0 +1,187 @@
+"""The report of an evaluation: one HTML file that needs nothing else, no server, no network, no other file."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from string import Template
+
+import numpy as np
+
+from donkeysim import __version__
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.learn.evaluate import LAPS_DONE, Evaluation, Run, measure_path
+from donkeysim.learn.report_figures import COLOURS, draw_curves, draw_map, find_cte_scale
+
+_TEMPLATE = Path(__file__).with_name("report.html")
+
+CURSOR_STEP = 2
+"""Every so many rows of the trace the page can show figures for."""
+
+
+def write_report(evaluation: Evaluation, path: Path | str, pilot_name: str, facts: Mapping[str, str]) -> Path:
+    """Write the report of an evaluation and return where it is.
+
+    Args:
+        evaluation: What was driven.
+        path: Of the HTML file; its folder is made.
+        pilot_name: What to call the pilot.
+        facts: What else to say about it, as names and values.
+
+    Raises:
+        DonkeySimError: The file cannot be written.
+    """
+    path = Path(path).expanduser().absolute()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(format_report(evaluation, pilot_name, facts), encoding="utf-8")
+    except OSError as error:
+        raise DonkeySimError(
+            f"cannot write the report {path}: {error.strerror or error}; choose another --out."
+        ) from error
+    return path
+
+
+def format_report(evaluation: Evaluation, pilot_name: str, facts: Mapping[str, str]) -> str:
+    """Return the report of an evaluation as HTML."""
+    tracks = " and ".join(run.scene.name for run in evaluation.runs)
+    verdict = "passed" if evaluation.is_passed else "failed"
+    told = {**facts, "seed": str(evaluation.seed), "donkeysim": __version__, "written": time.strftime("%Y-%m-%d %H:%M")}
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=escape(f"{pilot_name} on {tracks}"),
+        pilot=escape(pilot_name),
+        tracks=escape(tracks),
+        verdict=verdict,
+        verdict_text=escape(describe_verdict(evaluation)),
+        facts="".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in told.items()),
+        colours="".join(f".c{index}{{stroke:{colour}}}" for index, colour in enumerate(COLOURS)),
+        runs="".join(_format_run(run) for run in evaluation.runs),
+    )
+
+
+def describe_verdict(evaluation: Evaluation) -> str:
+    """Return one sentence about how the pilot did."""
+    if evaluation.is_passed:
+        laps = sum(run.wanted_laps for run in evaluation.runs)
+        return f"All {laps} laps driven, on the road throughout, nothing touched."
+    return " ".join(f"{run.scene.name}: {describe_run(run)}" for run in evaluation.runs if not run.is_passed)
+
+
+def describe_run(run: Run) -> str:
+    """Return one sentence about a run."""
+    text = run.ending
+    if run.ending != LAPS_DONE:
+        text += f" after {len(run.lap_times)} of {run.wanted_laps} laps"
+    if run.departures:
+        text += f", off the road {_count(len(run.departures), 'time')}"
+    if run.hits:
+        text += f", {_count(len(run.hits), 'hit')} ({', '.join(sorted({event.name for event in run.hits}))})"
+    return text + "."
+
+
+def _format_run(run: Run) -> str:
+    """Return the section of one track."""
+    film = base64.b64encode(run.film).decode()
+    picture = (
+        f'<figure class="film"><img alt="The last seconds from behind the car, and what the pilot saw" '
+        f'src="data:image/webp;base64,{film}"><figcaption>The last seconds of the drive; in the corner what the pilot '
+        "saw.</figcaption></figure>"
+        if film
+        else ""
+    )
+    scale = find_cte_scale(run)
+    most = 1.2 * max(run.cte_most, scale)
+    fastest = max(1.0, float(run.column("speed").max())) * 1.1
+    return (
+        f'<section class="run"><h2>{escape(run.scene.name)}</h2>'
+        f'<p class="sentence">{escape(describe_run(run).capitalize())}</p>'
+        f'<div class="cards">{_format_cards(run)}</div>'
+        f'<div class="pair"><figure>{draw_map(run)}<figcaption>{_format_legend(scale)}</figcaption></figure>'
+        f"{picture}</div>"
+        f'<div class="bar">{_format_chips(run)}<output></output></div>'
+        f'<div class="scroll">{draw_curves(run, "speed", "speed [m/s]", 0.0, fastest, _find_ticks(0.0, fastest))}'
+        f"{draw_curves(run, 'cte', 'distance from the path [m], + = left', -most, most, _find_ticks(-most, most))}"
+        f"{draw_curves(run, 'steering', 'steering, + = right', -1.05, 1.05, (-1.0, -0.5, 0.0, 0.5, 1.0))}</div>"
+        f"{_format_laps(run)}{_format_events(run)}"
+        f'<script type="application/json">{_format_trace(run)}</script></section>'
+    )
+
+
+def _format_cards(run: Run) -> str:
+    best = f"{min(run.lap_times):.2f} s" if run.lap_times else "none"
+    cards = {
+        "laps": f"{len(run.lap_times)} of {run.wanted_laps}",
+        "on the road": _format_share(run.on_road_share),
+        "best lap": best,
+        "mean speed": f"{run.speed_mean:.2f} m/s",
+        "mean distance from the path": f"{100.0 * run.cte_mean:.1f} cm",
+        "greatest distance": f"{100.0 * run.cte_most:.1f} cm",
+    }
+    return "".join(f"<div><b>{value}</b><span>{name}</span></div>" for name, value in cards.items())
+
+
+def _format_legend(scale: float) -> str:
+    swatches = "".join(f'<i style="background:{colour}"></i>' for colour in COLOURS)
+    return (
+        f'<span class="legend">{100.0 * scale:.0f} cm left of the path {swatches} {100.0 * scale:.0f} cm right of it'
+        "</span>"
+    )
+
+
+def _format_chips(run: Run) -> str:
+    laps = sorted({int(lap) for lap in run.column("lap")})
+    buttons = "".join(f'<button data-lap="{lap}">{lap or "start"}</button>' for lap in laps if lap <= run.wanted_laps)
+    return f'<span>lap</span><button data-lap="" aria-pressed="true">all</button>{buttons}'
+
+
+def _format_laps(run: Run) -> str:
+    rows = []
+    lap, best = run.column("lap"), min(run.lap_times, default=0.0)
+    for number, seconds in enumerate(run.lap_times, start=1):
+        chosen = lap == number
+        cte = np.abs(run.column("cte")[chosen])
+        mark = ' class="best"' if seconds == best else ""
+        rows.append(
+            f"<tr{mark}><td>{number}</td><td>{seconds:.2f}</td><td>{run.column('speed')[chosen].mean():.2f}</td>"
+            f"<td>{100.0 * cte.mean():.1f}</td><td>{100.0 * cte.max():.1f}</td>"
+            f"<td>{_format_share(float(run.column('on_road')[chosen].mean()))}</td></tr>"
+        )
+    if not rows:
+        return ""
+    heads = ("lap", "time [s]", "mean speed [m/s]", "mean distance [cm]", "greatest distance [cm]", "on the road")
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _format_events(run: Run) -> str:
+    events = [(event.time, f"left the road to the {event.name}", event.lap) for event in run.departures]
+    events += [(event.time, f"hit {event.name}", event.lap) for event in run.hits]
+    rows = [f"<li><b>{moment:.1f} s</b> {escape(text)}, in lap {lap}</li>" for moment, text, lap in sorted(events)]
+    return f'<ul class="events">{"".join(rows)}</ul>' if rows else ""
+
+
+def _format_trace(run: Run) -> str:
+    """Return what the page needs to show figures under the pointer, as JSON."""
+    names = ("lap", "along", "x", "y", "speed", "cte", "time")
+    columns = {name: np.round(run.column(name)[::CURSOR_STEP], 3).tolist() for name in names}
+    return json.dumps({**columns, "length": round(float(measure_path(run.scene)[-1]), 3)}, separators=(",", ":"))
+
+
+def _find_ticks(low: float, high: float) -> list[float]:
+    """Return three to seven round values between two."""
+    step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0) if (high - low) / step <= 7.0)
+    first, last = int(np.ceil(low / step)), int(np.floor(high / step))
+    return [round(index * step, 6) for index in range(first, last + 1)]
+
+
+def _format_share(share: float) -> str:
+    """Return a share as percent; 100 only when it is whole."""
+    return "100 %" if share == 1.0 else f"{min(99.9, 100.0 * share):.1f} %"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

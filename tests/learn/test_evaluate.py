@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import SpecError
+from donkeysim.envs.conf import read_conf
+from donkeysim.learn.evaluate import LAPS_DONE, LEFT_ROAD, STOOD_STILL, Conditions, evaluate
+from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+from donkeysim.learn.report import describe_verdict, format_report, write_report
+
+TRACK = ["generated_track"]
+
+
+class Fixed:
+    """A pilot that always says the same."""
+
+    kind = "linear"
+    input_names: tuple[str, ...] = ()
+
+    def __init__(self, angle, throttle, channels=()):
+        self.answer, self.input_names = (angle, throttle), channels
+        self.images, self.others, self.reset_count = [], [], 0
+
+    def run(self, image, *others):
+        self.images.append(image)
+        self.others.append(others)
+        return self.answer
+
+    def reset(self):
+        self.reset_count += 1
+
+
+@pytest.fixture(scope="module")
+def built_in():
+    return evaluate(load_pilot(BUILT_IN_PILOT), TRACK, 1, Conditions(film_time=0.4))
+
+
+def test_the_built_in_pilot_drives_a_lap_on_the_road(built_in):
+    run = built_in.runs[0]
+    assert built_in.is_passed, describe_verdict(built_in)
+    assert (run.ending, len(run.lap_times), run.on_road_share) == (LAPS_DONE, 1, 1.0)
+    assert run.cte_most < 0.25
+    assert BUILT_IN_PILOT.stat().st_size < 1_000_000
+
+
+def test_lap_times_and_trace_belong_together(built_in):
+    run = built_in.runs[0]
+    lap = run.column("lap") == 1
+    assert run.lap_times[0] == pytest.approx(lap.sum() / 20.0, abs=0.11)
+    assert np.diff(run.column("time")) == pytest.approx(0.05)
+    distance = np.hypot(np.diff(run.column("x")), np.diff(run.column("y"))).sum()
+    assert run.speed_mean * run.simulated_time == pytest.approx(distance, rel=0.02)
+    assert run.column("along")[lap].max() > 26.0
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_built_in_pilot_starts_anywhere(seed):
+    assert evaluate(load_pilot(BUILT_IN_PILOT), TRACK, 1, seed=seed).is_passed
+
+
+def test_same_seed_same_figures():
+    pilot = load_pilot(BUILT_IN_PILOT)
+    first, second, other = (evaluate(Limited(pilot, 60), TRACK, 1, seed=seed).runs[0] for seed in (3, 3, 4))
+    assert np.array_equal(first.trace, second.trace)
+    assert not np.array_equal(first.trace[:50], other.trace[:50])
+
+
+class Limited:
+    """A pilot that stops after so many pictures."""
+
+    kind = "linear"
+    input_names = ()
+
+    def __init__(self, pilot, count):
+        self.pilot, self.left = pilot, count
+
+    def run(self, image):
+        self.left -= 1
+        return self.pilot.run(image) if self.left > 0 else (0.0, 0.0)
+
+    def reset(self):
+        self.pilot.reset()
+
+
+def test_say_where_a_pilot_left_the_road():
+    run = evaluate(Fixed(0.0, 0.2), TRACK, 1).runs[0]
+    assert run.ending == LEFT_ROAD
+    assert not run.is_passed
+    assert run.departures[0].name == "left"
+    row = run.trace[round(run.departures[0].time * 20)]
+    assert (row[1], row[2], row[6]) == (run.departures[0].x, run.departures[0].y, 0.0)
+    assert run.simulated_time - run.departures[0].time == pytest.approx(3.05, abs=0.2)
+
+
+def test_give_up_on_a_pilot_that_stands_still():
+    pilot = Fixed(0.3, 0.0)
+    run = evaluate(pilot, TRACK, 1).runs[0]
+    assert run.ending == STOOD_STILL
+    assert run.simulated_time == pytest.approx(5.0, abs=0.2)
+    assert pilot.reset_count == 1
+
+
+def test_show_the_pilot_what_the_config_says():
+    pilot = Fixed(0.0, 0.0, ("imu/acl_x", "gyro/gyro_y"))
+    conf = read_conf({"cam_resolution": (60, 80, 3)})
+    evaluate(pilot, TRACK, 1, Conditions(conf=conf, transform=lambda image: image[20:], rate=10.0))
+    assert {image.shape for image in pilot.images} == {(40, 80, 3)}
+    assert len(pilot.images) == pytest.approx(51, abs=1)
+    assert all(isinstance(value, float) for value in pilot.others[0])
+
+
+def test_the_throttle_factor_slows_the_pilot():
+    fast, slow = (
+        evaluate(Limited(Fixed(0.0, 0.1), 40), TRACK, 1, Conditions(throttle_factor=factor)).runs[0]
+        for factor in (1.0, 0.5)
+    )
+    assert slow.column("speed").max() < 0.7 * fast.column("speed").max()
+
+
+def test_refuse_what_cannot_be_evaluated():
+    pilot = Fixed(0.0, 0.1)
+    for tracks, laps in ((TRACK, 0), ([], 1), (["flat"], 1), (["no_track"], 1)):
+        with pytest.raises(SpecError):
+            evaluate(pilot, tracks, laps)
+    with pytest.raises(SpecError, match="behavior/one_hot_state_array"):
+        evaluate(Fixed(0.0, 0.1, ("behavior/one_hot_state_array",)), TRACK, 1)
+
+
+def test_the_report_is_one_page_that_loads_nothing(built_in, tmp_path):
+    path = write_report(built_in, tmp_path / "new" / "report.html", "<my> pilot", {"file": "a & b"})
+    page = path.read_text(encoding="utf-8")
+    assert "&lt;my&gt; pilot on generated_track" in page
+    assert "a &amp; b" in page
+    assert 'src="data:image/webp;base64,' in page
+    assert not re.search(r'(?:src|href)="(?!data:)|url\(|@import|https?://', page)
+    assert page.count('class="plot"') == 3
+    assert f"{built_in.runs[0].lap_times[0]:.2f}" in page
+
+
+def test_the_report_marks_where_it_went_wrong():
+    page = format_report(evaluate(Fixed(0.0, 0.2), TRACK, 2), "bad", {})
+    assert 'class="verdict failed"' in page
+    assert "left the road after 0 of 2 laps, off the road 1 time" in page
+    assert 'class="departure"' in page
