@@ -1,0 +1,64 @@
+"""The messages that the guide shows are those that the simulator reads and writes, in every language alike."""
+
+import json
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from donkeysim.wire import replies
+from donkeysim.wire.reading import list_requests, read_request
+from donkeysim.world.telemetry import Telemetry
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
+LANGUAGES = ("README.md", "README.zh.md", "README.ja.md")
+REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__()}
+WRITTEN = {"telemetry"} | set(REPLIES) - {"error"}
+
+
+CLIENTS = ("Client →", "客户端 →", "クライアント →")
+
+
+def read_examples(name):
+    """Yield each message of the guide and whether a client sends it."""
+    api = (GUIDE / name).read_text(encoding="utf-8").split("\n# API\n")[1]
+    for section in api.split("\n### ")[1:]:
+        _, body = section.split("\n\n", 1)
+        yield json.loads(body.split("```json\n")[1].split("```")[0]), body.startswith(CLIENTS)
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_the_guide_shows_messages_as_they_are_read_and_written(name):
+    read, written = set(), set()
+    for message, is_from_client in read_examples(name):
+        kind = message["msg_type"]
+        (read if is_from_client else written).add(kind)
+        if is_from_client:
+            assert read_request(message).note == "", message
+        elif kind == "telemetry":
+            fields = set(msgspec.structs.asdict(msgspec.convert(message, Telemetry, strict=True)))
+            assert fields >= set(message) - {"msg_type", "image"}
+        else:
+            msgspec.convert(message | {"index": 0} if kind == "node_position" else message, REPLIES[kind], strict=True)
+    assert written == WRITTEN
+    assert read == set(list_requests()) - {"cam_config_b", "regen_road", "racer_info"}
+
+
+def test_the_guide_has_the_same_commands_and_messages_in_every_language():
+    def list_blocks(name):
+        text = (GUIDE / name).read_text(encoding="utf-8")
+        return [re.sub(r"\s+#.*", "", block) for block in re.findall(r"```\w*\n(.*?)```", text, re.S)]
+
+    first, *others = map(list_blocks, LANGUAGES)
+    assert len(first) > 30
+    for blocks in others:
+        assert blocks == first
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_the_guide_links_to_what_exists(name):
+    text = (GUIDE / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if not target.startswith("http"):
+            assert (GUIDE / target).exists(), target
