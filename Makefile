@@ -9,7 +9,7 @@ DEV := $(VENV)/.dev
 .PHONY: run test check bench soak clean
 
 run: $(BASE)
-	exec $(BIN)/donkey_sim --scene generated_track --pace-car $(ARGS)
+	exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
 
 test: $(DEV)
 	$(BIN)/python -m pytest $(ARGS)

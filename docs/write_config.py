@@ -1,7 +1,7 @@
 """Write the tables of docs/config.md from the template, the kinds of values and the list of unused keys.
 
-    python docs/write_config.py            rewrites docs/config.md below its mark
-    python docs/write_config.py --check    ends with exit code 1 when that would change it
+python docs/write_config.py            rewrites docs/config.md below its mark
+python docs/write_config.py --check    ends with exit code 1 when that would change it
 """
 
 import ast
@@ -34,8 +34,9 @@ def write_tables():
 
 def write_row(name, statement, text, line):
     """Return one row: name, default as it is written, what the key takes, its meaning."""
-    default = " ".join(ast.unparse(statement.value).split()) if "\n" in ast.get_source_segment(text, statement) else None
-    default = default or ast.get_source_segment(text, statement.value)
+    default = ast.get_source_segment(text, statement.value)
+    if "\n" in ast.get_source_segment(text, statement):
+        default = " ".join(ast.unparse(statement.value).split())
     meaning = line.partition("  # ")[2]
     return f"| `{name}` | {quote(default)} | {escape(str(KINDS[name]))} | {escape(meaning)} |\n"
 
