@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.errors import DonkeySimError, PilotError, SpecError
 from donkeysim.core.types import ByteArray
 from donkeysim.drive.pilot import Pilot
 
@@ -22,10 +22,6 @@ LOOK_SECONDS = 0.5
 
 FileState = tuple[int, int]
 """Time of the last change [ns] and size [bytes]."""
-
-
-class PilotError(DonkeySimError):
-    """A file holds no pilot that can drive this car."""
 
 
 class PilotShelf:

@@ -1,0 +1,60 @@
+"""The command line of manage.py: the original's words, usage and exit codes."""
+
+from pathlib import Path
+
+import pytest
+
+from donkeysim.core.errors import SpecError
+from donkeysim.drive.options import Options, parse_options, run_program
+
+
+def test_the_originals_words_are_understood():
+    options = parse_options(
+        ["drive", "--model=models/a.h5", "--js", "--type", "rnn", "--meta=a:b", "--meta", "c:d", "--myconfig=other.py"]
+    )
+    assert options == Options(
+        "drive", "models/a.h5", "rnn", True, "single", (("a", "b"), ("c", "d")), myconfig="other.py"
+    )
+    assert parse_options(["drive"]) == Options("drive")
+
+
+def test_training_takes_tubs_in_both_ways():
+    options = parse_options(["train", "--tubs=data,more", "--tub", "third", "--model", "a.h5", "--comment=first try"])
+    assert options.tubs == ("data", "more", "third")
+    assert options.list_train_words(Path("car")) == [
+        *("train", "--tub", "data", "more", "third", "--config", str(Path("car/config.py")), "--myconfig"),
+        *("myconfig.py", "--model", "a.h5", "--comment", "first try"),
+    ]
+    assert parse_options(["train", "--model=a"]).list_train_words(Path("car"))[1:3] == ["--tub", str(Path("car/data"))]
+
+
+def test_metadata_without_exactly_one_colon_is_left_out(caplog):
+    assert parse_options(["drive", "--meta=a", "--meta=a:b:c", "--meta=a:b"]).metadata == (("a", "b"),)
+    assert caplog.text.count("is left out") == 2
+
+
+@pytest.mark.parametrize("words", [[], ["fly"], ["drive", "--modell=x"], ["train"], ["drive", "--camera=stereo"]])
+def test_wrong_use_prints_the_usage_and_ends_with_1(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        parse_options(words)
+    assert end.value.code == 1
+    assert "Usage:\n    manage.py drive" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["-h"], ["--help"], ["drive", "--help"]])
+def test_help_ends_with_0(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        parse_options(words)
+    assert end.value.code == 0
+    assert "Options of train:" in capsys.readouterr().out
+
+
+def _raise(error):
+    raise error
+
+
+def test_errors_end_the_program_in_one_sentence(capsys):
+    assert run_program(lambda: 0) == 0
+    assert run_program(lambda: _raise(SpecError("the wheel is missing."))) == 1
+    assert capsys.readouterr().err == "manage.py: the wheel is missing.\n"
+    assert run_program(lambda: _raise(KeyboardInterrupt())) == 130

@@ -1,0 +1,189 @@
+"""Pilots on the shelf: choosing, loading beside the loop, reloading what changed, keeping what works."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import DonkeySimError, PilotError
+from donkeysim.drive.parts.pilots import PilotDriver, PilotShelf
+
+BLANK = np.zeros((12, 16, 3), np.uint8)
+
+
+class FilePilot:
+    """Steers as the number in its file says."""
+
+    kind = "linear"
+    input_names = ()
+
+    def __init__(self, path):
+        text = path.read_text()
+        if text.startswith("broken"):
+            raise PilotError(f"{path} is broken.")
+        if text.startswith("odd"):
+            raise RuntimeError("no such tensor")
+        if text.startswith("imu"):
+            self.kind, self.input_names, text = "imu", ("imu/acl_x",), "0.7"
+        self.angle = float(text)
+        self.resets = 0
+        self.seen = []
+
+    def run(self, image, *others):
+        self.seen.append((image.shape, *others))
+        return np.float32(self.angle), np.float32(0.5)
+
+    def reset(self):
+        self.resets += 1
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "a.onnx").write_text("0.1")
+    (folder / "b.h5").write_text("0.2")
+    (folder / "notes.txt").write_text("0.3")
+    return folder
+
+
+class Shelf(PilotShelf):
+    """A shelf whose thread runs in a `with` block, and which counts what it loads."""
+
+    def __init__(self, folder, **options):
+        self.loaded = []
+        super().__init__(self._load_file, folder, BLANK, **options)
+
+    def _load_file(self, path, kind):
+        self.loaded.append((path.name, kind))
+        return FilePilot(path)
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.update)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.thread.join(2)
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 5
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def steer(shelf):
+    return PilotDriver(shelf).run(BLANK)[0]
+
+
+def test_the_choices_are_the_cars_pilots_and_those_from_elsewhere(folder, tmp_path):
+    elsewhere = tmp_path / "built_in.onnx"
+    elsewhere.write_text("0.9")
+    shelf = Shelf(folder, extra_files=[elsewhere, tmp_path / "missing.onnx"])
+    assert shelf.choices == ("a.onnx", "b.h5", "built_in.onnx")
+    assert Shelf(tmp_path / "no_folder").choices == ()
+
+
+def test_without_a_choice_the_pilot_gives_zero(folder):
+    assert PilotDriver(Shelf(folder)).run(BLANK) == (0.0, 0.0, None)
+
+
+def test_the_command_lines_pilot_is_loaded_at_once_with_its_type(folder, caplog):
+    caplog.set_level("INFO")
+    shelf = Shelf(folder)
+    assert shelf.choose(folder / "b.h5", "categorical") == "b.h5"
+    assert shelf.loaded == [("b.h5", "categorical")]
+    assert PilotDriver(shelf).run(BLANK) == (pytest.approx(0.2), 0.5, None)
+    assert f"loading model {folder / 'b.h5'}" in caplog.messages
+    assert "finished loading in" in caplog.text
+
+
+def test_a_pilot_that_is_not_there_is_told_with_those_that_are(folder):
+    with pytest.raises(DonkeySimError, match=r"there is no pilot .*nix.h5; pilots here: a.onnx, b.h5"):
+        Shelf(folder).choose(folder / "nix.h5")
+
+
+@pytest.mark.parametrize(("text", "sentence"), [("broken", "is broken"), ("odd", "RuntimeError: no such tensor")])
+def test_a_first_pilot_that_cannot_be_loaded_is_an_error(folder, text, sentence):
+    (folder / "a.onnx").write_text(text)
+    with pytest.raises(PilotError, match=sentence):
+        Shelf(folder).choose(folder / "a.onnx")
+
+
+def test_a_pilot_is_tried_before_it_may_drive(folder):
+    (folder / "a.onnx").write_text("imu")
+    with pytest.raises(DonkeySimError, match="needs imu/acl_x, which this car does not have"):
+        Shelf(folder).choose(folder / "a.onnx")
+    shelf = Shelf(folder, channels={"imu/acl_y": 0.0, "imu/acl_x": 0.0})
+    shelf.choose(folder / "a.onnx")
+    assert shelf.pilot.seen == [((12, 16, 3), 0.0)]
+    PilotDriver(shelf).run(BLANK, 8.0, 9.0)
+    assert shelf.pilot.seen[-1] == ((12, 16, 3), 9.0)
+
+
+def test_a_choice_is_loaded_beside_the_loop(folder):
+    with Shelf(folder) as shelf:
+        assert shelf.run_threaded("a.onnx", False, False) == ("a.onnx", "b.h5")
+        shelf.wait_for(lambda: steer(shelf) == pytest.approx(0.1))
+        shelf.run_threaded("b.h5", True, False)
+        shelf.wait_for(lambda: steer(shelf) == pytest.approx(0.2))
+        shelf.run_threaded("", True, False)
+        shelf.wait_for(lambda: steer(shelf) == 0.0)
+
+
+def test_a_changed_file_is_loaded_again_once_and_only_when_it_is_whole(folder):
+    with Shelf(folder) as shelf:
+        shelf.run_threaded("a.onnx", True, False)
+        shelf.wait_for(lambda: shelf.pilot)
+        with (folder / "a.onnx").open("w") as file:
+            for digit in "0.87":
+                file.write(digit)
+                file.flush()
+                time.sleep(0.3)
+        shelf.wait_for(lambda: steer(shelf) == pytest.approx(0.87))
+        assert shelf.loaded == [("a.onnx", None)] * 2
+
+
+def test_a_broken_new_file_leaves_the_old_pilot_driving(folder, caplog):
+    with Shelf(folder) as shelf:
+        shelf.run_threaded("a.onnx", True, False)
+        shelf.wait_for(lambda: shelf.pilot)
+        (folder / "a.onnx").write_text("broken!")
+        shelf.wait_for(lambda: "is broken" in caplog.text)
+        assert steer(shelf) == pytest.approx(0.1)
+        (folder / "a.onnx").unlink()
+        time.sleep(0.6)
+        assert steer(shelf) == pytest.approx(0.1)
+        (folder / "a.onnx").write_text("0.55")
+        shelf.wait_for(lambda: steer(shelf) == pytest.approx(0.55))
+        assert caplog.text.count("is broken") == 1
+
+
+def test_a_choice_that_cannot_be_loaded_does_not_drive(folder, caplog):
+    (folder / "b.h5").write_text("odd")
+    with Shelf(folder) as shelf:
+        shelf.run_threaded("a.onnx", True, False)
+        shelf.wait_for(lambda: shelf.pilot)
+        shelf.run_threaded("b.h5", True, False)
+        shelf.wait_for(lambda: shelf.pilot is None)
+        assert "b.h5 cannot drive this car: RuntimeError" in caplog.text
+
+
+def test_new_files_become_choices_while_driving(folder):
+    with Shelf(folder) as shelf:
+        (folder / "c.keras").write_text("0.3")
+        shelf.wait_for(lambda: "c.keras" in shelf.run_threaded(None, False, False))
+
+
+def test_the_pilot_forgets_when_its_drive_begins_anew(folder):
+    shelf = Shelf(folder)
+    shelf.choose(folder / "a.onnx")
+    begun = shelf.pilot.resets
+    for run_pilot, was_reset in ((False, False), (True, False), (True, False), (True, True), (False, False)):
+        shelf.run_threaded(None, run_pilot, was_reset)
+    assert shelf.pilot.resets - begun == 2
+    shelf.run_threaded(None, True, None)
+    assert shelf.pilot.resets - begun == 3

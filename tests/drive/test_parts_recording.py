@@ -1,0 +1,106 @@
+"""What is recorded, and when: modes, counting, tubs, a full disk."""
+
+import errno
+import json
+import logging
+from datetime import date
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import TubError
+from donkeysim.drive.parts.recording import RecordTracker, ToggleRecording, TubRecorder, choose_tub_path
+from donkeysim.drive.vehicle import Vehicle
+from donkeysim.tub.reader import TubReader
+
+IMAGE = np.full((12, 16, 3), 90, np.uint8)
+INPUTS, TYPES = ["cam/image_array", "user/angle"], ["image_array", "float"]
+
+
+@pytest.fixture
+def info(caplog):
+    caplog.set_level(logging.INFO)
+    return caplog
+
+
+def test_a_pilots_drive_is_recorded_only_if_that_is_wanted(info):
+    plain, always = ToggleRecording(), ToggleRecording(record_during_ai=True)
+    assert plain.run("user", True) is True
+    assert plain.run("local", True) is False
+    assert plain.run("local_angle", True) is False
+    assert always.run("local", True) is True
+    assert always.run("user", None) is False
+    assert info.messages.count("Ignoring recording in auto-pilot mode") == 1
+    assert info.messages[:2] == ["Recording Change = True", "Setting Recording = True"]
+
+
+def test_records_are_counted_aloud_in_tens_and_at_round_numbers(info):
+    tracker = RecordTracker(20)
+    assert not tracker.run(None)
+    alerts = [count for count in range(1, 42) for _ in range(2) if tracker.run(count)]
+    assert alerts == [20, 40]
+    assert [message.split(":")[0] for message in info.messages] == [
+        f"recorded {count} records" for count in (10, 20, 30, 40)
+    ]
+
+
+def test_a_drive_becomes_a_tub(tmp_path, info):
+    recorder = TubRecorder(tmp_path / "data", INPUTS, TYPES, [("driver", "me")])
+    assert recorder.run(None, 0.5) is None
+    assert recorder.run(IMAGE, 0.5) == (1, True)
+    assert recorder.run(IMAGE, -0.5) == (2, True)
+    assert recorder.erase_last(1) == 1
+    recorder.shutdown()
+    reader = TubReader(tmp_path / "data")
+    assert [record.values["user/angle"] for record in reader] == [0.5]
+    assert reader.metadata == {"driver": "me"}
+    assert "erased the last 1 records" in info.text
+
+
+def test_a_full_disk_turns_recording_off_and_the_car_drives_on(tmp_path, monkeypatch, caplog):
+    recorder = TubRecorder(tmp_path, INPUTS, TYPES)
+    seen = []
+
+    class Driver:
+        def run(self):
+            if len(seen) == 3:
+                monkeypatch.setattr("donkeysim.tub.writer.write_file", _fail)
+            seen.append(True)
+            return IMAGE, 0.1
+
+    car = Vehicle({"recording": True})
+    car.add(Driver(), [], INPUTS)
+    car.add(recorder, INPUTS, ["tub/num_records", "recording"], run_condition="recording")
+    assert car.start(500, 10).loop_count == 10
+    assert car.memory["recording"] is False
+    assert car.memory["tub/num_records"] == 3
+    assert "Recording was switched off, the car drives on" in caplog.text
+    assert "the disk is full" in caplog.text
+    assert len(TubReader(tmp_path)) == 3
+
+
+def _fail(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_tub_of_other_inputs_is_refused(tmp_path):
+    TubRecorder(tmp_path, INPUTS, TYPES).shutdown()
+    with pytest.raises(TubError, match="pilot/angle"):
+        TubRecorder(tmp_path, [*INPUTS, "pilot/angle"], [*TYPES, "float"])
+
+
+def test_new_tubs_get_the_next_number_and_the_day(tmp_path):
+    today = date(2026, 1, 31)
+    assert choose_tub_path(tmp_path, False) == tmp_path
+    assert choose_tub_path(tmp_path / "none", True, today).name == "tub_0_26-01-31"
+    for name in ("tub_3_25-01-01", "tub_12_25-01-02", "tub_x", "images"):
+        (tmp_path / name).mkdir()
+    assert choose_tub_path(tmp_path, True, today) == tmp_path / "tub_13_26-01-31"
+
+
+def test_the_session_stands_in_the_manifest_after_the_shutdown(tmp_path):
+    recorder = TubRecorder(tmp_path, INPUTS, TYPES)
+    recorder.run(IMAGE, 0.1)
+    recorder.shutdown()
+    sessions = json.loads((tmp_path / "manifest.json").read_text().splitlines()[3])["sessions"]
+    assert sessions["last_id"] == 0
