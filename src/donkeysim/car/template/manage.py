@@ -149,6 +149,8 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         joystick.on("erase_last_n_records", lambda: tub.erase_last(100))
 
     print(f"You can now go to {page.url} to drive your car.")
+    if joystick:
+        print("You can now move your controller to drive your car.")
 
 
 def drive(config: Config, options: Options) -> None:

@@ -1,0 +1,135 @@
+"""A car folder as its owner uses it: drive, record, stop, train; with a part, a pilot and a joystick of one's own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from car_process import CarProcess, make_car, say, wait_for_news
+
+from donkeysim.drive.joystick.device import EVENT
+from donkeysim.learn.pilot import BUILT_IN_PILOT
+from donkeysim.tub.reader import TubReader
+
+DONKEY = ("-m", "donkeysim", "drive")
+
+
+def read_session(folder):
+    return json.loads((folder / "data" / "manifest.json").read_text().splitlines()[3]).get("sessions")
+
+
+@pytest.mark.parametrize(("number", "command"), [(signal.SIGTERM, ("manage.py", "drive")), (signal.SIGINT, DONKEY)])
+def test_a_drive_through_the_page_is_recorded_and_ends_in_order(tmp_path, number, command):
+    folder = make_car(tmp_path / "car", "SIM_RECORD_LOCATION = True\n")
+    with CarProcess(folder, "--meta", "driver:me", command=command) as car, car.drive() as page:
+        say(page, angle=0.25, throttle=0.3, recording=True)
+        wait_for_news(page, "num_records", 20)
+        assert car.end(number) == 0
+        assert "Vehicle executed" in car.text
+        assert "| TubRecorder" in car.text
+        assert "Traceback" not in car.text
+    tub = TubReader(folder / "data")
+    records = list(tub)
+    assert len(records) >= 20
+    assert {record.values["user/angle"] for record in records} == {0.25}
+    assert records[-1].load_image().shape == (120, 160, 3)
+    assert records[-1].values["pos/speed"] > 0
+    assert tub.metadata == {"driver": "me"}
+    assert read_session(folder)["last_id"] == 0
+
+
+def test_a_failing_part_stops_the_program_with_its_name(tmp_path):
+    part = """
+class Fragile:
+    def run(self, count):
+        if count:
+            raise ValueError("the wheel came off")
+
+car.add(Fragile(), inputs=["tub/num_records"])
+"""
+    folder = make_car(tmp_path / "car", part=part)
+    with CarProcess(folder) as car, car.drive() as page:
+        say(page, throttle=0.3, recording=True)
+        assert car.wait() == 1
+        sentence = "the part Fragile failed, so the car was stopped: ValueError: the wheel came off"
+        assert car.lines[-1] == f"manage.py: {sentence}"
+        assert "Traceback" in car.text
+        assert "closed the tub" in car.text
+    assert len(TubReader(folder / "data")) == 1
+
+
+def test_a_misspelt_channel_fails_before_the_car_moves(tmp_path):
+    part = """
+class Bell:
+    def run(self, angle):
+        print("the bell rings")
+
+car.add(Bell(), inputs=["user/angel"])
+"""
+    with CarProcess(make_car(tmp_path / "car", part=part)) as car:
+        assert car.wait() == 1
+        assert car.lines[-1].startswith("manage.py: Bell reads the channel 'user/angel', which no part writes; did you")
+        assert "the bell rings" not in car.text
+        assert "Traceback" not in car.text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux's joystick devices")
+def test_a_joystick_drives_records_and_stops_the_car_when_it_is_pulled_out(tmp_path):
+    folder = make_car(tmp_path / "car", f"JOYSTICK_DEVICE_FILE = {str(tmp_path / 'js0')!r}\n")
+    os.mkfifo(tmp_path / "js0")
+    with CarProcess(folder, "--js") as car:
+        car.wait_for("You can now move your controller to drive your car")
+        stick = os.open(tmp_path / "js0", os.O_WRONLY)
+        os.write(stick, EVENT.pack(0, 16384, 2, 0) + EVENT.pack(0, -32767, 2, 3))
+        car.wait_for("recorded 20 records")
+        os.close(stick)
+        car.wait_for("is gone")
+        car.wait_for("Setting Recording = False$")
+        assert car.end() == 0
+    record = list(TubReader(folder / "data"))[-1]
+    assert record.values["user/angle"] == pytest.approx(0.5, abs=0.01)
+    assert record.values["user/throttle"] == 0.5
+
+
+def test_a_pilot_drives_is_recorded_and_is_loaded_again_when_its_file_changes(tmp_path):
+    folder = make_car(tmp_path / "car", "RECORD_DURING_AI = True\nAUTO_CREATE_NEW_TUB = True\n")
+    model = folder / "models" / "mine.onnx"
+    shutil.copy(BUILT_IN_PILOT, model)
+    with CarProcess(folder, "--model", "models/mine.onnx") as car, car.drive() as page:
+        car.wait_for("finished loading in")
+        say(page, drive_mode="local", recording=True)
+        wait_for_news(page, "num_records", 30)
+        os.utime(model, (time.time(), time.time() + 5))
+        car.wait_for("(?s)finished loading.*finished loading")
+        model.write_bytes(b"half a pilot")
+        car.wait_for("mine.onnx")
+        number = len(car.lines)
+        wait_for_news(page, "num_records", 70)
+        assert car.process.poll() is None, car.lines[number:]
+        assert car.end() == 0
+    (tub,) = (folder / "data").iterdir()
+    assert tub.name.startswith("tub_0_")
+    records = list(TubReader(tub))
+    assert all(record.values["user/mode"] == "local" for record in records)
+    assert len({record.values["pilot/angle"] for record in records}) > 20
+    assert all(record.values["pilot/throttle"] > 0 for record in records[1:])
+
+
+def test_mistakes_are_told_in_a_sentence(tmp_path):
+    folder = make_car(tmp_path / "car")
+
+    def run(*words, cwd=folder):
+        return subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True, timeout=60)
+
+    missing = run("manage.py", "drive", "--model=nix.h5")
+    assert (missing.returncode, missing.stderr.splitlines()[-1][:39]) == (1, "manage.py: there is no pilot nix.h5; pi")
+    train = run("manage.py", "train", "--model", "models/a.h5")
+    assert train.returncode == 1
+    assert train.stderr.startswith("donkey train: ")
+    outside = run(*DONKEY, cwd=tmp_path)
+    assert outside.returncode == 1
+    assert outside.stderr.startswith("donkey drive: there is no manage.py in")
