@@ -56,27 +56,41 @@ def _draw_kept(count: int, level: int, generator: torch.Generator) -> Tensor:
 
 
 class _Fused(keras.layers.Layer):  # type: ignore[misc,name-defined]
-    """A convolution or dense layer with the weights of another, and the dropout behind it, if any."""
+    """A convolution or dense layer with the weights of another, and the dropout behind it, if any.
+
+    Where the other does the same to every picture of a sequence, all pictures of a batch go through at once.
+    """
 
     def __init__(self, layer: Any, level: int, generator: torch.Generator) -> None:
         super().__init__(name=layer.name)
         self.layer = layer
-        self._multiply = _convolve if isinstance(layer, keras.layers.Conv2D) else _multiply
+        self._inner = _peel(layer)
+        self._multiply = _convolve if isinstance(self._inner, keras.layers.Conv2D) else _multiply
         self._level = level
         self._generator = generator
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return self.layer.compute_output_shape(input_shape)
 
-    def call(self, x: Tensor, training: bool = False) -> Tensor:
-        y = self._multiply(self.layer, x)
+    def call(self, x: Tensor, training: bool = False, **_: object) -> Tensor:
+        if self._inner is self.layer:
+            return self._compute(x, training)
+        return self._compute(x.flatten(0, 1), training).unflatten(0, x.shape[:2])
+
+    def _compute(self, x: Tensor, training: bool) -> Tensor:
+        y = self._multiply(self._inner, x)
         if not (training and self._level):
-            y = self.layer.activation(y)
+            y = self._inner.activation(y)
         elif y.dim() == 4:
             y = _drop(y.contiguous(memory_format=torch.channels_last), self._level, self._generator)
         else:
             y = _drop(y.contiguous(), self._level, self._generator)
         return y.permute(0, 2, 3, 1) if y.dim() == 4 else y
+
+
+def _peel(layer: Any) -> Any:
+    """Return the layer that is done to every picture of a sequence, or the layer itself."""
+    return layer.layer if isinstance(layer, keras.layers.TimeDistributed) else layer
 
 
 def _convolve(layer: Any, x: Tensor) -> Tensor:
@@ -92,7 +106,7 @@ def _multiply(layer: Any, x: Tensor) -> Tensor:
 class _Passed(keras.layers.Layer):  # type: ignore[misc,name-defined]
     """Stands where a dropout was that the layer before does already."""
 
-    def call(self, x: Tensor) -> Tensor:
+    def call(self, x: Tensor, **_: object) -> Tensor:
         return x
 
 
@@ -109,9 +123,9 @@ def make_fast(model: Any, generator: torch.Generator) -> Any:
     def replace(layer: Any) -> Any:
         if layer.name in passed:
             return _Passed(name=layer.name)
-        if not _is_plain(layer):
+        if not _is_plain(_peel(layer)):
             return layer
-        rate = dropouts[layer.name].rate if layer.name in dropouts else 0.0
+        rate = _peel(dropouts[layer.name]).rate if layer.name in dropouts else 0.0
         return _Fused(layer, round(256 * rate), generator)
 
     return keras.models.clone_model(model, clone_function=replace)
@@ -133,8 +147,9 @@ def _find_dropouts(model: Any) -> dict[str, Any]:
             readers.setdefault(id(tensor), []).append(layer)
     found = {}
     for layer in model.layers:
-        if _is_plain(layer) and layer.activation is keras.activations.relu:
+        inner = _peel(layer)
+        if _is_plain(inner) and inner.activation is keras.activations.relu:
             behind = readers.get(id(layer.output), [])
-            if len(behind) == 1 and isinstance(behind[0], keras.layers.Dropout):
+            if len(behind) == 1 and isinstance(_peel(behind[0]), keras.layers.Dropout):
                 found[layer.name] = behind[0]
     return found
