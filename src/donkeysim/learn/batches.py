@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import queue
-import threading
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,43 +83,16 @@ def iterate_batches(examples: Examples, batch_size: int, seed: int, epoch: int |
         seed: Of the order and the augmentations.
         epoch: From 1; each has its own order and its own augmentations. None: in order.
     """
-    ready: queue.Queue[Batch | BaseException | None] = queue.Queue(maxsize=BATCHES_AHEAD)
-    is_over = threading.Event()
-
-    def make() -> None:
-        try:
-            for batch in _make_batches(examples, batch_size, seed, epoch):
-                if is_over.is_set():
-                    return
-                ready.put(batch)
-            ready.put(None)
-        except BaseException as error:  # noqa: BLE001  (carried to the caller's thread and raised there)
-            ready.put(error)
-
-    thread = threading.Thread(target=make, name="donkeysim-batches", daemon=True)
-    thread.start()
-    try:
-        while (batch := ready.get()) is not None:
-            if isinstance(batch, BaseException):
-                raise batch
-            yield batch
-    finally:
-        is_over.set()
-        while thread.is_alive():  # it may be waiting for room in the queue
-            _drain(ready)
-            thread.join(timeout=0.01)
-
-
-def _make_batches(examples: Examples, batch_size: int, seed: int, epoch: int | None) -> Iterator[Batch]:
     rng = np.random.default_rng([seed, 1, epoch or 0])
     order = np.arange(len(examples)) if epoch is None else rng.permutation(len(examples))
-    for begin in range(0, len(order), batch_size):
-        yield examples.take(order[begin : begin + batch_size], rng)
-
-
-def _drain(ready: queue.Queue[Batch | BaseException | None]) -> None:
+    waiting: deque[Future[Batch]] = deque()
+    pool = ThreadPoolExecutor(1, thread_name_prefix="donkeysim-batches")  # one thread: draws stay in order
     try:
-        while True:
-            ready.get_nowait()
-    except queue.Empty:
-        return
+        for begin in range(0, len(order), batch_size):
+            waiting.append(pool.submit(examples.take, order[begin : begin + batch_size], rng))
+            if len(waiting) > BATCHES_AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.learn.files.atomic import replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +67,8 @@ def append_entry(folder: Path, entry: Entry) -> None:
         path.replace(kept)
         _log.warning("%s Kept as %s.", error, kept.name)
         entries = []
-    _replace(path, json.dumps([*entries, entry], indent=4))
+    with replace_file(path) as beside:
+        beside.write_text(json.dumps([*entries, entry], indent=4), encoding="utf-8")
 
 
 def make_entry(
@@ -140,15 +140,3 @@ def _find_free_name(folder: Path) -> Path:
     while (path := folder / f"database.damaged-{number}.json").exists():
         number += 1
     return path
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file beside and move it into place."""
-    try:
-        number, name = tempfile.mkstemp(prefix=".database-", suffix=".json", dir=path.parent)
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    except OSError as error:
-        raise DonkeySimError(f"cannot write {path}: {error.strerror or error}.") from error

@@ -88,11 +88,12 @@ def fit(
         try:
             for number in range(1, options.max_epochs + 1):
                 epoch = _run_epoch(number, trainer, stopper.best, (training, validation), options, report)
-                if epoch.is_best:
-                    with trainer.averaged():
+                with trainer.averaged():
+                    if epoch.is_best:
                         trainer.keep_best()
+                    result.epochs.append(epoch)
+                    if epoch.is_best:
                         save_best()
-                result.epochs.append(epoch)
                 tell(epoch)
                 if stopper.is_over(epoch.losses["val_loss"]):
                     break

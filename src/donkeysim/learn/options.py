@@ -36,7 +36,6 @@ class TrainingOptions:
     """After a transfer only the last layers learn."""
     num_last_layers_to_train: int = 7
     show_plot: bool = True
-    verbose_train: bool = True
     print_model_summary: bool = True
     create_tf_lite: bool = True
     """The original's key; an .onnx is written beside the pilot instead."""

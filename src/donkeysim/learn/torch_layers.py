@@ -75,7 +75,8 @@ class _Fused(keras.layers.Layer):  # type: ignore[misc,name-defined]
     def call(self, x: Tensor, training: bool = False, **_: object) -> Tensor:
         if self._inner is self.layer:
             return self._compute(x, training)
-        return self._compute(x.flatten(0, 1), training).unflatten(0, x.shape[:2])
+        y = self._compute(x.flatten(0, 1), training)
+        return y.reshape(*x.shape[:2], *y.shape[1:])
 
     def _compute(self, x: Tensor, training: bool) -> Tensor:
         y = self._multiply(self._inner, x)

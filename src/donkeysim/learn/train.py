@@ -239,6 +239,8 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
     if not result.epochs:
         raise DonkeySimError("training was interrupted before its first epoch ended; no pilot was written.")
     best = min(result.epochs, key=lambda epoch: epoch.losses["val_loss"])
+    if result.was_interrupted:  # perhaps while it was being written
+        save_model(model, job.path, job.kind.name, job.config)
     onnx_path, plot_path = job.path.with_suffix(".onnx"), job.path.with_suffix(".png")
     if job.options.create_tf_lite and onnx_path != job.path:
         save_model(model, onnx_path, job.kind.name, job.config)

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.framework is not None:
         console.print("Pilots are trained by Keras on PyTorch; their .h5 files load in TensorFlow 2.15 too.")
     config = load_config(arguments.config, arguments.myconfig, driving=False)
-    with show_training(config.MAX_EPOCHS) as (report, tell):
+    with show_training(config.MAX_EPOCHS, config.VERBOSE_TRAIN) as (report, tell):
         result = train(
             config,
             arguments.tub or [config.DATA_PATH],
@@ -66,10 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def show_training(max_epochs: int) -> Iterator[tuple[Report, Callable[[EpochResult], None]]]:
-    """Show a bar per epoch and a line for each that ended; yields what `learn.train.train` reports to."""
+def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Report, Callable[[EpochResult], None]]]:
+    """Show a bar within each epoch and a line for each that ended; yields what `learn.train.train` reports to."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not has_bar) as progress:
         task = progress.add_task("Pictures", total=None)
 
         def report(done: int, total: int) -> None:

@@ -1,0 +1,153 @@
+"""Records become examples: which, in which order, and what is said about those that are of no use."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.learn.dataset import (
+    make_examples,
+    make_targets,
+    make_vectors,
+    read_records,
+    split_examples,
+    split_paths,
+)
+from donkeysim.learn.kinds import PilotSpec, get_kind
+from donkeysim.tub.edit import delete_range
+from stand_ins.steered_tub import CHANNELS, draw_post, write_steered_tub
+
+SPEC = PilotSpec(image_shape=(80, 80, 3))
+
+
+@pytest.fixture(scope="module")
+def tub(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tubs") / "data"
+    write_steered_tub(path, 20, has_sensors=True)
+    return path
+
+
+def read(paths, kind="linear", keep=None):
+    return read_records(paths, get_kind(kind), keep)
+
+
+def list_examples(table, kind="linear", usable=None):
+    usable = np.ones(len(table.records), dtype=bool) if usable is None else usable
+    return make_examples(table, usable, get_kind(kind), SPEC)
+
+
+def test_paths_come_apart_at_commas_and_lose_blanks():
+    assert [path.as_posix() for path in split_paths(["a,b", " c , ", "d"])] == ["a", "b", "c", "d"]
+
+
+def test_all_tubs_are_read_in_order(tub, tmp_path):
+    other = write_steered_tub(tmp_path / "other", 5, seed=9)
+    table = read([tub, tmp_path / "other"])
+    assert len(table.records) == 25
+    assert table.angle[20:] == pytest.approx(other)
+
+
+def test_a_filter_of_the_original_leaves_records_out(tub, caplog):
+    caplog.set_level(logging.INFO)
+    table = read([tub], keep=lambda record: record.underlying["user/angle"] > 0 and record.underlying["_index"] > 3)
+    assert table.angle.min() > 0
+    assert "TRAIN_FILTER left out" in caplog.text
+
+
+def test_a_filter_that_leaves_nothing_is_named(tub):
+    with pytest.raises(DonkeySimError, match="TRAIN_FILTER leaves none of the 20 records"):
+        read([tub], keep=lambda record: False)
+
+
+def test_a_sequence_never_spans_two_sessions_tubs_or_a_gap(tub, tmp_path):
+    path = tmp_path / "data"
+    write_steered_tub(path, 6)
+    write_steered_tub(path, 6, seed=1)  # a second session
+    write_steered_tub(tmp_path / "other", 4)
+    delete_range(path, 1, 2)
+    table = read([path, tmp_path / "other"])
+    places = [(record.image_folder, record.session_id, record.index) for record in table.records]
+    rows = list_examples(table, "rnn")
+    for row in rows:
+        folders, sessions, indexes = zip(*(places[index] for index in row), strict=True)
+        assert len(set(folders)) == len(set(sessions)) == 1
+        assert list(np.diff(indexes)) == [1, 1]
+    assert len(rows) == 1 + 4 + 2
+
+
+def test_a_record_without_a_picture_breaks_a_sequence(tub):
+    table = read([tub])
+    usable = np.ones(20, dtype=bool)
+    usable[10] = False
+    rows = list_examples(table, "3d", usable)
+    assert 10 not in rows
+    assert len(rows) == 8 + 7
+
+
+def test_a_memory_pilot_sees_earlier_commands_oldest_first_and_not_its_answer(tub):
+    table = read([tub], "memory")
+    rows = list_examples(table, "memory")
+    vectors = make_vectors(table, rows, get_kind("memory"))
+    first = np.stack([table.angle[:3], table.throttle[:3]], axis=1).ravel()
+    assert vectors.shape == (17, 6)
+    assert vectors[0] == pytest.approx(first)
+    assert make_targets(table, rows, get_kind("memory"), SPEC)["n_outputs0"][0, 0] == pytest.approx(table.angle[3])
+
+
+@pytest.mark.parametrize(("kind", "width"), [("imu", 6), ("behavior", 2), ("linear", 0)])
+def test_what_a_pilot_reads_beside_the_picture_comes_from_the_record(tub, kind, width):
+    table = read([tub], kind)
+    assert make_vectors(table, list_examples(table, kind), get_kind(kind)).shape == (20, width)
+
+
+@pytest.mark.parametrize(("kind", "key"), [("imu", "imu/acl_x"), ("behavior", "behavior/"), ("localizer", "location")])
+def test_records_without_a_kinds_keys_are_refused_by_the_key(tmp_path, kind, key):
+    write_steered_tub(tmp_path / "plain", 3)
+    with pytest.raises(DonkeySimError, match=key):
+        read([tmp_path / "plain"], kind)
+
+
+def test_an_empty_tub_is_told_from_a_full_one(tmp_path):
+    write_steered_tub(tmp_path / "empty", 0)
+    with pytest.raises(DonkeySimError, match=r"there are no records in .*empty; drive and record first"):
+        read([tmp_path / "empty"])
+    with pytest.raises(DonkeySimError, match="no tub was given"):
+        read([])
+
+
+def test_drives_without_steering_are_refused(tmp_path):
+    write_steered_tub(tmp_path / "straight", angles=np.zeros(12))
+    with pytest.raises(DonkeySimError, match="all 12 records steer straight on or the same way"):
+        read([tmp_path / "straight"])
+
+
+def test_records_without_an_angle_are_named(tmp_path):
+    from donkeysim.tub.writer import TubWriter
+
+    with TubWriter(tmp_path / "half", [name for name, _ in CHANNELS], [kind for _, kind in CHANNELS]) as writer:
+        for angle in (0.5, None):
+            picture = draw_post(0.0, np.random.default_rng(0))
+            writer.write_record({"cam/image_array": picture, "user/angle": angle, "user/throttle": 0.2})
+    with pytest.raises(DonkeySimError, match="'user/angle' is missing in record 1"):
+        read([tmp_path / "half"])
+
+
+def test_the_split_is_the_seeds_and_loses_nothing():
+    one, same, other = (split_examples(100, 0.8, seed) for seed in (3, 3, 4))
+    assert (len(one[0]), len(one[1])) == (80, 20)
+    assert sorted(np.concatenate(one)) == list(range(100))
+    assert np.array_equal(one[0], same[0])
+    assert not np.array_equal(one[0], other[0])
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_too_few_examples_to_validate_with_are_refused(count):
+    with pytest.raises(DonkeySimError, match=f"{count} examples are too few"):
+        split_examples(count, 0.8, 0)
+
+
+def test_too_short_sessions_are_refused_for_sequences(tmp_path):
+    write_steered_tub(tmp_path / "short", 2)
+    with pytest.raises(DonkeySimError, match="learns from 3 records in a row"):
+        list_examples(read([tmp_path / "short"], "rnn"), "rnn")
