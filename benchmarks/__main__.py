@@ -9,7 +9,18 @@ from pathlib import Path
 
 from benchmarks.measure import print_figures, write_lines
 
-CASES = ("car_steps", "physics_steps", "drivers", "wire", "startup", "scenes", "pilots", "drive_loop", "peers")
+CASES = (
+    "car_steps",
+    "physics_steps",
+    "drivers",
+    "wire",
+    "startup",
+    "scenes",
+    "pilots",
+    "training",
+    "drive_loop",
+    "peers",
+)
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """The training loop: steps over batches, validation after every epoch, early stop; on PyTorch, of a Keras model.
 
-It is a loop of its own rather than `model.fit`, as it needs less than half of the time: see `torch_layers`.
+It is a loop of its own rather than `model.fit`, as it needs half of the time: see `torch_layers`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,95 @@
+"""`donkey train` and `donkey models` in a car folder: what they write, print and end with."""
+
+import json
+import runpy
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from donkeysim.car.folder import create_car
+from donkeysim.cli.donkey import run
+from stand_ins.steered_tub import SIZE, write_steered_tub
+
+SMALL = f"IMAGE_W = {SIZE}\nIMAGE_H = {SIZE}\nBATCH_SIZE = 32\nMAX_EPOCHS = 1\n"
+
+
+@pytest.fixture
+def car(tmp_path, monkeypatch):
+    """A car folder with a small tub, which is the working folder."""
+    folder = tmp_path / "car"
+    create_car(folder, say=lambda text: None)
+    (folder / "myconfig.py").write_text(SMALL)
+    write_steered_tub(folder / "data", 40)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_the_pages_command_trains(car, capsys):
+    assert run(["train", "--tub", "./data", "--model", "models/mypilot.h5"]) == 0
+    said = capsys.readouterr().out
+    assert "Epoch 1/1: loss" in said
+    assert "mypilot.onnx" in said
+    assert sorted(path.name for path in (car / "models").iterdir()) == [
+        "database.json",
+        "mypilot.h5",
+        "mypilot.onnx",
+        "mypilot.png",
+    ]
+
+
+def test_models_lists_what_was_trained(car, capsys):
+    assert run(["models"]) == 0
+    assert "No pilot has been trained" in capsys.readouterr().out
+    assert run(["train", "--tub", "data", "--comment", "first try", "--framework", "tensorflow"]) == 0
+    said = capsys.readouterr().out
+    assert "Keras on PyTorch" in said
+    assert run(["models", "--group"]) == 0
+    said = capsys.readouterr().out
+    assert "tub_group_1" in said
+    assert "linear" in said
+
+
+def test_train_py_of_the_car_folder_is_the_same(car, monkeypatch):
+    words = ["--tubs=data", "--model=models/p.h5", "--type=inferred", "--comment=c"]
+    monkeypatch.setattr(sys, "argv", ["train.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path("train.py", run_name="__main__")
+    assert ended.value.code == 0
+    (entry,) = json.loads((car / "models" / "database.json").read_text())
+    assert (entry["Type"], entry["Comment"], entry["Name"]) == ("inferred", "c", "p.h5")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--tub", "nowhere"], "there is no tub"),
+        (["--type", "lineal"], "did you mean 'linear'?"),
+        (["--model", "models/p.tflite"], "must be converted"),
+        (["--transfer", "models/no.h5"], "there is no pilot"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_1(car, capsys, words, sentence):
+    assert run(["train", "--tub", "data", *words]) == 1
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
+def test_ctrl_c_ends_training_with_the_best_pilot_so_far(car):
+    (car / "myconfig.py").write_text(SMALL.replace("MAX_EPOCHS = 1", "MAX_EPOCHS = 100000\nUSE_EARLY_STOP = False"))
+    words = [sys.executable, "-m", "donkeysim", "train", "--tub", "data", "--model", "models/p.h5"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("Epoch 2/"):
+                process.send_signal(signal.SIGINT)
+                break
+        said, complained = process.communicate(timeout=60)
+    assert process.returncode == 130, complained
+    assert "Stopped by Ctrl-C; the best pilot so far was kept." in said
+    assert "Traceback" not in complained
+    assert (car / "models" / "p.h5").is_file()
+    assert (car / "models" / "p.onnx").is_file()
