@@ -227,3 +227,51 @@ def test_a_body_is_worn_and_an_unknown_one_refused(place):
     assert simulator.get_body(car).style == "f1"
     with pytest.raises(SpecError, match="did you mean 'cybertruck'"):
         BodySpec(style="cybertruk")
+
+
+def test_worlds_take_turns_between_places_and_each_is_as_it_would_be_alone():
+    places = (SceneSpec("generated_track"), SceneSpec("flat"))
+    mixed = Simulator(WorldSpec(scene=places[0], more_scenes=places[1:], world_count=4))
+    alone = [Simulator(WorldSpec(scene=place)) for place in places]
+    for simulator in (mixed, *alone):
+        for world in range(simulator.spec.world_count):
+            car = simulator.add_car(world)
+            simulator.control.throttle[car], simulator.control.steer[car] = 0.4, 0.2
+        for _ in range(40):
+            simulator.step()
+        simulator.render()
+    assert [mixed.get_scene(car).name for car in range(4)] == ["generated_track", "flat"] * 2
+    for world in range(4):
+        other = alone[world % 2]
+        assert np.array_equal(mixed.state.position[world], other.state.position[0])
+        assert np.array_equal(mixed.get_picture(world), other.get_picture(0))
+        assert mixed.observe_telemetry(world) == other.observe_telemetry(0)
+
+
+def test_one_world_goes_back_and_the_others_go_on(place):
+    simulator = make(place, worlds=3)
+    for world in range(3):
+        simulator.control.throttle[simulator.add_car(world)] = 0.4
+    begun = simulator.snapshot()
+    simulator.step(48)
+    simulator.seed_world(1, 5)
+    later = simulator.snapshot()
+    simulator.restore(begun, [1])
+    for now, was, first in zip(simulator.state, later.state, begun.state, strict=True):
+        rows = len(now) // 3
+        assert np.array_equal(now[rows : 2 * rows], first[rows : 2 * rows])
+        assert np.array_equal(now[:rows], was[:rows])
+        assert np.array_equal(now[2 * rows :], was[2 * rows :])
+    assert simulator.world_key[1] == begun.world_key[1] != later.world_key[1]
+
+
+def test_a_seeded_world_draws_the_same_noise_in_any_row(place):
+    scans = []
+    for worlds, row in ((1, 0), (3, 2)):
+        simulator = make(place, worlds=worlds)
+        for world in range(worlds):
+            simulator.configure_lidar(simulator.add_car(world), LidarSpec())
+        simulator.seed_world(row, 77)
+        scans.append(simulator.scan_lidar(row))
+    assert scans[0] == scans[1]
+    assert make(place, worlds=2).world_key[0] != make(place, worlds=2).world_key[1]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from donkeysim.core import frames
 from donkeysim.core.rng import hash_words
 from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
@@ -75,8 +73,7 @@ class BuiltInCar:
         if seed is not None:
             self._seed, self._episode = seed, 0
         self.simulator.restore(self._beginning)
-        key = int(hash_words(self._seed, self._episode, 0, 0)) & 0x7FFFFFFFFFFFFFFF
-        self.simulator.spec = replace(self.simulator.spec, seed=key)
+        self.simulator.seed_world(0, int(hash_words(self._seed, self._episode, 0, 0)) & 0x7FFFFFFFFFFFFFFF)
         self._episode += 1
         self._forget_laps()
         return self.observe()

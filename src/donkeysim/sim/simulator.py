@@ -10,7 +10,7 @@ import numpy as np
 from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.frames import Quaternion, Vector
 from donkeysim.core.rng import hash_words
-from donkeysim.core.types import PHYSICS_RATE, ByteArray, IntArray
+from donkeysim.core.types import PHYSICS_RATE, ByteArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import CameraGroup, Renderer
@@ -33,6 +33,9 @@ STEPS_PER_FRAME = PHYSICS_RATE // 20
 FIRST_STAGES = ("vehicles and contacts", "camera")
 """What the first telemetry needs; the lidar is compiled behind, or when the first one scans."""
 
+_WORD = 0x7FFFFFFFFFFFFFFF
+"""The bits of a world key."""
+
 _GROUPING_LIMIT = 64
 """How many choices of cars keep their camera groups."""
 
@@ -53,7 +56,10 @@ class Simulator:
 
     Attributes:
         spec: What was asked for.
-        scene: The place all worlds are on.
+        scenes: The places of `spec.scenes`.
+        scene: The first of them, where all worlds are when there is one.
+        world_scene: Index into `scenes` of each world, shape [world_count].
+        world_key: Of each world's random numbers, see `core.rng`, shape [world_count]; `seed_world` sets it.
         car_spec: The cars' physics.
         state: All that changes; read it, change it through the methods.
         control: What the cars are asked to do; write rows of it.
@@ -62,25 +68,27 @@ class Simulator:
 
     def __init__(self, spec: WorldSpec, *, worker_count: int = 1, scene: Scene | None = None) -> None:
         self.spec = spec
-        self.scene = scene if scene is not None else load_scene(spec.scene)
+        self.scenes = _load_scenes(spec) if scene is None else (scene,)
+        self.scene = self.scenes[0]
+        self.world_scene: IntArray = (np.arange(spec.world_count) % len(self.scenes)).astype(np.int32)
+        self.world_key: LongArray = np.array([_make_key(spec.seed, world) for world in range(spec.world_count)])
         self.car_spec = load_car(spec.car)
         self.car_count = spec.world_count * spec.cars_per_world
-        props_per_world = len(self.scene.props.mass)
+        props_per_world = max(len(place.props.mass) for place in self.scenes)
         self.state = make_state(spec.world_count, spec.cars_per_world, props_per_world)
         self.control = make_control(self.car_count)
         self.workers = Workers(worker_count)
-        world_scene: IntArray = np.zeros(spec.world_count, np.int32)
-        sizes = (self.car_spec, spec.world_count, spec.cars_per_world, props_per_world)
-        self.physics = PhysicsEngine([self.scene], world_scene, *sizes, self.workers)
-        self.renderer = Renderer([self.scene], world_scene, *sizes, self.workers)
-        self._lidar = LidarScanner([self.scene], world_scene, *sizes)
+        layout = (self.scenes, self.world_scene, self.car_spec, spec.world_count, spec.cars_per_world, props_per_world)
+        self.physics = PhysicsEngine(*layout, self.workers)
+        self.renderer = Renderer(*layout, self.workers)
+        self._lidar = LidarScanner(*layout)
         self._lidar_spec: dict[int, LidarSpec] = {}
         self._camera_spec: dict[tuple[int, bool], CameraSpec] = {}
         self._cameras: dict[tuple[int, ...], _Cameras] = {}
         self._drawn = _Cameras()
         self._body: dict[int, BodySpec] = {}
         self._names: dict[int, str] = {}
-        self._frame_count = [0] * self.car_count
+        self._frame_count: LongArray = np.zeros(self.car_count, np.int64)
         for world in range(spec.world_count):
             self.physics.place_props(self.state, world)
 
@@ -128,10 +136,11 @@ class Simulator:
             raise CapacityError(
                 f"all {self.spec.cars_per_world} places for cars are taken; wait until a car leaves or allow more cars."
             )
-        spawn = self._find_grid_slot(rows)
+        start = self.scenes[self.world_scene[world]].start
+        spawn = self._find_grid_slot(rows, world)
         self.state.present[free] = 1
-        self.state.spawn_position[free] = self.scene.start.position[spawn]
-        yaw = self.scene.start.yaw[spawn]
+        self.state.spawn_position[free] = start.position[spawn]
+        yaw = start.yaw[spawn]
         self.state.spawn_orientation[free] = (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
         self.state.reset_count[free] = 0
         self._frame_count[free] = 0
@@ -163,6 +172,10 @@ class Simulator:
         self._body[car] = body
         self._names[car] = body.name or f"car{car % self.spec.cars_per_world}"
         self.renderer.set_body(car, body)
+
+    def get_scene(self, car: int) -> Scene:
+        """Return the place a car's world is on."""
+        return self.scenes[self.world_scene[car // self.spec.cars_per_world]]
 
     def get_body(self, car: int) -> BodySpec:
         """Return how a car is dressed."""
@@ -264,12 +277,12 @@ class Simulator:
     def observe_telemetry(self, car: int) -> Telemetry:
         """Return the car's readings; each call counts as one frame of that car."""
         self._require_car(car)
-        frame = self._frame_count[car]
+        frame = int(self._frame_count[car])
         self._frame_count[car] = frame + 1
         return observe_telemetry(
             self.state,
             self.control,
-            self.scene,
+            self.get_scene(car),
             car,
             car_names=self._names,
             cars_per_world=self.spec.cars_per_world,
@@ -281,13 +294,27 @@ class Simulator:
     # -- moments ------------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return a copy of all that changes."""
-        return copy_moment(self.state, self.control, self._frame_count)
+        """Return a copy of all that changes: poses, speeds, controls, hits, laps, clocks and random numbers.
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot of this simulator, or of one with the same `WorldSpec`."""
-        write_moment(snapshot, self.state, self.control)
-        self._frame_count = list(snapshot.frame_count)
+        How cars look and what sensors they carry is not in it.
+        """
+        return copy_moment(self.state, self.control, self.world_key, self._frame_count)
+
+    def restore(self, snapshot: Snapshot, worlds: Sequence[int] | None = None) -> None:
+        """Go back to a snapshot of this simulator, or of one with the same `WorldSpec`.
+
+        Args:
+            snapshot: Where to.
+            worlds: Only these; the others go on as they are.
+
+        Raises:
+            ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props.
+        """
+        write_moment(snapshot, self.state, self.control, self.world_key, self._frame_count, worlds)
+
+    def seed_world(self, world: int, seed: int) -> None:
+        """Draw a world's random numbers from a seed of its own, whichever row of the batch it is."""
+        self.world_key[world] = _make_key(seed, 0)
 
     def close(self) -> None:
         """Stop the worker threads."""
@@ -310,13 +337,14 @@ class Simulator:
         state.crossing_step[car] = -1
         state.crossing_nodes[car] = 0
 
-    def _find_grid_slot(self, rows: range) -> int:
+    def _find_grid_slot(self, rows: range, world: int) -> int:
+        scene = self.scenes[self.world_scene[world]]
         taken = self.state.spawn_position[[row for row in rows if self.state.present[row]]]
-        for slot, position in enumerate(self.scene.start.position):
+        for slot, position in enumerate(scene.start.position):
             if not len(taken) or np.linalg.norm(taken - position, axis=1).min() > 0.125:
                 return slot
         raise CapacityError(
-            f"the start grid of {self.scene.name} has {len(self.scene.start.position)} places and all are taken; "
+            f"the start grid of {scene.name} has {len(scene.start.position)} places and all are taken; "
             "wait until a car leaves."
         )
 
@@ -337,5 +365,14 @@ class Simulator:
         return made
 
     def _world_key(self, car: int) -> int:
-        world = car // self.spec.cars_per_world
-        return int(hash_words(self.spec.seed, world, 0, 0)) & 0x7FFFFFFFFFFFFFFF
+        return int(self.world_key[car // self.spec.cars_per_world])
+
+
+def _load_scenes(spec: WorldSpec) -> tuple[Scene, ...]:
+    """Return the places of the worlds; one that is named twice is built once."""
+    built = {place: load_scene(place) for place in dict.fromkeys(spec.scenes)}
+    return tuple(built[place] for place in spec.scenes)
+
+
+def _make_key(seed: int, world: int) -> int:
+    return int(hash_words(seed & _WORD, world, 0, 0)) & _WORD

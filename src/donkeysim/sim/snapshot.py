@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import ShapeError
+from donkeysim.core.types import LongArray
 from donkeysim.world.state import Control, State
 
 
@@ -21,34 +23,63 @@ class Snapshot:
     Attributes:
         state: Copies of all arrays.
         control: Likewise.
-        frame_count: Telemetries made so far per car.
+        world_key: Of each world's random numbers, shape [world_count].
+        frame_count: Telemetries made so far per car, shape [car_count].
     """
 
     state: State
     control: Control
-    frame_count: tuple[int, ...]
+    world_key: LongArray
+    frame_count: LongArray
 
 
-def copy_moment(state: State, control: Control, frame_count: list[int]) -> Snapshot:
+def copy_moment(state: State, control: Control, world_key: LongArray, frame_count: LongArray) -> Snapshot:
     """Return a snapshot that later steps do not touch."""
-    return Snapshot(copy.deepcopy(state), copy.deepcopy(control), tuple(frame_count))
+    return Snapshot(copy.deepcopy(state), copy.deepcopy(control), world_key.copy(), frame_count.copy())
 
 
-def write_moment(snapshot: Snapshot, state: State, control: Control) -> None:
+def write_moment(
+    snapshot: Snapshot,
+    state: State,
+    control: Control,
+    world_key: LongArray,
+    frame_count: LongArray,
+    worlds: Sequence[int] | None = None,
+) -> None:
     """Write a snapshot's arrays into a simulator's own, which stay the same objects.
+
+    Args:
+        snapshot: Read.
+        state: Written.
+        control: Written.
+        world_key: Written.
+        frame_count: Written.
+        worlds: Only the rows of these worlds; None: all.
 
     Raises:
         ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props.
     """
-    pairs = _pair_arrays(snapshot.state, state) + _pair_arrays(snapshot.control, control)
+    pairs = [
+        *_pair_arrays(snapshot.state, state),
+        *_pair_arrays(snapshot.control, control),
+        ("world_key", snapshot.world_key, world_key),
+        ("frame_count", snapshot.frame_count, frame_count),
+    ]
     for name, source, target in pairs:
         if source.shape != target.shape:
             raise ShapeError(
                 f"the snapshot's {name} has shape {source.shape}, this simulator's {target.shape}; "
                 "restore into a simulator of the same WorldSpec."
             )
+    if worlds is None:
+        for _, source, target in pairs:
+            np.copyto(target, source)
+        return
+    # Every array's rows come world by world, as many for each.
     for _, source, target in pairs:
-        np.copyto(target, source)
+        rows = len(source) // len(world_key)
+        for world in worlds:
+            target[world * rows : (world + 1) * rows] = source[world * rows : (world + 1) * rows]
 
 
 def hash_state(state: State) -> str:

@@ -242,7 +242,8 @@ class WorldSpec:
     """A whole experiment.
 
     Attributes:
-        scene: The place; worlds of one simulator may differ later, today all share it.
+        scene: The place of all worlds, or of the first where there are more.
+        more_scenes: Further places; worlds take turns, world i is on place i modulo their number.
         car: Preset name, a file of `world/cars`.
         world_count: Independent worlds.
         cars_per_world: Slots for cars in each world.
@@ -254,6 +255,12 @@ class WorldSpec:
     world_count: int = 1
     cars_per_world: int = 1
     seed: int = 0
+    more_scenes: tuple[SceneSpec, ...] = ()
+
+    @property
+    def scenes(self) -> tuple[SceneSpec, ...]:
+        """All places, in the order in which worlds take turns."""
+        return (self.scene, *self.more_scenes)
 
     def __post_init__(self) -> None:
         if self.world_count < 1 or self.cars_per_world < 1:
