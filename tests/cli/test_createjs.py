@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
+from donkeysim.car.config import make_default_config
 from donkeysim.cli.donkey import run
-from donkeysim.drive.joystick.layout import load_layout
+from donkeysim.drive.joystick.custom import SURVEYED_ACTIONS, load_layout
+from donkeysim.drive.joystick.joystick import choose_layout
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="joystick devices are Linux's")
 
@@ -35,7 +37,17 @@ def test_write_a_layout_that_the_car_can_load(survey):
     layout = load_layout(out)
     assert code == 0
     assert dict(layout.axes) == {1: "steering", 3: "throttle"}
-    assert dict(layout.actions) == {"button_132": "toggle_mode", "button_130": "toggle_manual_recording"}
+    assert dict(layout.actions) == {"button_132": "toggle_mode", "circle": "toggle_manual_recording"}
+    assert dict(layout.buttons) == {0x132: "button_132", 0x130: "circle"}
+
+
+def test_ask_for_every_action_and_name_buttons_as_cars_know_them(survey, tmp_path):
+    pressed = [event for number in range(len(SURVEYED_ACTIONS)) for event in ((1, 1, number), (0, 1, number))]
+    code, out = survey((32767, 2, 0), (-32767, 2, 1), *pressed)
+    assert code == 0
+    assert [*load_layout(out).actions.values()] == [*SURVEYED_ACTIONS[:-2]]
+    config = make_default_config(tmp_path, {"CONTROLLER_TYPE": "custom", "TRAIN_BEHAVIORS": True})
+    assert {*choose_layout(config).actions.values()} == {*SURVEYED_ACTIONS}
 
 
 def test_write_nothing_when_nothing_moves(survey):

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from donkeysim.car.config import make_default_config
+from donkeysim.car.keys import CONTROLLER_TYPES
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.joystick.controller import Controller, Feel
 from donkeysim.drive.joystick.device import JoystickEvent
 from donkeysim.drive.joystick.joystick import Joystick, choose_layout
-from donkeysim.drive.joystick.layout import ACTIONS, LAYOUTS
+from donkeysim.drive.joystick.layout import ACTIONS, LAYOUTS, NO_JOYSTICKS
 
 AXIS_STEERING, AXIS_THROTTLE = 0, 3
 """Numbers of xbox axes 0x00 and 0x05 in the order of their codes."""
@@ -118,7 +119,7 @@ def test_make_chaos_while_the_button_is_held_and_not_record_it():
 
 def test_erase_records_in_user_mode_and_stop_in_the_others_with_the_switch_of_rc3():
     pad, erased = Pad("rc3"), []
-    pad.controller.handlers["erase_last_n_records"] = lambda: erased.append(100)
+    pad.controller.handlers["erase_last_N_records"] = lambda: erased.append(100)
     pad.press("Switch-up")
     assert erased == [100]
     pad.press("Switch-down")
@@ -204,29 +205,94 @@ def test_let_the_page_drive_and_say_so_when_there_is_no_joystick(drive, tmp_path
     assert joystick.run_threaded(0.1, 0.2, "local", True) == (0.1, 0.2, "local", True)
 
 
-def test_read_a_layout_of_ones_own(tmp_path):
-    text = 'AXES = {0: "x", 1: "y"}\nBUTTONS = {1: "R2"}\nSTEERING = "x"\nTHROTTLE = "y"\nACTIONS = {}\n'
-    (tmp_path / "my_joystick.py").write_text(text)
-    layout = choose_layout(make_default_config(tmp_path, {"CONTROLLER_TYPE": "custom"}))
-    assert (layout.steering, layout.actions) == ("x", {"R2": "arm_launch"})
+MY_JOYSTICK = """
+from donkeycar.parts.controller import Joystick, JoystickController
+
+class Wheel(Joystick):
+    def __init__(self, *args, **kwargs):
+        super(Wheel, self).__init__(*args, **kwargs)
+        self.button_names = {0x120: 'R2', 0x121: 'left'}
+        self.axis_names = {0x0: 'wheel', 0x2: 'pedal'}
+
+class MyJoystickController(JoystickController):
+    def __init__(self, *args, **kwargs):
+        super(MyJoystickController, self).__init__(*args, **kwargs)
+
+    def init_js(self):
+        self.js = Wheel(self.dev_fn)
+        self.js.init()
+        return self.js is not None
+
+    def init_trigger_maps(self):
+        self.button_down_trigger_map = {'left': self.erase_last_N_records}
+        self.set_axis_trigger('wheel', self.set_steering)
+        self.set_axis_trigger('pedal', self.set_throttle)
+"""
+
+
+def read_own_layout(folder, text=MY_JOYSTICK, **changes):
+    if text:
+        (folder / "my_joystick.py").write_text(text)
+    return choose_layout(make_default_config(folder, {"CONTROLLER_TYPE": "custom", **changes}))
+
+
+def test_read_a_joystick_described_for_the_original(tmp_path):
+    layout = read_own_layout(tmp_path)
+    assert (layout.steering, layout.throttle, layout.axes[2]) == ("wheel", "pedal", "pedal")
+    assert layout.actions == {"left": "erase_last_N_records", "R2": "arm_launch"}
+    assert "donkeycar" not in sys.modules
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("old", "new", "sentence"),
     [
-        None,
-        "AXES = (",
-        "AXES = {}\n",
-        'AXES = {0: "x"}\nBUTTONS = {}\nSTEERING = "x"\nTHROTTLE = "x"\nACTIONS = {"a": "fly"}\n',
+        ("", None, "make it with `donkey createjs`"),
+        ("from", "from (", "line 2: this is no Python"),
+        ("import Joystick,", "import Joystik,", "line 2: ImportError: cannot import name 'Joystik'"),
+        ("class MyJoystickController", "class Mine", "no class MyJoystickController"),
+        ("self.js = Wheel(self.dev_fn)", "raise OSError('no')", "line 15: OSError: no"),
+        ("self.erase_last_N_records", "self.erase_last_n_records", "did you mean 'erase_last_N_records'"),
+        ("self.erase_last_N_records", "self.init_js", "init_js is a function of your own"),
+        ("'left': self", "'lft': self", "did you mean 'left'"),
+        ("'wheel', self.", "'whel', self.", "did you mean 'wheel'"),
+        ("self.set_throttle", "self.do_nothing", "no axis to set_throttle"),
     ],
 )
-def test_say_what_is_wrong_with_a_layout_of_ones_own(tmp_path: Path, text):
-    if text:
-        (tmp_path / "my_joystick.py").write_text(text)
-    with pytest.raises(SpecError, match=r"my_joystick\.py"):
-        choose_layout(make_default_config(tmp_path, {"CONTROLLER_TYPE": "custom"}))
+def test_say_what_is_wrong_with_a_joystick_of_ones_own(tmp_path: Path, old, new, sentence):
+    with pytest.raises(SpecError, match=r"my_joystick\.py") as caught:
+        read_own_layout(tmp_path, new and MY_JOYSTICK.replace(old, new))
+    assert sentence in str(caught.value)
 
 
-def test_refuse_a_type_there_is_not(tmp_path):
-    with pytest.raises(SpecError, match="CONTROLLER_TYPE"):
-        make_default_config(tmp_path, {"CONTROLLER_TYPE": "MM1"})
+@pytest.mark.parametrize("kind", NO_JOYSTICKS)
+def test_refuse_to_drive_with_what_is_no_joystick(tmp_path, kind):
+    config = make_default_config(tmp_path, {"CONTROLLER_TYPE": kind})
+    with pytest.raises(SpecError, match=f"CONTROLLER_TYPE is '{kind}', which .*a simulated car takes ps3, "):
+        choose_layout(config)
+
+
+def test_know_every_type_that_a_configuration_may_name():
+    assert {*CONTROLLER_TYPES} == {*LAYOUTS, *NO_JOYSTICKS, "custom"}
+
+
+def test_say_so_when_a_launch_cannot_be_armed_for_want_of_the_button(tmp_path, caplog):
+    launch = {"AI_LAUNCH_DURATION": 1.0, "AI_LAUNCH_THROTTLE": 0.5}
+    choose_layout(make_default_config(tmp_path, launch | {"CONTROLLER_TYPE": "ps4"}))
+    choose_layout(make_default_config(tmp_path, launch | {"AI_LAUNCH_KEEP_ENABLED": True}))
+    assert caplog.messages == []
+    choose_layout(make_default_config(tmp_path, launch))
+    assert "AI_LAUNCH_ENABLE_BUTTON is 'R2', a button that this joystick does not have" in caplog.text
+
+
+def test_tell_the_record_count_with_the_button_that_does_not_record():
+    pad, told = Pad("ps3"), []
+    pad.controller.handlers["tell_record_count"] = lambda: told.append(1)
+    assert (pad.press("circle").recording, told) == (False, [1])
+    pad = Pad("ps3", auto_record=False)
+    assert pad.press("circle").recording is True
+
+
+def test_list_what_the_controls_do(tmp_path):
+    lines = Joystick(make_default_config(tmp_path)).describe_controls().splitlines()
+    assert lines[:2] == ["Joystick Controls:", "  left_stick_horz   steering"]
+    assert "  a_button          toggle_mode" in lines

@@ -191,7 +191,10 @@ class LogFormat:
 Kind = Whole | Number | Flag | Text | OneOf | Items | Transformation | Table | Function | OrNone | LogFormat
 
 MODEL_TYPES = ("linear", "categorical", "inferred", "memory", "imu", "behavior", "localizer", "rnn", "3d")
-CONTROLLER_TYPES = ("ps3", "ps3sixad", "ps4", "xbox", "xboxswapped", "nimbus", "wiiu", "F710", "rc3", "custom")
+CONTROLLER_TYPES = (
+    *("ps3", "ps3sixad", "ps4", "xbox", "xboxswapped", "nimbus", "wiiu", "F710", "rc3", "pygame", "custom"),
+    *("MM1", "pigpio_rc", "mock"),  # no joysticks: driving with --js says so
+)
 
 _PORT = Whole(0, 65535)
 _PIXELS = Whole(0, 4096)

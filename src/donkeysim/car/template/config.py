@@ -52,7 +52,7 @@ WATCH_PAGE_PORT = 9093  # page to watch the car from outside, built-in simulator
 
 # ---- Joystick
 USE_JOYSTICK_AS_DEFAULT = False  # as if every drive had --js
-CONTROLLER_TYPE = "xbox"  # ps3, ps3sixad, ps4, xbox, xboxswapped, nimbus, wiiu, F710, rc3, or custom (my_joystick.py)
+CONTROLLER_TYPE = "xbox"  # or ps3, ps3sixad, ps4, xboxswapped, nimbus, wiiu, F710, rc3, pygame, custom (my_joystick.py)
 JOYSTICK_DEVICE_FILE = "/dev/input/js0"  # the device
 JOYSTICK_MAX_THROTTLE = 0.5  # throttle at full stick; buttons change it while driving
 JOYSTICK_STEERING_SCALE = 1.0  # steering at full stick

@@ -84,7 +84,8 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         inputs=["user/mode", "cam/image_array", pilot_image],
         outputs=["run_user", "run_pilot", "ui/image_array"],
     )
-    car.add(RecordTracker(config.REC_COUNT_ALERT), inputs=["tub/num_records"], outputs=["records/alert"])
+    tracker = RecordTracker(config.REC_COUNT_ALERT)
+    car.add(tracker, inputs=["tub/num_records"], outputs=["records/alert"])
     transform = make_transform(config)
     if pilot_image == "cam/image_array_trans":
         car.add(ImageTransformations(transform), inputs=["cam/image_array"], outputs=[pilot_image])
@@ -146,11 +147,13 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
     car.add(tub, inputs=[*record], outputs=["tub/num_records", "recording"], run_condition="recording")
     if joystick:
         joystick.on("arm_launch", launch.arm)
-        joystick.on("erase_last_n_records", lambda: tub.erase_last(100))
+        joystick.on("erase_last_N_records", lambda: tub.erase_last(100))
+        joystick.on("tell_record_count", tracker.tell)
 
     print(f"You can now go to {page.url} to drive your car.")
     if joystick:
         print("You can now move your controller to drive your car.")
+        print(joystick.describe_controls())
 
 
 def drive(config: Config, options: Options) -> None:
@@ -166,8 +169,8 @@ def main() -> int:
     if options.command == "train":
         return run_donkey(options.list_train_words(CAR_FOLDER))
     config = load_config(CAR_FOLDER / "config.py", options.myconfig)
-    if config.HAVE_CONSOLE_LOGGING:
-        logging.basicConfig(level=config.LOGGING_LEVEL, format=config.LOGGING_FORMAT, force=True)
+    level = config.LOGGING_LEVEL if config.HAVE_CONSOLE_LOGGING else "WARNING"
+    logging.basicConfig(level=level, format=config.LOGGING_FORMAT, force=True)
     drive(config, options)
     return 0
 

@@ -22,8 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, then write the file."""
+    from donkeysim.drive.joystick.custom import format_layout
     from donkeysim.drive.joystick.device import JoystickDevice
-    from donkeysim.drive.joystick.survey import UNTOLD_AXES, UNTOLD_BUTTONS, write_layout
+    from donkeysim.drive.joystick.survey import UNTOLD_AXES, UNTOLD_BUTTONS, survey_layout
 
     if sys.platform != "linux":
         raise SpecError("a joystick is read on Linux only; elsewhere use it on the control page: Gamepad.")
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError(f"there is a {arguments.out} already; move it away first, or give another --out.")
     try:
         device = JoystickDevice(arguments.device, UNTOLD_AXES, UNTOLD_BUTTONS)
-        text = write_layout(device, arguments.seconds, console.print)
+        text = format_layout(survey_layout(device, arguments.seconds, console.print), device.name)
         device.close()
         arguments.out.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -48,8 +48,9 @@ class Controller:
     """Follows events and says once in every loop what they make of the page's wish.
 
     Attributes:
-        handlers: What is called for the actions that concern other parts: erase_last_n_records, arm_launch,
-            next_behavior. An action without a handler only tells that it cannot be done here.
+        handlers: What is called for the actions that concern other parts: erase_last_N_records, arm_launch,
+            next_behavior, and tell_record_count, which the button for recording does while throttle records. An action
+            without a handler only tells that it cannot be done here.
     """
 
     def __init__(self, layout: Layout, feel: Feel) -> None:
@@ -174,11 +175,12 @@ class Controller:
     def _toggle_recording(self) -> None:
         if self.feel.auto_record:
             logger.info("Throttle records: AUTO_RECORD_ON_THROTTLE is True, so the button does not.")
+            self._act("tell_record_count")
             return
         self._recording = not self._recording
 
     def _erase_or_stop(self) -> None:
-        self._act("erase_last_n_records" if self._mode == "user" else "emergency_stop")
+        self._act("erase_last_N_records" if self._mode == "user" else "emergency_stop")
 
     def _stop_hard(self) -> None:
         """Brake as speed controllers want it: back, a moment forward, back, and ease off."""

@@ -16,9 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donkeysim.core.errors import SpecError
 from donkeysim.drive.joystick.controller import Controller, Feel, Wish
+from donkeysim.drive.joystick.custom import load_layout
 from donkeysim.drive.joystick.device import JoystickDevice, JoystickEvent
-from donkeysim.drive.joystick.layout import LAYOUTS, Layout, load_layout
+from donkeysim.drive.joystick.layout import LAYOUTS, NO_JOYSTICKS, Layout
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -40,7 +42,7 @@ class Joystick:
                 TRAIN_BEHAVIORS, CAR_PATH.
 
         Raises:
-            SpecError: CONTROLLER_TYPE is custom, and my_joystick.py is missing or wrong.
+            SpecError: CONTROLLER_TYPE is no joystick, or custom, and my_joystick.py is missing or wrong.
         """
         self._path = str(config.JOYSTICK_DEVICE_FILE)
         feel = Feel(
@@ -57,6 +59,12 @@ class Joystick:
     def on(self, action: str, handler: Callable[[], object]) -> None:
         """Call a function, in the vehicle's loop, when the button for an action is pressed."""
         self._controller.handlers[action] = handler
+
+    def describe_controls(self) -> str:
+        """Return what the controls do, a line each."""
+        controls = self._layout.list_controls()
+        width = max(len(name) for name, _ in controls)
+        return "Joystick Controls:\n" + "\n".join(f"  {name:<{width}}  {action}" for name, action in controls)
 
     def update(self) -> None:
         """Read the device until `shutdown`; look for it again and again while it is not there."""
@@ -118,13 +126,25 @@ def choose_layout(config: Config) -> Layout:
     """Return what the controls of the car's joystick are called and do.
 
     Raises:
-        SpecError: CONTROLLER_TYPE is custom, and my_joystick.py is missing or wrong.
+        SpecError: CONTROLLER_TYPE is no joystick, or custom, and my_joystick.py is missing or wrong.
     """
-    if config.CONTROLLER_TYPE == "custom":
-        layout = load_layout(Path(config.CAR_PATH) / "my_joystick.py")
-    else:
-        layout = LAYOUTS[config.CONTROLLER_TYPE]
+    kind = config.CONTROLLER_TYPE
+    if kind in NO_JOYSTICKS:
+        raise SpecError(
+            f"{config.locate('CONTROLLER_TYPE')} is {kind!r}, which {NO_JOYSTICKS[kind]}; a simulated car takes "
+            f"{', '.join(LAYOUTS)} or custom."
+        )
+    layout = load_layout(Path(config.CAR_PATH) / "my_joystick.py") if kind == "custom" else LAYOUTS[kind]
     extra = {"L1": "next_behavior"} if config.TRAIN_BEHAVIORS else {}
     extra[config.AI_LAUNCH_ENABLE_BUTTON] = "arm_launch"
-    known = {button: action for button, action in extra.items() if button in layout.buttons.values()}
+    buttons = layout.buttons.values()
+    must_be_armed = config.AI_LAUNCH_DURATION and not config.AI_LAUNCH_KEEP_ENABLED
+    if must_be_armed and config.AI_LAUNCH_ENABLE_BUTTON not in buttons:
+        logger.warning(
+            "%s is %r, a button that this joystick does not have, so no launch can be armed; it has %s.",
+            config.locate("AI_LAUNCH_ENABLE_BUTTON"),
+            config.AI_LAUNCH_ENABLE_BUTTON,
+            ", ".join(buttons),
+        )
+    known = {button: action for button, action in extra.items() if button in buttons}
     return replace(layout, actions={**layout.actions, **known})

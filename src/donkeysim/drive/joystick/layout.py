@@ -6,18 +6,13 @@ and buttons. The tables are the original's.
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
-
-from donkeysim.core.errors import SpecError, describe_unknown
 
 ACTIONS = (
     "toggle_mode",
     "toggle_manual_recording",
-    "erase_last_n_records",
+    "erase_last_N_records",
     "erase_or_stop",
     "emergency_stop",
     "increase_max_throttle",
@@ -28,7 +23,8 @@ ACTIONS = (
     "arm_launch",
     "next_behavior",
 )
-"""What a button can do. erase_or_stop erases records in user mode and is an emergency stop in the others."""
+"""What a button can do, under the original's names. erase_or_stop erases records in user mode and is an emergency stop
+in the others."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +53,19 @@ class Layout:
     pads: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     is_reversed: bool = False
 
+    def list_controls(self) -> list[tuple[str, str]]:
+        """Return each control that does something and what it does, for the driver to read."""
+        triggers = [(name, way) for name, way in ((self.forward, "forward"), (self.reverse, "reverse")) if name]
+        pads = [(f"{name}, either way", " / ".join(actions)) for name, actions in self.pads.items()]
+        return [(self.steering, "steering"), (self.throttle, "throttle"), *triggers, *pads, *self.actions.items()]
+
 
 _STICKS = {0x00: "left_stick_horz", 0x01: "left_stick_vert", 0x03: "right_stick_horz", 0x04: "right_stick_vert"}
 
 _PS3_ACTIONS = {
     "select": "toggle_mode",
     "circle": "toggle_manual_recording",
-    "triangle": "erase_last_n_records",
+    "triangle": "erase_last_N_records",
     "cross": "emergency_stop",
     "dpad_up": "increase_max_throttle",
     "dpad_down": "decrease_max_throttle",
@@ -157,7 +159,7 @@ _PS4 = Layout(
     actions={
         "share": "toggle_mode",
         "circle": "toggle_manual_recording",
-        "triangle": "erase_last_n_records",
+        "triangle": "erase_last_N_records",
         "cross": "emergency_stop",
         "L1": "increase_max_throttle",
         "R1": "decrease_max_throttle",
@@ -192,7 +194,7 @@ _XBOX = Layout(
     actions={
         "a_button": "toggle_mode",
         "b_button": "toggle_manual_recording",
-        "x_button": "erase_last_n_records",
+        "x_button": "erase_last_N_records",
         "y_button": "emergency_stop",
         "right_shoulder": "increase_max_throttle",
         "left_shoulder": "decrease_max_throttle",
@@ -214,7 +216,7 @@ _NIMBUS = Layout(
     },
     steering="lx",
     throttle="ry",
-    actions={"y": "erase_last_n_records", "b": "toggle_mode", "a": "emergency_stop"},
+    actions={"y": "erase_last_N_records", "b": "toggle_mode", "a": "emergency_stop"},
 )
 
 _WIIU = Layout(
@@ -239,7 +241,7 @@ _WIIU = Layout(
     },
     steering="LEFT_STICK_X",
     throttle="RIGHT_STICK_Y",
-    actions={"Y": "erase_last_n_records", "B": "toggle_mode", "A": "emergency_stop"},
+    actions={"Y": "erase_last_N_records", "B": "toggle_mode", "A": "emergency_stop"},
 )
 
 _F710 = Layout(
@@ -269,7 +271,7 @@ _F710 = Layout(
     actions={
         "start": "toggle_mode",
         "B": "toggle_manual_recording",
-        "Y": "erase_last_n_records",
+        "Y": "erase_last_N_records",
         "A": "emergency_stop",
         "back": "toggle_constant_throttle",
         "R1": "chaos_monkey_on_right",
@@ -296,37 +298,13 @@ LAYOUTS: Mapping[str, Layout] = {
     "wiiu": _WIIU,
     "F710": _F710,
     "rc3": _RC3,
+    "pygame": _PS4,
 }
-"""By CONTROLLER_TYPE."""
+"""By CONTROLLER_TYPE. The original's "pygame" is a PS4 controller, read by other means."""
 
-
-def load_layout(path: Path) -> Layout:
-    """Return the layout in a my_joystick.py: AXES, BUTTONS, STEERING, THROTTLE and ACTIONS.
-
-    Raises:
-        SpecError: The file is missing, is no Python, or lacks one of these or names what there is not.
-    """
-    if not path.is_file():
-        raise SpecError(f"CONTROLLER_TYPE is custom, but there is no {path}; make it with `donkey createjs`.")
-    try:
-        names = runpy.run_path(str(path))
-    except Exception as error:
-        raise SpecError(f"{path}: {type(error).__name__}: {error}; make it with `donkey createjs`.") from error
-    for name, kind in (("AXES", dict), ("BUTTONS", dict), ("STEERING", str), ("THROTTLE", str), ("ACTIONS", dict)):
-        if not isinstance(names.get(name), kind):
-            raise SpecError(f"{path} must set {name} to a {kind.__name__}; make it with `donkey createjs`.")
-    layout = Layout(names["AXES"], names["BUTTONS"], names["STEERING"], names["THROTTLE"], names["ACTIONS"])
-    _check_layout(layout, path)
-    return layout
-
-
-def _check_layout(layout: Layout, path: Path) -> None:
-    checks: list[tuple[str, Any, Any]] = [
-        ("axis", layout.steering, layout.axes.values()),
-        ("axis", layout.throttle, layout.axes.values()),
-        *(("button", button, layout.buttons.values()) for button in layout.actions),
-        *(("action", action, ACTIONS) for action in layout.actions.values()),
-    ]
-    for kind, given, allowed in checks:
-        if given not in allowed:
-            raise SpecError(f"{path}: {describe_unknown(kind, str(given), map(str, allowed))}")
+NO_JOYSTICKS: Mapping[str, str] = {
+    "MM1": "is a board between a radio and a real car",
+    "pigpio_rc": "is a radio receiver on the pins of a Raspberry Pi",
+    "mock": "only says fixed values, to try a car without a joystick; `donkey sample` drives without anybody",
+}
+"""Those of the original's that are no joysticks, and what they are."""

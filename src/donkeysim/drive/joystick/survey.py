@@ -7,18 +7,22 @@ from collections.abc import Callable
 from typing import Literal
 
 from donkeysim.core.errors import SpecError
+from donkeysim.drive.joystick.custom import BUTTONS_BY_NAME, SURVEYED_ACTIONS
 from donkeysim.drive.joystick.device import JoystickDevice
-from donkeysim.drive.joystick.layout import ACTIONS
+from donkeysim.drive.joystick.layout import Layout
 
 FAR = 0.7
 """An axis that passes this was moved on purpose."""
+
+BUTTON_NAMES = BUTTONS_BY_NAME | {"toggle_manual_recording": "circle"}
+"""Names by which cars know buttons; the original's lets "circle" tell the record count while throttle records."""
 
 UNTOLD_AXES, UNTOLD_BUTTONS = range(8), range(0x130, 0x140)
 """Codes of a device that does not tell them."""
 
 
-def write_layout(device: JoystickDevice, seconds: float, say: Callable[[str], object]) -> str:
-    """Return the text of a my_joystick.py.
+def survey_layout(device: JoystickDevice, seconds: float, say: Callable[[str], object]) -> Layout:
+    """Return what the controls of a joystick are called and shall do.
 
     Args:
         device: The joystick.
@@ -38,16 +42,13 @@ def write_layout(device: JoystickDevice, seconds: float, say: Callable[[str], ob
         axes[code] = name
     buttons: dict[int, str] = {}
     actions: dict[str, str] = {}
-    for action in ACTIONS:
+    for action in SURVEYED_ACTIONS:
         say(f"Press the button for {action}, or wait {seconds:g} s for none ...")
         code = _await_control(device, "button", buttons, seconds)
         if code is not None:
-            buttons[code] = f"button_{code:x}"
+            buttons[code] = BUTTON_NAMES.get(action, f"button_{code:x}")
             actions[buttons[code]] = action
-    return (
-        f'# CONTROLLER_TYPE = "custom" in myconfig.py uses this joystick: {device.name!r}\n\n'
-        f'AXES = {axes}\nBUTTONS = {buttons}\nSTEERING = "steering"\nTHROTTLE = "throttle"\nACTIONS = {actions}\n'
-    )
+    return Layout(axes, buttons, "steering", "throttle", actions)
 
 
 def _await_control(

@@ -1,0 +1,197 @@
+"""my_joystick.py: a joystick of one's own, described as the original describes it, so that both can use the file.
+
+Such a file has a class MyJoystickController whose methods tell which class names the controls (`init_js`) and what the
+controls do (`init_trigger_maps`). It imports both base classes from donkeycar; here it gets stand-ins instead, which
+open no device and only write down what the file says.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from donkeysim.car.config import describe_failure
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.drive.joystick.layout import ACTIONS, Layout
+
+CHAOS = ("chaos_monkey_on_left", "chaos_monkey_on_right")
+SURVEYED_ACTIONS = tuple(action for action in ACTIONS if action != "erase_or_stop")
+"""What such a file can give a button."""
+
+BUTTONS_BY_NAME = {"arm_launch": "R2", "next_behavior": "L1"}
+"""Actions that a car gives to the button of this name by itself, the first by its key AI_LAUNCH_ENABLE_BUTTON."""
+
+
+class StandInJoystick:
+    """Stands for the original's class Joystick."""
+
+    def __init__(self, dev_fn: str = "") -> None:
+        self.dev_fn = dev_fn
+        self.axis_names: dict[int, str] = {}
+        self.button_names: dict[int, str] = {}
+
+    def init(self) -> bool:
+        """Open nothing."""
+        return True
+
+
+class StandInController:
+    """Stands for the original's class JoystickController; each method it is asked for is the name of an action."""
+
+    js: StandInJoystick | None
+
+    def __init__(self, **_: object) -> None:
+        self.dev_fn = ""
+        self.js = None
+        self.button_down_trigger_map: dict[str, Any] = {}
+        self.button_up_trigger_map: dict[str, Any] = {}
+        self.axis_trigger_map: dict[str, Any] = {}
+        self.init_trigger_maps()
+
+    def init_trigger_maps(self) -> None:
+        """Leave all controls without an action."""
+
+    def init_js(self) -> bool:
+        """Have no joystick."""
+        return False
+
+    def set_button_down_trigger(self, button: str, action: Any) -> None:
+        """Note what a button does."""
+        self.button_down_trigger_map[button] = action
+
+    def set_button_up_trigger(self, button: str, action: Any) -> None:
+        """Note what a button does when it is let go."""
+        self.button_up_trigger_map[button] = action
+
+    def set_axis_trigger(self, axis: str, action: Any) -> None:
+        """Note what an axis does."""
+        self.axis_trigger_map[axis] = action
+
+    def __getattr__(self, name: str) -> str:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return name
+
+
+def load_layout(path: Path) -> Layout:
+    """Return what a my_joystick.py says.
+
+    Raises:
+        SpecError: The file is missing, is no Python, has no such class, or names what there is not.
+    """
+    if not path.is_file():
+        raise SpecError(f"CONTROLLER_TYPE is custom, but there is no {path}; make it with `donkey createjs`.")
+    try:
+        controller = _make_controller(path)
+    except Exception as error:
+        raise SpecError(f"{describe_failure(path, error)} Make it anew with `donkey createjs`.") from error
+    if controller is None or controller.js is None:
+        raise SpecError(f"{path} has no class MyJoystickController with a joystick; make it with `donkey createjs`.")
+    axes, buttons = controller.js.axis_names, controller.js.button_names
+    used_axes = {
+        _name_action(path, action, ("set_steering", "set_throttle", "do_nothing")): _find(path, "axis", axis, axes)
+        for axis, action in controller.axis_trigger_map.items()
+    }
+    for action in ("set_steering", "set_throttle"):
+        if action not in used_axes:
+            raise SpecError(f"{path} gives no axis to {action}; make it anew with `donkey createjs`.")
+    actions = {
+        _find(path, "button", button, buttons): _name_action(path, action, SURVEYED_ACTIONS)
+        for button, action in controller.button_down_trigger_map.items()
+    }
+    return Layout(axes, buttons, used_axes["set_steering"], used_axes["set_throttle"], actions)
+
+
+def _make_controller(path: Path) -> StandInController | None:
+    """Run the file and return its controller; None when it has none."""
+    names: dict[str, Any] = {
+        "__name__": path.stem,
+        "__file__": str(path),
+        "__builtins__": {**vars(builtins), "__import__": _import},
+    }
+    exec(compile(path.read_bytes(), str(path), "exec"), names)
+    kind = names.get("MyJoystickController")
+    if not (isinstance(kind, type) and issubclass(kind, StandInController)):
+        return None
+    controller = kind()
+    controller.init_js()
+    return controller
+
+
+def _import(name: str, *arguments: Any) -> Any:
+    return _STAND_INS if name == _STAND_INS.__name__ else builtins.__import__(name, *arguments)
+
+
+_STAND_INS = ModuleType("donkeycar.parts.controller")
+vars(_STAND_INS).update(Joystick=StandInJoystick, JoystickController=StandInController)
+
+
+def _name_action(path: Path, action: Any, allowed: Sequence[str]) -> str:
+    if not isinstance(action, str):
+        name = getattr(action, "__name__", repr(action))
+        raise SpecError(f"{path}: {name} is a function of your own; here controls can do only {', '.join(allowed)}.")
+    if action not in allowed:
+        raise SpecError(f"{path}: {describe_unknown('action', action, allowed)}")
+    return action
+
+
+def _find(path: Path, kind: str, name: Any, names: Mapping[int, str]) -> str:
+    if name not in names.values():
+        raise SpecError(f"{path}: {describe_unknown(kind, str(name), names.values())}")
+    return str(name)
+
+
+def format_layout(layout: Layout, device_name: str) -> str:
+    """Return the text of a my_joystick.py that says the same as a layout without triggers and pads."""
+    actions = {button: action for button, action in layout.actions.items() if action not in BUTTONS_BY_NAME}
+    released = dict.fromkeys((button for button, action in actions.items() if action in CHAOS), "chaos_monkey_off")
+    moved = {layout.steering: "set_steering", layout.throttle: "set_throttle"}
+    return _TEXT.format(
+        device_name=f"{device_name or 'a joystick without a name'}",
+        axes=_format_rows({code: repr(name) for code, name in layout.axes.items()}),
+        buttons=_format_rows({code: repr(name) for code, name in layout.buttons.items()}),
+        down=_format_rows({button: f"self.{action}" for button, action in actions.items()}),
+        up=_format_rows({button: f"self.{action}" for button, action in released.items()}),
+        moved=_format_rows({axis: f"self.{action}" for axis, action in moved.items()}),
+    )
+
+
+def _format_rows(rows: Mapping[Any, str]) -> str:
+    lines = [f"            {hex(key) if isinstance(key, int) else repr(key)}: {text},\n" for key, text in rows.items()]
+    return "{\n" + "".join(lines) + "        }" if lines else "{}"
+
+
+_TEXT = '''"""What the controls of this joystick do; CONTROLLER_TYPE = "custom" in myconfig.py uses this file."""
+
+# donkeysim reads this file without donkeycar, which can use it too.
+from donkeycar.parts.controller import Joystick, JoystickController
+
+
+class MyJoystick(Joystick):
+    # What the axes and buttons are called, by the codes of Linux's input system. The device: {device_name}
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.axis_names = {axes}
+        self.button_names = {buttons}
+
+
+class MyJoystickController(JoystickController):
+    # What they do. A car gives R2 (AI_LAUNCH_ENABLE_BUTTON) and, with TRAIN_BEHAVIORS, L1 a meaning of its own.
+
+    def init_js(self):
+        try:
+            self.js = MyJoystick(self.dev_fn)
+            self.js.init()
+        except FileNotFoundError:
+            self.js = None
+        return self.js is not None
+
+    def init_trigger_maps(self):
+        self.button_down_trigger_map = {down}
+        self.button_up_trigger_map = {up}
+        self.axis_trigger_map = {moved}
+'''
