@@ -175,7 +175,8 @@ class Simulator:
 
     def get_scene(self, car: int) -> Scene:
         """Return the place a car's world is on."""
-        return self.scenes[self.world_scene[car // self.spec.cars_per_world]]
+        scene: Scene = self.scenes[self.world_scene[car // self.spec.cars_per_world]]
+        return scene
 
     def get_body(self, car: int) -> BodySpec:
         """Return how a car is dressed."""
