@@ -1,0 +1,429 @@
+"""The control page in a real browser: keys, joystick, modes, recording, languages, and what happens when it breaks off."""
+
+import json
+import re
+
+import chromium
+import pytest
+from playwright.sync_api import expect, sync_playwright
+from websockets.sync.client import connect
+
+from stand_ins.driven_page import DrivenPage
+
+pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+
+PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
+LANDSCAPE = {"width": 844, "height": 390, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        browser = chromium.launch(playwright)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def car():
+    with DrivenPage("http://localhost:9093") as car:
+        yield car
+
+
+@pytest.fixture
+def open_page(browser, car):
+    contexts, faults = [], []
+
+    def open_page(width=1280, height=800, address=None, **options):
+        options = {"locale": "en-US", **options}
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url, car) else None)
+        page.goto((address or car.address) + "/drive")
+        expect(page.locator("body")).to_have_attribute("data-link", "live")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def is_foreign(url, car):
+    return not re.match(rf"(http|ws)s?://(127\.0\.0\.1|localhost):{car.port}/|data:", url)
+
+
+def read_shade(page):
+    """Return the colour in the middle of what the browser shows of the film."""
+    return page.evaluate(
+        """() => {
+          const film = document.getElementById("mpeg-image");
+          if (!film.naturalWidth) return null;
+          const copy = document.createElement("canvas");
+          [copy.width, copy.height] = [film.naturalWidth, film.naturalHeight];
+          const pen = copy.getContext("2d");
+          pen.drawImage(film, 0, 0);
+          return [...pen.getImageData(80, 60, 1, 1).data].slice(0, 3);
+        }"""
+    )
+
+
+# ---- what it shows -----------------------------------------------------------------------------------------------
+
+
+def test_the_film_runs_in_the_page(open_page, car):
+    page = open_page()
+    car.wait_for(lambda: read_shade(page) is not None and read_shade(page)[1] > 100)
+    shades = set()
+    car.wait_for(lambda: shades.add(read_shade(page)[0]) or len(shades) > 4)
+    assert page.locator("#mpeg-image").bounding_box()["height"] > 400
+
+
+def test_the_car_and_its_loop_are_shown(open_page, car):
+    page = open_page()
+    expect(page.locator("#rate")).to_have_text("20.0 Hz")
+    expect(page.locator("#latency")).to_have_text("4 ms")
+    expect(page.locator("#last-lap")).to_have_text("19.25")
+    expect(page.locator("#best-lap")).to_have_text("19.25")
+    expect(page.locator("#laps li")).to_have_count(2)
+    expect(page.locator("#on-road")).to_have_text("on road")
+    expect(page.locator("#cte")).to_have_text(re.compile(r"cm (left|right)|on it"))
+    expect(page.locator("#speed-value")).to_have_text(re.compile(r"\d\.\d"))
+    expect(page.locator("#watching")).to_have_attribute("href", "http://localhost:9093")
+
+
+# ---- keys --------------------------------------------------------------------------------------------------------
+
+
+def test_i_k_j_l_step_throttle_and_steering_as_on_the_originals_page(open_page, car):
+    page = open_page()
+    for key in "iiikll":
+        page.keyboard.press(key)
+    car.wait_for_wish(lambda wish: wish[:2] == (0.2, 0.1))
+    for key in "jjjj":
+        page.keyboard.press(key)
+    car.wait_for_wish(lambda wish: wish[:2] == (-0.2, 0.1))
+    expect(page.locator("#steering")).to_have_text("-0.20")
+    for _ in range(30):
+        page.keyboard.press("k")
+    car.wait_for_wish(lambda wish: wish.throttle == -1.0)
+    for _ in range(15):
+        page.keyboard.press("l")
+    car.wait_for_wish(lambda wish: wish.angle == 1.0)
+
+
+def test_arrows_drive_too_but_not_while_a_choice_has_the_focus(open_page, car):
+    page = open_page()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    car.wait_for_wish(lambda wish: wish[:2] == (-0.1, 0.05))
+    page.locator("#max_throttle_select").focus()
+    page.keyboard.press("ArrowUp")
+    page.wait_for_timeout(200)
+    assert car.wish[:2] == (-0.1, 0.05)
+
+
+def test_space_stops_from_wherever_the_focus_is(open_page, car):
+    page = open_page()
+    expect(page.locator("#brake_button")).to_have_text(re.compile("Start"))
+    for focus in ("#record_button", "#mode_select", "#reset_button", "#joystick_container", "#w1"):
+        page.locator(focus).focus()
+        page.keyboard.press("i")
+        page.keyboard.press("r")
+        car.wait_for_wish(lambda wish: wish.throttle == 0.05 and wish.recording)
+        expect(page.locator("#brake_button")).to_have_text(re.compile("Stop"))
+        page.keyboard.press(" ")
+        car.wait_for_wish(lambda wish: wish[:4] == (0.0, 0.0, "user", False))
+        expect(page.locator("#brake_button")).to_have_text(re.compile("Start"))
+    assert car.count_buttons("w1") == 0
+
+
+def test_letters_choose_modes_and_record(open_page, car):
+    page = open_page()
+    for key, mode in (("s", "local_angle"), ("d", "local"), ("u", "user"), ("a", "local"), ("u", "user")):
+        page.keyboard.press(key)
+        car.wait_for_wish(lambda wish, mode=mode: wish.mode == mode)
+        expect(page.locator("#mode_select")).to_have_value(mode)
+    for mode in ("local_angle", "local", "user"):
+        page.keyboard.press("m")
+        car.wait_for_wish(lambda wish, mode=mode: wish.mode == mode)
+    page.keyboard.press("r")
+    car.wait_for_wish(lambda wish: wish.recording)
+    expect(page.locator("#record_button")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#recording-badge")).to_be_visible()
+    expect(page.locator("#record-count")).to_have_text(re.compile(r"[1-9]"))
+    page.keyboard.press("r")
+    car.wait_for_wish(lambda wish: not wish.recording)
+
+
+def test_the_space_bar_stops_a_pilot_at_once(open_page, car):
+    page = open_page()
+    page.keyboard.press("d")
+    car.wait_for_wish(lambda wish: wish.mode == "local")
+    page.keyboard.press(" ")
+    car.wait_for_wish(lambda wish: wish.mode == "user")
+
+
+def test_shortcuts_of_the_browser_do_not_drive(open_page, car):
+    page = open_page()
+    page.keyboard.press("Control+i")
+    page.keyboard.press("Alt+l")
+    page.wait_for_timeout(200)
+    assert car.wish[:2] == (0.0, 0.0)
+
+
+# ---- mouse and finger --------------------------------------------------------------------------------------------
+
+
+def test_the_joystick_drives_records_and_stops_when_let_go(open_page, car):
+    page = open_page()
+    box = page.locator("#joystick_container").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + box["width"] / 4, y - box["height"] / 4, steps=4)
+    car.wait_for_wish(lambda wish: 0.5 < wish.angle < 0.7 and 0.5 < wish.throttle < 0.7 and wish.recording)
+    page.mouse.move(x, y - 2 * box["height"])
+    car.wait_for_wish(lambda wish: abs(wish.angle) < 0.01 and wish.throttle == 1.0)
+    page.mouse.up()
+    car.wait_for_wish(lambda wish: wish[:4] == (0.0, 0.0, "user", False))
+
+
+def test_a_finger_drives_on_a_phone_and_the_page_does_not_scroll(open_page, car):
+    page = open_page(**PHONE)
+    page.locator("#joystick_container").scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    box = page.locator("#joystick_container").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch = page.context.new_cdp_session(page)
+    send = lambda kind, points: touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})  # noqa: E731
+    send("touchStart", [{"x": x, "y": y}])
+    for step in range(1, 6):
+        send("touchMove", [{"x": x - 12 * step, "y": y - 16 * step}])
+    car.wait_for_wish(lambda wish: wish.angle < -0.3 and wish.throttle > 0.5)
+    send("touchEnd", [])
+    car.wait_for_wish(lambda wish: wish[:2] == (0.0, 0.0))
+    assert page.evaluate("scrollY") == before
+
+
+def test_in_local_angle_letting_the_joystick_go_keeps_the_mode(open_page, car):
+    page = open_page()
+    page.keyboard.press("s")
+    box = page.locator("#joystick_container").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)
+    page.mouse.down()
+    car.wait_for_wish(lambda wish: wish.throttle > 0.3 and wish.mode == "local_angle")
+    page.mouse.up()
+    car.wait_for_wish(lambda wish: wish.throttle == 0.0 and not wish.recording)
+    assert car.wish.mode == "local_angle"
+
+
+def test_max_throttle_limits_and_constant_throttle_waits_for_start(open_page, car):
+    page = open_page()
+    page.locator("#max_throttle_select").select_option("0.3")
+    for _ in range(10):
+        page.keyboard.press("i")
+    car.wait_for_wish(lambda wish: wish.throttle == 0.3)
+    page.keyboard.press(" ")
+    page.locator("#throttle_mode_select").select_option("constant")
+    page.wait_for_timeout(200)
+    assert car.wish.throttle == 0.0
+    page.locator("#brake_button").click()
+    car.wait_for_wish(lambda wish: wish.throttle == 0.3)
+    page.keyboard.press("j")
+    car.wait_for_wish(lambda wish: wish[:2] == (-0.1, 0.3))
+    page.locator("#max_throttle_select").select_option("0.2")
+    car.wait_for_wish(lambda wish: wish.throttle == 0.2)
+    page.locator("#brake_button").click()
+    car.wait_for_wish(lambda wish: wish.throttle == 0.0)
+
+
+def test_buttons_of_the_page_work_once_per_press(open_page, car):
+    page = open_page()
+    page.locator("#w2").click()
+    car.wait_for(lambda: car.count_buttons("w2") == 1)
+    page.locator("#reset_button").click()
+    car.wait_for(lambda: sum(wish.reset for wish in car.wishes) == 1)
+    page.locator("#record_button").click()
+    car.wait_for_wish(lambda wish: wish.recording)
+    page.wait_for_timeout(200)
+    assert car.count_buttons("w2") == 1
+
+
+def test_mode_and_pilot_are_chosen_from_lists(open_page, car):
+    page = open_page()
+    options = page.locator("#mode_select option").all_inner_texts()
+    assert options == ["User (u)", "Local Angle (s) – auto steer", "Local Pilot (d) – full auto"]
+    page.locator("#mode_select").select_option("local")
+    car.wait_for_wish(lambda wish: wish.mode == "local")
+    expect(page.locator("#mode-note")).to_contain_text("No pilot is chosen")
+    page.locator("#pilot_select").select_option("small.onnx")
+    car.wait_for_wish(lambda wish: wish.pilot == "small.onnx")
+    expect(page.locator("#mode-note")).to_have_text("")
+    expect(page.locator("#mode-badge")).to_have_text("Local Pilot")
+
+
+def test_a_gamepad_drives_and_records(open_page, car):
+    page = open_page()
+    page.get_by_role("radio", name="Gamepad").check(force=True)
+    expect(page.locator("#control-note")).to_contain_text("press any of its buttons")
+    page.evaluate(
+        """() => {
+          window.axes = [0, 0, 0, 0];
+          navigator.getGamepads = () => [null, { connected: true, axes: window.axes }];
+        }"""
+    )
+    page.evaluate("window.axes = [0, -0.5, 0.4, 0]")
+    car.wait_for_wish(lambda wish: wish[:2] == (0.4, 0.5) and wish.recording)
+    page.evaluate("window.axes = [0, 0.1, 0.03, 0]")
+    car.wait_for_wish(lambda wish: wish[:2] == (0.0, 0.0) and not wish.recording)
+
+
+def tilt(page, beta, gamma):
+    page.evaluate(
+        """([beta, gamma]) => window.dispatchEvent(new DeviceOrientationEvent("deviceorientation", { beta, gamma }))""",
+        [beta, gamma],
+    )
+
+
+def test_tilting_a_phone_drives_once_started(open_page, car):
+    page = open_page(**PHONE)
+    page.get_by_role("radio", name="Tilt").click(force=True)
+    tilt(page, 45, 0)
+    page.locator("#brake_button").click()
+    tilt(page, 45, 0)
+    tilt(page, 17.5, 20)
+    car.wait_for_wish(lambda wish: wish[:2] == (0.5, 0.5))
+    page.locator("#brake_button").click()
+    car.wait_for_wish(lambda wish: wish[:2] == (0.0, 0.0))
+    tilt(page, 0, 30)
+    page.wait_for_timeout(200)
+    assert car.wish[:2] == (0.0, 0.0)
+
+
+def test_tilt_says_why_it_is_off(open_page, car):
+    page = open_page()
+    page.get_by_role("radio", name="Tilt").click(force=True)
+    expect(page.locator("#control-note")).to_have_text("This device cannot feel how it is held.")
+    expect(page.locator('[name="control_mode"][value="joystick"]')).to_be_checked()
+    page.evaluate("Object.defineProperty(window, 'isSecureContext', { value: false })")
+    page.get_by_role("radio", name="Tilt").click(force=True)
+    expect(page.locator("#control-note")).to_contain_text("WEB_CONTROL_TLS = True")
+
+
+# ---- together with others ----------------------------------------------------------------------------------------
+
+
+def test_what_other_clients_and_parts_do_is_shown(open_page, car):
+    page = open_page()
+    with connect(f"ws://127.0.0.1:{car.port}/wsDrive", proxy=None) as other:
+        other.send(json.dumps({"angle": -0.5, "throttle": 0.25, "drive_mode": "local_angle", "recording": True}))
+        expect(page.locator("#mode_select")).to_have_value("local_angle")
+        expect(page.locator("#steering")).to_have_text("-0.50")
+        expect(page.locator("#throttle")).to_have_text("0.25")
+        expect(page.locator("#record_button")).to_have_attribute("aria-pressed", "true")
+        assert car.wish[:2] == (-0.5, 0.25)
+
+
+def test_closing_the_page_stops_the_car(open_page, car):
+    page = open_page()
+    for _ in range(4):
+        page.keyboard.press("i")
+    car.wait_for_wish(lambda wish: wish.throttle == 0.2)
+    page.close()
+    car.wait_for_wish(lambda wish: wish.throttle == 0.0)
+
+
+def test_a_page_that_hangs_stops_the_car_and_says_so_afterwards(open_page, car):
+    page = open_page()
+    page.keyboard.press("i")
+    car.wait_for_wish(lambda wish: wish.throttle == 0.05)
+    page.evaluate("() => { const end = performance.now() + 900; while (performance.now() < end); }")
+    expect(page.get_by_role("alert").filter(has_text="half a second")).to_be_visible()
+    assert car.wish.throttle == 0.0
+    expect(page.locator("#brake_button")).to_have_text(re.compile("Start"))
+
+
+def test_a_lost_connection_is_shown_and_found_again(open_page, car, browser):
+    page = open_page()
+    page.keyboard.press("i")
+    port = car.port
+    car.stop()
+    expect(page.locator("#lost")).to_be_visible()
+    expect(page.locator("body")).to_have_attribute("data-link", "lost")
+    expect(page.locator("#brake_button")).to_have_text(re.compile("Start"))
+    with DrivenPage(WEB_CONTROL_PORT=port) as again:
+        expect(page.locator("#lost")).to_be_hidden()
+        again.wait_for(lambda: (read_shade(page) or [0, 0])[1] > 100)
+        page.wait_for_timeout(200)
+        assert again.wish[:2] == (0.0, 0.0)
+        page.keyboard.press("i")
+        again.wait_for_wish(lambda wish: wish.throttle == 0.05)
+
+
+# ---- languages and sizes -----------------------------------------------------------------------------------------
+
+
+def test_the_browsers_language_is_spoken(open_page):
+    for locale, tag, start in (("zh-TW", "zh-Hans", "启动"), ("ja-JP", "ja", "スタート"), ("de-DE", "en", "Start")):
+        page = open_page(locale=locale)
+        expect(page.locator("#brake-text")).to_have_text(start)
+        assert page.evaluate("document.documentElement.lang") == tag
+
+
+def test_another_language_is_chosen_and_kept(open_page, car):
+    page = open_page()
+    page.locator("#language").select_option("ja")
+    expect(page.locator("#brake-text")).to_have_text("スタート")
+    expect(page.locator("#mode-badge")).to_have_text("ユーザー")
+    page.reload()
+    expect(page.locator("#brake-text")).to_have_text("スタート")
+    page.keyboard.press("i")
+    car.wait_for_wish(lambda wish: wish.throttle == 0.05)
+
+
+def test_nothing_overflows_and_stop_and_joystick_are_in_reach_at_any_size(open_page):
+    page = open_page(color_scheme="dark")
+    expect(page.locator("#rate")).to_be_visible()
+    for language in ("en", "ja"):
+        page.locator("#language").select_option(language)
+        for width, height in ((360, 640), (390, 844), (844, 390), (667, 375), (820, 1180), (1920, 1080)):
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+            assert page.locator("#mpeg-image").bounding_box()["height"] >= 0.25 * height
+            for name in ("#brake_button", "#record_button"):
+                box = page.locator(name).bounding_box()
+                assert box["y"] + box["height"] <= height
+                assert box["height"] >= 44
+            pad = page.locator("#joystick_container").bounding_box()
+            assert pad["width"] >= 160
+            if width > height:
+                assert pad["y"] + pad["height"] <= height
+
+
+def test_everything_has_a_name_for_those_who_do_not_see_it(open_page):
+    page = open_page()
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("button, select, input, a, [role=group], [role=application], section, img")].filter((element) => {
+          const label = element.labels?.[0]?.textContent ?? "";
+          const name = element.getAttribute("aria-label") ?? element.getAttribute("alt") ?? "";
+          return !(name + label + element.textContent).trim() && element.getAttribute("alt") !== "";
+        }).map((element) => element.outerHTML)"""
+    )
+    assert nameless == []
+    for name in ("Mode & Pilot", "Pilot", "Max throttle", "Language"):
+        expect(page.get_by_role("combobox", name=name, exact=True)).to_be_visible()
+
+
+def test_the_socket_test_page_floods_and_stops(browser, car):
+    page = browser.new_page()
+    page.goto(car.address + "/wsTest")
+    expect(page.locator("#count")).to_have_text("connected")
+    page.locator("#start").click()
+    expect(page.locator("#count")).to_have_text(re.compile(r"\d+ messages/s"))
+    car.wait_for(lambda: len({wish.throttle for wish in car.wishes}) > 5)
+    page.close()
+    car.wait_for_wish(lambda wish: wish.throttle == 0.0)
