@@ -54,8 +54,9 @@ class ServedPage:
             time.sleep(0.02)
 
     def settle(self):
-        """Wait until the page's loop has done all it was handed."""
+        """Wait until the page's loop runs and has done all it was handed."""
         done = threading.Event()
+        self.wait_for(lambda: self.part._loop)
         self.part._call_in_loop(done.set)
         assert done.wait(PATIENCE)
 

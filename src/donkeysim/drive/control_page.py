@@ -181,6 +181,7 @@ class ControlPage:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         if self._ended.is_set():
+            self._listener.close()
             return
         server = self._make_server()
         try:
