@@ -1,0 +1,1 @@
+"""Compiled loops over cars that only read."""
