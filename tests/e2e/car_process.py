@@ -38,10 +38,12 @@ def make_car(folder: Path, settings: str = "", part: str = "") -> Path:
 class CarProcess:
     """A car that is driven; ends with the `with` block."""
 
-    def __init__(self, folder: Path, *options: str, command: tuple[str, ...] = DRIVE) -> None:
+    def __init__(
+        self, folder: Path, *options: str, command: tuple[str, ...] = DRIVE, python: Path | str = sys.executable
+    ) -> None:
         self.folder = folder
         self.process = subprocess.Popen(
-            [sys.executable, *command, *options],
+            [python, *command, *options],
             cwd=folder,
             env={**os.environ, "WEB_CONTROL_PORT": "0", "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
