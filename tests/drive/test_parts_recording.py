@@ -44,6 +44,14 @@ def test_records_are_counted_aloud_in_tens_and_at_round_numbers(info):
     ]
 
 
+def test_the_count_is_told_when_somebody_asks(info):
+    tracker = RecordTracker(20)
+    tracker.tell()
+    tracker.run(7)
+    tracker.tell()
+    assert info.messages == ["recorded 0 records so far", "recorded 7 records so far"]
+
+
 def test_a_drive_becomes_a_tub(tmp_path, info):
     recorder = TubRecorder(tmp_path / "data", INPUTS, TYPES, [("driver", "me")])
     assert recorder.run(None, 0.5) is None

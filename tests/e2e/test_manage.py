@@ -11,7 +11,9 @@ import time
 import pytest
 from car_process import CarProcess, make_car, say, wait_for_news
 
+from donkeysim.drive.joystick.custom import format_layout
 from donkeysim.drive.joystick.device import EVENT
+from donkeysim.drive.joystick.layout import Layout
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.tub.reader import TubReader
 
@@ -93,6 +95,54 @@ def test_a_joystick_drives_records_and_stops_the_car_when_it_is_pulled_out(tmp_p
     record = list(TubReader(folder / "data"))[-1]
     assert record.values["user/angle"] == pytest.approx(0.5, abs=0.01)
     assert record.values["user/throttle"] == 0.5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux's joystick devices")
+def test_the_buttons_of_a_joystick_of_ones_own_do_in_the_car_what_they_are_given(tmp_path):
+    part = """
+class Tell:
+    told = None
+
+    def run(self, mode, throttle):
+        if (mode, throttle) != self.told:
+            print("now", mode, round(throttle, 2))
+        self.told = (mode, throttle)
+
+car.add(Tell(), inputs=["user/mode", "throttle"])
+"""
+    settings = f"JOYSTICK_DEVICE_FILE = {str(tmp_path / 'js0')!r}\nCONTROLLER_TYPE = 'custom'\n"
+    folder = make_car(tmp_path / "car", settings, part)
+    actions = {
+        "circle": "toggle_manual_recording",
+        "mode": "toggle_mode",
+        "erase": "erase_last_N_records",
+        "stop": "emergency_stop",
+        "more": "increase_max_throttle",
+        "constant": "toggle_constant_throttle",
+    }
+    names = dict(enumerate(actions))
+    text = format_layout(Layout({0: "x", 1: "y"}, names, "x", "y", actions), "")
+    (folder / "my_joystick.py").write_text(text, encoding="utf-8")
+    os.mkfifo(tmp_path / "js0")
+    with CarProcess(folder, "--js") as car:
+        car.wait_for(r"  circle    toggle_manual_recording\n")
+        stick = os.open(tmp_path / "js0", os.O_WRONLY)
+
+        def push(name, *awaited):
+            number = next(code for code, known in names.items() if known == name)
+            os.write(stick, EVENT.pack(0, 1, 1, number) + EVENT.pack(0, 0, 1, number))
+            for pattern in awaited:
+                car.wait_for(pattern)
+
+        push("constant", "now user 0.5\n")
+        push("more", "now user 0.51\n", "recorded 20 records")
+        push("circle", r"recorded \d\d+ records so far")
+        push("mode", "now local_angle 0.51\n")
+        push("stop", "Emergency stop", "now user -0.51\n(.*\n)*now user 0.0\n", "Setting Recording = False\n")
+        push("erase", "erased the last [2-9][0-9] records")
+        os.close(stick)
+        assert car.end() == 0
+    assert len(TubReader(folder / "data")) == 0
 
 
 def test_a_pilot_drives_is_recorded_and_is_loaded_again_when_its_file_changes(tmp_path):

@@ -54,12 +54,12 @@ class RecordTracker:
         if alert:
             logger.warning("recorded %d records: another %d are there", record_count, self.alert_count)
         elif record_count % 10 == 0:
-            self.tell()
+            logger.info("recorded %d records", record_count)
         return alert
 
     def tell(self) -> None:
         """Say how many there are; somebody asks."""
-        logger.info("recorded %d records", self._told or 0)
+        logger.info("recorded %d records so far", self._told or 0)
 
 
 class TubRecorder:
