@@ -188,6 +188,14 @@ class PagePerson:
         self.say(drive_mode="user", angle=0.0, throttle=0.0)
         return seen
 
+    def measure_pilot(self, seconds: float) -> float:
+        """Press Local Pilot for so long; return how far the car came meanwhile, as the crow flies [m]."""
+        begin, _ = self.look()
+        self.say(drive_mode="local")
+        time.sleep(seconds)
+        end, _ = self.look()
+        return math.dist(begin[:2], end[:2])
+
     def _watch(self, lap_count: int, act: Callable[[tuple[float, float, float], float, float], None]) -> Seen:
         """Look at the car and act until it has finished so many laps since its start; 60 s a lap are enough."""
         seen, begin = Seen(), time.monotonic()
