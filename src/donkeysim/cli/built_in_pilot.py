@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=16, help="how often to look at each (default 16)")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    with Progress(console=console) as progress:
+    with Progress(console=console, disable=not console.is_interactive) as progress:
         tasks = {stage: progress.add_task(stage) for stage in ("driving", "learning")}
         error = train_built_in(
             arguments.out,

@@ -24,6 +24,7 @@ COMMANDS = {
     "models": "list trained pilots",
     "evaluate": "let a pilot drive laps faster than real time and write a report",
     "sample": "record an expert's laps into a tub",
+    "demo": "sample, train and evaluate in one go, ending in a report",
     "tubclean": "look through a tub in the browser, cut out what should not be learnt",
     "tubplot": "plot what a pilot says beside what the driver did",
     "tubhist": "plot how often each value occurs in tubs",

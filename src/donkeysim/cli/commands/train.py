@@ -69,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
 def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Report, Callable[[EpochResult], None]]]:
     """Show a bar within each epoch and a line for each that ended; yields what `learn.train.train` reports to."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not has_bar) as progress:
+    is_off = not (has_bar and console.is_interactive)
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=is_off) as progress:
         task = progress.add_task("Pictures", total=None)
 
         def report(done: int, total: int) -> None:

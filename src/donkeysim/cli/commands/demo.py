@@ -1,0 +1,143 @@
+"""Sample, train, evaluate: an expert drives, a pilot learns from it and drives, and a report shows how well.
+
+The folder it makes is a car folder like that of `donkey createcar`, with the tub in data, the pilot in models and the
+report in report.html. Exit code 1 when the pilot did not drive all its laps on the road, or touched something.
+
+For example: donkey demo, or donkey demo --quick to be done in a minute or two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from donkeysim.cli.commands.evaluate import read_conditions, report_evaluation, show_evaluation
+from donkeysim.cli.commands.train import show_training
+from donkeysim.cli.console import console, show_progress
+
+if TYPE_CHECKING:
+    from donkeysim.car.config import Config
+    from donkeysim.learn.evaluate import Evaluation
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How much is done.
+
+    Attributes:
+        record_count: Records to drive.
+        lap_count: Laps of the pilot.
+        changes: Keys of the config that differ from a new car's.
+    """
+
+    record_count: int
+    lap_count: int
+    changes: Mapping[str, Any]
+
+
+_FULL = _Plan(10_000, 10, {"MAX_EPOCHS": 10})
+"""The loss falls little after ten epochs of so many records; a pilot of seven drives too."""
+
+_QUICK = _Plan(3_000, 3, {"MAX_EPOCHS": 14, "BATCH_SIZE": 64})
+"""Smaller batches, for about as many steps."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's options."""
+    parser.add_argument("--records", type=int, help="records to learn from (default 10000, with --quick 3000)")
+    parser.add_argument("--out", default="demo", metavar="DIR", help="new folder for all of it (default demo)")
+    parser.add_argument("--quick", action="store_true", help="fewer records, and 3 laps rather than 10")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the three stages, and end with what came of them."""
+    from donkeysim.car.config import make_default_config
+    from donkeysim.learn.backend import import_keras
+
+    plan = _QUICK if arguments.quick else _FULL
+    folder = Path(arguments.out).expanduser().absolute()
+    import_keras()  # before anything is driven: it may be missing
+    _make_folder(folder)
+    config = make_default_config(folder, {**plan.changes, "PRINT_MODEL_SUMMARY": False})
+    marks = [time.perf_counter()]
+    _sample(config, plan.record_count if arguments.records is None else arguments.records)
+    marks.append(time.perf_counter())
+    if not _train(config, folder):
+        console.print("Stopped by Ctrl-C; the best pilot so far was kept, but has not driven.")
+        return 130
+    marks.append(time.perf_counter())
+    evaluation, report = _evaluate(config, folder, plan.lap_count)
+    marks.append(time.perf_counter())
+    _tell(evaluation, marks, report)
+    return 0 if evaluation.is_passed else 1
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the car folder.
+
+    Raises:
+        SpecError: There is something in it already, or it cannot be made.
+    """
+    from donkeysim.car.folder import create_car
+    from donkeysim.core.errors import SpecError
+
+    if folder.is_dir() and any(folder.iterdir()):
+        raise SpecError(f"{folder} is not empty; the demo begins anew: remove it, or choose another --out.")
+    create_car(folder, say=lambda _: None)
+
+
+def _sample(config: Config, record_count: int) -> None:
+    from donkeysim.drive.sample import record_sample
+
+    with show_progress("recording") as report:
+        result = record_sample(config.DATA_PATH, record_count=record_count, config=config, report=report)
+    console.print(f"Recorded {result.record_count:,} records of an expert, {result.speed_up:.0f} times real time")
+
+
+def _train(config: Config, folder: Path) -> bool:
+    """Train, and return whether nobody stopped it."""
+    from donkeysim.learn.train import train
+
+    with show_training(config.MAX_EPOCHS) as (report, tell):
+        result = train(config, config.DATA_PATH, _locate_pilot(folder), comment="donkey demo", report=report, tell=tell)
+    console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
+    return not result.was_interrupted
+
+
+def _locate_pilot(folder: Path) -> Path:
+    return folder / "models" / "mypilot.h5"
+
+
+def _evaluate(config: Config, folder: Path, lap_count: int) -> tuple[Evaluation, Path]:
+    """Let the pilot drive, and return how it did and where the report is."""
+    from donkeysim.learn.evaluate import evaluate
+    from donkeysim.learn.pilot import load_pilot
+
+    path = _locate_pilot(folder)
+    conditions, scene = read_conditions(config)
+    with show_progress("driving") as report:
+        evaluation = evaluate(load_pilot(path, None, config), [scene], lap_count, conditions, report=report)
+    show_evaluation(evaluation)
+    return evaluation, report_evaluation(evaluation, path, folder / "report.html")
+
+
+def _tell(evaluation: Evaluation, marks: list[float], report: Path) -> None:
+    """Print how it went in a line, how long it took in another, and where the report is."""
+    from donkeysim.learn.report import describe_verdict
+
+    (run,) = evaluation.runs
+    sampled, trained, driven = (end - begin for begin, end in itertools.pairwise(marks))
+    total = round(marks[-1] - marks[0])
+    console.print(describe_verdict(evaluation), style="green" if evaluation.is_passed else "red")
+    console.print(
+        f"{len(run.lap_times)} of {run.wanted_laps} laps, on the road {100.0 * run.on_road_share:.1f} %, "
+        f"{len(run.hits)} hits; recording took {sampled:.0f} s, training {trained:.0f} s, driving {driven:.0f} s, "
+        f"together {total // 60} min {total % 60} s",
+        soft_wrap=True,
+    )
+    console.print(f"report: {report}", soft_wrap=True)
