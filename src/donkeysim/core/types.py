@@ -13,6 +13,7 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 LongArray: TypeAlias = npt.NDArray[np.int64]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 WordArray: TypeAlias = npt.NDArray[np.uint32]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 PHYSICS_RATE = 480
 """Physics steps per simulated second; 20 Hz and 60 Hz divide it."""

@@ -1,0 +1,350 @@
+"""Many worlds of one simulator, each with an episode of its own: what batches of environments and races are made of.
+
+What happens in a world depends on its seed, its start and its actions only: not on its row, on how many others there
+are, or on how many threads run them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.frames import yaw_to_quaternion
+from donkeysim.core.rng import draw_uniform, hash_words
+from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
+from donkeysim.envs.step import Step
+from donkeysim.sim.placement import find_place
+from donkeysim.sim.readings import PathReader, Readings
+from donkeysim.sim.simulator import CompileReport, Simulator
+from donkeysim.sim.snapshot import Snapshot
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
+from donkeysim.world.state import HIT_NONE
+
+STEP_RATE = 20
+"""Steps per simulated second, as the original's telemetry."""
+
+FRAME_STEPS = PHYSICS_RATE // STEP_RATE
+"""Physics steps in one step."""
+
+STILL_SPEED = 0.05
+"""Below it a car counts as standing [m/s]."""
+
+LEAP_ROOM = 0.25
+"""How much farther than its wheels carry it a car's place on the path may move in one step, as in a tight curve [m]."""
+
+LEAP_FACTOR = 4.0
+"""How much faster than the car, likewise."""
+
+START_STREAM = 1 << 20
+"""First of the streams of random numbers that starts are drawn from."""
+
+START_OFFSET, START_YAW = 0.08, math.radians(8.0)
+"""Of a random start: greatest distance from the path [m] and angle to it [rad]."""
+
+_WORD = 0x7FFFFFFFFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where an episode begins, on the path.
+
+    Attributes:
+        along: Length of the path from its node 0 [m]; taken modulo the length of a closed path.
+        offset: From the path, + = left of it [m].
+        yaw: Against the direction of the path, + = left [rad].
+    """
+
+    along: float
+    offset: float = 0.0
+    yaw: float = 0.0
+
+
+def read_start(options: Mapping[str, Any] | None) -> Start | None:
+    """Return the start that `reset(options=...)` asks for; None when it asks for none.
+
+    Args:
+        options: `s` [m], `offset` [m] and `yaw` [rad], each a number; those left out are 0.
+
+    Raises:
+        SpecError: Another option, or one that is no finite number.
+    """
+    if not options:
+        return None
+    for name, value in options.items():
+        if name not in ("s", "offset", "yaw"):
+            raise SpecError(describe_unknown("option of reset", str(name), ("s", "offset", "yaw")))
+        try:
+            fine = math.isfinite(value)
+        except TypeError:
+            fine = False
+        if not fine:
+            raise SpecError(f"the option {name} of reset is {value!r}; it takes a finite number.")
+    return Start(float(options.get("s", 0.0)), float(options.get("offset", 0.0)), float(options.get("yaw", 0.0)))
+
+
+@dataclass(frozen=True)
+class FleetMoment:
+    """A moment of a fleet.
+
+    Attributes:
+        snapshot: Of its simulator.
+        counts: What the episodes have counted, as `Fleet` keeps it.
+        seed: Of each world.
+        episode: Number of each world's episode.
+    """
+
+    snapshot: Snapshot
+    counts: tuple[NDArray[Any], ...]
+    seed: tuple[int, ...]
+    episode: tuple[int, ...]
+
+
+class Fleet:
+    """Cars in worlds; episodes begin world by world, time passes for all.
+
+    Attributes:
+        simulator: Where they drive.
+        world_count: Worlds, each with `cars_per_world` cars.
+        step: The last one; None before the first `begin`.
+    """
+
+    def __init__(
+        self,
+        tracks: Sequence[str],
+        world_count: int,
+        *,
+        cars_per_world: int = 1,
+        worker_count: int = 1,
+        frame_skip: int = 1,
+        look_ahead: Sequence[float] = (),
+        folders: tuple[str, ...] = (),
+    ) -> None:
+        """Build the tracks, quickly; cars are put on them by `open`.
+
+        Args:
+            tracks: Names of the places; worlds take turns.
+            world_count: Worlds.
+            cars_per_world: Cars in each.
+            worker_count: Threads.
+            frame_skip: Twentieths of a simulated second in one step.
+            look_ahead: Distances for `Step.ahead`, rising [m].
+            folders: Further folders to look for track files.
+
+        Raises:
+            SceneError: There is no such track.
+            SpecError: A number of worlds or cars is not possible.
+        """
+        if not tracks:
+            raise SpecError("no track was given; name at least one.")
+        first, *more = (SceneSpec(name, folders) for name in tracks[:world_count] or tracks[:1])
+        spec = WorldSpec(first, world_count=world_count, cars_per_world=cars_per_world, more_scenes=tuple(more))
+        self.simulator = Simulator(spec, worker_count=worker_count)
+        self.world_count, self.cars_per_world = world_count, cars_per_world
+        self._frame_skip = frame_skip
+        self._reader = PathReader(self.simulator.scenes, self.simulator.world_scene, cars_per_world, look_ahead)
+        car_count = self.simulator.car_count
+        self._paths = tuple(
+            self.simulator.scenes[self.simulator.world_scene[car // cars_per_world]].path for car in range(car_count)
+        )
+        self._along, self._speed, self._driven, self._furthest = np.zeros((4, car_count))
+        self._off_road_time, self._still_time, self._wrong_way_time = np.zeros((3, car_count))
+        self._steps: LongArray = np.zeros(car_count, np.int64)
+        self._steer, self._throttle, self._previous_steer, self._previous_throttle = np.zeros((4, car_count))
+        self._counts = (
+            *(self._along, self._speed, self._driven, self._furthest, self._steps, self._off_road_time),
+            *(self._still_time, self._wrong_way_time),
+            *(self._steer, self._throttle, self._previous_steer, self._previous_throttle),
+        )
+        self._nobody = np.zeros(car_count, bool)
+        self._seed = [0] * world_count
+        self._episode = [0] * world_count
+        self.step: Step | None = None
+
+    def open(
+        self,
+        camera: CameraSpec | None,
+        lidar: LidarSpec | None = None,
+        bodies: Sequence[BodySpec] = (),
+        report: CompileReport | None = None,
+    ) -> None:
+        """Compile what driving needs (half a minute the first time, told to `report`) and put all cars on the grid.
+
+        Args:
+            camera: Every car's; None for none.
+            lidar: Every car's; None for none.
+            bodies: Of the cars of a world, in turns; none for the default.
+            report: Told before each stage and at the end.
+        """
+        simulator = self.simulator
+        simulator.compile(report)
+        for car in range(simulator.car_count):
+            world, slot = divmod(car, self.cars_per_world)
+            simulator.add_car(world, bodies[slot % len(bodies)] if bodies else None)
+            simulator.configure_camera(car, camera)
+            simulator.configure_lidar(car, lidar)
+        self._beginning = simulator.snapshot()
+
+    # -- episodes -----------------------------------------------------------------------------------------------------
+
+    def seed(self, world: int, seed: int) -> None:
+        """Draw all that is random in a world's coming episodes from this seed."""
+        self._seed[world], self._episode[world] = int(seed), 0
+
+    def begin(self, worlds: Sequence[int], starts: Mapping[int, Start] | None = None, at_random: bool = False) -> Step:
+        """Begin new episodes: everything of these worlds back to how it began, their clocks too.
+
+        Args:
+            worlds: Which.
+            starts: Places by row of the car, instead of the grid.
+            at_random: Put the other cars somewhere on the path, a little askew; else on the grid.
+        """
+        simulator = self.simulator
+        simulator.restore(self._beginning, worlds)
+        for world in worlds:
+            key = int(hash_words(self._seed[world] & _WORD, self._episode[world], 0, 0)) & _WORD
+            simulator.seed_world(world, key)
+            self._episode[world] += 1
+            for car in range(world * self.cars_per_world, (world + 1) * self.cars_per_world):
+                start = (starts or {}).get(car)
+                if start is None and at_random:
+                    start = self._draw_start(world, car)
+                if start is not None:
+                    self._place(car, start)
+        cars = self._list_cars(worlds)
+        for array in self._counts:
+            array[cars] = 0
+        return self._make_still_step()
+
+    def _list_cars(self, worlds: Sequence[int]) -> list[int]:
+        slots = range(self.cars_per_world)
+        return [world * self.cars_per_world + slot for world in worlds for slot in slots]
+
+    def _draw_start(self, world: int, car: int) -> Start:
+        key, slot = int(self.simulator.world_key[world]), car % self.cars_per_world
+        along, offset, yaw = (draw_uniform(key, slot, 0, START_STREAM + stream) for stream in range(3))
+        length = float(self._reader.read(self.simulator.state).path_length[car])
+        return Start(along * length, (2.0 * offset - 1.0) * START_OFFSET, (2.0 * yaw - 1.0) * START_YAW)
+
+    def _place(self, car: int, start: Start) -> None:
+        (x, y, z), direction = find_place(self._paths[car], start.along)
+        x, y = x - start.offset * math.sin(direction), y + start.offset * math.cos(direction)
+        turn = yaw_to_quaternion(direction + start.yaw)
+        self.simulator.physics.place_car(self.simulator.state, car, (x, y, z), turn, at_rest=True)
+        self.simulator.control.brake[car] = 0.0
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def advance(self, steer: FloatArray, throttle: FloatArray, brake: FloatArray | None = None) -> Step:
+        """Drive for `frame_skip` twentieths of a simulated second and return what happened.
+
+        Args:
+            steer: -1 to 1, + = left, shape [car_count].
+            throttle: -1 to 1, shape [car_count].
+            brake: 0 to 1, shape [car_count]; None for none.
+        """
+        simulator, control = self.simulator, self.simulator.control
+        self._previous_steer[:], self._previous_throttle[:] = self._steer, self._throttle
+        self._steer[:], self._throttle[:] = steer, throttle
+        control.steer[:], control.throttle[:] = steer, throttle
+        control.brake[:] = 0.0 if brake is None else brake
+        simulator.step(FRAME_STEPS * self._frame_skip)
+        self._steps += self._frame_skip
+        readings = self._reader.read(simulator.state)
+        gain = self._measure_gain(readings)
+        before = self._furthest.copy()
+        self._driven += gain
+        np.maximum(before, self._driven, out=self._furthest)
+        self._run_clocks(readings)
+        step = self._make_step(readings, gain, self._furthest - before)
+        simulator.state.hit[:] = HIT_NONE
+        return step
+
+    def _make_still_step(self) -> Step:
+        """Return how things are, no time having passed."""
+        nothing = np.zeros(self.simulator.car_count)
+        return self._make_step(self._reader.read(self.simulator.state), nothing, nothing)
+
+    def _measure_gain(self, readings: Readings) -> FloatArray:
+        """Return how far each car's place on the path has moved; nothing where it leapt."""
+        gain: FloatArray = readings.along - self._along
+        half = 0.5 * readings.path_length
+        gain += np.where(gain < -half, readings.path_length, 0.0) - np.where(gain > half, readings.path_length, 0.0)
+        fastest = np.maximum(np.abs(readings.forward_speed), self._speed) + np.abs(readings.left_speed)
+        gain[np.abs(gain) > (LEAP_FACTOR * fastest / STEP_RATE + LEAP_ROOM) * self._frame_skip] = 0.0
+        return gain
+
+    def _run_clocks(self, readings: Readings) -> None:
+        length = self._frame_skip / STEP_RATE
+        self._speed[:] = np.abs(readings.forward_speed)
+        _run_clock(self._off_road_time, self.simulator.state.on_road == 0, length)
+        _run_clock(self._still_time, self._speed < STILL_SPEED, length)
+        turn = readings.heading_error
+        speed_along = readings.forward_speed * np.cos(turn) - readings.left_speed * np.sin(turn)
+        _run_clock(self._wrong_way_time, speed_along < -STILL_SPEED, length)
+
+    def _make_step(self, readings: Readings, gain: FloatArray, progress: FloatArray) -> Step:
+        state = self.simulator.state
+        self._along[:] = readings.along
+        self.step = Step(
+            *readings,
+            on_road=state.on_road != 0,
+            hit=state.hit.copy(),
+            gain=gain,
+            driven=self._driven,
+            furthest=self._furthest,
+            progress=progress,
+            laps=(self._furthest / readings.path_length + 1e-9).astype(np.int32),
+            time=self._steps / STEP_RATE,
+            off_road_time=self._off_road_time,
+            still_time=self._still_time,
+            wrong_way_time=self._wrong_way_time,
+            steer=self._steer,
+            throttle=self._throttle,
+            previous_steer=self._previous_steer,
+            previous_throttle=self._previous_throttle,
+            ended=self._nobody,
+            state=state,
+            paths=self._paths,
+        )
+        return self.step
+
+    # -- moments ------------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> FleetMoment:
+        """Return a copy of all that changes, what the episodes have counted too."""
+        counts = tuple(array.copy() for array in self._counts)
+        return FleetMoment(self.simulator.snapshot(), counts, tuple(self._seed), tuple(self._episode))
+
+    def restore(self, moment: FleetMoment) -> Step:
+        """Go back to a moment of this fleet, or of one made alike, and return the step as it was then.
+
+        Raises:
+            ShapeError: The moment is of a fleet with other numbers of worlds or cars.
+        """
+        self.simulator.restore(moment.snapshot)
+        for array, was in zip(self._counts, moment.counts, strict=True):
+            array[:] = was
+        self._seed, self._episode = list(moment.seed), list(moment.episode)
+        return self._make_still_step()
+
+    # -- sensors ------------------------------------------------------------------------------------------------------
+
+    def render(self, cars: Sequence[int] | None = None) -> None:
+        """Draw the cameras of these cars (default: all); `simulator.get_picture` returns a picture."""
+        self.simulator.render(cars)
+
+    def close(self) -> None:
+        """Stop the simulator's threads."""
+        self.simulator.close()
+
+
+def _run_clock(clock: FloatArray, runs: BoolArray, length: float) -> None:
+    """Let a clock run on where it runs, and set it to 0 elsewhere."""
+    clock += length
+    clock[~runs] = 0.0

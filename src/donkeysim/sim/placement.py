@@ -1,0 +1,27 @@
+"""Places on a path, for cars that shall begin there."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from donkeysim.core.frames import Vector
+from donkeysim.world.scene import Path
+
+
+def find_place(path: Path, along: float) -> tuple[Vector, float]:
+    """Return a point of a path [m] and the direction of the path there [rad].
+
+    Args:
+        path: Whose nodes are at the height of a standing car's origin.
+        along: Length from node 0 [m]: modulo the length of a closed path, else cut to its ends.
+    """
+    node = np.concatenate([path.position, path.position[: 1 if path.closed else 0]])
+    length = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(node[:, :2], axis=0).T))])
+    along = along % length[-1] if path.closed else min(max(along, 0.0), float(length[-1]))
+    row = min(int(np.searchsorted(length, along, side="right")) - 1, len(node) - 2)
+    step = node[row + 1] - node[row]
+    share = (along - length[row]) / (length[row + 1] - length[row])
+    x, y, z = (node[row] + share * step).tolist()
+    return (x, y, z), math.atan2(step[1], step[0])
