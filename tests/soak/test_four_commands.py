@@ -40,6 +40,14 @@ def run(step, folder, *words):
     return done.stdout
 
 
+@pytest.fixture(autouse=True)
+def _ctrl_c():
+    """Let SIGINT reach the programs started here, also when a shell started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def python(tmp_path, monkeypatch):
     """The interpreter of an environment with the package and the extra `learn`."""
