@@ -1,12 +1,15 @@
 """tubhist and makemovie as a person calls them; tubclean ends without a word of Python when it is interrupted."""
 
+import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
+from PIL import Image
 
 from donkeysim.cli.donkey import run
+from donkeysim.learn.pilot import BUILT_IN_PILOT
 from tub.drives import write_tub
 
 
@@ -30,6 +33,35 @@ def test_tubhist_saves_a_picture_named_after_the_last_tub(folder, capsys):
 def test_makemovie_films_at_the_rate_of_the_configuration(folder, capsys):
     assert run(["makemovie", "--tub", "data", "--start", "1", "--end", "4", "--scale", "3"]) == 0
     assert "tub_movie.mp4: 3 pictures, 0.3 s" in capsys.readouterr().out
+
+
+def test_makemovie_skips_counts_and_names_broken_pictures(folder, capsys, caplog):
+    pictures = sorted((folder / "data" / "images").iterdir())
+    pictures[0].write_bytes(b"no picture")
+    pictures[3].unlink()
+    assert run(["makemovie", "--tub", "data"]) == 0
+    assert "tub_movie.mp4: 3 pictures, 0.3 s" in capsys.readouterr().out
+    assert all(pictures[index].name in caplog.text for index in (0, 3))
+    assert "2 of 5 pictures are broken and were skipped" in caplog.text
+
+
+def test_makemovie_makes_no_film_of_nothing_but_broken_pictures(folder, capsys):
+    for picture in (folder / "data" / "images").iterdir():
+        picture.write_bytes(b"no picture")
+    assert run(["makemovie", "--tub", "data"]) == 1
+    assert "none of the 5 records has a picture" in capsys.readouterr().err
+    assert not (folder / "tub_movie.mp4").exists()
+
+
+def test_tubplot_draws_what_the_built_in_pilot_says(folder, capsys, monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda address: pytest.fail(f"--noshow opened {address}"))
+    shutil.copy(BUILT_IN_PILOT, folder / "mine.onnx")
+    assert run(["tubplot", "--tub", "data,more", "--model", "mine.onnx", "--limit", "7", "--noshow"]) == 0
+    assert "saved mine.onnx_pred.png with 7 records" in capsys.readouterr().out
+    with Image.open(folder / "mine.onnx_pred.png") as picture:
+        assert picture.format == "PNG"
+        assert min(picture.size) > 300
+        assert len(set(picture.convert("L").tobytes())) > 20  # something is drawn
 
 
 @pytest.mark.parametrize(

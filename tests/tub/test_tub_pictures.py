@@ -85,12 +85,12 @@ def test_lines_point_where_driver_and_pilot_steer(tmp_path):
         black = np.zeros((120, 160, 3), np.uint8)
         writer.write_record({**make_record(0), "cam/image_array": black, "user/angle": 0.8, "user/throttle": 0.6})
     (record,) = TubReader(tmp_path / "data")
-    picture = draw_frame(record, FilmOptions(answer=lambda _record: (-0.8, 0.3)))
+    picture = draw_frame(record, record.load_image(), FilmOptions(answer=lambda _record: (-0.8, 0.3)))
     user, pilot = find_colour(picture, (0, 220, 60)), find_colour(picture, (60, 120, 255))
     assert user[:, 1].max() > 200
     assert pilot[:, 1].min() < 130
     assert user[:, 0].min() < pilot[:, 0].min()
-    bare = draw_frame(record, FilmOptions(shows_user=False))
+    bare = draw_frame(record, record.load_image(), FilmOptions(shows_user=False))
     assert bare.max() < 20
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,10 +18,15 @@ from donkeysim.core.errors import DonkeySimError, TubError
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.tub.reader import TubReader, TubRecord
 
+_log = logging.getLogger(__name__)
+
 USER_COLOUR = (0, 220, 60)
 PILOT_COLOUR = (60, 120, 255)
 FULL_LOCK = math.radians(45.0)
 """How far from straight up the line of a fully turned wheel stands."""
+
+NAMED_PICTURES = 5
+"""So many broken pictures are named, the others counted."""
 
 _CODECS = ("libx264", "h264", "mpeg4")
 
@@ -53,6 +59,8 @@ def make_film(
 ) -> int:
     """Write the living records `start` to `end` (not included; -1: to the last) as a film; returns how many.
 
+    Broken pictures are skipped, counted, and the first of them named in the log.
+
     Args:
         tub: The drive.
         path: The film, for example an `.mp4`.
@@ -63,7 +71,7 @@ def make_film(
         report: Called as report(done, total).
 
     Raises:
-        TubError: There are no records between `start` and `end`, or the file cannot be written.
+        TubError: There are no records between `start` and `end`, none has a picture, or the file cannot be written.
         DonkeySimError: PyAV is not installed.
     """
     last = len(tub) if end < 0 else min(end, len(tub))
@@ -72,13 +80,17 @@ def make_film(
             f"no film from record {start} to {end} at scale {options.scale} and {rate} pictures per second: the tub "
             f"{tub.path} has {len(tub)} records; start must lie before end, scale and rate be at least 1."
         )
-    _write_film(path, rate, _draw_frames(islice(tub, start, last), options, last - start, report))
-    return last - start
+    count = _write_film(path, rate, _draw_frames(islice(tub, start, last), options, last - start, report))
+    if not count:
+        path.unlink(missing_ok=True)
+        raise TubError(f"none of the {last - start} records has a picture that can be read; there is nothing to film.")
+    if count < last - start:
+        _log.warning("%d of %d pictures are broken and were skipped", last - start - count, last - start)
+    return count
 
 
-def draw_frame(record: TubRecord, options: FilmOptions) -> ByteArray:
+def draw_frame(record: TubRecord, picture: ByteArray, options: FilmOptions) -> ByteArray:
     """Return a record's picture with what `options` ask for, [height, width, 3], both sides even."""
-    picture = record.load_image()
     if picture.shape[2] == 1:
         picture = np.repeat(picture, 3, axis=2)
     if options.find_saliency:
@@ -97,8 +109,16 @@ def draw_frame(record: TubRecord, options: FilmOptions) -> ByteArray:
 def _draw_frames(
     records: Iterable[TubRecord], options: FilmOptions, total: int, report: Callable[[int, int], None]
 ) -> Iterable[ByteArray]:
+    broken = 0
     for done, record in enumerate(records, start=1):
-        yield draw_frame(record, options)
+        try:
+            picture = record.load_image()
+        except TubError as error:
+            broken += 1
+            if broken <= NAMED_PICTURES:
+                _log.warning("skipped: %s", error)
+        else:
+            yield draw_frame(record, picture, options)
         report(done, total)
 
 
@@ -122,7 +142,9 @@ def _draw_command(image: Image.Image, angle: float, throttle: float, colour: tup
     pen.ellipse(ends, outline=colour, fill=None if throttle < 0 else colour, width=max(1, round(unit)))
 
 
-def _write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> None:
+def _write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> int:
+    """Write the frames and return how many they were."""
+    count = 0
     try:
         import av
     except ImportError as error:
@@ -135,10 +157,12 @@ def _write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> None:
                 if stream is None:
                     stream = _add_stream(container, rate, picture.shape)
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(_fit(picture, stream), format="rgb24")))
+                count += 1
             if stream is not None:
                 container.mux(stream.encode())
     except (OSError, ValueError) as error:
         raise TubError(f"the film {path} cannot be written: {error}. Give a path that ends in .mp4.") from error
+    return count
 
 
 def _add_stream(container: Any, rate: float, shape: tuple[int, ...]) -> Any:
