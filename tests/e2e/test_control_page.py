@@ -1,4 +1,4 @@
-"""The control page in a real browser: keys, joystick, modes, recording, languages, and what happens when it breaks off."""
+"""The control page in a real browser: keys, joystick, modes, recording, languages, and a connection that breaks."""
 
 import json
 import re
@@ -407,7 +407,8 @@ def test_nothing_overflows_and_stop_and_joystick_are_in_reach_at_any_size(open_p
 def test_everything_has_a_name_for_those_who_do_not_see_it(open_page):
     page = open_page()
     nameless = page.evaluate(
-        """() => [...document.querySelectorAll("button, select, input, a, [role=group], [role=application], section, img")].filter((element) => {
+        """() => [...document.querySelectorAll(
+          "button, select, input, a, [role=group], [role=application], section, img")].filter((element) => {
           const label = element.labels?.[0]?.textContent ?? "";
           const name = element.getAttribute("aria-label") ?? element.getAttribute("alt") ?? "";
           return !(name + label + element.textContent).trim() && element.getAttribute("alt") !== "";

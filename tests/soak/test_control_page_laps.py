@@ -1,4 +1,4 @@
-"""Laps of generated_track in real time, driven in a browser by pressing the control page's keys, of a real car folder."""
+"""Laps of generated_track in real time: a real car folder, driven by pressing the control page's keys in a browser."""
 
 import json
 import re
