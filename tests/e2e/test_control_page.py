@@ -9,6 +9,7 @@ from playwright.sync_api import expect, sync_playwright
 from websockets.sync.client import connect
 
 from stand_ins.driven_page import DrivenPage
+from stand_ins.watched_stage import make_telemetry
 
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
 
@@ -165,6 +166,17 @@ def test_the_space_bar_stops_a_pilot_at_once(open_page, car):
     car.wait_for_wish(lambda wish: wish.mode == "local")
     page.keyboard.press(" ")
     car.wait_for_wish(lambda wish: wish.mode == "user")
+
+
+def test_numbers_are_the_pilots_where_it_drives_and_yours_where_you_do(open_page, car):
+    page = open_page()
+    telemetry = make_telemetry(1.0)
+    telemetry.steering_angle, telemetry.throttle = -0.4, 0.3
+    car.inputs["telemetry"] = telemetry
+    for key, numbers in (("u", ("0.00", "0.00")), ("s", ("-0.40", "0.00")), ("d", ("-0.40", "0.30"))):
+        page.keyboard.press(key)
+        expect(page.locator("#steering")).to_have_text(numbers[0])
+        expect(page.locator("#throttle")).to_have_text(numbers[1])
 
 
 def test_shortcuts_of_the_browser_do_not_drive(open_page, car):
@@ -353,6 +365,7 @@ def test_a_lost_connection_is_shown_and_found_again(open_page, car, browser):
     port = car.port
     car.stop()
     expect(page.locator("#lost")).to_be_visible()
+    expect(page.locator("#speed")).to_be_hidden()
     expect(page.locator("body")).to_have_attribute("data-link", "lost")
     expect(page.locator("#brake_button")).to_have_text(re.compile("Start"))
     with DrivenPage(WEB_CONTROL_PORT=port) as again:
@@ -390,7 +403,7 @@ def test_nothing_overflows_and_stop_and_joystick_are_in_reach_at_any_size(open_p
     expect(page.locator("#rate")).to_be_visible()
     for language in ("en", "ja"):
         page.locator("#language").select_option(language)
-        for width, height in ((360, 640), (390, 844), (844, 390), (667, 375), (820, 1180), (1920, 1080)):
+        for width, height in ((360, 640), (390, 844), (844, 390), (667, 375), (820, 1180), (1024, 640), (1920, 1080)):
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
             assert page.locator("#mpeg-image").bounding_box()["height"] >= 0.25 * height

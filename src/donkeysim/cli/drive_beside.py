@@ -7,6 +7,7 @@ pointed at the simulator's port, with the built-in pilot chosen. It ends with th
 from __future__ import annotations
 
 import contextlib
+import logging
 import runpy
 import subprocess
 import sys
@@ -38,6 +39,7 @@ class DriveBeside:
 
             create_car(path, say=lambda _: None)
             print(f"Made a car in {path.resolve()}", flush=True)
+        print("Its control page comes next: drive there, or choose Local Pilot to let a pilot drive.", flush=True)
         words = [str(path.resolve()), str(port), *([] if scene is None else [scene])]
         here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
         self._process = subprocess.Popen(
@@ -60,6 +62,7 @@ def main() -> int:
     """Drive the car of the folder on the command line."""
     from donkeysim.car.config import load_config
     from donkeysim.drive.options import parse_options
+    from donkeysim.drive.vehicle import Vehicle
     from donkeysim.learn.pilot import BUILT_IN_PILOT
     from donkeysim.world.tracks import shorten_scene_name
 
@@ -69,6 +72,8 @@ def main() -> int:
     if not callable(drive):
         raise SpecError(f"{Path(folder) / PROGRAM} has no function drive(config, options); run `donkey update` there.")
     config = load_config(Path(folder) / "config.py")
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+    logging.getLogger(Vehicle.__module__).setLevel(logging.WARNING)  # its list of parts and timing table
     vars(config).update(DONKEY_SIM_PATH="remote", SIM_HOST="127.0.0.1", SIM_PORT=int(port))
     if scene:
         vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(scene[0]))

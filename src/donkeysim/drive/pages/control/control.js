@@ -53,7 +53,7 @@ function showLink(nowOpen) {
   byId("link-text").dataset.text = isOpen ? "live" : "not_connected";
   setText(byId("link-text"), texts.say(byId("link-text").dataset.text));
   byId("lost").hidden = isOpen;
-  byId("pace").hidden = true;
+  readings.forget();
   if (isOpen) startVideo();
   else { report = null; driver.standStill(); }
 }
@@ -79,7 +79,8 @@ function showReport() {
 }
 
 function showDriver() {
-  readings.showHands(report && performance.now() - driver.changedAt > OWN_VIEW_MS ? report.user : [driver.angle, driver.throttle]);
+  const isSettled = report && performance.now() - driver.changedAt > OWN_VIEW_MS;
+  readings.showHands(isSettled ? report.user : [driver.angle, driver.throttle], driver.mode, report?.car);
   const brake = byId("brake_button");
   brake.classList.toggle("danger", !driver.isBraked);
   brake.classList.toggle("primary", driver.isBraked);

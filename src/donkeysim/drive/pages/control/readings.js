@@ -28,12 +28,20 @@ export class Readings {
     this.showLaps(report);
   }
 
-  /** Show what the user wants, angle and throttle. */
-  showHands([angle, throttle]) {
+  /** Show what the user wants, and as numbers what counts: what the pilot makes the car do where it drives. */
+  showHands([angle, throttle], mode, car) {
     showBar("steering-you", angle);
     showBar("throttle-you", throttle);
-    setText(byId("steering"), angle.toFixed(2));
-    setText(byId("throttle"), throttle.toFixed(2));
+    const [steers, drives] = [car && mode !== "user", car && mode === "local"];
+    setText(byId("steering"), (steers ? car[0] : angle).toFixed(2));
+    setText(byId("throttle"), (drives ? car[1] : throttle).toFixed(2));
+  }
+
+  /** Nothing is known of the car any more. */
+  forget() {
+    byId("pace").hidden = byId("speed").hidden = true;
+    showBar("steering-car", 0);
+    showBar("throttle-car", 0);
   }
 
   showPace({ rate, latency }) {
