@@ -1,25 +1,36 @@
-"""Take the pictures of the watching page that the documentation shows, and the menu's pictures of the scenes.
+"""Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
-Draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car and three
-clients, opens the page in headless Chromium and writes JPEG files beside this one. Run it from anywhere:
-`python docs/pictures/take.py`. Needs the extra `dev` and a Chromium.
+`python docs/pictures/take.py [watching] [control] [tubclean]`, from anywhere; without words all of them. Needs the
+extra `dev` and a Chromium; writes JPEG files beside this one.
+
+* watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car
+  and three clients, and opens its page.
+* control: makes a car folder, lets the built-in pilot drive it, and opens the control page.
+* tubclean: records a sample, and opens the tub page with something marked and something deleted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from donkeysim.car.folder import create_car
 from donkeysim.core.image import encode_jpeg
+from donkeysim.drive.sample import record_sample
+from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.spectator import PREVIEWS
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
@@ -63,34 +74,85 @@ class Driver:
 
 
 def main() -> None:
-    """Take all pictures."""
-    for name in list_scenes():
-        write_preview(name)
+    """Take the pictures that the command line names."""
+    takers = {"watching": take_watching, "control": take_control, "tubclean": take_tubclean}
+    names = sys.argv[1:] or [*takers]
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        for name in names:
+            takers[name](browser, Path(folder))
+        browser.close()
+
+
+@contextlib.contextmanager
+def run(*words: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a program of the project as long as the block lasts."""
     program = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "donkeysim.cli.donkey_sim",
-            "--scene",
-            "generated_track",
-            "--pace-car",
-            "--port",
-            "0",
-            "--page-port",
-            "0",
-        ],
+        [sys.executable, "-u", *words],
         stdout=subprocess.PIPE,
         text=True,
+        cwd=folder,
+        env={**os.environ, "WEB_CONTROL_PORT": "0", "WATCH_PAGE_PORT": "0"},
     )
     try:
-        wire_port, address = read_addresses(program)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-            take_all(browser, wire_port, address)
-            browser.close()
+        yield program
     finally:
         program.terminate()
-        program.wait(10)
+        program.communicate(timeout=20)
+
+
+def read_address(program: subprocess.Popen[str]) -> str:
+    """Return the address of a page, as its program prints it first of all."""
+    assert program.stdout is not None
+    address = next(found[0] for line in program.stdout if (found := re.search(r"http://[\w.]+:\d+", line)))
+    threading.Thread(target=program.stdout.read, daemon=True).start()
+    return address
+
+
+def take_watching(browser: Browser, folder: Path) -> None:
+    """Take the pictures of the watching page, and those its menu shows."""
+    for name in list_scenes():
+        write_preview(name)
+    words = "-m donkeysim.cli.donkey_sim --scene generated_track --pace-car --port 0 --page-port 0"
+    with run(*words.split(), folder=folder) as program:
+        take_all(browser, *read_addresses(program))
+
+
+def take_control(browser: Browser, folder: Path) -> None:
+    """Take the control page on a desktop while the pilot is in its third lap, and on a phone."""
+    create_car(folder / "mysim", say=lambda _: None)
+    with run("manage.py", "drive", "--model", str(BUILT_IN_PILOT), folder=folder / "mysim") as program:
+        address = read_address(program)
+        page = open_page(browser, f"{address}/drive", 1280, 1055, "light")
+        page.locator("#speed").wait_for(timeout=120_000)
+        page.keyboard.press("d")
+        page.locator("#laps li").nth(1).wait_for(timeout=120_000)
+        take(page, "control-page")
+        phone = open_page(browser, f"{address}/drive", 390, 844, "dark", scale=2)
+        take(phone, "control-page-phone")
+
+
+def take_tubclean(browser: Browser, folder: Path) -> None:
+    """Take the tub page of a sampled drive."""
+    tub = folder / "data"
+    record_sample(tub, lap_count=2)
+    with run("-m", "donkeysim", "tubclean", str(tub), "--port", "0", folder=folder) as program:
+        page = open_page(browser, read_address(program), 1280, 960, "light")
+        page.locator("#desk").wait_for()
+        for first, last in ((120, 190), (430, 470)):
+            mark(page, first, last)
+            page.keyboard.press("Delete")
+        mark(page, 210, 245)
+        page.evaluate("document.getElementById('name').textContent = '~/mysim/data'")
+        take(page, "tubclean")
+
+
+def mark(page: Page, first: int, last: int) -> None:
+    """Mark a stretch of the tub."""
+    for number, key in ((first, "i"), (last, "o")):
+        page.locator("#jump").fill(str(number))
+        page.locator("#jump").press("Enter")
+        page.keyboard.press(key)
 
 
 def write_preview(name: str) -> None:
@@ -150,7 +212,7 @@ def take_all(browser: Browser, wire_port: int, address: str) -> None:
 
 
 def open_page(browser: Browser, address: str, width: int, height: int, scheme: str, scale: int = 1) -> Page:
-    """Open the watching page in a window of its own."""
+    """Open a page in a window of its own."""
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, device_scale_factor=scale
     )

@@ -1,4 +1,4 @@
-// A gamepad at this browser: the right stick steers and gives throttle, as on the original's page.
+// A gamepad at this browser: the right stick steers, the left one gives throttle, as on the original's page.
 
 const STEERING_AXIS = 2;
 const THROTTLE_AXIS = 1;
