@@ -32,7 +32,7 @@ def drive_recorded(fleet, rows, seeds, steps):
             steer[row] = 0.6 * math.sin(0.07 * index * seed)
             throttle[row] = 0.15 + 0.05 * seed
         step = fleet.advance(steer, throttle)
-        fleet.render()
+        fleet.simulator.render()
         for row, seed in zip(rows, seeds, strict=True):
             parts = [array[row].tobytes() for array in step[:-2]]
             parts.append(fleet.simulator.get_picture(row).tobytes())
@@ -96,6 +96,7 @@ def test_laps_and_way_are_counted_along_the_path():
     assert 2.0 * length <= step.furthest[0] < 2.0 * length + 0.3
     assert step.time[0] == pytest.approx(steps / 20.0)
     assert simulator.state.lap[0] in (2, 3)
+    assert 0.4 * step.time[0] < step.lap_time[0] < 0.6 * step.time[0]
 
 
 def test_a_leap_across_the_track_is_no_way_made():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.frames import yaw_to_quaternion
 from donkeysim.core.rng import draw_uniform, hash_words
-from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
+from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, IntArray, LongArray
 from donkeysim.envs.step import Step
 from donkeysim.sim.placement import find_place
 from donkeysim.sim.readings import PathReader, Readings
@@ -156,9 +156,10 @@ class Fleet:
         self._off_road_time, self._still_time, self._wrong_way_time = np.zeros((3, car_count))
         self._steps: LongArray = np.zeros(car_count, np.int64)
         self._steer, self._throttle, self._previous_steer, self._previous_throttle = np.zeros((4, car_count))
+        self._lap_time, self._lap_begun = np.zeros((2, car_count))
         self._counts = (
             *(self._along, self._speed, self._driven, self._furthest, self._steps, self._off_road_time),
-            *(self._still_time, self._wrong_way_time),
+            *(self._still_time, self._wrong_way_time, self._lap_time, self._lap_begun),
             *(self._steer, self._throttle, self._previous_steer, self._previous_throttle),
         )
         self._nobody = np.zeros(car_count, bool)
@@ -261,6 +262,7 @@ class Fleet:
         self._driven += gain
         np.maximum(before, self._driven, out=self._furthest)
         self._run_clocks(readings)
+        self._time_laps(before, readings.path_length)
         step = self._make_step(readings, gain, self._furthest - before)
         simulator.state.hit[:] = HIT_NONE
         return step
@@ -288,6 +290,14 @@ class Fleet:
         speed_along = readings.forward_speed * np.cos(turn) - readings.left_speed * np.sin(turn)
         _run_clock(self._wrong_way_time, speed_along < -STILL_SPEED, length)
 
+    def _time_laps(self, before: FloatArray, length: FloatArray) -> None:
+        """Take the time of whoever has just driven once around."""
+        done = count_laps(self._furthest, length) > count_laps(before, length)
+        if done.any():
+            now = self._steps / STEP_RATE
+            self._lap_time[done] = (now - self._lap_begun)[done]
+            self._lap_begun[done] = now[done]
+
     def _make_step(self, readings: Readings, gain: FloatArray, progress: FloatArray) -> Step:
         state = self.simulator.state
         self._along[:] = readings.along
@@ -299,7 +309,8 @@ class Fleet:
             driven=self._driven,
             furthest=self._furthest,
             progress=progress,
-            laps=(self._furthest / readings.path_length + 1e-9).astype(np.int32),
+            laps=count_laps(self._furthest, readings.path_length),
+            lap_time=self._lap_time,
             time=self._steps / STEP_RATE,
             off_road_time=self._off_road_time,
             still_time=self._still_time,
@@ -333,15 +344,14 @@ class Fleet:
         self._seed, self._episode = list(moment.seed), list(moment.episode)
         return self._make_still_step()
 
-    # -- sensors ------------------------------------------------------------------------------------------------------
-
-    def render(self, cars: Sequence[int] | None = None) -> None:
-        """Draw the cameras of these cars (default: all); `simulator.get_picture` returns a picture."""
-        self.simulator.render(cars)
-
     def close(self) -> None:
         """Stop the simulator's threads."""
         self.simulator.close()
+
+
+def count_laps(way: FloatArray, length: FloatArray) -> IntArray:
+    """Return how many whole lengths are in a way."""
+    return (way / length + 1e-9).astype(np.int32)
 
 
 def _run_clock(clock: FloatArray, runs: BoolArray, length: float) -> None:

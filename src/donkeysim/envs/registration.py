@@ -28,6 +28,11 @@ SCENE_BY_ID = {
 }
 """The original's ids and the scenes they drive in."""
 
+TRACK_BY_ID = {
+    f"donkeysim/{''.join(word.capitalize() for word in scene.split('_'))}-v0": scene for scene in SCENE_BY_ID.values()
+}
+"""Our own family, `donkeysim/GeneratedTrack-v0` and so on, and its tracks."""
+
 ENTRY_POINT = "donkeysim.envs.donkey_env:DonkeyEnv"
 
 _HOST = "gymnasium"
@@ -41,6 +46,11 @@ def register_ids() -> None:
         for own in (name, f"donkeysim/{name}"):
             if own not in registry:
                 register(own, entry_point=ENTRY_POINT, kwargs={"scene": scene})
+    for name, track in TRACK_BY_ID.items():
+        if name not in registry:
+            module = "donkeysim.envs.track_env"
+            vector = f"{module}:TrackVectorEnv"
+            register(name, entry_point=f"{module}:TrackEnv", vector_entry_point=vector, kwargs={"track": track})
 
 
 def register_when_loaded() -> None:

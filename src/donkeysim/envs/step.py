@@ -48,6 +48,8 @@ class Step(NamedTuple):
     """By how much this step moved `furthest` [m]; ground driven again counts nothing."""
     laps: IntArray
     """Whole lengths of the path in `furthest`."""
+    lap_time: FloatArray
+    """Of the last finished lap, 0 before [s]; the first one begins with the episode."""
     time: FloatArray
     """Since the episode began [s]."""
     off_road_time: FloatArray

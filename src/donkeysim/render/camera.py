@@ -67,6 +67,18 @@ class CameraGroup:
     sharp: bool
     factor: int
 
+    def select(self, row: int) -> CameraGroup:
+        """Return one camera of the group, which draws into the group's own buffers."""
+        rows = slice(row, row + 1)
+        frame = Frame(
+            self.frame.car[rows],
+            self.frame.colour[rows],
+            None if self.frame.depth is None else self.frame.depth[rows],
+            None if self.frame.segment is None else self.frame.segment[rows],
+        )
+        cameras = CameraTables._make(array[rows] for array in self.cameras)
+        return CameraGroup(frame, cameras, self.size, self.sharp, self.factor)
+
 
 class Renderer:
     """Renders the cameras of all cars of all worlds, and free cameras.
@@ -164,15 +176,8 @@ class Renderer:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
         triangles, textured = 0, 0
         looks, (width, height) = self._looks.tables, group.size
-        for row, car in enumerate(group.frame.car):
-            one = CameraGroup(
-                Frame(np.array([car], np.int32), np.zeros_like(group.frame.colour[:1]), None, None),
-                CameraTables._make(array[row : row + 1] for array in group.cameras),
-                group.size,
-                group.sharp,
-                group.factor,
-            )
-            self.render_group(one, state)
+        for row in range(len(group.frame.car)):
+            self.render_group(group.select(row), state)
             scratch = self._find_scratch(0, width * group.factor, height * group.factor)
             stride = round_up(width * group.factor) + LANES
             seen = scratch.ident[: stride * height * group.factor].reshape(-1, stride)[:, : width * group.factor]

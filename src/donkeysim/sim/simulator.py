@@ -10,7 +10,7 @@ import numpy as np
 from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.frames import Quaternion, Vector
 from donkeysim.core.rng import hash_words
-from donkeysim.core.types import PHYSICS_RATE, ByteArray, IntArray, LongArray
+from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import CameraGroup, Renderer
@@ -272,8 +272,11 @@ class Simulator:
         lidar = self._lidar_spec.get(car)
         if lidar is None:
             return None
-        rows = self._lidar.scan(self.state, car, lidar, self._world_key(car))
-        return observe_lidar(rows, lidar.sweep_increment, lidar.angle_delta)
+        return observe_lidar(self.scan_distances(car), lidar.sweep_increment, lidar.angle_delta)
+
+    def scan_distances(self, car: int) -> FloatArray:
+        """Return a scan of the car's lidar, which must be on: rows of distance [m], ray and level, shape [n, 3]."""
+        return self._lidar.scan(self.state, car, self._lidar_spec[car], self._world_key(car))
 
     def observe_telemetry(self, car: int) -> Telemetry:
         """Return the car's readings; each call counts as one frame of that car."""

@@ -1,0 +1,215 @@
+"""What a pilot is told of each step: pictures, a lidar's distances, or numbers about the car on its path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeAlias
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.step import Step
+from donkeysim.render.lidar import count_rays
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import CameraSpec, LidarSpec
+
+OBSERVATIONS = ("camera", "grey", "lidar", "vector")
+"""What may be asked for."""
+
+LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+"""Where "vector" tells the path ahead [m along it]."""
+
+VECTOR_LIMIT = 5.0
+"""Numbers of "vector" are cut to within ± this."""
+
+_SCALE = (3.0, 1.0, 5.0)
+"""Speed ahead [m/s], to the left [m/s] and yaw rate [rad/s] that "vector" tells as 1."""
+
+Box: TypeAlias = "gymnasium.spaces.Box[Any]"
+
+Observation = Any
+"""An array of all cars, or a dict of them by name."""
+
+
+class _Channel(Protocol):
+    """One kind of observation of all cars."""
+
+    space: Box
+
+    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+        """Return what is seen now, shape [car_count, ...], in buffer 0 or 1; `cars`: only their rows must be new."""
+
+
+class _Camera:
+    """Pictures of every car's camera, colour or grey."""
+
+    def __init__(self, simulator: Simulator, camera: CameraSpec, channels: int) -> None:
+        cars = range(simulator.car_count)
+        self._simulator = simulator
+        self._channels = channels
+        self._groups = [simulator.renderer.make_group(cars, [camera] * len(cars)) for _ in range(2)]
+        self.space: Box = gymnasium.spaces.Box(0, 255, (camera.height, camera.width, channels), np.uint8)
+
+    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+        group, renderer = self._groups[turn], self._simulator.renderer
+        for part in [group] if cars is None else [group.select(car) for car in cars]:
+            renderer.render_group(part, step.state)
+        return group.frame.colour[..., : self._channels]
+
+
+class _Lidar:
+    """Distances of every car's lidar as shares of its range, level after level, 1 where nothing came back."""
+
+    def __init__(self, simulator: Simulator, lidar: LidarSpec) -> None:
+        self._simulator, self._lidar = simulator, lidar
+        self._rays = count_rays(lidar)
+        width = self._rays * lidar.level_count
+        self._buffers = np.ones((2, simulator.car_count, width), np.float32)
+        self.space: Box = gymnasium.spaces.Box(0.0, 1.0, (width,), np.float32)
+        for car in range(simulator.car_count):
+            simulator.configure_lidar(car, lidar)
+
+    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+        del step  # the simulator's own state is read
+        buffer: NDArray[Any] = self._buffers[turn]
+        for car in range(len(buffer)) if cars is None else cars:
+            rows = self._simulator.scan_distances(car)
+            place = (rows[:, 2] * self._rays + rows[:, 1]).astype(np.intp)
+            buffer[car] = 1.0
+            buffer[car, place] = np.minimum(rows[:, 0] / self._lidar.max_range, 1.0)
+        return buffer
+
+
+class _Vector:
+    """Numbers about each car on its path; docs/envs/track_env.md lists them."""
+
+    def __init__(self, car_count: int) -> None:
+        self._buffers = np.zeros((2, car_count, 10 + 2 * len(LOOK_AHEAD)), np.float32)
+        self.space: Box = gymnasium.spaces.Box(-VECTOR_LIMIT, VECTOR_LIMIT, self._buffers.shape[2:], np.float32)
+
+    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+        buffer: NDArray[Any] = self._buffers[turn]
+        rows: Any = slice(None) if cars is None else list(cars)
+        forward, left, yaw = _SCALE
+        columns = (
+            *(step.forward_speed / forward, step.left_speed / left, step.yaw_rate / yaw),
+            *(np.sin(step.heading_error), np.cos(step.heading_error)),
+            *(step.offset, step.width_left - step.offset, step.width_right + step.offset),
+            *(step.steer, step.throttle),
+        )
+        table = np.column_stack((*columns, step.ahead.reshape(len(step.ahead), -1) / LOOK_AHEAD[-1]))
+        buffer[rows] = np.clip(table, -VECTOR_LIMIT, VECTOR_LIMIT)[rows]
+        return buffer
+
+
+class Observer:
+    """Observes all cars of a fleet, into two sets of arrays by turns.
+
+    Attributes:
+        space: Of one car's observation.
+    """
+
+    def __init__(
+        self, fleet: Fleet, observe: str | Sequence[str], camera: CameraSpec, lidar: LidarSpec, stack: int
+    ) -> None:
+        """Make the buffers.
+
+        Args:
+            fleet: Opened; made with `look_ahead=LOOK_AHEAD` if "vector" is asked for.
+            observe: One of `OBSERVATIONS`, or several, which gives a dict.
+            camera: Of "camera" and "grey".
+            lidar: Of "lidar".
+            stack: How many moments of each are told at once, along the last axis, the oldest first.
+        """
+        names = check_observe(observe)
+        self._is_one = isinstance(observe, str)
+        self._stack = stack
+        self._turn = 0
+        self._channels: dict[str, _Channel] = {name: self._open(name, fleet, camera, lidar) for name in names}
+        spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
+        count = fleet.simulator.car_count
+        self._stacked: dict[str, NDArray[Any]] = {
+            name: np.zeros((2, count, *space.shape), space.dtype) for name, space in spaces.items() if stack > 1
+        }
+        self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
+
+    @staticmethod
+    def _open(name: str, fleet: Fleet, camera: CameraSpec, lidar: LidarSpec) -> _Channel:
+        if name == "vector":
+            return _Vector(fleet.simulator.car_count)
+        if name == "lidar":
+            return _Lidar(fleet.simulator, lidar)
+        is_grey = name == "grey"
+        return _Camera(fleet.simulator, replace(camera, grey=camera.grey or is_grey), 1 if is_grey else 3)
+
+    def observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
+        """Return what every car sees now; the arrays are valid until the next but one call.
+
+        Args:
+            step: The fleet's last one.
+            begun: Cars whose episodes have just begun: their stacks hold this moment only.
+        """
+        self._turn = 1 - self._turn
+        return self._collect({name: self._take(name, step, begun) for name in self._channels})
+
+    def redraw(self, step: Step, cars: Sequence[int]) -> Observation:
+        """Return the last observation with the rows of these cars, whose episodes have just begun, seen anew."""
+        seen: dict[str, NDArray[Any]] = {}
+        for name, channel in self._channels.items():
+            fresh = channel.read(self._turn, step, cars)
+            if self._stack > 1:
+                self._fill(name, fresh, cars)
+                fresh = self._stacked[name][self._turn]
+            seen[name] = fresh
+        return self._collect(seen)
+
+    def _take(self, name: str, step: Step, begun: Sequence[int]) -> NDArray[Any]:
+        fresh = self._channels[name].read(self._turn, step, None)
+        if self._stack == 1:
+            return fresh
+        now: NDArray[Any] = self._stacked[name][self._turn]
+        before = self._stacked[name][1 - self._turn]
+        width = fresh.shape[-1]
+        now[..., :-width] = before[..., width:]
+        now[..., -width:] = fresh
+        self._fill(name, fresh, begun)
+        return now
+
+    def _fill(self, name: str, fresh: NDArray[Any], cars: Sequence[int]) -> None:
+        now = self._stacked[name][self._turn]
+        for car in cars:
+            now[car] = np.tile(fresh[car], self._stack)
+
+    def _collect(self, seen: dict[str, NDArray[Any]]) -> Observation:
+        return next(iter(seen.values())) if self._is_one else seen
+
+
+def check_observe(observe: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of what shall be observed.
+
+    Raises:
+        SpecError: None, or one that is unknown.
+    """
+    names = (observe,) if isinstance(observe, str) else tuple(observe)
+    for name in names:
+        if name not in OBSERVATIONS:
+            raise SpecError(describe_unknown("observation", str(name), OBSERVATIONS))
+    if not names:
+        raise SpecError(f"nothing is observed; name at least one of {', '.join(OBSERVATIONS)}.")
+    return names
+
+
+def copy_observation(seen: Observation, car: int | None = None) -> Observation:
+    """Return a copy of all rows, or of one car's."""
+    if isinstance(seen, dict):
+        return {name: copy_observation(array, car) for name, array in seen.items()}
+    return seen.copy() if car is None else seen[car].copy()
+
+
+def _stack_space(space: Box, stack: int) -> Box:
+    shape = (*space.shape[:-1], space.shape[-1] * stack)
+    return gymnasium.spaces.Box(space.low.flat[0], space.high.flat[0], shape, space.dtype.type)

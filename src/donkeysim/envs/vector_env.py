@@ -1,0 +1,281 @@
+"""A batch of cars as one Gymnasium vector environment: all step in one call, in this process, on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.types import BoolArray, Float32Array, FloatArray
+from donkeysim.envs.fleet import Fleet, read_start
+from donkeysim.envs.observations import Observation, Observer, copy_observation
+from donkeysim.envs.step import Step
+from donkeysim.envs.tasks import Task
+from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
+
+Describe = Callable[[Step], dict[str, NDArray[Any]]]
+"""Returns what `info` tells of every car, arrays of shape [car_count, ...] that nobody writes any more."""
+
+
+@dataclass(frozen=True)
+class ActionRange:
+    """What actions mean: steering (+ = right) and throttle.
+
+    Attributes:
+        steer_limit: Greatest steering, 0 to 1.
+        throttle_min: Least throttle, -1 to 1.
+        throttle_max: Greatest throttle.
+        normalised: Whether both numbers run from -1 to 1, over these ranges; else they are meant as they are.
+    """
+
+    steer_limit: float = 1.0
+    throttle_min: float = 0.0
+    throttle_max: float = 1.0
+    normalised: bool = False
+
+    def make_space(self) -> gymnasium.spaces.Box[Any]:
+        """Return the space of one car's actions."""
+        if self.normalised:
+            return gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
+        low, high = [-self.steer_limit, self.throttle_min], [self.steer_limit, self.throttle_max]
+        return gymnasium.spaces.Box(np.array(low, np.float32), np.array(high, np.float32), dtype=np.float32)
+
+    def decode(self, actions: Any, car_count: int) -> tuple[FloatArray, FloatArray]:
+        """Return steer (+ = left) and throttle, -1 to 1, shape [car_count] each.
+
+        Raises:
+            SpecError: There are not two finite numbers for each car.
+        """
+        table = np.asarray(actions, np.float64)
+        if table.shape != (car_count, 2) or not np.isfinite(table).all():
+            raise SpecError(
+                f"the actions have shape {table.shape}, or are not finite; they take steering and throttle for each "
+                f"car, shape ({car_count}, 2)."
+            )
+        if self.normalised:
+            table = np.clip(table, -1.0, 1.0)
+            throttle = self.throttle_min + 0.5 * (table[:, 1] + 1.0) * (self.throttle_max - self.throttle_min)
+            return -self.steer_limit * table[:, 0], throttle
+        return -np.clip(table[:, 0], -1.0, 1.0), np.clip(table[:, 1], -1.0, 1.0)
+
+
+class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArray[Any]]):
+    """Cars of a fleet, each alone in its world, as one vector environment.
+
+    Attributes:
+        fleet: Whose cars they are.
+        step_count: Calls of `step` so far.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        task: Task,
+        observer: Observer,
+        actions: ActionRange,
+        describe: Describe,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        starts_at_random: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        """Put together what others made.
+
+        Args:
+            fleet: Opened, one car in each world.
+            task: Judges every step.
+            observer: Of this fleet.
+            actions: What actions mean.
+            describe: Makes `info`.
+            autoreset_mode: One of Gymnasium's three.
+            copy: False: observations are the batch's own arrays, valid until the next but one step.
+            starts_at_random: Where episodes begin that are not told where.
+            render_mode: "rgb_array" or None.
+
+        Raises:
+            SpecError: There is no such mode.
+        """
+        modes = [mode.value for mode in AutoresetMode]
+        if not isinstance(autoreset_mode, AutoresetMode) and autoreset_mode not in modes:
+            raise SpecError(describe_unknown("autoreset mode", str(autoreset_mode), modes))
+        if render_mode not in (None, "rgb_array"):
+            raise SpecError(f"render_mode is {render_mode!r}; a batch takes 'rgb_array' or None.")
+        self.fleet = fleet
+        self.num_envs = fleet.world_count
+        self.render_mode = render_mode
+        self.metadata = {
+            "render_modes": ["rgb_array"],
+            "render_fps": 20,
+            "autoreset_mode": AutoresetMode(autoreset_mode),
+        }
+        self.single_observation_space, self.single_action_space = observer.space, actions.make_space()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._task, self._observer, self._actions, self._describe = task, observer, actions, describe
+        self._mode = AutoresetMode(autoreset_mode)
+        self._copy = copy
+        self._at_random = starts_at_random
+        self._is_over: BoolArray = np.zeros(self.num_envs, bool)
+        self._is_seeded = False
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin new episodes, all of them or those of `options["reset_mask"]`.
+
+        Args:
+            seed: Of the first world, the next ones take the next numbers; or one for each; None goes on with new
+                random numbers.
+            options: `reset_mask`, shape [num_envs]: which; `s`, `offset` [m] and `yaw` [rad]: where on the path.
+
+        Raises:
+            SpecError: The options or seeds are not possible.
+        """
+        given = dict(options or {})
+        worlds = self._read_mask(given.pop("reset_mask", None))
+        start = read_start(given)
+        self._seed_worlds(seed)
+        step = self.fleet.begin(worlds, dict.fromkeys(worlds, start) if start else None, at_random=self._at_random)
+        self._is_over[worlds] = False
+        is_all = len(worlds) == self.num_envs
+        seen = self._observer.observe(step, worlds) if is_all else self._observer.redraw(step, worlds)
+        return self._hand_out(seen), self._make_info(step)
+
+    def step(self, actions: Any) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        """Drive all cars for one step.
+
+        Args:
+            actions: Shape [num_envs, 2].
+
+        Returns:
+            Observations, rewards, terminated, truncated, shape [num_envs, ...] each, and `info`.
+
+        Raises:
+            SpecError: The actions are not possible.
+            gymnasium.error.ResetNeeded: No episode has begun, or one is over and `autoreset_mode` is Disabled.
+        """
+        if self.fleet.step is None:
+            raise gymnasium.error.ResetNeeded("call reset before step.")
+        if self._mode is AutoresetMode.DISABLED and self._is_over.any():
+            over = np.flatnonzero(self._is_over).tolist()
+            raise gymnasium.error.ResetNeeded(f"the episodes {over} are over; reset them with options['reset_mask'].")
+        step = self.fleet.advance(*self._actions.decode(actions, self.num_envs))
+        reward, terminated, truncated = self._task.judge(step)
+        if self._mode is AutoresetMode.NEXT_STEP:
+            return self._begin_those_over(step, reward, terminated, truncated)
+        self._is_over = terminated | truncated
+        seen, info = self._observer.observe(step), self._make_info(step)
+        if self._mode is AutoresetMode.SAME_STEP and self._is_over.any():
+            seen, info = self._begin_at_once(seen, info)
+        return self._hand_out(seen), reward, terminated, truncated, info
+
+    def _begin_those_over(
+        self, step: Step, reward: FloatArray, terminated: BoolArray, truncated: BoolArray
+    ) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        """Begin anew where an episode ended in the step before; what this step did there does not count."""
+        begun = np.flatnonzero(self._is_over).tolist()
+        if begun:
+            step = self.fleet.begin(begun, at_random=self._at_random)
+            reward, terminated, truncated = reward.copy(), terminated.copy(), truncated.copy()
+            for array in (reward, terminated, truncated):
+                array[begun] = 0
+        self._is_over = terminated | truncated
+        return self._hand_out(self._observer.observe(step, begun)), reward, terminated, truncated, self._make_info(step)
+
+    def _begin_at_once(self, seen: Observation, info: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
+        over = np.flatnonzero(self._is_over).tolist()
+        last: NDArray[Any] = np.full(self.num_envs, None, object)
+        for car in over:
+            last[car] = copy_observation(seen, car)
+        step = self.fleet.begin(over, at_random=self._at_random)
+        final = {"final_obs": last, "_final_obs": self._is_over.copy(), "final_info": info}
+        final["_final_info"] = self._is_over.copy()
+        return self._observer.redraw(step, over), {**self._make_info(step), **final}
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return a view from behind each car, shape [360, 640, 3] each."""
+        if self.render_mode is None:
+            return None
+        return tuple(draw_chase_view(self.fleet, car) for car in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Stop the threads."""
+        del kwargs
+        self.fleet.close()
+
+    def _seed_worlds(self, seed: int | Sequence[int | None] | None) -> None:
+        if seed is None:
+            if self._is_seeded:
+                return
+            seed = [int(number) for number in self.np_random.integers(0, 2**31, self.num_envs)]
+        elif isinstance(seed, (int, np.integer)):
+            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(int(seed))
+            seed = [int(seed) + world for world in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise SpecError(f"{len(seed)} seeds were given for {self.num_envs} environments; give one for each.")
+        for world, number in enumerate(seed):
+            if number is not None:
+                self.fleet.seed(world, number)
+        self._is_seeded = True
+
+    def _read_mask(self, mask: Any) -> list[int]:
+        if mask is None:
+            return list(range(self.num_envs))
+        flags = np.asarray(mask)
+        if flags.shape != (self.num_envs,) or flags.dtype != np.bool_ or not flags.any():
+            raise SpecError(
+                f"reset_mask has shape {flags.shape} and type {flags.dtype}; it takes {self.num_envs} truth values, "
+                "at least one of them true."
+            )
+        chosen: list[int] = np.flatnonzero(flags).tolist()
+        return chosen
+
+    def _make_info(self, step: Step) -> dict[str, Any]:
+        everyone = np.ones(self.num_envs, bool)
+        info: dict[str, Any] = {}
+        for name, array in self._describe(step).items():
+            info[name], info[f"_{name}"] = array, everyone
+        return info
+
+    def _hand_out(self, seen: Observation) -> Observation:
+        return copy_observation(seen) if self._copy else seen
+
+
+def draw_chase_view(fleet: Fleet, car: int, width: int = 640, height: int = 360) -> NDArray[np.uint8]:
+    """Return a view from behind a car, shape [height, width, 3]."""
+    simulator = fleet.simulator
+    x, y, z, yaw = find_pose(simulator.state, car)
+    world, camera = car // fleet.cars_per_world, make_view_camera(width, height)
+    return simulator.view(world, *place_chase_camera(x, y, z, yaw), camera).copy()
+
+
+def choose_threads(threads: int | None, car_count: int) -> int:
+    """Return how many threads a batch runs on: as asked, or one per core, though never more than cars.
+
+    Raises:
+        SpecError: Fewer than one is asked for.
+    """
+    if threads is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return max(1, min(cores, car_count))
+    if threads < 1:
+        raise SpecError(f"threads is {threads}; it takes 1 or more, or None for one per core.")
+    return threads
+
+
+def take_first(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first car's part of a batch's `info`, as a single environment tells it."""
+    return {
+        name: array[0].item() if array[0].ndim == 0 else array[0]
+        for name, array in info.items()
+        if not name.startswith("_")
+    }
