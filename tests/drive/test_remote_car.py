@@ -1,5 +1,7 @@
 """The part of a car whose simulator is another program, against a server that speaks as the original does."""
 
+import socket
+import sys
 import threading
 import time
 
@@ -35,6 +37,11 @@ def make_car(server):
         car.shutdown()
         thread.join(5.0)
         assert not thread.is_alive()
+
+
+def find_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def wait_until(is_so, seconds=5.0):
@@ -109,3 +116,16 @@ def test_a_scene_that_is_not_there_is_told_when_the_car_is_made(server):
     changes = {"DONKEY_SIM_PATH": "remote", "SIM_PORT": server.port, "DONKEY_GYM_ENV_NAME": "donkey-warren-track-v0"}
     with pytest.raises(SceneError, match="no warren"):
         make_simulated_car(make_default_config(changes=changes))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in executable is a shell script")
+def test_what_a_started_simulator_says_is_passed_on_while_it_loads(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("donkeysim.drive.remote_car.TELL_SECONDS", 0.1)
+    caplog.set_level("INFO")
+    executable = tmp_path / "donkey_sim.x86_64"
+    executable.write_text("#!/bin/sh\necho compiling kernels\nsleep 0.8\necho no graphics card\nexit 3\n")
+    executable.chmod(0o755)
+    changes = {"DONKEY_SIM_PATH": str(executable), "SIM_PORT": find_port()}
+    with pytest.raises(SimulatorError, match=r"exit code 3:\n  compiling kernels\n  no graphics card$"):
+        make_simulated_car(make_default_config(changes=changes))
+    assert "Waiting for the simulator; it says: compiling kernels" in caplog.messages

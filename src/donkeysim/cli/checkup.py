@@ -142,7 +142,7 @@ def _check_kernels() -> Finding:
     try:
         from donkeysim.core.kernel import CACHE_FOLDER, count_cached_kernels
     except OSError as error:
-        return Finding("kernels", WRONG, str(error), "set DONKEYSIM_KERNEL_CACHE to a folder that can be written")
+        return Finding("kernels", WRONG, str(error))  # which says what to do
     except ImportError as error:
         return Finding("kernels", WRONG, f"cannot be compiled: {error}", "pip install --force-reinstall donkeysim")
     count = count_cached_kernels()

@@ -21,6 +21,9 @@ from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 RETRY_SECONDS = 1.0
 """Time between two attempts to connect again [s]."""
 
+TELL_SECONDS = 3.0
+"""While a started simulator loads, its last line is passed on this often [s]."""
+
 _log = logging.getLogger("donkeysim.car")
 
 
@@ -48,6 +51,7 @@ class RemoteSimulatedCar:
         self._controls = (0.0, 0.0)
         self._is_reset_wanted = self._is_halted = False
         self._moments: deque[tuple[float, Moment]] = deque()
+        self._tells_at = time.monotonic() + TELL_SECONDS
         host = settings.host
         if settings.path:
             host = "127.0.0.1"
@@ -56,17 +60,29 @@ class RemoteSimulatedCar:
         self._host = host
         try:
             if self._launched is not None:
-                self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS)
+                self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS, self._tell_loading)
             self._car = self._connect()
         except BaseException:
             self._stop_launched()
             raise
 
     def _connect(self) -> RemoteCar:
-        check = self._check_ended if self._launched is None else self._launched.check
+        check = self._check_ended if self._launched is None else self._check_launched
         car = RemoteCar(self.settings.scene, self.settings.conf, self._host, self.settings.port, check)
         self._keep(car.get_moment())
         return car
+
+    def _check_launched(self) -> None:
+        assert self._launched is not None
+        self._launched.check()
+        if not self._moments:
+            self._tell_loading()
+
+    def _tell_loading(self) -> None:
+        assert self._launched is not None
+        if time.monotonic() >= self._tells_at:
+            self._tells_at += TELL_SECONDS
+            _log.info("Waiting for the simulator; it says: %s", self._launched.read_last_line() or "nothing yet")
 
     def _check_ended(self) -> None:
         if self._ended.is_set():

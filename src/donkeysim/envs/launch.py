@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 from donkeysim.core.clock import Clock
@@ -45,13 +46,15 @@ class LaunchedSimulator:
                 'with "remote" instead of a path, else choose another port.'
             )
         self._path, self._port = program, port
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
+        self._output = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (closed with the process)
         command = [sys.executable, "-m", "donkeysim.envs.keeper", str(program.resolve()), "--port", str(port)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self._output, stderr=subprocess.STDOUT)
         self._end = weakref.finalize(self, _end, self._process)
 
-    def wait_until_listening(self, read_clock: Clock, seconds: float) -> None:
-        """Return when it takes connections.
+    def wait_until_listening(
+        self, read_clock: Clock, seconds: float, tell: Callable[[], object] = lambda: None
+    ) -> None:
+        """Return when it takes connections; `tell` is called now and then meanwhile.
 
         Raises:
             SimulatorError: It has ended, or not begun to listen in this time.
@@ -59,6 +62,7 @@ class LaunchedSimulator:
         deadline = read_clock() + seconds
         while not _is_listening("127.0.0.1", self._port):
             self.check()
+            tell()
             if read_clock() > deadline:
                 raise SimulatorError(f"{self._path} does not listen on port {self._port} after {seconds:g} s.")
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -72,17 +76,23 @@ class LaunchedSimulator:
         """
         code = self._process.poll()
         if code is not None:
-            raise SimulatorError(f"{self._path} has ended with exit code {code}:\n{self._read_last_lines()}")
+            said = self._read_lines(LAST_LINES) or "  (it said nothing)"
+            raise SimulatorError(f"{self._path} has ended with exit code {code}:\n{said}")
+
+    def read_last_line(self) -> str:
+        """Return what it has said last; "" when it has said nothing yet."""
+        return self._read_lines(1).strip()
 
     def stop(self) -> None:
         """End it: asked first, killed when it does not listen to that."""
         self._end()
         self._output.close()
 
-    def _read_last_lines(self) -> str:
+    def _read_lines(self, count: int) -> str:
+        """Return the last lines it has said, each indented."""
         self._output.seek(0)
         lines = self._output.read().decode(errors="replace").splitlines()
-        return "\n".join(f"  {line}" for line in lines[-LAST_LINES:]) or "  (it said nothing)"
+        return "\n".join(f"  {line}" for line in lines[-count:])
 
 
 def _check_program(program: Path) -> None:
