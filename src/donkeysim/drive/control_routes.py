@@ -26,6 +26,7 @@ from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_message import MESSAGE_LIMIT, read_message
 from donkeysim.drive.control_state import ControlState
+from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.mjpeg import PictureStream
@@ -90,8 +91,9 @@ class Endpoints:
 
     async def take_message(self, request: Request) -> Response:
         """Follow what a program wants."""
+        too_long = WireError(f"the message is longer than {MESSAGE_LIMIT} bytes; nothing was changed.")
         try:
-            self._state.take(read_message(await _read_body(request)))
+            self._state.take(read_message(await read_body(request, MESSAGE_LIMIT, too_long)))
         except ClientDisconnect:
             return Response(status_code=400)
         except DonkeySimError as error:
@@ -109,12 +111,3 @@ class Endpoints:
     async def ask_for_upgrade(self, _request: Request) -> Response:
         """Answer a plain request for the WebSocket."""
         return PlainTextResponse(_UPGRADE_ONLY, status_code=400)
-
-
-async def _read_body(request: Request) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MESSAGE_LIMIT:
-            raise WireError(f"the message is longer than {MESSAGE_LIMIT} bytes; nothing was changed.")
-    return bytes(body)

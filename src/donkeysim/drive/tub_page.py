@@ -30,6 +30,7 @@ from donkeysim.core.errors import DonkeySimError, TubError, describe_unknown
 from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.overview import TubOverview, group_positions, read_overview
 from donkeysim.tub.reader import TubReader
+from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.origin import OriginCheck
@@ -141,7 +142,8 @@ class TubPage:
 
     async def set_deleted(self, request: Request) -> Response:
         """Save which records are deleted."""
-        wanted = _decode_deletion(await _read_body(request))
+        too_long = TubError(f"the request is longer than {BODY_LIMIT} bytes; delete fewer separate stretches.")
+        wanted = _decode_deletion(await read_body(request, BODY_LIMIT, too_long))
         state = await run_in_threadpool(save_deletion, self._path, wanted)
         return _answer_json(state)
 
@@ -208,15 +210,6 @@ def _pack_pictures(paths: Iterable[Path | None]) -> bytes:
             content = b""
         parts += [np.uint32(len(content)).astype("<u4").tobytes(), content]
     return b"".join(parts)
-
-
-async def _read_body(request: Request) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > BODY_LIMIT:
-            raise TubError(f"the request is longer than {BODY_LIMIT} bytes; delete fewer separate stretches.")
-    return bytes(body)
 
 
 def _answer_bytes(content: bytes) -> Response:

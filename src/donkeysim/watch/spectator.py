@@ -30,6 +30,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.watch.watchable import CarRow, View, Watchable
+from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.origin import OriginCheck
@@ -168,7 +169,8 @@ class Spectator:
 
     async def load_scene(self, request: Request) -> Response:
         """Load a scene from the menu."""
-        wanted = _decode(await _read_body(request), SceneRequest)
+        too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; a scene's name is shorter.")
+        wanted = _decode(await read_body(request, BODY_LIMIT, too_long), SceneRequest)
         await self._watchable.load_scene(wanted.name)
         return _answer_json({})
 
@@ -265,15 +267,6 @@ def _decode(text: str | bytes, kind: type[Any]) -> Any:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise WireError(f"the page asked for something that does not exist: {error}.") from error
-
-
-async def _read_body(request: Request) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > BODY_LIMIT:
-            raise WireError(f"the request is longer than {BODY_LIMIT} bytes; a scene's name is shorter.")
-    return bytes(body)
 
 
 def _answer_json(value: Any) -> Response:
