@@ -184,3 +184,19 @@ def test_a_stopped_program_is_told(browser, address, tub):
     expect(page.locator("#toast")).to_contain_text("donkey tubclean was stopped")
     assert read_deleted(tub) == []
     page.close()
+
+
+def test_the_page_speaks_the_language_that_is_chosen(page):
+    page.locator("#overview").press("Home")
+    page.keyboard.press("i")
+    page.keyboard.press("o")
+    page.locator("#language").select_option("ja")
+    expect(page.locator("#totals")).to_contain_text("件")
+    expect(page.locator("#marked")).to_have_text(re.compile("^0〜0"))
+    expect(page.locator("#saved")).to_have_text("保存済み")
+    expect(page.locator("#session option").first).to_have_text(re.compile("件"))
+    page.reload()
+    expect(page.locator("#delete")).to_have_text("削除")
+    expect(page.locator("#saved")).to_have_text("保存済み")
+    page.locator("#language").select_option("en")
+    expect(page.locator("#saved")).to_have_text("Saved")

@@ -2,7 +2,7 @@
 //
 // An element says which of its parts are texts: data-text its content, data-label its aria-label, data-title, data-alt.
 
-export const LANGUAGES = { en: "English", zh: "中文", ja: "日本語" };
+const LANGUAGES = { en: "English", zh: "中文", ja: "日本語" };
 
 const KEPT_AS = "donkeysim-language";
 const TAGS = { en: "en", zh: "zh-Hans", ja: "ja" };
@@ -23,6 +23,17 @@ export class Texts {
   choose(code) {
     try { localStorage.setItem(KEPT_AS, code); } catch { /* kept for this page only */ }
     return this.load(code);
+  }
+
+  /** Let a person choose in a select element; `onChange` is called when the new texts are there. */
+  offer(select, onChange) {
+    select.replaceChildren(...Object.entries(LANGUAGES).map(([code, name]) => new Option(name, code, false, code === this.code)));
+    for (const option of select.options) option.lang = TAGS[option.value];
+    select.addEventListener("change", async () => {
+      await this.choose(select.value);
+      select.value = this.code;
+      onChange();
+    });
   }
 
   async load(code) {

@@ -1,7 +1,7 @@
 // The control page: joins the person's hands, the car's reports and the document.
 
 import { byId, make, setText, showToast } from "/shared/elements.js";
-import { LANGUAGES, Texts } from "/shared/languages.js";
+import { Texts } from "/shared/languages.js";
 import { Driver } from "/static/driver.js";
 import { readGamepad } from "/static/gamepad.js";
 import { Joystick } from "/static/joystick.js";
@@ -215,24 +215,13 @@ byId("mpeg-image").addEventListener("error", () => setTimeout(() => { if (isOpen
 
 // ---- languages -------------------------------------------------------------------------------------------------
 
-byId("language").append(...Object.entries(LANGUAGES).map(([code, name]) => {
-  const option = make("option", "", name);
-  option.value = code;
-  option.lang = code;
-  return option;
-}));
-byId("language").addEventListener("change", async (event) => {
-  await texts.choose(event.target.value);
-  showTexts();
-});
-
 function showTexts() {
-  byId("language").value = texts.code;
   document.title = texts.say("title");
   if (report) { readings.show(report); showPilots(report); }
   showDriver();
 }
 
 await texts.start();
+texts.offer(byId("language"), showTexts);
 showTexts();
 link.open();

@@ -149,7 +149,7 @@ export class ZoomPlot {
       pen.setLineDash([3, 3]);
       drawUpright(pen, x, height);
       pen.setLineDash([]);
-      pen.fillText(session.id || "a drive", x + 5, 4);
+      pen.fillText(session.id || "–", x + 5, 4);
     }
   }
 
@@ -203,7 +203,7 @@ function drawEnvelope(pen, values, colour, width, height) {
     const last = Math.max(first + 1, Math.floor(((x + 1) / columns) * values.length));
     let least = Infinity;
     let most = -Infinity;
-    for (let at = first; at < last; at += 1) {
+    for (let at = Math.max(0, first - 1); at < last; at += 1) { // the one before too, so that columns join
       if (values[at] < least) least = values[at];
       if (values[at] > most) most = values[at];
     }

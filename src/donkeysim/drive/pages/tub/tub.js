@@ -1,6 +1,7 @@
 // The tub page: a film of the drive, plots under it, and what is cut out of it.
 
 import { byId, colours, fitCanvas, make, setText, showToast } from "/shared/elements.js";
+import { Texts } from "/shared/languages.js";
 import { Deletions } from "/pages/deletions.js";
 import { Pictures } from "/pages/pictures.js";
 import { OverviewPlot, ZoomPlot } from "/pages/plots.js";
@@ -12,6 +13,7 @@ const drive = {
   count: 0, version: 0, position: 0, marked: null, sessions: [], deletedSpans: [],
   angle: new Float32Array(0), throttle: new Float32Array(0), times: new Float64Array(0), pilotAngle: null, pilotThrottle: null,
 };
+const texts = new Texts("/pages/texts");
 const pictures = new Pictures();
 const overview = new OverviewPlot(byId("overview"), (position) => { pause(); goTo(position); });
 const zoom = new ZoomPlot(byId("zoom"), { onSeek: (position) => { pause(); goTo(position); }, onMark: mark });
@@ -27,8 +29,6 @@ let isStale = true;
 let canChange = true;
 let pendingMark = null;
 
-deletions.queue(load);
-requestAnimationFrame(animate);
 
 async function load() {
   try {
@@ -37,10 +37,10 @@ async function load() {
     if (summary.count !== drive.count) await loadRecords(summary);
     canChange = summary.can_change;
     deletions.load(summary.count, summary.state);
-    showSaved(canChange ? "saved" : "read-only");
+    showSaved(canChange ? "saved" : "locked");
   } catch (error) {
     showSaved("bad");
-    showToast(error instanceof TypeError ? "The tub cannot be reached: donkey tubclean was stopped. Start it again." : error.message);
+    showToast(error instanceof TypeError ? texts.say("unreachable") : error.message);
   }
 }
 
@@ -64,8 +64,8 @@ async function loadRecords(summary) {
   shownPicture = -1;
   setText(byId("name"), summary.path);
   byId("name").title = summary.path;
-  document.title = `${summary.name} – donkeysim tub`;
-  byId("session").replaceChildren(...summary.sessions.map(makeSessionOption));
+  drive.name = summary.name;
+  showSessions();
   byId("empty").hidden = summary.count > 0;
   byId("desk").hidden = summary.count === 0;
   document.body.dataset.state = "ready";
@@ -73,11 +73,14 @@ async function loadRecords(summary) {
 
 async function fetchBytes(path) { return (await fetch(path)).arrayBuffer(); }
 
-function makeSessionOption(session, number) {
-  const option = make("option", "", `${session.id || "no session"} · ${(session.last - session.first + 1).toLocaleString("en")} records`);
-  option.value = String(number);
-  return option;
+function showSessions() {
+  document.title = drive.name ? `${drive.name} – ${texts.say("title")}` : texts.say("title");
+  byId("session").replaceChildren(...drive.sessions.map(({ id, first, last }, number) => (
+    new Option(`${id || "–"} · ${sayCount("records", last - first + 1)}`, String(number))
+  )));
 }
+
+function sayCount(name, count) { return texts.say(name, { count: count.toLocaleString("en") }); }
 
 /** Records per second, from the middle of all distances in time; 0 when these are no driver's (a sample made faster). */
 function findRate(times) {
@@ -127,7 +130,7 @@ function pause() {
 
 function showPlaying() {
   setText(byId("play"), isPlaying ? "❚❚" : "▶");
-  byId("play").ariaLabel = isPlaying ? "Pause" : "Play";
+  byId("play").ariaLabel = byId("play").title = texts.say(isPlaying ? "pause" : "play");
   document.body.dataset.playing = String(isPlaying);
 }
 
@@ -215,8 +218,8 @@ function showMarked() {
   const count = marked ? marked[1] - marked[0] + 1 : 0;
   const seconds = marked ? drive.times[marked[1]] - drive.times[marked[0]] : 0;
   setText(byId("marked"), marked
-    ? `${marked[0]} to ${marked[1]}: ${count.toLocaleString("en")} records, ${seconds.toFixed(1)} s`
-    : "Nothing marked. Drag over the lower plot, or use the buttons.");
+    ? texts.say("marked", { first: marked[0], last: marked[1], count: count.toLocaleString("en"), seconds: seconds.toFixed(1) })
+    : texts.say("nothing_marked"));
   for (const id of ["delete", "restore"]) byId(id).disabled = !marked || !canChange;
   byId("unmark").disabled = !marked;
 }
@@ -231,22 +234,21 @@ function change(isDeleted) {
 function showDeletions() {
   isStale = true;
   const deleted = deletions.deletedCount;
-  const more = make("span", "more", ` · ${deleted.toLocaleString("en")} deleted · ${formatTime(drive.times.at(-1) ?? 0)}`);
-  byId("totals").replaceChildren(`${(drive.count - deleted).toLocaleString("en")} records`, more);
+  const more = make("span", "more", ` · ${sayCount("deleted_count", deleted)} · ${formatTime(drive.times.at(-1) ?? 0)}`);
+  byId("totals").replaceChildren(sayCount("records", drive.count - deleted), more);
   byId("undo").disabled = !deletions.undoSteps.length;
   byId("redo").disabled = !deletions.redoSteps.length;
   showMarked();
 }
 
-const SAVED_TEXTS = { saved: "Saved", busy: "Saving", bad: "Not saved", "read-only": "Read only" };
-
 function showSaved(state) {
-  setText(byId("saved"), SAVED_TEXTS[state]);
+  byId("saved").dataset.text = `state_${state}`;
+  setText(byId("saved"), texts.say(`state_${state}`));
   byId("saved").className = `saved ${state}`;
 }
 
 function refuse(sentence) {
-  showToast(sentence);
+  showToast(sentence ?? texts.say("unreachable"));
   deletions.queue(load);
 }
 
@@ -332,3 +334,15 @@ byId("zoom").addEventListener("wheel", (event) => {
 new ResizeObserver(() => { isStale = true; }).observe(byId("desk"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { isStale = true; });
 window.addEventListener("focus", () => { if (document.body.dataset.state === "ready") deletions.queue(load); });
+
+function showTexts() {
+  showSessions();
+  showPlaying();
+  if (deletions.spans) showDeletions();
+}
+
+await texts.start();
+texts.offer(byId("language"), showTexts);
+showTexts();
+deletions.queue(load);
+requestAnimationFrame(animate);
