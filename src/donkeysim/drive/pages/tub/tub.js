@@ -258,7 +258,7 @@ function formatTime(seconds) {
   return `${minutes}:${(seconds - 60 * minutes).toFixed(1).padStart(4, "0")}`;
 }
 
-function formatNumber(value) { return Number.isNaN(value) ? "–" : value.toFixed(2); }
+function formatNumber(value) { return Number.isNaN(value) ? "–" : value.toFixed(2).replace(/^-(?=0\.00$)/, ""); }
 
 /** Go to the first record of the next stretch that is deleted, or of the one before. */
 function goToDeleted(direction) {
