@@ -150,7 +150,7 @@ def format_layout(layout: Layout, device_name: str) -> str:
     released = dict.fromkeys((button for button, action in actions.items() if action in CHAOS), "chaos_monkey_off")
     moved = {layout.steering: "set_steering", layout.throttle: "set_throttle"}
     return _TEXT.format(
-        device_name=f"{device_name or 'a joystick without a name'}",
+        device_name=repr(device_name) if device_name else "a joystick without a name",
         axes=_format_rows({code: repr(name) for code, name in layout.axes.items()}),
         buttons=_format_rows({code: repr(name) for code, name in layout.buttons.items()}),
         down=_format_rows({button: f"self.{action}" for button, action in actions.items()}),
