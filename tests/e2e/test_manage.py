@@ -183,3 +183,13 @@ def test_mistakes_are_told_in_a_sentence(tmp_path):
     outside = run(*DONKEY, cwd=tmp_path)
     assert outside.returncode == 1
     assert outside.stderr.startswith("donkey drive: there is no manage.py in")
+
+
+@pytest.mark.parametrize("command", [("manage.py", "drive"), DONKEY])
+def test_only_warnings_are_told_without_console_logging(tmp_path, command):
+    folder = make_car(tmp_path / "car", "HAVE_CONSOLE_LOGGING = False\nMAX_LOOPS = 2\nDRIVE_LOOP_HERZ = 3\n")
+    with CarProcess(folder, command=command) as car:
+        assert car.wait() == 0
+        assert "You can now go to" in car.text
+        assert "the key DRIVE_LOOP_HERZ is not known" in car.text
+        assert "Starting vehicle" not in car.text
