@@ -69,6 +69,8 @@ def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven
     assert process.interrupt() == 0
     assert not psutil.wait_procs(family, timeout=10)[1]
     assert (tmp_path / "car" / "data" / "manifest.json").is_file()
+    process._reader.join(5)
+    assert re.search(r"closed the tub .* with \d+ records", "\n".join(process.lines))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so")

@@ -61,9 +61,10 @@ class DriveBeside:
 def main() -> int:
     """Drive the car of the folder on the command line."""
     from donkeysim.car.config import load_config
+    from donkeysim.drive.control_page import ControlPage
     from donkeysim.drive.options import parse_options
-    from donkeysim.drive.vehicle import Vehicle
     from donkeysim.learn.pilot import BUILT_IN_PILOT
+    from donkeysim.tub.writer import TubWriter
     from donkeysim.world.tracks import shorten_scene_name
 
     folder, port, *scene = sys.argv[1:]
@@ -72,8 +73,9 @@ def main() -> int:
     if not callable(drive):
         raise SpecError(f"{Path(folder) / PROGRAM} has no function drive(config, options); run `donkey update` there.")
     config = load_config(Path(folder) / "config.py")
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-    logging.getLogger(Vehicle.__module__).setLevel(logging.WARNING)  # its list of parts and timing table
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
+    for told in (ControlPage, TubWriter):  # the address for phones, and where the records are
+        logging.getLogger(told.__module__).setLevel(logging.INFO)
     vars(config).update(DONKEY_SIM_PATH="remote", SIM_HOST="127.0.0.1", SIM_PORT=int(port))
     if scene:
         vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(scene[0]))
