@@ -1,12 +1,13 @@
 """Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
-`python docs/pictures/take.py [watching] [control] [tubclean]`, from anywhere; without words all of them. Needs the
+`python docs/pictures/take.py [watching] [control] [tubclean] [report]`, from anywhere; without words all of them. Needs the
 extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car
   and three clients, and opens its page.
 * control: makes a car folder, lets the built-in pilot drive it, and opens the control page.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
+* report: lets the built-in pilot drive three laps, and opens the report.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Driver:
 
 def main() -> None:
     """Take the pictures that the command line names."""
-    takers = {"watching": take_watching, "control": take_control, "tubclean": take_tubclean}
+    takers = {"watching": take_watching, "control": take_control, "tubclean": take_tubclean, "report": take_report}
     names = sys.argv[1:] or [*takers]
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
@@ -145,6 +146,14 @@ def take_tubclean(browser: Browser, folder: Path) -> None:
         mark(page, 210, 245)
         page.evaluate("document.getElementById('name').textContent = '~/mysim/data'")
         take(page, "tubclean")
+
+
+def take_report(browser: Browser, folder: Path) -> None:
+    """Take the report of the built-in pilot."""
+    report = folder / "report.html"
+    words = [sys.executable, "-m", "donkeysim", "evaluate", "--tracks", "generated_track", "--out", str(report)]
+    subprocess.run(words, cwd=folder, check=True)
+    take(open_page(browser, report.as_uri(), 1280, 960, "light"), "report")
 
 
 def mark(page: Page, first: int, last: int) -> None:
