@@ -6,6 +6,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import donkeysim  # noqa: F401  (registers the ids)
+from donkeysim.core.errors import DonkeySimError
 
 ID = "donkeysim/GeneratedTrack-v0"
 
@@ -39,3 +40,42 @@ def test_a_car_alone_is_as_it_is_in_a_batch(observe):
             assert np.array_equal(own, seen[2]) or not over[2]
     batch.close()
     alone.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"rewards": "progress"}, "did you mean 'reward'"),
+        ({"observe": "lidra"}, "did you mean 'lidar'"),
+        ({"observe": ()}, "nothing is observed"),
+        ({"stack": 0}, "stack is 0"),
+        ({"steer_limit": 2.0}, "steer_limit is 2.0"),
+        ({"throttle_range": (0.5, 0.5)}, "the lower one first"),
+        ({"copy": False}, "copy is for batches only"),
+        ({"track": "generated_trak"}, "did you mean 'generated_track'"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(settings, told):
+    with pytest.raises(DonkeySimError, match=told):
+        gymnasium.make(ID, **settings)
+
+
+def test_an_episode_begins_where_it_is_told_and_ends_by_its_rules():
+    env = gymnasium.make(ID, observe="vector", starts_at_random=False, disable_env_checker=True)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.unwrapped.step(np.zeros(2))
+    _, info = env.reset(seed=1, options={"s": 6.0, "offset": -0.3})
+    assert info["along"] == pytest.approx(6.0, abs=0.1)
+    assert info["offset"] == pytest.approx(-0.3, abs=0.02)
+    ended = False
+    for _ in range(200):
+        _, reward, ended, cut, info = env.step([1.0, 1.0])
+        if ended:
+            break
+    assert ended
+    assert not cut
+    assert reward < 0.0
+    assert not info["on_road"]
+    with pytest.raises(gymnasium.error.ResetNeeded, match="over"):
+        env.step([0.0, 0.0])
+    env.close()

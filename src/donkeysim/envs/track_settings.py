@@ -1,0 +1,120 @@
+"""What one may ask of our own family of environments, single, in batches and racing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
+from donkeysim.envs.tasks import DEFAULT_ENDS, End, Reward, Task, make_task
+from donkeysim.envs.vector_env import ActionRange
+from donkeysim.world.specs import CameraSpec, LidarSpec
+
+DEFAULT_LIDAR = LidarSpec(sweep_increment=math.radians(10.0), noise=0.0)
+"""36 rays on one level, without noise."""
+
+
+@dataclass(frozen=True)
+class TrackSettings:
+    """Task, observations and actions.
+
+    Attributes:
+        reward: Name of `tasks.REWARDS`, or a function of a `Step`.
+        ends: Names of `tasks.ENDS`, or functions of a `Step`.
+        time_limit: Episodes are truncated after so long [s]; None: never.
+        lap_limit: Episodes are truncated after so many laps; None: never.
+        observe: One of `observations.OBSERVATIONS`, or several, which gives a dict.
+        stack: How many moments are told at once, along the last axis.
+        camera: Of "camera" and "grey"; None: the original's, 160x120.
+        lidar: Of "lidar".
+        steer_limit: What steering 1 means, 0 to 1.
+        throttle_range: What throttle -1 and 1 mean, each -1 to 1.
+        frame_skip: Twentieths of a simulated second in one step.
+        starts_at_random: Episodes begin somewhere on the road, a little askew; else on the grid.
+        folders: Further folders to look for track files.
+    """
+
+    reward: str | Reward = "progress"
+    ends: Sequence[str | End] = DEFAULT_ENDS
+    time_limit: float | None = 60.0
+    lap_limit: int | None = None
+    observe: str | Sequence[str] = "camera"
+    stack: int = 1
+    camera: CameraSpec | None = None
+    lidar: LidarSpec = DEFAULT_LIDAR
+    steer_limit: float = 1.0
+    throttle_range: tuple[float, float] = (0.0, 0.5)
+    frame_skip: int = 1
+    starts_at_random: bool = True
+    folders: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("stack", "frame_skip"):
+            check_count(name, getattr(self, name))
+        check_observe(self.observe)
+        if not 0.0 < self.steer_limit <= 1.0:
+            raise SpecError(f"steer_limit is {self.steer_limit}; it takes a number above 0, up to 1.")
+        low, high = self.throttle_range
+        if not -1.0 <= low < high <= 1.0:
+            raise SpecError(
+                f"throttle_range is {self.throttle_range}; it takes two numbers from -1 to 1, the lower one first."
+            )
+
+    def make_task(self) -> Task:
+        """Return what judges the steps."""
+        return make_task(self.reward, self.ends, self.time_limit, self.lap_limit)
+
+    def make_fleet(
+        self, tracks: Sequence[str], world_count: int, cars_per_world: int = 1, worker_count: int = 1
+    ) -> Fleet:
+        """Return the cars; `Fleet.open` puts them on their tracks.
+
+        Raises:
+            SceneError: There is no such track.
+        """
+        return Fleet(
+            tracks,
+            world_count,
+            cars_per_world=cars_per_world,
+            worker_count=worker_count,
+            frame_skip=self.frame_skip,
+            look_ahead=LOOK_AHEAD if "vector" in check_observe(self.observe) else (),
+            folders=self.folders,
+        )
+
+    def make_observer(self, fleet: Fleet) -> Observer:
+        """Return what observes an opened fleet."""
+        return Observer(fleet, self.observe, self.camera or fleet.simulator.car_spec.camera, self.lidar, self.stack)
+
+    def make_actions(self) -> ActionRange:
+        """Return what actions mean."""
+        return ActionRange(self.steer_limit, *self.throttle_range, normalised=True)
+
+
+def read_settings(given: Mapping[str, Any]) -> TrackSettings:
+    """Return checked settings.
+
+    Raises:
+        SpecError: An unknown name, or a value that is not possible.
+    """
+    names = [field.name for field in fields(TrackSettings)]
+    for name in given:
+        if name not in names:
+            raise SpecError(describe_unknown("setting", name, names))
+    return TrackSettings(**given)
+
+
+def check_count(name: str, count: Any) -> None:
+    """Make sure that something is a whole number, 1 or more.
+
+    Raises:
+        SpecError: It is not.
+    """
+    if not isinstance(count, (int, np.integer)) or count < 1:
+        raise SpecError(f"{name} is {count!r}; it takes a whole number, 1 or more.")
