@@ -153,13 +153,16 @@ class Fleet:
             self.simulator.scenes[self.simulator.world_scene[car // cars_per_world]].path for car in range(car_count)
         )
         self._along, self._speed, self._driven, self._furthest = np.zeros((4, car_count))
+        self._gain, self._progress = np.zeros((2, car_count))
+        self._hit: IntArray = np.full(car_count, HIT_NONE, np.int32)
         self._off_road_time, self._still_time, self._wrong_way_time = np.zeros((3, car_count))
         self._steps: LongArray = np.zeros(car_count, np.int64)
         self._steer, self._throttle, self._previous_steer, self._previous_throttle = np.zeros((4, car_count))
         self._lap_time, self._lap_begun = np.zeros((2, car_count))
-        self._counts = (
-            *(self._along, self._speed, self._driven, self._furthest, self._steps, self._off_road_time),
-            *(self._still_time, self._wrong_way_time, self._lap_time, self._lap_begun),
+        self._counts: tuple[NDArray[Any], ...] = (
+            *(self._along, self._speed, self._driven, self._furthest, self._gain, self._progress, self._hit),
+            *(self._steps, self._off_road_time, self._still_time, self._wrong_way_time),
+            *(self._lap_time, self._lap_begun),
             *(self._steer, self._throttle, self._previous_steer, self._previous_throttle),
         )
         self._nobody = np.zeros(car_count, bool)
@@ -220,7 +223,8 @@ class Fleet:
         cars = self._list_cars(worlds)
         for array in self._counts:
             array[cars] = 0
-        return self._make_still_step()
+        self._hit[cars] = HIT_NONE
+        return self._make_step(self._reader.read(simulator.state))
 
     def _list_cars(self, worlds: Sequence[int]) -> list[int]:
         slots = range(self.cars_per_world)
@@ -257,20 +261,16 @@ class Fleet:
         simulator.step(FRAME_STEPS * self._frame_skip)
         self._steps += self._frame_skip
         readings = self._reader.read(simulator.state)
-        gain = self._measure_gain(readings)
+        self._gain[:] = self._measure_gain(readings)
         before = self._furthest.copy()
-        self._driven += gain
+        self._driven += self._gain
         np.maximum(before, self._driven, out=self._furthest)
+        np.subtract(self._furthest, before, out=self._progress)
         self._run_clocks(readings)
         self._time_laps(before, readings.path_length)
-        step = self._make_step(readings, gain, self._furthest - before)
+        self._hit[:] = simulator.state.hit
         simulator.state.hit[:] = HIT_NONE
-        return step
-
-    def _make_still_step(self) -> Step:
-        """Return how things are, no time having passed."""
-        nothing = np.zeros(self.simulator.car_count)
-        return self._make_step(self._reader.read(self.simulator.state), nothing, nothing)
+        return self._make_step(readings)
 
     def _measure_gain(self, readings: Readings) -> FloatArray:
         """Return how far each car's place on the path has moved; nothing where it leapt."""
@@ -298,17 +298,17 @@ class Fleet:
             self._lap_time[done] = (now - self._lap_begun)[done]
             self._lap_begun[done] = now[done]
 
-    def _make_step(self, readings: Readings, gain: FloatArray, progress: FloatArray) -> Step:
+    def _make_step(self, readings: Readings) -> Step:
         state = self.simulator.state
         self._along[:] = readings.along
         self.step = Step(
             *readings,
             on_road=state.on_road != 0,
-            hit=state.hit.copy(),
-            gain=gain,
+            hit=self._hit,
+            gain=self._gain,
             driven=self._driven,
             furthest=self._furthest,
-            progress=progress,
+            progress=self._progress,
             laps=count_laps(self._furthest, readings.path_length),
             lap_time=self._lap_time,
             time=self._steps / STEP_RATE,
@@ -342,7 +342,7 @@ class Fleet:
         for array, was in zip(self._counts, moment.counts, strict=True):
             array[:] = was
         self._seed, self._episode = list(moment.seed), list(moment.episode)
-        return self._make_still_step()
+        return self._make_step(self._reader.read(self.simulator.state))
 
     def close(self) -> None:
         """Stop the simulator's threads."""

@@ -188,7 +188,11 @@ class Task:
     lap_limit: int | None = None
 
     def judge(self, step: Step) -> tuple[FloatArray, BoolArray, BoolArray]:
-        """Return reward, terminated and truncated of every car, shape [car_count] each."""
+        """Return reward, terminated and truncated of every car, shape [car_count] each.
+
+        Raises:
+            SpecError: A reward of one's own has another shape.
+        """
         ended: BoolArray = np.zeros(len(step.along), bool)
         for end in self.ends:
             ended |= end(step)
@@ -197,7 +201,10 @@ class Task:
             cut |= step.time >= self.time_limit - 1e-9
         if self.lap_limit is not None:
             cut |= step.laps >= self.lap_limit
-        return self.reward(step._replace(ended=ended)), ended, cut & ~ended
+        reward = np.array(self.reward(step._replace(ended=ended)), np.float64)
+        if reward.shape != ended.shape:
+            raise SpecError(f"the reward has shape {reward.shape}; give one number for each car, shape {ended.shape}.")
+        return reward, ended, cut & ~ended
 
 
 def make_task(

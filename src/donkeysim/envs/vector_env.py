@@ -54,7 +54,10 @@ class ActionRange:
         Raises:
             SpecError: There are not two finite numbers for each car.
         """
-        table = np.asarray(actions, np.float64)
+        try:
+            table = np.asarray(actions, np.float64)
+        except (TypeError, ValueError):
+            table = np.full(0, np.nan)
         if table.shape != (car_count, 2) or not np.isfinite(table).all():
             raise SpecError(
                 f"the actions have shape {table.shape}, or are not finite; they take steering and throttle for each "
@@ -97,7 +100,8 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             actions: What actions mean.
             describe: Makes `info`.
             autoreset_mode: One of Gymnasium's three.
-            copy: False: observations are the batch's own arrays, valid until the next but one step.
+            copy: False: observations are the batch's own arrays, valid until the next but one call of `step` or
+                `reset`.
             starts_at_random: Where episodes begin that are not told where.
             render_mode: "rgb_array" or None.
 
@@ -125,7 +129,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self._copy = copy
         self._at_random = starts_at_random
         self._is_over: BoolArray = np.zeros(self.num_envs, bool)
-        self._is_seeded = False
+        self._is_seeded: BoolArray = np.zeros(self.num_envs, bool)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -134,21 +138,24 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
 
         Args:
             seed: Of the first world, the next ones take the next numbers; or one for each; None goes on with new
-                random numbers.
+                random numbers. Those of episodes that do not begin now are left aside.
             options: `reset_mask`, shape [num_envs]: which; `s`, `offset` [m] and `yaw` [rad]: where on the path.
 
         Raises:
             SpecError: The options or seeds are not possible.
+            gymnasium.error.ResetNeeded: Some shall begin before all have begun once.
         """
         given = dict(options or {})
         worlds = self._read_mask(given.pop("reset_mask", None))
         start = read_start(given)
-        self._seed_worlds(seed)
+        is_all = len(worlds) == self.num_envs
+        if not is_all and self.fleet.step is None:
+            raise gymnasium.error.ResetNeeded("call reset for all of them first, without a reset_mask.")
+        self._seed_worlds(seed, worlds)
         step = self.fleet.begin(worlds, dict.fromkeys(worlds, start) if start else None, at_random=self._at_random)
         self._is_over[worlds] = False
-        is_all = len(worlds) == self.num_envs
-        seen = self._observer.observe(step, worlds) if is_all else self._observer.redraw(step, worlds)
-        return self._hand_out(seen), self._make_info(step)
+        seen = self._observer.observe(step, worlds) if is_all else self._observer.renew(step, worlds)
+        return self._hand_out(seen), self._make_info(step, _make_mask(worlds, self.num_envs))
 
     def step(self, actions: Any) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Drive all cars for one step.
@@ -173,9 +180,11 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         if self._mode is AutoresetMode.NEXT_STEP:
             return self._begin_those_over(step, reward, terminated, truncated)
         self._is_over = terminated | truncated
-        seen, info = self._observer.observe(step), self._make_info(step)
+        seen = self._observer.observe(step)
         if self._mode is AutoresetMode.SAME_STEP and self._is_over.any():
-            seen, info = self._begin_at_once(seen, info)
+            seen, info = self._begin_at_once(seen, step)
+        else:
+            info = self._make_info(step)
         return self._hand_out(seen), reward, terminated, truncated, info
 
     def _begin_those_over(
@@ -185,21 +194,20 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         begun = np.flatnonzero(self._is_over).tolist()
         if begun:
             step = self.fleet.begin(begun, at_random=self._at_random)
-            reward, terminated, truncated = reward.copy(), terminated.copy(), truncated.copy()
             for array in (reward, terminated, truncated):
                 array[begun] = 0
         self._is_over = terminated | truncated
         return self._hand_out(self._observer.observe(step, begun)), reward, terminated, truncated, self._make_info(step)
 
-    def _begin_at_once(self, seen: Observation, info: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
+    def _begin_at_once(self, seen: Observation, step: Step) -> tuple[Observation, dict[str, Any]]:
         over = np.flatnonzero(self._is_over).tolist()
         last: NDArray[Any] = np.full(self.num_envs, None, object)
         for car in over:
             last[car] = copy_observation(seen, car)
-        step = self.fleet.begin(over, at_random=self._at_random)
-        final = {"final_obs": last, "_final_obs": self._is_over.copy(), "final_info": info}
-        final["_final_info"] = self._is_over.copy()
-        return self._observer.redraw(step, over), {**self._make_info(step), **final}
+        final = {"final_obs": last, "final_info": self._make_info(step, self._is_over)}
+        masks = {f"_{name}": self._is_over.copy() for name in final}
+        begun = self.fleet.begin(over, at_random=self._at_random)
+        return self._observer.redraw(begun, over), {**self._make_info(begun), **final, **masks}
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a view from behind each car, shape [360, 640, 3] each."""
@@ -212,20 +220,20 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         del kwargs
         self.fleet.close()
 
-    def _seed_worlds(self, seed: int | Sequence[int | None] | None) -> None:
-        if seed is None:
-            if self._is_seeded:
-                return
-            seed = [int(number) for number in self.np_random.integers(0, 2**31, self.num_envs)]
-        elif isinstance(seed, (int, np.integer)):
+    def _seed_worlds(self, seed: int | Sequence[int | None] | None, worlds: Sequence[int]) -> None:
+        if isinstance(seed, (int, np.integer)):
             self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(int(seed))
             seed = [int(seed) + world for world in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise SpecError(f"{len(seed)} seeds were given for {self.num_envs} environments; give one for each.")
-        for world, number in enumerate(seed):
+        seeds = [None] * self.num_envs if seed is None else list(seed)
+        if len(seeds) != self.num_envs:
+            raise SpecError(f"{len(seeds)} seeds were given for {self.num_envs} environments; give one for each.")
+        for world in worlds:
+            number = seeds[world]
+            if number is None and not self._is_seeded[world]:
+                number = int(self.np_random.integers(0, 2**31))
             if number is not None:
                 self.fleet.seed(world, number)
-        self._is_seeded = True
+                self._is_seeded[world] = True
 
     def _read_mask(self, mask: Any) -> list[int]:
         if mask is None:
@@ -239,15 +247,22 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         chosen: list[int] = np.flatnonzero(flags).tolist()
         return chosen
 
-    def _make_info(self, step: Step) -> dict[str, Any]:
-        everyone = np.ones(self.num_envs, bool)
+    def _make_info(self, step: Step, who: BoolArray | None = None) -> dict[str, Any]:
+        """Return `info` by Gymnasium's vector convention, told of these only, or of all."""
+        mask = np.ones(self.num_envs, bool) if who is None else who
         info: dict[str, Any] = {}
         for name, array in self._describe(step).items():
-            info[name], info[f"_{name}"] = array, everyone
+            info[name], info[f"_{name}"] = array, mask
         return info
 
     def _hand_out(self, seen: Observation) -> Observation:
         return copy_observation(seen) if self._copy else seen
+
+
+def _make_mask(worlds: Sequence[int], count: int) -> BoolArray:
+    mask: BoolArray = np.zeros(count, bool)
+    mask[list(worlds)] = True
+    return mask
 
 
 def draw_chase_view(fleet: Fleet, car: int, width: int = 640, height: int = 360) -> NDArray[np.uint8]:
