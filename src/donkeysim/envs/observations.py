@@ -39,7 +39,7 @@ class _Channel(Protocol):
     """One kind of observation of all cars."""
 
     space: Box
-    buffers: Sequence[NDArray[Any]] | NDArray[Any]
+    buffers: list[NDArray[Any]]
 
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         """Return what is seen now, shape [car_count, ...], in buffer 0 or 1; `cars`: only their rows must be new."""
@@ -53,7 +53,7 @@ class _Camera:
         self._simulator = simulator
         self._channels = channels
         self._groups = [simulator.renderer.make_group(cars, [camera] * len(cars)) for _ in range(2)]
-        self.buffers: Sequence[NDArray[Any]] = [group.frame.colour for group in self._groups]
+        self.buffers: list[NDArray[Any]] = [group.frame.colour for group in self._groups]
         self.space: Box = gymnasium.spaces.Box(0, 255, (camera.height, camera.width, channels), np.uint8)
 
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
@@ -70,14 +70,14 @@ class _Lidar:
         self._simulator, self._lidar = simulator, lidar
         self._rays = count_rays(lidar)
         width = self._rays * lidar.level_count
-        self.buffers: NDArray[Any] = np.ones((2, simulator.car_count, width), np.float32)
+        self.buffers: list[NDArray[Any]] = list(np.ones((2, simulator.car_count, width), np.float32))
         self.space: Box = gymnasium.spaces.Box(0.0, 1.0, (width,), np.float32)
         for car in range(simulator.car_count):
             simulator.configure_lidar(car, lidar)
 
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         del step  # the simulator's own state is read
-        buffer: NDArray[Any] = self.buffers[turn]
+        buffer = self.buffers[turn]
         for car in range(len(buffer)) if cars is None else cars:
             rows = self._simulator.scan_distances(car)
             place = (rows[:, 2] * self._rays + rows[:, 1]).astype(np.intp)
@@ -90,11 +90,11 @@ class _Vector:
     """Numbers about each car on its path; docs/envs/track_env.md lists them."""
 
     def __init__(self, car_count: int) -> None:
-        self.buffers: NDArray[Any] = np.zeros((2, car_count, 10 + 2 * len(LOOK_AHEAD)), np.float32)
+        self.buffers: list[NDArray[Any]] = list(np.zeros((2, car_count, 10 + 2 * len(LOOK_AHEAD)), np.float32))
         self.space: Box = gymnasium.spaces.Box(-VECTOR_LIMIT, VECTOR_LIMIT, self.buffers[0].shape[1:], np.float32)
 
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
-        buffer: NDArray[Any] = self.buffers[turn]
+        buffer = self.buffers[turn]
         rows: Any = slice(None) if cars is None else list(cars)
         forward, left, yaw = _SCALE
         columns = (
