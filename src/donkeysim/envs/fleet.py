@@ -200,13 +200,20 @@ class Fleet:
         """Draw all that is random in a world's coming episodes from this seed."""
         self._seed[world], self._episode[world] = int(seed), 0
 
-    def begin(self, worlds: Sequence[int], starts: Mapping[int, Start] | None = None, at_random: bool = False) -> Step:
+    def begin(
+        self,
+        worlds: Sequence[int],
+        starts: Mapping[int, Start] | None = None,
+        at_random: bool = False,
+        grid_drawn: bool = False,
+    ) -> Step:
         """Begin new episodes: everything of these worlds back to how it began, their clocks too.
 
         Args:
             worlds: Which.
             starts: Places by row of the car, instead of the grid.
             at_random: Put the other cars somewhere on the path, a little askew; else on the grid.
+            grid_drawn: Who stands where on the grid is drawn; else in the order of the cars.
         """
         simulator = self.simulator
         simulator.restore(self._beginning, worlds)
@@ -214,7 +221,9 @@ class Fleet:
             key = int(hash_words(self._seed[world] & _WORD, self._episode[world], 0, 0)) & _WORD
             simulator.seed_world(world, key)
             self._episode[world] += 1
-            for car in range(world * self.cars_per_world, (world + 1) * self.cars_per_world):
+            if grid_drawn:
+                self._line_up(world)
+            for car in self._list_cars([world]):
                 start = (starts or {}).get(car)
                 if start is None and at_random:
                     start = self._draw_start(world, car)
@@ -230,6 +239,17 @@ class Fleet:
         slots = range(self.cars_per_world)
         return [world * self.cars_per_world + slot for world in worlds for slot in slots]
 
+    def _line_up(self, world: int) -> None:
+        """Change the places of the grid among the cars of a world, by its random numbers."""
+        key, cars = int(self.simulator.world_key[world]), self._list_cars([world])
+        beginning = self._beginning.state
+        places = sorted(cars, key=lambda car: draw_uniform(key, car - cars[0], 0, START_STREAM + 3))
+        for car, place in zip(cars, places, strict=True):
+            x, y, z = beginning.spawn_position[place].tolist()
+            w, i, j, k = beginning.spawn_orientation[place].tolist()
+            self.simulator.set_spawn(car, (x, y, z), (w, i, j, k))
+            self.simulator.place_car(car, (x, y, z), (w, i, j, k))
+
     def _draw_start(self, world: int, car: int) -> Start:
         key, slot = int(self.simulator.world_key[world]), car % self.cars_per_world
         along, offset, yaw = (draw_uniform(key, slot, 0, START_STREAM + stream) for stream in range(3))
@@ -240,7 +260,7 @@ class Fleet:
         (x, y, z), direction = find_place(self._paths[car], start.along)
         x, y = x - start.offset * math.sin(direction), y + start.offset * math.cos(direction)
         turn = yaw_to_quaternion(direction + start.yaw)
-        self.simulator.physics.place_car(self.simulator.state, car, (x, y, z), turn, at_rest=True)
+        self.simulator.place_car(car, (x, y, z), turn)
         self.simulator.control.brake[car] = 0.0
 
     # -- time ---------------------------------------------------------------------------------------------------------
@@ -269,7 +289,7 @@ class Fleet:
         self._run_clocks(readings)
         self._time_laps(before, readings.path_length)
         self._hit[:] = simulator.state.hit
-        simulator.state.hit[:] = HIT_NONE
+        simulator.clear_hits()
         return self._make_step(readings)
 
     def _measure_gain(self, readings: Readings) -> FloatArray:

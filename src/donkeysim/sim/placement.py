@@ -25,3 +25,14 @@ def find_place(path: Path, along: float) -> tuple[Vector, float]:
     share = (along - length[row]) / (length[row + 1] - length[row])
     x, y, z = (node[row] + share * step).tolist()
     return (x, y, z), math.atan2(step[1], step[0])
+
+
+def find_along(path: Path, x: float, y: float) -> float:
+    """Return the length of a path from its node 0 to the point nearest to (x, y) [m]."""
+    node = path.position[[*range(len(path.position)), 0]] if path.closed else path.position
+    step = np.diff(node[:, :2], axis=0)
+    length = np.hypot(*step.T)
+    away = np.array([x, y]) - node[:-1, :2]
+    share = np.clip((away * step).sum(axis=1) / length**2, 0.0, 1.0)
+    nearest = int(np.argmin(np.hypot(*(away - share[:, None] * step).T)))
+    return float(length[:nearest].sum() + share[nearest] * length[nearest])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,8 +12,9 @@ from donkeysim.core.rng import hash_words
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.render.camera import CameraGroup, Renderer
+from donkeysim.render.camera import Renderer
 from donkeysim.render.lidar import LidarScanner
+from donkeysim.sim.camera_groups import CameraGroups, group_cameras
 from donkeysim.sim.compile_crew import CompileCrew, mark_compiled
 from donkeysim.sim.observe import observe_lidar, observe_telemetry
 from donkeysim.sim.snapshot import Snapshot, copy_moment, write_moment
@@ -41,14 +41,6 @@ _GROUPING_LIMIT = 64
 
 CompileReport = Callable[[str, int, int], None]
 """Called as report(stage, done, total) before each stage and once at the end."""
-
-
-@dataclass
-class _Cameras:
-    """Camera groups of one choice of cars, and where each car's picture lies in them."""
-
-    groups: list[CameraGroup] = field(default_factory=list)
-    place: dict[tuple[int, bool], tuple[int, int]] = field(default_factory=dict)
 
 
 class Simulator:
@@ -84,8 +76,8 @@ class Simulator:
         self._lidar = LidarScanner(*layout)
         self._lidar_spec: dict[int, LidarSpec] = {}
         self._camera_spec: dict[tuple[int, bool], CameraSpec] = {}
-        self._cameras: dict[tuple[int, ...], _Cameras] = {}
-        self._drawn = _Cameras()
+        self._cameras: dict[tuple[int, ...], CameraGroups] = {}
+        self._drawn = CameraGroups()
         self._body: dict[int, BodySpec] = {}
         self._names: dict[int, str] = {}
         self._frame_count: LongArray = np.zeros(self.car_count, np.int64)
@@ -218,15 +210,31 @@ class Simulator:
         self._require_car(car)
         self.physics.place_car(self.state, car, position, orientation or (1.0, 0.0, 0.0, 0.0), at_rest=False)
 
+    def place_car(self, car: int, position: Vector, orientation: Quaternion) -> None:
+        """Put a car somewhere [m, world frame], at rest, wheels straight; laps and hits stay."""
+        self._require_car(car)
+        self.physics.place_car(self.state, car, position, orientation, at_rest=True)
+
+    def set_spawn(self, car: int, position: Vector, orientation: Quaternion) -> None:
+        """Say where a reset puts a car [m, world frame] and how it turns it."""
+        self._require_car(car)
+        self.state.spawn_position[car] = position
+        self.state.spawn_orientation[car] = orientation
+
+    def retire_car(self, car: int) -> None:
+        """Take a car off the road, out of sight; it keeps its looks and sensors, and a restore brings it back."""
+        self._require_car(car)
+        self.state.present[car] = 0
+
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def step(self, step_count: int = STEPS_PER_FRAME) -> None:
         """Advance every world by `step_count` physics steps of 1/480 s."""
         self.physics.step(self.state, self.control, step_count)
 
-    def clear_hits(self, cars: Sequence[int]) -> None:
-        """Forget what these cars touched; call it after their telemetry was made."""
-        self.state.hit[list(cars)] = HIT_NONE
+    def clear_hits(self, cars: Sequence[int] | None = None) -> None:
+        """Forget what these cars (default: all cars) touched; call it after their telemetry was made."""
+        self.state.hit[slice(None) if cars is None else list(cars)] = HIT_NONE
 
     # -- sensors ------------------------------------------------------------------------------------------------------
 
@@ -237,7 +245,7 @@ class Simulator:
         if drawn is None:
             if len(self._cameras) >= _GROUPING_LIMIT:
                 self._cameras.clear()
-            drawn = self._cameras[key] = self._group_cameras(key)
+            drawn = self._cameras[key] = group_cameras(self.renderer, key, self._camera_spec)
         for group in drawn.groups:
             self.renderer.render_group(group, self.state)
         self._drawn = drawn
@@ -351,22 +359,6 @@ class Simulator:
             f"the start grid of {scene.name} has {len(scene.start.position)} places and all are taken; "
             "wait until a car leaves."
         )
-
-    def _group_cameras(self, cars: tuple[int, ...]) -> _Cameras:
-        sizes: dict[tuple[int, int, str, int], list[tuple[int, bool]]] = {}
-        for car in cars:
-            for second in (False, True):
-                camera = self._camera_spec.get((car, second))
-                if camera is not None:
-                    key = (camera.width, camera.height, camera.quality, camera.supersample)
-                    sizes.setdefault(key, []).append((car, second))
-        made = _Cameras()
-        for members in sizes.values():
-            specs = [self._camera_spec[member] for member in members]
-            for row, member in enumerate(members):
-                made.place[member] = (len(made.groups), row)
-            made.groups.append(self.renderer.make_group([car for car, _ in members], specs))
-        return made
 
     def _world_key(self, car: int) -> int:
         return int(self.world_key[car // self.spec.cars_per_world])

@@ -1,0 +1,1 @@
+"""Rules of races: no pictures, no IO."""
