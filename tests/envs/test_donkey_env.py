@@ -87,6 +87,17 @@ def test_a_seeded_episode_is_repeatable_bit_for_bit(env):
     other.close()
 
 
+def test_an_episode_begins_where_it_is_told(env):
+    assert abs(env.reset(seed=0)[1]["cte"]) < 0.5
+    info = env.reset(seed=0, options={"s": 5.0, "offset": 0.25, "yaw": 0.1})[1]
+    assert info["cte"] == pytest.approx(-2.0, abs=0.1)
+    for _ in range(5):
+        info = env.step([0.0, 0.0])[4]
+    assert info["speed"] < 0.05
+    with pytest.raises(SpecError, match="option of reset"):
+        env.reset(options={"speed": 1.0})
+
+
 def test_observations_are_copies(env):
     first, _ = env.reset()
     before = first.copy()

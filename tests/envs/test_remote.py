@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from donkeysim.core.errors import DonkeySimError, SceneError, SimulatorError
+from donkeysim.core.errors import DonkeySimError, SceneError, SimulatorError, SpecError
 from donkeysim.envs import remote
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.server_lines import LineSplitter, read_line, read_telemetry
@@ -39,6 +39,12 @@ def make_lasting_env():
     yield make
     for env in envs:
         env.close()
+
+
+def test_a_server_s_car_begins_where_the_server_puts_it(server, make_lasting_env):
+    env = make_lasting_env(server.port)
+    with pytest.raises(SpecError, match="on its own start"):
+        env.reset(options={"s": 3.0})
 
 
 def test_the_original_is_driven_and_never_told_to_step(server, make_lasting_env):

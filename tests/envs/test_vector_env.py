@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from batches import assert_same, assert_same_info, draw_actions, list_arrays
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 
@@ -14,42 +15,6 @@ SETTINGS = {"observe": ("grey", "vector"), "stack": 2, "time_limit": 1.5, "throt
 
 def make(count=3, **options):
     return TrackVectorEnv(count, **{"observe": "vector", "threads": 1, **options})
-
-
-def draw_actions(steps, count, seed=0):
-    """Return actions that leave the road now and then."""
-    rng = np.random.default_rng(seed)
-    steer = np.repeat(rng.uniform(-1.0, 1.0, (steps // 10 + 1, count)), 10, axis=0)[:steps]
-    return np.stack([steer, rng.uniform(0.0, 1.0, (steps, count))], axis=2).astype(np.float32)
-
-
-def assert_same(ours, theirs):
-    """Compare observations: arrays, or dicts of them."""
-    if isinstance(theirs, dict):
-        assert set(ours) == set(theirs)
-        for name in theirs:
-            assert_same(ours[name], theirs[name])
-    elif theirs is not None:
-        assert np.array_equal(ours, theirs)
-        assert ours.dtype == theirs.dtype
-
-
-def assert_same_info(ours, theirs):
-    """Compare what the masks say is told."""
-    assert set(ours) == set(theirs)
-    for name, mask in theirs.items():
-        if not name.startswith("_"):
-            continue
-        assert np.array_equal(ours[name], mask), name
-        own, other = ours[name[1:]], theirs[name[1:]]
-        if name == "_final_info":
-            assert_same_info(own, other)
-            continue
-        for car in np.flatnonzero(mask):
-            if name == "_final_obs":
-                assert_same(own[car], other[car])
-            else:
-                assert np.array_equal(own[car], other[car]), name
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -151,15 +116,6 @@ def test_a_copy_is_nobody_else_s(observe, stack):
     assert all(np.array_equal(array, copy) for array, copy in zip(arrays, then, strict=True))
     for index, array in enumerate(arrays):
         assert not any(np.shares_memory(array, other) for other in arrays[index + 1 :] if other is not array)
-
-
-def list_arrays(thing):
-    """Return all arrays of numbers in lists and dicts."""
-    if isinstance(thing, dict):
-        thing = list(thing.values())
-    if isinstance(thing, (list, tuple)) or (isinstance(thing, np.ndarray) and thing.dtype == object):
-        return [array for part in thing for array in list_arrays(part)]
-    return [thing] if isinstance(thing, np.ndarray) else []
 
 
 @pytest.mark.parametrize("stack", [1, 3])

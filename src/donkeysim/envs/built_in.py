@@ -6,7 +6,9 @@ from donkeysim.core import frames
 from donkeysim.core.rng import hash_words
 from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
 from donkeysim.envs.conf import EnvConf
+from donkeysim.envs.fleet import Start
 from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.simulator import CompileReport, Simulator
 from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
 from donkeysim.wire import settings
@@ -44,37 +46,25 @@ class BuiltInCar:
         """Compile what driving needs (half a minute the first time, told to `report`) and put the car on its start."""
         self.simulator.compile(report)
         self.row = self.simulator.add_car()
-        self._configure()
+        configure_car(self.simulator, self.row, self._conf)
         self._beginning = self.simulator.snapshot()
 
-    def _configure(self) -> None:
-        """Dress the car and set its sensors, as a server does on the same messages."""
-        simulator, row = self.simulator, self.row
-        for message in self._conf.messages:
-            request = read_request(message).request
-            if isinstance(request, ConfigureCar):
-                simulator.configure_car(row, settings.change_body(simulator.get_body(row), request))
-            elif isinstance(request, ConfigureCamera):
-                is_second = isinstance(request, ConfigureSecondCamera)
-                camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
-                simulator.configure_camera(row, settings.change_camera(camera, request), is_second)
-            elif isinstance(request, ConfigureLidar):
-                lidar, _ = settings.change_lidar(LidarSpec(), request)
-                simulator.configure_lidar(row, lidar)
-
-    def begin_episode(self, seed: int | None = None) -> Moment:
+    def begin_episode(self, seed: int | None = None, start: Start | None = None) -> Moment:
         """Put everything back to how it began, the time too, and return what the car senses there.
 
         The same seed gives the same episode, bit for bit.
 
         Args:
             seed: Of every random number from now on; None: go on with new ones.
+            start: Where on the path; None: on the grid.
         """
         if seed is not None:
             self._seed, self._episode = seed, 0
         self.simulator.restore(self._beginning)
         self.simulator.seed_world(0, int(hash_words(self._seed, self._episode, 0, 0)) & 0x7FFFFFFFFFFFFFFF)
         self._episode += 1
+        if start is not None:
+            place_on_path(self.simulator, self.row, start.along, start.offset, start.yaw)
         self._forget_laps()
         return self.observe()
 
@@ -147,3 +137,18 @@ class BuiltInCar:
     def close(self) -> None:
         """Stop the simulator's threads."""
         self.simulator.close()
+
+
+def configure_car(simulator: Simulator, row: int, conf: EnvConf) -> None:
+    """Dress a car and set its sensors, as a server does on the same messages."""
+    for message in conf.messages:
+        request = read_request(message).request
+        if isinstance(request, ConfigureCar):
+            simulator.configure_car(row, settings.change_body(simulator.get_body(row), request))
+        elif isinstance(request, ConfigureCamera):
+            is_second = isinstance(request, ConfigureSecondCamera)
+            camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
+            simulator.configure_camera(row, settings.change_camera(camera, request), is_second)
+        elif isinstance(request, ConfigureLidar):
+            lidar, _ = settings.change_lidar(LidarSpec(), request)
+            simulator.configure_lidar(row, lidar)

@@ -18,10 +18,12 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, read_conf
+from donkeysim.envs.fleet import read_start
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.moment import Moment
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
+from donkeysim.envs.window import Window, check_render_mode
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.telemetry import Telemetry
 
@@ -48,7 +50,7 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
-        "render_modes": ["rgb_array"],
+        "render_modes": ["rgb_array", "human"],
         "render_fps": 20,
     }
 
@@ -60,15 +62,16 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
         Args:
             scene: Name of the track.
             conf: See docs/envs/donkey_env.md.
-            render_mode: "rgb_array": `render` returns a view from behind the car, 640x360; None: nothing.
+            render_mode: "rgb_array": `render` returns a view from behind the car, 640x360; "human": a window shows it
+                after every step, in real time; None: nothing.
 
         Raises:
-            SpecError: `conf` is not possible.
+            SpecError: `conf` is not possible, or there is no display for a window.
             SceneError: There is no such scene here, or the server runs another one.
             SimulatorError: There is no such simulator.
         """
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise SpecError(f"render_mode is {render_mode!r}; it takes 'rgb_array' or None.")
+        check_render_mode(render_mode)
+        self._window = Window() if render_mode == "human" else None
         self.conf = read_conf(conf)
         self.render_mode = render_mode
         self._launched: LaunchedSimulator | None = None
@@ -118,14 +121,23 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
     ) -> tuple[ByteArray, dict[str, Any]]:
         """Put the car on its start; with a seed the episode is repeatable bit for bit (in this process).
 
+        Args:
+            seed: Of all that is random from now on; None goes on with new random numbers.
+            options: `s`, `offset` [m] and `yaw` [rad]: where on the path to begin, in this process only.
+
         Raises:
-            SpecError: There are options; none is known.
+            SpecError: The options are not possible.
         """
-        if options:
-            raise SpecError(f"reset takes no options here, but was given {sorted(options)}.")
+        start = read_start(options)
         super().reset(seed=seed)
         self._is_over = False
-        self._moment = self._car.begin_episode(seed)
+        if isinstance(self._car, BuiltInCar):
+            self._moment = self._car.begin_episode(seed, start)
+        elif start is None:
+            self._moment = self._car.begin_episode(seed)
+        else:
+            raise SpecError("a simulator elsewhere puts its cars on its own start; leave the options of reset out.")
+        self._show()
         return self._observe(), make_info(self._moment, self.conf.lidar)
 
     def step(self, action: Sequence[float] | Float32Array) -> tuple[ByteArray, float, bool, bool, dict[str, Any]]:
@@ -147,19 +159,27 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
             if self._is_over:
                 break
         self._moment = moment
+        self._show()
         reward = compute_reward(moment, self.conf.max_cte, self._is_over)
         return self._observe(), reward, self._is_over, False, make_info(moment, self.conf.lidar)
 
     def render(self) -> ByteArray | None:
         """Return a view from behind the car, shape [360, 640, 3]; what its camera sees when it is elsewhere."""
-        if self.render_mode is None:
-            return None
+        return self._draw() if self.render_mode == "rgb_array" else None
+
+    def _show(self) -> None:
+        if self._window is not None:
+            self._window.show(self._draw())
+
+    def _draw(self) -> ByteArray:
         if not isinstance(self._car, BuiltInCar):
             return self._require_moment().image
         return self._car.draw_chase_view(640, 360)
 
     def close(self) -> None:
         """Let go of the simulator, and end it if it was started for this environment."""
+        if self._window is not None:
+            self._window.close()
         self._car.close()
         if self._launched is not None:
             self._launched.stop()

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.frames import yaw_to_quaternion
 from donkeysim.core.rng import draw_uniform, hash_words
 from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, IntArray, LongArray
 from donkeysim.envs.step import Step
-from donkeysim.sim.placement import find_place
+from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.readings import PathReader, Readings
 from donkeysim.sim.simulator import CompileReport, Simulator
 from donkeysim.sim.snapshot import Snapshot
@@ -228,7 +227,7 @@ class Fleet:
                 if start is None and at_random:
                     start = self._draw_start(world, car)
                 if start is not None:
-                    self._place(car, start)
+                    place_on_path(simulator, car, start.along, start.offset, start.yaw)
         cars = self._list_cars(worlds)
         for array in self._counts:
             array[cars] = 0
@@ -255,13 +254,6 @@ class Fleet:
         along, offset, yaw = (draw_uniform(key, slot, 0, START_STREAM + stream) for stream in range(3))
         length = float(self._reader.read(self.simulator.state).path_length[car])
         return Start(along * length, (2.0 * offset - 1.0) * START_OFFSET, (2.0 * yaw - 1.0) * START_YAW)
-
-    def _place(self, car: int, start: Start) -> None:
-        (x, y, z), direction = find_place(self._paths[car], start.along)
-        x, y = x - start.offset * math.sin(direction), y + start.offset * math.cos(direction)
-        turn = yaw_to_quaternion(direction + start.yaw)
-        self.simulator.place_car(car, (x, y, z), turn)
-        self.simulator.control.brake[car] = 0.0
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -352,16 +344,23 @@ class Fleet:
         counts = tuple(array.copy() for array in self._counts)
         return FleetMoment(self.simulator.snapshot(), counts, tuple(self._seed), tuple(self._episode))
 
-    def restore(self, moment: FleetMoment) -> Step:
+    def restore(self, moment: FleetMoment, worlds: Sequence[int] | None = None) -> Step:
         """Go back to a moment of this fleet, or of one made alike, and return the step as it was then.
+
+        Args:
+            moment: Where to.
+            worlds: Only these; the others go on as they are.
 
         Raises:
             ShapeError: The moment is of a fleet with other numbers of worlds or cars.
         """
-        self.simulator.restore(moment.snapshot)
+        self.simulator.restore(moment.snapshot, worlds)
+        chosen = range(self.world_count) if worlds is None else worlds
+        cars = self._list_cars(chosen)
         for array, was in zip(self._counts, moment.counts, strict=True):
-            array[:] = was
-        self._seed, self._episode = list(moment.seed), list(moment.episode)
+            array[cars] = was[cars]
+        for world in chosen:
+            self._seed[world], self._episode[world] = moment.seed[world], moment.episode[world]
         return self._make_step(self._reader.read(self.simulator.state))
 
     def close(self) -> None:

@@ -34,6 +34,7 @@ TRACK_BY_ID = {
 """Our own family, `donkeysim/GeneratedTrack-v0` and so on, and its tracks."""
 
 ENTRY_POINT = "donkeysim.envs.donkey_env:DonkeyEnv"
+VECTOR_ENTRY_POINT = "donkeysim.envs.donkey_vector_env:DonkeyVectorEnv"
 
 _HOST = "gymnasium"
 
@@ -45,7 +46,8 @@ def register_ids() -> None:
     for name, scene in SCENE_BY_ID.items():
         for own in (name, f"donkeysim/{name}"):
             if own not in registry:
-                register(own, entry_point=ENTRY_POINT, kwargs={"scene": scene})
+                kwargs = {"scene": scene}
+                register(own, entry_point=ENTRY_POINT, vector_entry_point=VECTOR_ENTRY_POINT, kwargs=kwargs)
     for name, track in TRACK_BY_ID.items():
         if name not in registry:
             module = "donkeysim.envs.track_env"

@@ -19,6 +19,7 @@ from donkeysim.envs.observations import Observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.track_settings import check_count, read_settings
 from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, draw_chase_view, take_first
+from donkeysim.envs.window import Window, check_render_mode
 from donkeysim.world.state import HIT_NONE
 
 
@@ -77,27 +78,31 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
         fleet: Its simulator, with one world.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012  (Gymnasium's form)
+    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
+        "render_modes": ["rgb_array", "human"],
+        "render_fps": 20,
+    }
 
     def __init__(self, track: str = "generated_track", *, render_mode: str | None = None, **settings: Any) -> None:
         """Make the car.
 
         Args:
             track: Name of the track.
-            render_mode: "rgb_array": `render` returns a view from behind the car, 640x360; None: nothing.
+            render_mode: "rgb_array": `render` returns a view from behind the car, 640x360; "human": a window shows it
+                after every step, in real time; None: nothing.
             **settings: See `track_settings.TrackSettings`.
 
         Raises:
-            SpecError: Something asked for is not possible.
+            SpecError: Something asked for is not possible, or there is no display for a window.
             SceneError: There is no such track.
         """
+        check_render_mode(render_mode)
         for name in ("num_envs", "autoreset_mode", "copy", "threads"):
             if name in settings:
                 raise SpecError(f"{name} is for batches only; make one with gymnasium.make_vec.")
         self.render_mode = render_mode
-        self._batch = TrackVectorEnv(
-            1, track, threads=1, render_mode=render_mode, autoreset_mode=AutoresetMode.DISABLED, **settings
-        )
+        self._window = Window() if render_mode == "human" else None
+        self._batch = TrackVectorEnv(1, track, threads=1, autoreset_mode=AutoresetMode.DISABLED, **settings)
         self.fleet = self._batch.fleet
         self.observation_space = self._batch.single_observation_space
         self.action_space = self._batch.single_action_space
@@ -116,6 +121,7 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
         """
         super().reset(seed=seed)
         seen, info = self._batch.reset(seed=seed, options=options)
+        self._show()
         return _take_row(seen), take_first(info)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -128,16 +134,23 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
             SpecError: The action is not two finite numbers.
             gymnasium.error.ResetNeeded: No episode has begun, or it is over.
         """
-        seen, reward, terminated, truncated, info = self._batch.step(np.asarray(action)[None])
+        seen, reward, terminated, truncated, info = self._batch.step([action])
+        self._show()
         return _take_row(seen), float(reward[0]), bool(terminated[0]), bool(truncated[0]), take_first(info)
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return a view from behind the car, shape [360, 640, 3]."""
-        return None if self.render_mode is None else draw_chase_view(self.fleet, 0)
+        return draw_chase_view(self.fleet, 0) if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
-        """Stop the simulator's threads."""
+        """Stop the simulator's threads and close the window."""
         self._batch.close()
+        if self._window is not None:
+            self._window.close()
+
+    def _show(self) -> None:
+        if self._window is not None:
+            self._window.show(draw_chase_view(self.fleet, 0))
 
 
 def describe_step(step: Step) -> dict[str, NDArray[Any]]:

@@ -27,7 +27,7 @@ Describe = Callable[[Step], dict[str, NDArray[Any]]]
 
 @dataclass(frozen=True)
 class ActionRange:
-    """What actions mean: steering (+ = right) and throttle.
+    """What actions mean: steering (+ = right) and throttle; as they are, a third number is the brake, 0 to 1.
 
     Attributes:
         steer_limit: Greatest steering, 0 to 1.
@@ -48,8 +48,8 @@ class ActionRange:
         low, high = [-self.steer_limit, self.throttle_min], [self.steer_limit, self.throttle_max]
         return gymnasium.spaces.Box(np.array(low, np.float32), np.array(high, np.float32), dtype=np.float32)
 
-    def decode(self, actions: Any, car_count: int) -> tuple[FloatArray, FloatArray]:
-        """Return steer (+ = left) and throttle, -1 to 1, shape [car_count] each.
+    def decode(self, actions: Any, car_count: int) -> tuple[FloatArray, ...]:
+        """Return steer (+ = left) and throttle, -1 to 1, and the brake, 0 to 1, if given, shape [car_count] each.
 
         Raises:
             SpecError: There are not two finite numbers for each car.
@@ -58,7 +58,8 @@ class ActionRange:
             table = np.asarray(actions, np.float64)
         except (TypeError, ValueError):
             table = np.full(0, np.nan)
-        if table.shape != (car_count, 2) or not np.isfinite(table).all():
+        widths = (2,) if self.normalised else (2, 3)
+        if table.ndim != 2 or len(table) != car_count or table.shape[1] not in widths or not np.isfinite(table).all():
             raise SpecError(
                 f"the actions have shape {table.shape}, or are not finite; they take steering and throttle for each "
                 f"car, shape ({car_count}, 2)."
@@ -67,7 +68,8 @@ class ActionRange:
             table = np.clip(table, -1.0, 1.0)
             throttle = self.throttle_min + 0.5 * (table[:, 1] + 1.0) * (self.throttle_max - self.throttle_min)
             return -self.steer_limit * table[:, 0], throttle
-        return -np.clip(table[:, 0], -1.0, 1.0), np.clip(table[:, 1], -1.0, 1.0)
+        steer, throttle = -np.clip(table[:, 0], -1.0, 1.0), np.clip(table[:, 1], -1.0, 1.0)
+        return (steer, throttle, *np.clip(table[:, 2:].T, 0.0, 1.0))
 
 
 class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArray[Any]]):
@@ -175,8 +177,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         if self._mode is AutoresetMode.DISABLED and self._is_over.any():
             over = np.flatnonzero(self._is_over).tolist()
             raise gymnasium.error.ResetNeeded(f"the episodes {over} are over; reset them with options['reset_mask'].")
-        step = self.fleet.advance(*self._actions.decode(actions, self.num_envs))
-        reward, terminated, truncated = self._task.judge(step)
+        step, reward, terminated, truncated = self._drive(self._actions.decode(actions, self.num_envs))
         if self._mode is AutoresetMode.NEXT_STEP:
             return self._begin_those_over(step, reward, terminated, truncated)
         self._is_over = terminated | truncated
@@ -186,6 +187,11 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         else:
             info = self._make_info(step)
         return self._hand_out(seen), reward, terminated, truncated, info
+
+    def _drive(self, controls: tuple[FloatArray, ...]) -> tuple[Step, FloatArray, BoolArray, BoolArray]:
+        """Let a step pass and judge it."""
+        step = self.fleet.advance(*controls)
+        return (step, *self._task.judge(step))
 
     def _begin_those_over(
         self, step: Step, reward: FloatArray, terminated: BoolArray, truncated: BoolArray

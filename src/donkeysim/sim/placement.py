@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from donkeysim.core.frames import Vector
+from donkeysim.core.frames import Vector, yaw_to_quaternion
+from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Path
 
 
@@ -36,3 +37,19 @@ def find_along(path: Path, x: float, y: float) -> float:
     share = np.clip((away * step).sum(axis=1) / length**2, 0.0, 1.0)
     nearest = int(np.argmin(np.hypot(*(away - share[:, None] * step).T)))
     return float(length[:nearest].sum() + share[nearest] * length[nearest])
+
+
+def place_on_path(simulator: Simulator, car: int, along: float, offset: float, yaw: float) -> None:
+    """Put a car somewhere on its scene's path, at rest, its brake released.
+
+    Args:
+        simulator: Whose car it is.
+        car: Row of the car.
+        along: Length of the path from node 0 [m], as for `find_place`.
+        offset: From the path, + = left of it [m].
+        yaw: Against the direction of the path, + = left [rad].
+    """
+    (x, y, z), direction = find_place(simulator.get_scene(car).path, along)
+    position = (x - offset * math.sin(direction), y + offset * math.cos(direction), z)
+    simulator.place_car(car, position, yaw_to_quaternion(direction + yaw))
+    simulator.control.brake[car] = 0.0

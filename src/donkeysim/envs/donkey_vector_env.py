@@ -1,0 +1,152 @@
+"""The original's environments in batches: many `DonkeyEnv`s of one `conf`, stepped together in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from donkeysim.core.errors import SpecError
+from donkeysim.core.types import PHYSICS_STEP, BoolArray, FloatArray
+from donkeysim.envs.built_in import configure_car
+from donkeysim.envs.conf import EnvConf, read_conf
+from donkeysim.envs.fleet import Fleet, FleetMoment
+from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.envs.observations import Observer
+from donkeysim.envs.rules import make_info
+from donkeysim.envs.step import Step
+from donkeysim.envs.tasks import make_original_end, make_original_reward, make_task
+from donkeysim.envs.track_settings import check_count
+from donkeysim.envs.vector_env import ActionRange, FleetVectorEnv, choose_threads
+from donkeysim.sim.observe import name_hit
+from donkeysim.world.specs import LidarSpec
+
+
+class DonkeyVectorEnv(FleetVectorEnv):
+    """Many cars, each alone on the same track.
+
+    Attributes:
+        conf: As checked.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        scene: str = "generated_track",
+        conf: Mapping[str, object] | None = None,
+        *,
+        threads: int | None = None,
+        copy: bool = True,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+    ) -> None:
+        """Make the cars; the first time on a machine their kernels are compiled, which takes half a minute.
+
+        Args:
+            num_envs: Cars.
+            scene: Name of the track.
+            conf: See docs/envs/donkey_env.md, but for `host`, `port` and `exe_path`.
+            threads: None: one per core.
+            copy: False: observations are valid until the next but one step.
+            autoreset_mode: One of Gymnasium's three.
+            render_mode: "rgb_array" or None.
+
+        Raises:
+            SpecError: Something asked for is not possible.
+            SceneError: There is no such scene here.
+        """
+        self.conf = read_conf(conf)
+        if self.conf.is_remote:
+            raise SpecError(
+                "conf names a simulator elsewhere (host, port or exe_path), but a batch drives in this process; leave "
+                "these keys out, or make single environments with vectorization_mode='sync'."
+            )
+        check_count("num_envs", num_envs)
+        fleet = Fleet([scene], num_envs, worker_count=choose_threads(threads, num_envs))
+        fleet.open(None)
+        for car in range(num_envs):
+            configure_car(fleet.simulator, car, self.conf)
+        self._informer = _Informer(fleet, self.conf)
+        limits = (self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max)
+        max_cte = self.conf.max_cte
+        super().__init__(
+            fleet,
+            make_task(make_original_reward(max_cte), [make_original_end(max_cte)]),
+            _make_observer(fleet, self.conf),
+            ActionRange(*limits),
+            self._informer.describe,
+            autoreset_mode=autoreset_mode,
+            copy=copy,
+            render_mode=render_mode,
+        )
+
+    def _drive(self, controls: tuple[FloatArray, ...]) -> tuple[Step, FloatArray, BoolArray, BoolArray]:
+        """Let `frame_skip` twentieths of a second pass; cars whose episode ends on the way stay as they are then."""
+        over: BoolArray = np.zeros(self.num_envs, bool)
+        reward = np.zeros(self.num_envs)
+        held: list[tuple[FleetMoment, list[int]]] = []
+        for turn in range(self.conf.frame_skip):
+            step = self.fleet.advance(*controls)
+            self._informer.note_crossings(~over)
+            fresh, ended, truncated = self._task.judge(step)
+            reward = np.where(over, reward, fresh)
+            ended &= ~over
+            if ended.any() and turn + 1 < self.conf.frame_skip:
+                held.append((self.fleet.snapshot(), np.flatnonzero(ended).tolist()))
+            over |= ended
+        for moment, worlds in held:
+            step = self.fleet.restore(moment, worlds)
+        return step, reward, over, truncated
+
+
+def _make_observer(fleet: Fleet, conf: EnvConf) -> Observer:
+    camera = fleet.simulator.get_camera(0)
+    if camera is None:
+        raise AssertionError("read_conf always asks for a camera")
+    return Observer(fleet, "grey" if conf.cam_resolution[2] == 1 else "camera", camera, LidarSpec(), 1)
+
+
+class _Informer:
+    """Tells of every car what `DonkeyEnv` tells of one."""
+
+    def __init__(self, fleet: Fleet, conf: EnvConf) -> None:
+        self._simulator, self._conf = fleet.simulator, conf
+        cars = range(self._simulator.car_count)
+        self._laps = [LapClock() for _ in cars]
+        self._crossing_step = np.full(len(cars), -1, np.int64)
+        second = self._simulator.get_camera(0, second=True)
+        self._second = second and self._simulator.renderer.make_group(cars, [second] * len(cars))
+
+    def note_crossings(self, who: BoolArray) -> None:
+        """Run the lap clocks of these cars."""
+        state = self._simulator.state
+        for car in np.flatnonzero((state.crossing_step > self._crossing_step) & who).tolist():
+            crossed = int(state.crossing_step[car])
+            self._crossing_step[car] = crossed
+            self._laps[car].note_crossing(int(state.crossing_line[car]), crossed * PHYSICS_STEP)
+
+    def describe(self, step: Step) -> dict[str, NDArray[Any]]:
+        """Return `info` of every car by key."""
+        for car in np.flatnonzero(step.time == 0.0).tolist():
+            self._laps[car].begin_anew()
+            self._crossing_step[car] = self._simulator.state.crossing_step[car]
+        if self._second:
+            self._simulator.renderer.render_group(self._second, self._simulator.state)
+        told = [make_info(self._sense(step, car), self._conf.lidar) for car in range(len(self._laps))]
+        return {name: _stack([info[name] for info in told]) for name in told[0]}
+
+    def _sense(self, step: Step, car: int) -> Moment:
+        simulator = self._simulator
+        telemetry = simulator.observe_telemetry(car)
+        telemetry.hit = name_hit(int(step.hit[car]), simulator.get_scene(car), {}, car)
+        picture = np.zeros((0, 0, 0), np.uint8)  # observations are the observer's
+        second = self._second.frame.colour[car] if self._second else None
+        return Moment(telemetry, picture, second, simulator.scan_lidar(car), self._laps[car].lap_times)
+
+
+def _stack(values: list[Any]) -> NDArray[Any]:
+    """Return one array of all cars' values; texts as objects, as Gymnasium's own batches have them."""
+    return np.array(values, object) if isinstance(values[0], str) else np.array(values)
