@@ -1,0 +1,32 @@
+"""The examples run as they are written, with a tiny budget."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(name, *options):
+    command = [sys.executable, str(EXAMPLES / name), *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+
+
+def test_the_lidar_follower_drives_a_lap_between_the_hedges():
+    ended = run("lidar_follower.py", "--laps", "1")
+    assert ended.returncode == 0, ended.stderr
+    assert re.fullmatch(r"1 of 1 laps, the last one in \d\d\.\d s; no fault\n", ended.stdout)
+
+
+def test_the_one_file_of_policy_optimisation_learns_a_little_and_shows_it(tmp_path):
+    kept = str(tmp_path / "pilot.pt")
+    learned = run("torch_ppo.py", "--steps", "12288", "--laps", "1", "--out", kept)
+    assert learned.returncode in (0, 1), learned.stderr
+    speeds = [float(speed) for speed in re.findall(r"reward per step (-?[\d.]+)", learned.stdout)]
+    assert len(speeds) == 3
+    assert speeds[-1] > speeds[0]
+    again = run("torch_ppo.py", "--laps", "1", "--drive", kept)
+    assert again.stdout == learned.stdout.splitlines(keepends=True)[-1]
