@@ -77,7 +77,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
 
     Attributes:
         fleet: Whose cars they are.
-        step_count: Calls of `step` so far.
+        copies: Whether observations are the caller's own.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._task, self._observer, self._actions, self._describe = task, observer, actions, describe
         self._mode = AutoresetMode(autoreset_mode)
-        self._copy = copy
+        self.copies = copy
         self._at_random = starts_at_random
         self._is_over: BoolArray = np.zeros(self.num_envs, bool)
         self._is_seeded: BoolArray = np.zeros(self.num_envs, bool)
@@ -262,7 +262,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         return info
 
     def _hand_out(self, seen: Observation) -> Observation:
-        return copy_observation(seen) if self._copy else seen
+        return copy_observation(seen) if self.copies else seen
 
 
 def _make_mask(worlds: Sequence[int], count: int) -> BoolArray:
