@@ -128,9 +128,7 @@ class DonkeyVecEnv(VecEnv):
         result = getattr(self.batch, method_name)(*method_args, **method_kwargs)
         return [result for _ in self._get_indices(indices)]
 
-    def env_is_wrapped(
-        self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
-    ) -> list[bool]:
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
         """Say that episodes tell their sums and lengths, as a `Monitor` does; there is no other wrapper."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
@@ -153,11 +151,10 @@ def make_sb3_vec_env(
     for name in ("copy", "autoreset_mode"):
         if name in settings:
             raise SpecError(f"{name} is what Stable-Baselines3 needs already; leave it out.")
-    batch = gymnasium.make_vec(
-        env_id, num_envs, "vector_entry_point", autoreset_mode=AutoresetMode.SAME_STEP, **settings
-    )
-    if not isinstance(batch, FleetVectorEnv):
+    if not str(gymnasium.spec(env_id).vector_entry_point).startswith("donkeysim."):
         raise SpecError(f"{env_id} is none of this simulator's environments; take 'donkeysim/GeneratedTrack-v0'.")
+    mode = AutoresetMode.SAME_STEP
+    batch: Any = gymnasium.make_vec(env_id, num_envs, "vector_entry_point", autoreset_mode=mode, **settings)
     env = DonkeyVecEnv(batch)
     if seed is not None:
         env.seed(seed)
