@@ -1,0 +1,79 @@
+"""Environments work in processes of their own, forked and spawned, also after this one has stepped some in threads."""
+
+import functools
+import multiprocessing
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+
+import donkeysim  # noqa: F401  (registers the ids)
+from batches import assert_same, draw_actions
+from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
+
+CONTEXTS = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
+MAKERS = [
+    functools.partial(
+        gymnasium.make, "donkeysim:donkeysim/GeneratedTrack-v0", observe=("grey", "vector"), time_limit=0.5
+    ),
+    functools.partial(TrackEnv, "flat", observe=("grey", "vector"), time_limit=0.5),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def batch():
+    """A batch of this process, whose threads run."""
+    batch = TrackVectorEnv(4, threads=2)
+    batch.reset(seed=0)
+    for actions in draw_actions(3, 4):
+        batch.step(actions)
+    yield batch
+    batch.step(np.zeros((4, 2)))
+    batch.close()
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_gymnasium_s_batch_of_processes_is_as_one_in_this_process(context):
+    apart, here = AsyncVectorEnv(MAKERS, context=context), SyncVectorEnv(MAKERS)
+    try:
+        assert_same(apart.reset(seed=1)[0], here.reset(seed=1)[0])
+        for actions in draw_actions(25, 2):
+            for own, other in zip(apart.step(actions)[:4], here.step(actions)[:4], strict=True):
+                assert_same(own, other)
+    finally:
+        apart.close()
+        here.close()
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_stable_baselines_batch_of_processes_is_as_one_in_this_process(context):
+    apart, here = SubprocVecEnv(MAKERS, start_method=context), DummyVecEnv(MAKERS)
+    try:
+        for env in (apart, here):
+            env.seed(1)
+        assert_same(dict(apart.reset()), dict(here.reset()))
+        for actions in draw_actions(25, 2):
+            (seen, *own, _), (expected, *other, _) = apart.step(actions), here.step(actions)
+            assert_same(dict(seen), dict(expected))
+            for mine, theirs in zip(own, other, strict=True):
+                assert_same(mine, theirs)
+    finally:
+        apart.close()
+        here.close()
+
+
+@pytest.mark.skipif("fork" not in CONTEXTS, reason="this system does not fork")
+def test_a_batch_goes_on_in_a_forked_child(batch):
+    queue = multiprocessing.get_context("fork").Queue()
+
+    def go_on():
+        queue.put(batch.step(np.full((4, 2), 0.5))[1])
+
+    child = multiprocessing.get_context("fork").Process(target=go_on)
+    child.start()
+    theirs = queue.get(timeout=30)
+    child.join(30)
+    assert child.exitcode == 0
+    assert np.array_equal(theirs, batch.step(np.full((4, 2), 0.5))[1])
