@@ -8,6 +8,7 @@ from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.fleet import Start
 from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.simulator import CompileReport, Simulator
 from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
@@ -34,7 +35,7 @@ class BuiltInCar:
         Raises:
             SceneError: There is no such scene.
         """
-        self.simulator = Simulator(WorldSpec(scene=SceneSpec(scene), seed=seed))
+        self.simulator = open_simulator(WorldSpec(scene=SceneSpec(scene), seed=seed), log=conf.action_log)
         self.row = 0
         self._conf = conf
         self._seed = seed

@@ -31,6 +31,7 @@ ENV_KEYS = (
     "steer_limit",
     "throttle_min",
     "throttle_max",
+    "action_log",
 )
 CAMERA_DEFAULTS = dict.fromkeys(
     (
@@ -82,6 +83,7 @@ class EnvConf:
         host: Of a server; None: in this process, unless `port` is given.
         port: Of a server.
         exe_path: Program to start that takes `--port`; None: none.
+        action_log: File to record all that happens in, for `donkey replay`; None: none.
         messages: Configure car, cameras and lidar, in this order.
         lidar: The lidar's keys with numbers [degree, U]; empty when it is off.
     """
@@ -96,6 +98,7 @@ class EnvConf:
     host: str | None = None
     port: int | None = None
     exe_path: str | None = None
+    action_log: str | None = None
     messages: tuple[Message, ...] = ()
     lidar: Mapping[str, float] = field(default_factory=dict)
 
@@ -127,6 +130,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         host=None if given.get("host") is None else str(given["host"]),
         port=None if given.get("port") is None else _read_whole(given, "port", 9091, 1, 65535),
         exe_path=_read_path(given),
+        action_log=_read_log(given),
         messages=_make_messages(given, resolution),
         lidar=_read_lidar(given),
         **_read_limits(given),
@@ -186,6 +190,16 @@ def _read_path(given: Mapping[str, Any]) -> str | None:
     """Return the program to start; None for none, which the original writes as "remote"."""
     path = given.get("exe_path")
     return None if path is None or str(path) == "remote" else str(path)
+
+
+def _read_log(given: Mapping[str, Any]) -> str | None:
+    """Return where to keep the action log; None for none."""
+    log = given.get("action_log")
+    if log is None:
+        return None
+    if given.get("host") is not None or given.get("port") is not None or _read_path(given) is not None:
+        raise SpecError("action_log records a simulator in this process only; leave out host, port and exe_path.")
+    return str(log)
 
 
 def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:

@@ -65,7 +65,7 @@ class DonkeyVectorEnv(FleetVectorEnv):
                 "these keys out, or make single environments with vectorization_mode='sync'."
             )
         check_count("num_envs", num_envs)
-        fleet = Fleet([scene], num_envs, worker_count=choose_threads(threads, num_envs))
+        fleet = Fleet([scene], num_envs, worker_count=choose_threads(threads, num_envs), log=self.conf.action_log)
         fleet.open(None)
         for car in range(num_envs):
             configure_car(fleet.simulator, car, self.conf)

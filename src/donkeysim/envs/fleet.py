@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniform, hash_words
 from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, IntArray, LongArray
 from donkeysim.envs.step import Step
+from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.readings import PathReader, Readings
-from donkeysim.sim.simulator import CompileReport, Simulator
+from donkeysim.sim.simulator import CompileReport
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE
@@ -123,6 +125,7 @@ class Fleet:
         frame_skip: int = 1,
         look_ahead: Sequence[float] = (),
         folders: tuple[str, ...] = (),
+        log: str | Path | None = None,
     ) -> None:
         """Build the tracks, quickly; cars are put on them by `open`.
 
@@ -134,6 +137,7 @@ class Fleet:
             frame_skip: Twentieths of a simulated second in one step.
             look_ahead: Distances for `Step.ahead`, rising [m].
             folders: Further folders to look for track files.
+            log: File to record all that happens in, for `donkey replay`; None: none.
 
         Raises:
             SceneError: There is no such track.
@@ -143,7 +147,7 @@ class Fleet:
             raise SpecError("no track was given; name at least one.")
         first, *more = (SceneSpec(name, folders) for name in tracks[:world_count] or tracks[:1])
         spec = WorldSpec(first, world_count=world_count, cars_per_world=cars_per_world, more_scenes=tuple(more))
-        self.simulator = Simulator(spec, worker_count=worker_count)
+        self.simulator = open_simulator(spec, worker_count=worker_count, log=log)
         self.world_count, self.cars_per_world = world_count, cars_per_world
         self._frame_skip = frame_skip
         self._reader = PathReader(self.simulator.scenes, self.simulator.world_scene, cars_per_world, look_ahead)

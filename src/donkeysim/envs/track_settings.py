@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class TrackSettings:
         frame_skip: Twentieths of a simulated second in one step.
         starts_at_random: Episodes begin somewhere on the road, a little askew; else on the grid.
         folders: Further folders to look for track files.
+        log: File to record all that happens in, for `donkey replay`; None: none.
     """
 
     reward: str | Reward = "progress"
@@ -53,6 +55,7 @@ class TrackSettings:
     frame_skip: int = 1
     starts_at_random: bool = True
     folders: tuple[str, ...] = ()
+    log: str | Path | None = None
 
     def __post_init__(self) -> None:
         for name in ("stack", "frame_skip"):
@@ -86,6 +89,7 @@ class TrackSettings:
             frame_skip=self.frame_skip,
             look_ahead=LOOK_AHEAD if "vector" in check_observe(self.observe) else (),
             folders=self.folders,
+            log=self.log,
         )
 
     def make_observer(self, fleet: Fleet) -> Observer:

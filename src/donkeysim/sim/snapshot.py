@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import LongArray
-from donkeysim.world.state import Control, State
+from donkeysim.world.state import Control, State, make_control, make_state
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,20 @@ def write_moment(
         rows = len(source) // len(world_key)
         for world in worlds:
             target[world * rows : (world + 1) * rows] = source[world * rows : (world + 1) * rows]
+
+
+def make_snapshot(world_count: int, cars_per_world: int, props_per_world: int) -> Snapshot:
+    """Return a snapshot of a simulator without cars."""
+    car_count = world_count * cars_per_world
+    state, control = make_state(world_count, cars_per_world, props_per_world), make_control(car_count)
+    return Snapshot(state, control, np.zeros(world_count, np.int64), np.zeros(car_count, np.int64))
+
+
+def list_arrays(snapshot: Snapshot) -> dict[str, NDArray[Any]]:
+    """Return all arrays of a snapshot by name, always in the same order."""
+    arrays: dict[str, NDArray[Any]] = {f"state.{name}": getattr(snapshot.state, name) for name in State._fields}
+    arrays |= {f"control.{name}": getattr(snapshot.control, name) for name in Control._fields}
+    return arrays | {"world_key": snapshot.world_key, "frame_count": snapshot.frame_count}
 
 
 def hash_state(state: State) -> str:

@@ -1,0 +1,57 @@
+"""With what something was simulated: only with the very same is it the same again, bit for bit."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import llvmlite.binding
+import numba
+import numpy as np
+
+from donkeysim import __version__
+from donkeysim.core.kernel import CACHE_FOLDER
+from donkeysim.world.scene import Scene
+
+
+def describe_origin(scenes: Sequence[Scene]) -> dict[str, str]:
+    """Return versions, machine and checksums of the tracks, by name."""
+    return {
+        "donkeysim": __version__,
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "Numba": numba.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": str(llvmlite.binding.get_host_cpu_name()),
+        "kernels": CACHE_FOLDER.name,
+        **{f"track {scene.name}": f"{_sum_up(_list_solid(scene)):08x}" for scene in scenes},
+    }
+
+
+def list_differences(there: Mapping[str, str], here: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is not the same, in words."""
+    names = dict.fromkeys((*there, *here))
+    return tuple(
+        f"{name} {there.get(name, 'none')} there, {here.get(name, 'none')} here"
+        for name in names
+        if there.get(name) != here.get(name)
+    )
+
+
+def _list_solid(scene: Scene) -> tuple[Any, ...]:
+    """Return what cars drive on, run into and are measured against."""
+    return (scene.path, scene.ground, scene.colliders, scene.props, scene.start)
+
+
+def _sum_up(value: Any, checksum: int = 0) -> int:
+    """Return a checksum of all numbers in nested dataclasses and tuples."""
+    if dataclasses.is_dataclass(value):
+        value = tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+    if isinstance(value, tuple):
+        for part in value:
+            checksum = _sum_up(part, checksum)
+        return checksum
+    return zlib.crc32(np.ascontiguousarray(value).tobytes(), checksum)
