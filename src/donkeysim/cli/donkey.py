@@ -31,6 +31,7 @@ COMMANDS = {
     "makemovie": "make a film of a tub",
     "cnnactivations": "draw what a pilot's layers see in a picture",
     "createjs": "describe a joystick that is not known yet",
+    "replay": "do again what an action log tells, check that the same comes of it, make a film of it",
     "doctor": "look for what could keep donkeysim from working here",
     "sim": "start the simulator, or install a launcher where the original's would lie",
 }

@@ -262,7 +262,9 @@ class LogReader:
         path: Of the file.
         head: What was simulated.
         size: Of the file [bytes].
-        broken: How the log ends if not in order, a sentence; "" as long as nothing is wrong.
+        position: How much of it has been read [bytes].
+        broken: How the log ends if not in order, a clause; "" as long as nothing is wrong.
+        is_damaged: Whether it holds what nobody has written; else it only ends early.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -272,25 +274,23 @@ class LogReader:
             SpecError: There is no such file, it is no action log, or is of a newer format.
         """
         self.path = Path(path).expanduser()
-        self.broken = ""
+        self.broken, self.is_damaged = "", False
         try:
-            self._file = self.path.open("rb")
+            with self.path.open("rb") as file:
+                self.size = os.fstat(file.fileno()).st_size
+                self.head = self._read_head(file)
+                self.position = file.tell()
         except OSError as error:
             raise SpecError(f"the action log {self.path} cannot be read: {error.strerror or error}.") from error
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._file.close)
-            self.size = os.fstat(self._file.fileno()).st_size
-            self.head = self._read_head()
-            stack.pop_all()
 
-    def _read_head(self) -> Head:
-        prefix = self._file.read(_PREFIX.size)
+    def _read_head(self, file: IO[bytes]) -> Head:
+        prefix = file.read(_PREFIX.size)
         if len(prefix) < _PREFIX.size or not prefix.startswith(MAGIC):
             raise SpecError(f"{self.path} is no action log.")
         version = _PREFIX.unpack(prefix)[1]
         if version > FORMAT:
             raise SpecError(f"{self.path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
-        content = self._read_block()
+        content = self._read_block(file)
         if content is None:
             raise SpecError(f"{self.path} holds nothing to replay: {self.broken or 'it is empty'}.")
         try:
@@ -298,31 +298,28 @@ class LogReader:
         except ValueError as error:
             raise SpecError(f"{self.path} is no action log: {error}.") from error
 
-    @property
-    def position(self) -> int:
-        """How much of the file has been read [bytes]."""
-        return self.size if self._file.closed else self._file.tell()
-
     def read_events(self) -> Iterator[Event]:
         """Yield the events in order, up to the end or to where the log breaks off (see `broken`)."""
         decoder = msgspec.msgpack.Decoder(list[Event])
-        with self._file:
-            while (content := self._read_block()) is not None:
+        with self.path.open("rb") as file:
+            file.seek(self.position)
+            while (content := self._read_block(file)) is not None:
                 try:
                     events = decoder.decode(content)
                 except ValueError as error:
-                    self.broken = f"the log is damaged near byte {self._file.tell()} ({error})"
+                    self.broken, self.is_damaged = f"the log is damaged near byte {self.position} ({error})", True
                     return
+                self.position = file.tell()
                 for event in events:
                     yield event
                     if isinstance(event, Closed):
                         return
-        self.broken = self.broken or "the log was not closed: whatever was simulating was killed"
+        self.broken = self.broken or "the log was not closed, as when a program is killed"
 
-    def _read_block(self) -> bytes | None:
+    def _read_block(self, file: IO[bytes]) -> bytes | None:
         """Return the content of the next block; None at the end, or where the file breaks off or is damaged."""
-        position = self._file.tell()
-        head = self._file.read(_BLOCK.size)
+        position = file.tell()
+        head = file.read(_BLOCK.size)
         if not head:
             return None
         if len(head) < _BLOCK.size:
@@ -330,19 +327,19 @@ class LogReader:
             return None
         length, checksum, own = _BLOCK.unpack(head)
         if zlib.crc32(head[:8]) != own:
-            self.broken = f"the log is damaged at byte {position}"
+            self.broken, self.is_damaged = f"the log is damaged at byte {position}", True
             return None
-        content = self._file.read(length)
+        content = file.read(length)
         if len(content) < length:
             self.broken = f"the log breaks off at byte {position}"
             return None
         if zlib.crc32(content) != checksum:
-            self.broken = f"the log is damaged between the bytes {position} and {self._file.tell()}"
+            self.broken, self.is_damaged = f"the log is damaged between the bytes {position} and {file.tell()}", True
             return None
         try:
             return zlib.decompress(content)
         except zlib.error:
-            self.broken = f"the log is damaged between the bytes {position} and {self._file.tell()}"
+            self.broken, self.is_damaged = f"the log is damaged between the bytes {position} and {file.tell()}", True
             return None
 
 

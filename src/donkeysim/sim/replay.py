@@ -27,7 +27,8 @@ class Replay:
         step_count: Calls of `Simulator.step` so far.
         physics_count: Physics steps so far.
         deviation: First step whose state is another one than it was, counted from 1; None while all is the same.
-        broken: How the log ends if not in order, a sentence; "" else.
+        broken: How the log ends if not in order, a clause; "" else.
+        is_damaged: Whether it holds what nobody has written, or what cannot be done.
     """
 
     def __init__(self, path: str | Path, worker_count: int = 1) -> None:
@@ -42,7 +43,7 @@ class Replay:
         self.differences = list_differences(self._reader.head.origin, describe_origin(self.simulator.scenes))
         self.step_count = self.physics_count = 0
         self.deviation: int | None = None
-        self.broken = ""
+        self.broken, self.is_damaged = "", False
         self._moments: list[Snapshot] = []
 
     @property
@@ -65,6 +66,7 @@ class Replay:
             try:
                 self._apply(event)
             except (DonkeySimError, ValueError, IndexError, KeyError, TypeError) as error:
+                self.is_damaged = True
                 self.broken = f"after {self.time:.2f} s the log tells what cannot be done here: {error}"
                 return
             if isinstance(event, log.Stepped):
@@ -75,7 +77,7 @@ class Replay:
                 yield event.count
         if report is not None:
             report(size, size)
-        self.broken = self._reader.broken
+        self.broken, self.is_damaged = self._reader.broken, self._reader.is_damaged
 
     @singledispatchmethod
     def _apply(self, event: Any) -> None:

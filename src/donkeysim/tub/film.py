@@ -80,7 +80,7 @@ def make_film(
             f"no film from record {start} to {end} at scale {options.scale} and {rate} pictures per second: the tub "
             f"{tub.path} has {len(tub)} records; start must lie before end, scale and rate be at least 1."
         )
-    count = _write_film(path, rate, _draw_frames(islice(tub, start, last), options, last - start, report))
+    count = write_film(path, rate, _draw_frames(islice(tub, start, last), options, last - start, report))
     if not count:
         path.unlink(missing_ok=True)
         raise TubError(f"none of the {last - start} records has a picture that can be read; there is nothing to film.")
@@ -142,8 +142,18 @@ def _draw_command(image: Image.Image, angle: float, throttle: float, colour: tup
     pen.ellipse(ends, outline=colour, fill=None if throttle < 0 else colour, width=max(1, round(unit)))
 
 
-def _write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> int:
-    """Write the frames and return how many they were."""
+def write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> int:
+    """Write pictures, shape [height, width, 3] with even sides, as a film and return how many they were.
+
+    Args:
+        path: The film, for example an `.mp4`.
+        rate: Pictures per second.
+        frames: They take the size of the first one.
+
+    Raises:
+        TubError: The file cannot be written.
+        DonkeySimError: PyAV is not installed.
+    """
     count = 0
     try:
         import av

@@ -1,0 +1,103 @@
+"""Snapshots: what follows one is always the same, from memory and from a file; a file that is none is told."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import DonkeySimError, ShapeError, SpecError
+from donkeysim.sim.simulator import Simulator
+from donkeysim.sim.snapshot import hash_state
+from donkeysim.sim.snapshot_file import load_snapshot, save_snapshot
+from donkeysim.world.specs import LidarSpec, WorldSpec
+
+SPEC = WorldSpec(cars_per_world=3, world_count=2, seed=4)
+
+
+@pytest.fixture(scope="module")
+def place():
+    return Simulator(WorldSpec()).scene
+
+
+def make(place):
+    simulator = Simulator(SPEC, scene=place)
+    for world in (0, 0, 0, 1, 1, 1):
+        car = simulator.add_car(world)
+        simulator.configure_lidar(car, LidarSpec(sweep_increment=0.3))
+    return simulator
+
+
+def drive(simulator, steps):
+    """Drive into each other and into a cone; return everything that was sensed."""
+    told = []
+    cone = simulator.scene.props.position[0]
+    simulator.place_car(0, (cone[0] - 0.4, cone[1], 0.06), (1.0, 0.0, 0.0, 0.0))
+    for index in range(steps):
+        simulator.control.steer[:] = 0.4 * np.sin(0.05 * index * np.arange(1, 7))
+        simulator.control.throttle[:] = 0.2 + 0.05 * np.arange(6)
+        simulator.control.brake[:] = 0.0
+        simulator.step()
+        told += [repr((simulator.observe_telemetry(car), simulator.scan_lidar(car))) for car in (0, 4)]
+        if index % 7 == 0:
+            simulator.clear_hits()
+    return hash_state(simulator.state), told
+
+
+def test_five_hundred_steps_after_a_snapshot_are_the_same_again(place, tmp_path):
+    simulator = make(place)
+    drive(simulator, 20)
+    assert np.linalg.norm(simulator.state.prop_velocity) > 0.0
+    moment = simulator.snapshot()
+    path = save_snapshot(tmp_path / "moment.npz", simulator)
+    first = drive(simulator, 500)
+    simulator.restore(moment)
+    again = drive(simulator, 500)
+    assert again == first
+    stored = load_snapshot(path)
+    assert stored.spec == SPEC
+    other = make(place)
+    other.restore(stored.snapshot)
+    assert drive(other, 500) == first
+
+
+def test_a_snapshot_of_another_simulator_does_not_fit(place, tmp_path):
+    path = save_snapshot(tmp_path / "moment.npz", make(place))
+    with pytest.raises(ShapeError, match="same WorldSpec"):
+        Simulator(WorldSpec(), scene=place).restore(load_snapshot(path).snapshot)
+
+
+def test_a_file_that_is_none_is_told_in_a_sentence(place, tmp_path):
+    whole = save_snapshot(tmp_path / "moment.npz", make(place)).read_bytes()
+    path = tmp_path / "other.npz"
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1
+    np.savez(tmp_path / "arrays.npz", head=np.zeros(3))
+    pickled = tmp_path / "pickled.npz"
+    np.savez(pickled, head=np.array([{"a": 1}], object), allow_pickle=True)
+    contents = (b"", b"PK", b"{}", whole[: len(whole) // 2], whole[:-1], bytes(flipped), pickled.read_bytes())
+    for content in (*contents, (tmp_path / "arrays.npz").read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(SpecError, match="no snapshot") as caught:
+            load_snapshot(path)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(SpecError, match="cannot be read"):
+        load_snapshot(tmp_path / "missing.npz")
+    with pytest.raises(DonkeySimError, match="cannot be written"):
+        save_snapshot(tmp_path / "nowhere" / "moment.npz", make(place))
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_newer_format_and_a_missing_array_are_told(place, tmp_path):
+    path = save_snapshot(tmp_path / "moment.npz", make(place))
+    with np.load(path) as entries:
+        arrays = dict(entries)
+    head = arrays["head"].tobytes()
+    newer = np.frombuffer(head.replace(b'"format":1', b'"format":2'), np.uint8)
+    np.savez(tmp_path / "newer.npz", **{**arrays, "head": newer})
+    with pytest.raises(SpecError, match="has format 2"):
+        load_snapshot(tmp_path / "newer.npz")
+    np.savez(tmp_path / "short.npz", **{**arrays, "state.position": np.zeros((1, 3))})
+    with pytest.raises(SpecError, match=r"state\.position has shape"):
+        load_snapshot(tmp_path / "short.npz")
+    with zipfile.ZipFile(path) as archive:
+        assert "state.cte.npy" in archive.namelist()
