@@ -37,7 +37,7 @@ $(BASE): pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(DEV): pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing donkeysim with its test and benchmark tools into $(VENV) (once)"
-	$(PIP) --constraint constraints.txt --editable '.[dev,bench,learn]'
+	$(PIP) --constraint constraints.txt --editable '.[dev,bench,learn,race,rl,window]'
 	@touch $(BASE) $@
 
 clean:
