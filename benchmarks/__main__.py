@@ -19,6 +19,7 @@ CASES = (
     "pilots",
     "training",
     "drive_loop",
+    "envs",
     "peers",
 )
 
