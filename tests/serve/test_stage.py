@@ -12,6 +12,7 @@ from donkeysim.core.image import decode_picture
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.stage import Stage
 from donkeysim.serve.stage_options import StageOptions
+from donkeysim.sim.replay import Replay
 from donkeysim.wire.reading import read_request
 from donkeysim.world.tracks.catalogue import find_tracks
 
@@ -549,3 +550,22 @@ def test_a_track_file_is_told_by_its_name_and_never_taken_for_another_scene(tmp_
     rehearsal.take(1)
     rehearsal.load("flat")
     assert rehearsal.take(1)[0]["scene_name"] == "flat"
+
+
+def test_a_scene_is_recorded_and_replayed(tmp_path):
+    show = Rehearsal(action_log=str(tmp_path / "run.dlog"))
+    for _ in range(2):
+        show.load("flat")
+        show.join(1)
+        show.say(1, "car_config", body_style="f1", body_r="1", body_g="2", body_b="3", car_name="x", font_size="50")
+        show.say(1, "control", steering="0.2", throttle="0.5", brake="0.0")
+        show.beat(20)
+        show.say(1, "reset_car")
+        show.beat(5)
+        show.stage.leave(1)
+        show.stage.exit_scene()
+    for name in ("run.dlog", "run-2.dlog"):
+        replay = Replay(tmp_path / name)
+        assert sum(replay.play()) == 25 * 24
+        assert (replay.broken, replay.deviation) == ("", None)
+        assert replay.simulator.list_cars() == []

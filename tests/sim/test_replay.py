@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.sim import action_log, logged_simulator, simulator
+from donkeysim.sim import action_log, simulator
 from donkeysim.sim.action_log import LogReader
-from donkeysim.sim.logged_simulator import open_simulator, sum_up_state
+from donkeysim.sim.logged_simulator import StateSum, open_simulator
 from donkeysim.sim.replay import Replay
 from donkeysim.sim.snapshot import hash_state, list_arrays
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
@@ -119,10 +119,12 @@ def test_another_outcome_is_told_with_its_step(tmp_path, monkeypatch):
     driven = open_simulator(FLAT, log=path)
     driven.add_car()
 
-    def sum_wrongly(state):  # the 13th step comes out otherwise
-        return sum_up_state(state) ^ int(driven.state.step_index[0] == 13 * 24)
+    sum_up = StateSum.sum_up
 
-    monkeypatch.setattr(logged_simulator, "sum_up_state", sum_wrongly)
+    def sum_wrongly(self):  # the 13th step comes out otherwise
+        return sum_up(self) ^ int(driven.state.step_index[0] == 13 * 24)
+
+    monkeypatch.setattr(StateSum, "sum_up", sum_wrongly)
     drive(driven, 20)
     driven.close()
     monkeypatch.undo()

@@ -120,6 +120,7 @@ def _make_stage(options: Options) -> Stage:
         has_training_fields=options.has_training_fields,
         numbers_as_strings=options.numbers_as_strings,
         track_folders=options.track_folders,
+        action_log=options.action_log,
         worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
     )
     return Stage(stage_options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))

@@ -37,6 +37,7 @@ class Options:
     has_training_fields: bool
     track_folders: tuple[str, ...]
     car_folder: str | None
+    action_log: str | None
     ignored: tuple[str, ...]
 
 
@@ -65,6 +66,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         has_training_fields=not given.no_training_telemetry,
         track_folders=tuple(folders),
         car_folder=given.drive,
+        action_log=given.action_log,
         ignored=tuple(ignored),
     )
 
@@ -93,6 +95,7 @@ def _make_parser() -> _Parser:
     add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
     add("--scene", help="start in this scene, or track file, rather than in the menu")
     add("--tracks", metavar="DIR", action="append", default=[], help="further folder with track files")
+    add("--action-log", metavar="FILE", help="record all that happens, for donkey replay; a file for each scene")
     add("--seed", type=_seed, default=0, help="of every random number (default 0)")
     add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')
     add("--telemetry-hz", type=_rate, default=20, help="telemetries per simulated second (default 20)")

@@ -22,6 +22,7 @@ from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.sim import viewpoint
 from donkeysim.sim.compile_crew import CompileCrew
+from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch import view
 from donkeysim.watch.watchable import CarRow, Outline, View
@@ -165,7 +166,8 @@ class Stage:
             cars_per_world=self._options.max_cars + (self._options.pace_car is not None),
             seed=self._options.seed,
         )
-        simulator = Simulator(spec, worker_count=self._options.worker_count, scene=self._built[name])
+        workers, log = self._options.worker_count, self._options.action_log
+        simulator = open_simulator(spec, worker_count=workers, scene=self._built[name], log=log)
 
         def tell(stage: str, done: int, total: int) -> None:
             is_slow = self._read_clock() - begin > COMPILING_SECONDS

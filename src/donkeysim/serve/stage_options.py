@@ -20,6 +20,7 @@ class StageOptions:
         numbers_as_strings: Whether telemetry has its numbers as text.
         track_folders: Further folders with track files.
         worker_count: Threads for physics and pictures.
+        action_log: File to record all that happens in, for `donkey replay`, one for each scene; None: none.
     """
 
     telemetry_rate: int = 20
@@ -32,3 +33,4 @@ class StageOptions:
     numbers_as_strings: bool = False
     track_folders: tuple[str, ...] = ()
     worker_count: int = 1
+    action_log: str | None = None

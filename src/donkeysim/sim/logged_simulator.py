@@ -69,7 +69,8 @@ class LoggedSimulator(Simulator):
         self._close_log = weakref.finalize(self, self._writer.close)
         self._is_inside = False
         self._moments: dict[bytes, int] = {}
-        self._seal = sum_up_state(self.state)
+        self._state_sum = StateSum(self.state)
+        self._seal = self._state_sum.sum_up()
         self._told_control: FloatArray = np.concatenate(self.control)
         self._told_params = zlib.crc32(self.physics.car_params.packed.data)
 
@@ -125,7 +126,7 @@ class LoggedSimulator(Simulator):
         self._note_writes()
         rows, values = self._take_controls()
         super().step(step_count)
-        self._seal = sum_up_state(self.state)
+        self._seal = self._state_sum.sum_up()
         self._writer.append(log.Stepped(int(step_count), self._seal, rows, values), len(values))
 
     def clear_hits(self, cars: Sequence[int] | None = None) -> None:
@@ -164,7 +165,7 @@ class LoggedSimulator(Simulator):
             result = act(*args, **kwargs)
         finally:
             self._is_inside = False
-        self._seal = sum_up_state(self.state)
+        self._seal = self._state_sum.sum_up()
         self._told_control = np.concatenate(self.control)
         self._writer.append(event)
         return result
@@ -176,9 +177,9 @@ class LoggedSimulator(Simulator):
         if checksum != self._told_params:
             self._told_params = checksum
             self._writer.append(log.ParamsSet(params.tobytes()), params.nbytes)
-        if sum_up_state(self.state) != self._seal:
+        if self._state_sum.sum_up() != self._seal:
             self._writer.append(log.Restored(self._number_moment(self.snapshot()), None))
-            self._seal = sum_up_state(self.state)
+            self._seal = self._state_sum.sum_up()
             self._told_control = np.concatenate(self.control)
 
     def _take_controls(self) -> tuple[bytes | None, bytes]:
@@ -200,12 +201,18 @@ class LoggedSimulator(Simulator):
         return self._moments[key]
 
 
-def sum_up_state(state: State) -> int:
-    """Return a checksum of every byte of a state."""
-    checksum = 0
-    for array in state:
-        checksum = zlib.crc32(array.data, checksum)
-    return checksum
+class StateSum:
+    """Sums up every byte of one simulator's state, which keeps its arrays."""
+
+    def __init__(self, state: State) -> None:
+        self._views = [array.data.cast("B") for array in state if array.nbytes]
+
+    def sum_up(self) -> int:
+        """Return a checksum of how the state is now."""
+        checksum, sum_up = 0, zlib.crc32
+        for view in self._views:
+            checksum = sum_up(view, checksum)
+        return checksum
 
 
 def _list_floats(values: Sequence[float]) -> Any:

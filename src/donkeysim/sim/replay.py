@@ -12,7 +12,7 @@ import numpy as np
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.types import PHYSICS_STEP, FloatArray
 from donkeysim.sim import action_log as log
-from donkeysim.sim.logged_simulator import sum_up_state
+from donkeysim.sim.logged_simulator import StateSum
 from donkeysim.sim.origin import describe_origin, list_differences
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
@@ -41,6 +41,7 @@ class Replay:
         self._reader = log.LogReader(path)
         self.simulator = Simulator(self._reader.head.spec, worker_count=worker_count)
         self.differences = list_differences(self._reader.head.origin, describe_origin(self.simulator.scenes))
+        self._state_sum = StateSum(self.simulator.state)
         self.step_count = self.physics_count = 0
         self.deviation: int | None = None
         self.broken, self.is_damaged = "", False
@@ -90,7 +91,7 @@ class Replay:
         self.simulator.step(event.count)
         self.step_count += 1
         self.physics_count += event.count
-        if self.deviation is None and sum_up_state(self.simulator.state) != event.checksum:
+        if self.deviation is None and self._state_sum.sum_up() != event.checksum:
             self.deviation = self.step_count
 
     @_apply.register
