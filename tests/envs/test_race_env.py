@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from pettingzoo.test import parallel_api_test, parallel_seed_test
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
+from pettingzoo.utils import parallel_to_aec
 
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.race_env import parallel_env
@@ -34,22 +35,25 @@ def test_pettingzoo_is_content(observe):
     settings = {"observe": observe, "time_limit": 8.0, "camera": CameraSpec(width=32, height=24)}
     parallel_api_test(parallel_env(**settings), num_cycles=200)
     parallel_seed_test(lambda: parallel_env(**settings), num_cycles=30)
+    if isinstance(observe, str):  # of dicts it warns
+        api_test(parallel_to_aec(parallel_env(**settings)), num_cycles=50)
 
 
-def test_a_seed_gives_the_same_race_and_another_one_another_grid():
-    env = parallel_env(observe="camera", camera=CameraSpec(width=32, height=24), time_limit=3.0)
+def test_a_seed_gives_the_same_race_on_any_number_of_threads_and_another_one_another_grid():
     races = []
-    for seed in (5, 6, 5):
+    for seed, threads in ((5, 1), (6, 1), (5, 2)):
+        settings = {"observe": ("camera", "lidar"), "camera": CameraSpec(width=32, height=24), "time_limit": 3.0}
+        env = parallel_env(**settings, threads=threads)
         seen, infos = env.reset(seed=seed)
         rng = np.random.default_rng(1)
-        told = [repr(infos), *(seen[name].tobytes() for name in env.agents)]
+        told = [repr(infos), repr(seen)]
         while env.agents:
             seen, *rest = env.step({name: rng.uniform(-0.3, 0.6, 2) for name in env.agents})
-            told += [repr(rest), *(seen[name].tobytes() for name in seen)]
+            told += [repr(rest), *(array.tobytes() for own in seen.values() for array in own.values())]
         races.append(told)
+        env.close()
     assert races[0] == races[2]
     assert races[0][0] != races[1][0]
-    env.close()
 
 
 def test_four_followers_race_two_laps_and_everything_is_counted():
@@ -62,7 +66,7 @@ def test_four_followers_race_two_laps_and_everything_is_counted():
     last = {name: told[4][name] for told in history for name in told[4]}
     assert all(info["finished"] for info in last.values()), last
     assert sorted(info["place"] for info in last.values()) == [1, 2, 3, 4]
-    assert {last["car2"]["place"], last["car3"]["place"]} == {1, 2}
+    assert {last["car_2"]["place"], last["car_3"]["place"]} == {1, 2}
     for info in last.values():
         assert info["laps"] == len(info["lap_times"]) == 2
         assert info["time"] - 0.05 <= sum(info["lap_times"]) <= info["time"]
@@ -74,7 +78,7 @@ def test_four_followers_race_two_laps_and_everything_is_counted():
     assert all((other, name) in hits and name != other for name, other in hits)
     terminated = {name: told[2][name] for told in history for name in told[2]}
     assert all(terminated.values())
-    gone = next(told for told in history if not told[4].keys() >= {"car2"} or not told[4].keys() >= {"car3"})
+    gone = next(told for told in history if not told[4].keys() >= {"car_2"} or not told[4].keys() >= {"car_3"})
     assert len(gone[0]) == len(gone[1]) == 3
     env.close()
 
@@ -99,10 +103,10 @@ def test_the_race_ends_with_the_first_one_and_the_others_are_cut_off():
     env.reset(seed=1)
     history = let_followers_race(env, ("fast", "steady"))
     _, rewards, terminated, truncated, infos = history[-1]
-    assert terminated == {"car0": True, "car1": False}
-    assert truncated == {"car0": False, "car1": True}
-    assert (infos["car0"]["place"], infos["car1"]["place"]) == (1, 2)
-    assert rewards["car0"] > 0.0
+    assert terminated == {"car_0": True, "car_1": False}
+    assert truncated == {"car_0": False, "car_1": True}
+    assert (infos["car_0"]["place"], infos["car_1"]["place"]) == (1, 2)
+    assert rewards["car_0"] > 0.0
     with pytest.raises(ResetNeeded):
         env.step({})
     env.close()
@@ -112,13 +116,13 @@ def test_a_car_that_is_out_leaves_the_road_and_comes_back_in_the_next_race():
     env = parallel_env(cars=2, observe="vector", ends=["standstill"], grid="in_order", render_mode="rgb_array")
     env.reset(seed=1)
     while len(env.agents) == 2:
-        told = env.step({"car0": [0.0, -1.0], "car1": [0.0, 0.0]})
-    assert told[2] == {"car0": True, "car1": False}
+        told = env.step({"car_0": [0.0, -1.0], "car_1": [0.0, 0.0]})
+    assert told[2] == {"car_0": True, "car_1": False}
     assert env.fleet.simulator.list_cars() == [1]
-    assert set(env.step({"car1": [0.0, 0.0]})[0]) == {"car1"}
+    assert set(env.step({"car_1": [0.0, 0.0]})[0]) == {"car_1"}
     assert env.render().shape == (360, 640, 3)
     seen, _ = env.reset()
-    assert set(seen) == {"car0", "car1"}
+    assert set(seen) == {"car_0", "car_1"}
     assert env.fleet.simulator.list_cars() == [0, 1]
     env.close()
 
@@ -128,8 +132,8 @@ def test_places_gained_pay():
     env.reset(seed=1)
     changes = []
     for _ in range(60):
-        _, rewards, _, _, infos = env.step({"car0": [0.0, 0.0], "car1": [0.0, 0.6]})
-        changes.append((rewards["car0"], rewards["car1"], infos["car1"]["place"]))
+        _, rewards, _, _, infos = env.step({"car_0": [0.0, 0.0], "car_1": [0.0, 0.6]})
+        changes.append((rewards["car_0"], rewards["car_1"], infos["car_1"]["place"]))
     passed = next(index for index, change in enumerate(changes) if change[2] == 1)
     assert changes[passed][0] == pytest.approx(-5.0, abs=0.1)
     assert 5.0 < changes[passed][1] < 7.0
@@ -162,10 +166,10 @@ def test_actions_that_are_none_are_told_in_a_sentence():
         env.step({})
     env.reset(seed=1)
     for actions, text in [
-        ({"car0": [0.0, 0.0]}, "no action for car1"),
-        ({"car0": [0.0, 0.0], "car1": [0.0, 0.0], "car9": [0, 0]}, "unknown car 'car9'"),
-        ({"car0": [0.0, 0.0], "car1": None}, "not"),
-        ({"car0": [0.0, 0.0], "car1": [0.0, np.nan]}, "finite"),
+        ({"car_0": [0.0, 0.0]}, "no action for car_1"),
+        ({"car_0": [0.0, 0.0], "car_1": [0.0, 0.0], "car_9": [0, 0]}, "unknown car 'car_9'"),
+        ({"car_0": [0.0, 0.0], "car_1": None}, "not"),
+        ({"car_0": [0.0, 0.0], "car_1": [0.0, np.nan]}, "finite"),
     ]:
         with pytest.raises(SpecError, match=text):
             env.step(actions)

@@ -302,7 +302,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
 def _name_cars(cars: int | Sequence[str]) -> list[str]:
     if isinstance(cars, str) or (isinstance(cars, (int, np.integer)) and cars < 1):
         raise SpecError(f"cars is {cars!r}; it takes a whole number, 1 or more, or a list of names.")
-    names = [f"car{slot}" for slot in range(cars)] if isinstance(cars, (int, np.integer)) else [*map(str, cars)]
+    names = [f"car_{slot}" for slot in range(cars)] if isinstance(cars, (int, np.integer)) else [*map(str, cars)]
     if not names or "" in names or "none" in names or len(set(names)) < len(names):
         raise SpecError(f"cars is {names}; names must differ, and none may be empty or 'none'.")
     return names

@@ -26,6 +26,7 @@ class Replay:
         differences: What is not as it was when the log was written: versions, machine, tracks; in words.
         step_count: Calls of `Simulator.step` so far.
         physics_count: Physics steps so far.
+        rows: Of all cars that have joined so far.
         deviation: First step whose state is another one than it was, counted from 1; None while all is the same.
         broken: How the log ends if not in order, a clause; "" else.
         is_damaged: Whether it holds what nobody has written, or what cannot be done.
@@ -43,6 +44,7 @@ class Replay:
         self.differences = list_differences(self._reader.head.origin, describe_origin(self.simulator.scenes))
         self._state_sum = StateSum(self.simulator.state)
         self.step_count = self.physics_count = 0
+        self.rows: set[int] = set()
         self.deviation: int | None = None
         self.broken, self.is_damaged = "", False
         self._moments: list[Snapshot] = []
@@ -100,7 +102,7 @@ class Replay:
 
     @_apply.register
     def _(self, event: log.Added) -> None:
-        self.simulator.add_car(event.world, event.body)
+        self.rows.add(self.simulator.add_car(event.world, event.body))
 
     @_apply.register
     def _(self, event: log.Removed) -> None:

@@ -38,14 +38,13 @@ def run(arguments: argparse.Namespace) -> int:
         replay.simulator.compile(lambda _, done, total: report(done, total))
     with show_progress("replaying") as report:
         count = _film(replay, arguments, report) if arguments.film else _check(replay, report)
-    spec = replay.simulator.spec
-    cars, worlds = spec.world_count * spec.cars_per_world, spec.world_count
+    cars, worlds = len(replay.rows), replay.simulator.spec.world_count
     console.print(
-        f"{arguments.log}: {replay.step_count} steps, {replay.time:.2f} s simulated; {cars} car{'s' * (cars > 1)} in "
+        f"{arguments.log}: {replay.step_count} steps, {replay.time:.2f} s simulated; {cars} car{'s' * (cars != 1)} in "
         f"{worlds} world{'s' * (worlds > 1)}: {', '.join(scene.name for scene in replay.simulator.scenes)}",
         soft_wrap=True,
     )
-    if arguments.film:
+    if count and arguments.film:
         console.print(f"saved {arguments.film}: {count} pictures", soft_wrap=True)
     return _tell_outcome(replay)
 
@@ -59,7 +58,10 @@ def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:
     from donkeysim.tub.film import write_film
 
     path = Path(arguments.film).expanduser()
-    return write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, report))
+    count = write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, report))
+    if not count:
+        path.unlink(missing_ok=True)
+    return count
 
 
 def _tell_outcome(replay: Replay) -> int:
