@@ -32,8 +32,8 @@ def let_followers_race(env, styles, steps=4000):
 
 @pytest.mark.parametrize("observe", ["vector", ("lidar", "grey")])
 def test_pettingzoo_is_content(observe):
-    settings = {"observe": observe, "time_limit": 8.0, "camera": CameraSpec(width=32, height=24)}
-    parallel_api_test(parallel_env(**settings), num_cycles=200)
+    settings = {"observe": observe, "time_limit": 4.0, "camera": CameraSpec(width=32, height=24)}
+    parallel_api_test(parallel_env(**settings), num_cycles=100)
     parallel_seed_test(lambda: parallel_env(**settings), num_cycles=30)
     if isinstance(observe, str):  # of dicts it warns
         api_test(parallel_to_aec(parallel_env(**settings)), num_cycles=50)
