@@ -1,4 +1,4 @@
-"""Environments with a 160x120 camera: one car, and 64 in a batch on one and two threads; CarRacing and others beside."""
+"""Environments with a 160x120 camera: one car, 64 in a batch on one and two threads, and what others have."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def make_batch_laps(batch: Any) -> Callable[[], int]:
 
 
 def measure_peers() -> list[Figure]:
-    """Steps of others' environments in Gymnasium's two batches, two cars each: CarRacing-v3 and highway-env's racetrack."""
+    """Steps of others' environments in Gymnasium's two batches, two cars each."""
     importlib.import_module("highway_env")  # registers its ids
     figures = []
     for name, seen in (("CarRacing-v3", "96x96 pictures"), ("racetrack-v1", "occupancy grids, no pictures")):
