@@ -20,6 +20,7 @@ CASES = (
     "training",
     "drive_loop",
     "envs",
+    "action_log",
     "peers",
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 import zlib
+from array import array
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -24,6 +25,8 @@ from donkeysim.sim.snapshot import Snapshot, list_arrays
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, WorldSpec
 from donkeysim.world.state import State
+
+_HIT = State._fields.index("hit")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,7 +73,7 @@ class LoggedSimulator(Simulator):
         self._is_inside = False
         self._moments: dict[bytes, int] = {}
         self._state_sum = StateSum(self.state)
-        self._seal = self._state_sum.sum_up()
+        self._state_sum.sum_up()
         self._told_control: FloatArray = np.concatenate(self.control)
         self._told_params = zlib.crc32(self.physics.car_params.packed.data)
 
@@ -126,13 +129,16 @@ class LoggedSimulator(Simulator):
         self._note_writes()
         rows, values = self._take_controls()
         super().step(step_count)
-        self._seal = self._state_sum.sum_up()
-        self._writer.append(log.Stepped(int(step_count), self._seal, rows, values), len(values))
+        self._writer.append(log.Stepped(int(step_count), self._state_sum.sum_up(), rows, values), len(values))
 
     def clear_hits(self, cars: Sequence[int] | None = None) -> None:
         """See `Simulator`."""
         chosen = None if cars is None else [int(car) for car in cars]
-        self._do(log.HitsCleared(chosen), super().clear_hits, chosen)
+        if not self._state_sum.sum_up_part(_HIT):  # else, as it comes with every step, only this array is looked at
+            self._note_writes(is_written=True)
+        super().clear_hits(chosen)
+        self._state_sum.sum_up_part(_HIT)
+        self._writer.append(log.HitsCleared(chosen))
 
     # -- moments ------------------------------------------------------------------------------------------------------
 
@@ -143,7 +149,8 @@ class LoggedSimulator(Simulator):
 
     def seed_world(self, world: int, seed: int) -> None:
         """See `Simulator`."""
-        self._do(log.Seeded(int(world), int(seed)), super().seed_world, world, seed)
+        super().seed_world(world, seed)
+        self._writer.append(log.Seeded(int(world), int(seed)))  # which leaves the state as it is
 
     def close(self) -> None:
         """Stop the worker threads and end the log."""
@@ -165,21 +172,21 @@ class LoggedSimulator(Simulator):
             result = act(*args, **kwargs)
         finally:
             self._is_inside = False
-        self._seal = self._state_sum.sum_up()
+        self._state_sum.sum_up()
         self._told_control = np.concatenate(self.control)
         self._writer.append(event)
         return result
 
-    def _note_writes(self) -> None:
-        """Note what somebody has written into the state or the cars' parameters."""
+    def _note_writes(self, is_written: bool = False) -> None:
+        """Note what somebody has written (has surely written) into the state or the cars' parameters."""
         params = self.physics.car_params.packed
         checksum = zlib.crc32(params.data)
         if checksum != self._told_params:
             self._told_params = checksum
             self._writer.append(log.ParamsSet(params.tobytes()), params.nbytes)
-        if self._state_sum.sum_up() != self._seal:
+        if is_written or not self._state_sum.is_as_summed():
             self._writer.append(log.Restored(self._number_moment(self.snapshot()), None))
-            self._seal = self._state_sum.sum_up()
+            self._state_sum.sum_up()
             self._told_control = np.concatenate(self.control)
 
     def _take_controls(self) -> tuple[bytes | None, bytes]:
@@ -202,17 +209,29 @@ class LoggedSimulator(Simulator):
 
 
 class StateSum:
-    """Sums up every byte of one simulator's state, which keeps its arrays."""
+    """Sums up every byte of one simulator's state, which keeps its arrays.
+
+    Attributes:
+        parts: A checksum of each array, as of the last `sum_up`.
+    """
 
     def __init__(self, state: State) -> None:
-        self._views = [array.data.cast("B") for array in state if array.nbytes]
+        self._views = [row.data.cast("B") if row.nbytes else memoryview(b"") for row in state]
+        self.parts = array("I", bytes(4 * len(self._views)))
 
     def sum_up(self) -> int:
         """Return a checksum of how the state is now."""
-        checksum, sum_up = 0, zlib.crc32
-        for view in self._views:
-            checksum = sum_up(view, checksum)
-        return checksum
+        self.parts = array("I", map(zlib.crc32, self._views))
+        return zlib.crc32(self.parts)
+
+    def is_as_summed(self) -> bool:
+        """Return whether the state is as it was at the last `sum_up`."""
+        return self.parts == array("I", map(zlib.crc32, self._views))
+
+    def sum_up_part(self, index: int) -> bool:
+        """Sum up one array anew and return whether it was as summed before."""
+        before, self.parts[index] = self.parts[index], zlib.crc32(self._views[index])
+        return before == self.parts[index]
 
 
 def _list_floats(values: Sequence[float]) -> Any:
