@@ -174,6 +174,7 @@ def main() -> int:
     parser.add_argument("--out", help="file to keep the policy in")
     parser.add_argument("--drive", metavar="FILE", help="show a kept policy instead of learning")
     options = parser.parse_args()
+    torch.set_num_threads(1)  # networks this small are slower on more
     if options.drive:
         policy = torch.load(options.drive, weights_only=False)
     else:
