@@ -1,9 +1,9 @@
 """Proximal policy optimisation with Stable-Baselines3: a car learns to lap a track from numbers about the road.
 
-    pip install "donkeysim[rl]"
-    python examples/sb3_ppo.py                           # learns, then drives three laps and says how
-    python examples/sb3_ppo.py --steps 3000000 --out pilot.zip
-    python examples/sb3_ppo.py --drive pilot.zip
+pip install "donkeysim[rl]"
+python examples/sb3_ppo.py                           # learns, then drives three laps and says how
+python examples/sb3_ppo.py --steps 3000000 --out pilot.zip
+python examples/sb3_ppo.py --drive pilot.zip
 """
 
 from __future__ import annotations

@@ -30,3 +30,12 @@ def test_the_one_file_of_policy_optimisation_learns_a_little_and_shows_it(tmp_pa
     assert speeds[-1] > speeds[0]
     again = run("torch_ppo.py", "--laps", "1", "--drive", kept)
     assert again.stdout == learned.stdout.splitlines(keepends=True)[-1]
+
+
+def test_the_example_of_stable_baselines_learns_a_little_and_keeps_it(tmp_path):
+    kept = tmp_path / "pilot.zip"
+    learned = run("sb3_ppo.py", "--steps", "1024", "--cars", "16", "--laps", "1", "--out", str(kept))
+    assert learned.returncode in (0, 1), learned.stderr
+    assert "learned from 1,024 steps" in learned.stdout
+    assert re.search(r"[01] of 1 laps, the last one in [\d.]+ s; (no fault|it left the road)", learned.stdout)
+    assert kept.stat().st_size > 10_000
