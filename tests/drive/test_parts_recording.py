@@ -3,7 +3,6 @@
 import errno
 import json
 import logging
-from datetime import date
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from donkeysim.core.errors import TubError
 from donkeysim.drive.parts.recording import RecordTracker, ToggleRecording, TubRecorder, choose_tub_path
 from donkeysim.drive.vehicle import Vehicle
+from donkeysim.tub.folder import next_tub_path
 from donkeysim.tub.reader import TubReader
 
 IMAGE = np.full((12, 16, 3), 90, np.uint8)
@@ -92,18 +92,16 @@ def _fail(*_):
 
 
 def test_a_tub_of_other_inputs_is_refused(tmp_path):
-    TubRecorder(tmp_path, INPUTS, TYPES).shutdown()
-    with pytest.raises(TubError, match="pilot/angle"):
+    recorder = TubRecorder(tmp_path, INPUTS, TYPES)
+    recorder.run(IMAGE, 0.1)
+    recorder.shutdown()
+    with pytest.raises(TubError, match=r"pilot/angle.*AUTO_CREATE_NEW_TUB"):
         TubRecorder(tmp_path, [*INPUTS, "pilot/angle"], [*TYPES, "float"])
 
 
-def test_new_tubs_get_the_next_number_and_the_day(tmp_path):
-    today = date(2026, 1, 31)
+def test_a_new_tub_is_made_inside_the_data_folder_only_when_asked_for(tmp_path):
     assert choose_tub_path(tmp_path, False) == tmp_path
-    assert choose_tub_path(tmp_path / "none", True, today).name == "tub_0_26-01-31"
-    for name in ("tub_3_25-01-01", "tub_12_25-01-02", "tub_x", "images"):
-        (tmp_path / name).mkdir()
-    assert choose_tub_path(tmp_path, True, today) == tmp_path / "tub_13_26-01-31"
+    assert choose_tub_path(tmp_path, True) == next_tub_path(tmp_path)
 
 
 def test_the_session_stands_in_the_manifest_after_the_shutdown(tmp_path):

@@ -162,7 +162,7 @@ def test_a_pilot_drives_is_recorded_and_is_loaded_again_when_its_file_changes(tm
         assert car.process.poll() is None, car.lines[number:]
         assert car.end() == 0
     (tub,) = (folder / "data").iterdir()
-    assert tub.name.startswith("tub_0_")
+    assert tub.name.startswith("tub_1_")
     records = list(TubReader(tub))
     assert all(record.values["user/mode"] == "local" for record in records)
     assert len({record.values["pilot/angle"] for record in records}) > 20

@@ -12,7 +12,6 @@ from donkeysim.learn.dataset import (
     make_vectors,
     read_records,
     split_examples,
-    split_paths,
 )
 from donkeysim.learn.kinds import PilotSpec, get_kind
 from donkeysim.tub.edit import delete_range
@@ -35,10 +34,6 @@ def read(paths, kind="linear", keep=None):
 def list_examples(table, kind="linear", usable=None):
     usable = np.ones(len(table.records), dtype=bool) if usable is None else usable
     return make_examples(table, usable, get_kind(kind), SPEC)
-
-
-def test_paths_come_apart_at_commas_and_lose_blanks():
-    assert [path.as_posix() for path in split_paths(["a,b", " c , ", "d"])] == ["a", "b", "c", "d"]
 
 
 def test_all_tubs_are_read_in_order(tub, tmp_path):

@@ -222,3 +222,12 @@ def test_an_empty_tub_opens_and_has_no_catalog(tmp_path):
     write_tub(tmp_path, 0)
     assert list_files(tmp_path) == [".lock", "manifest.json"]
     assert len(TubReader(tmp_path)) == 0
+
+
+def test_a_tub_without_records_takes_other_inputs(tmp_path):
+    write_tub(tmp_path, 0)
+    with TubWriter(tmp_path, [*INPUTS, "pos/cte"], [*TYPES, "float"], [("place", "attic")]) as writer:
+        writer.write_record({**make_record(0), "pos/cte": 0.5})
+    tub = TubReader(tmp_path)
+    assert [record.values["pos/cte"] for record in tub] == [0.5]
+    assert tub.metadata == {"place": "attic"}

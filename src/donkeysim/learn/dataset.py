@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -53,12 +53,6 @@ class RecordTable:
     channels: Float32Array
     location: LongArray | None
     follows: Mask
-
-
-def split_paths(given: Iterable[str | Path]) -> list[Path]:
-    """Return the tubs of a command line: each item may hold several, with commas between; `~` is the home folder."""
-    items = [part.strip() for item in given for part in str(item).split(",")]
-    return [Path(item).expanduser() for item in items if item]
 
 
 def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any], bool] | None = None) -> RecordTable:

@@ -22,12 +22,12 @@ from donkeysim.learn.dataset import (
     make_vectors,
     read_records,
     split_examples,
-    split_paths,
 )
 from donkeysim.learn.files.model_file import check_ending, save_model
 from donkeysim.learn.kinds import PilotKind, get_kind, read_spec
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
+from donkeysim.tub.folder import split_paths
 
 if TYPE_CHECKING:
     from donkeysim.learn.fit import EpochResult, FitResult
@@ -95,7 +95,7 @@ def train(
     options = read_options(config)
     named = get_kind(kind or options.default_model_type)
     source = Path(transfer).expanduser() if transfer else None
-    job = _Job(config, options, named, path, number, split_paths(given), source, comment)
+    job = _Job(config, options, named, path, number, split_paths([str(path) for path in given]), source, comment)
     examples = load_examples(config, job.tubs, named, options, report)
     with _seeded(options.train_seed):
         model = _make_model(job)

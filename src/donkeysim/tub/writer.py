@@ -13,6 +13,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -55,12 +56,12 @@ class TubWriter:
             path: Its folder; made when there is none.
             inputs: Keys of a record; empty: those of the stored tub.
             types: One for each input: float, int, boolean, str, nparray, list, vector or image_array.
-            metadata: What a new tub is to remember; a stored tub keeps its own.
+            metadata: What a tub without records is to remember; one with records keeps its own.
             max_catalog_len: Records per catalog of a new tub.
 
         Raises:
-            TubError: The stored tub has other inputs or types, another program writes to it, it is of an older
-                format, or the folder cannot be written to.
+            TubError: The stored tub has records of other inputs or types, another program writes to it, it is of an
+                older format, or the folder cannot be written to.
         """
         check_types(inputs, types)
         if max_catalog_len < 1:
@@ -240,21 +241,30 @@ def _open_manifest(folder: Path, fresh: Manifest) -> Manifest:
         replace_file(folder / MANIFEST_NAME, format_manifest(fresh))
         return fresh
     stored = open_for_change(folder)
-    if fresh.inputs or fresh.types:
-        _compare_inputs(folder, stored, fresh)
+    wanted = replace(
+        stored,
+        inputs=fresh.inputs or stored.inputs,
+        types=fresh.types or stored.types,
+        metadata=fresh.metadata or stored.metadata,
+    )
+    if not stored.paths:  # nothing was recorded yet, so what this drive records and says of itself counts
+        replace_file(folder / MANIFEST_NAME, format_manifest(wanted))
+        return wanted
+    if (wanted.inputs, wanted.types) != (stored.inputs, stored.types):
+        raise TubError(_describe_difference(folder, stored, fresh))
     return stored
 
 
-def _compare_inputs(folder: Path, stored: Manifest, fresh: Manifest) -> None:
+def _describe_difference(folder: Path, stored: Manifest, fresh: Manifest) -> str:
+    """Return a sentence about a tub whose records have other inputs."""
     old, new = (dict(zip(each.inputs, each.types, strict=True)) for each in (stored, fresh))
-    if stored.inputs == fresh.inputs and stored.types == fresh.types:
-        return
     differences: list[str] = [
         *(f"{key} ({kind}) is new" for key, kind in new.items() if key not in old),
         *(f"{key} ({kind}) is missing" for key, kind in old.items() if key not in new),
         *(f"{key} is {new[key]}, stored as {kind}" for key, kind in old.items() if new.get(key, kind) != kind),
     ]
-    raise TubError(
+    return (
         f"the tub {folder} stores other inputs than this drive records: "
-        f"{'; '.join(differences) or 'the same in another order'}. Take another folder, or record the same."
+        f"{'; '.join(differences) or 'the same in another order'}. Record into another folder (AUTO_CREATE_NEW_TUB = "
+        "True makes a new one for each drive), or the same inputs as before."
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import TubError
+from donkeysim.tub.folder import next_tub_path
 from donkeysim.tub.writer import TubWriter
 
 logger = logging.getLogger(__name__)
@@ -112,11 +111,6 @@ class TubRecorder:
         self.tub.close()
 
 
-def choose_tub_path(data_path: Path | str, create_new: bool, today: date | None = None) -> Path:
+def choose_tub_path(data_path: Path | str, create_new: bool) -> Path:
     """Return the folder to record into: `data_path` itself, or a new one inside it, tub_<number>_<yy-mm-dd>."""
-    folder = Path(data_path)
-    if not create_new:
-        return folder
-    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-    numbers = [int(match[1]) for name in names if (match := re.match(r"tub_(\d+)_", name))]
-    return folder / f"tub_{max(numbers, default=-1) + 1}_{today or date.today():%y-%m-%d}"
+    return next_tub_path(data_path) if create_new else Path(data_path)
