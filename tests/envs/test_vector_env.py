@@ -156,6 +156,22 @@ def test_every_car_has_the_track_it_was_told():
     assert np.allclose(info["along"], 1.0, atol=0.05)
 
 
+def test_every_episode_has_its_own_camera_mounting_and_keeps_it():
+    settings = {"observe": "camera", "starts_at_random": False, "autoreset_mode": "Disabled"}
+    batch = make(3, camera_spread=(0.01, 0.05), **settings)
+    plain = make(1, **settings).reset(seed=4)[0]
+    first = batch.reset(seed=4)[0]
+    assert not any(np.array_equal(picture, plain[0]) for picture in first)
+    assert not np.array_equal(first[0], first[1])
+    kept = batch.step(np.tile([0.0, -1.0], (3, 1)))[0]
+    assert np.abs(kept.astype(int) - first).mean() < 1.0
+    others = batch.reset(options={"reset_mask": np.array([True, False, False])})[0]
+    assert not np.array_equal(others[0], first[0])
+    assert np.array_equal(others[1:], kept[1:])
+    alone = make(1, camera_spread=(0.01, 0.05), **settings)
+    assert np.array_equal(alone.reset(seed=6)[0][0], first[2])
+
+
 @pytest.mark.parametrize(
     "actions", [np.zeros((3, 3)), np.zeros((2, 2)), [[0.0, np.nan]] * 3, [[0.0], [0.0, 1.0]], "left", None]
 )
@@ -195,6 +211,7 @@ def test_a_mask_that_is_none_is_refused(mask):
         ({"threads": 0}, "threads is 0"),
         ({"observe": ()}, "nothing is observed"),
         ({"stack": 1.5}, "stack is 1.5"),
+        ({"camera_spread": (0.1, -0.1)}, "camera_spread"),
         ({"throttle_range": (0.5, 0.2)}, "lower one first"),
     ],
 )

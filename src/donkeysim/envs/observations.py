@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.rng import draw_uniform
+from donkeysim.core.types import LongArray
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.step import Step
 from donkeysim.render.lidar import count_rays
@@ -25,6 +27,9 @@ LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
 VECTOR_LIMIT = 5.0
 """Numbers of "vector" are cut to within ± this."""
+
+CAMERA_STREAM = 1 << 21
+"""First of the six streams of random numbers that cameras are moved and turned by."""
 
 _SCALE = (3.0, 1.0, 5.0)
 """Speed ahead [m/s], to the left [m/s] and yaw rate [rad/s] that "vector" tells as 1."""
@@ -48,19 +53,36 @@ class _Channel(Protocol):
 class _Camera:
     """Pictures of every car's camera, colour or grey."""
 
-    def __init__(self, simulator: Simulator, camera: CameraSpec, channels: int) -> None:
+    def __init__(
+        self, simulator: Simulator, camera: CameraSpec, channels: int, spread: tuple[float, float] = (0.0, 0.0)
+    ) -> None:
         cars = range(simulator.car_count)
-        self._simulator = simulator
+        self._simulator, self._camera, self._spread = simulator, camera, spread
+        self._key: LongArray = np.zeros(len(cars), np.int64)
         self._channels = channels
         self._groups = [simulator.renderer.make_group(cars, [camera] * len(cars)) for _ in range(2)]
         self.buffers: list[NDArray[Any]] = [group.frame.colour for group in self._groups]
         self.space: Box = gymnasium.spaces.Box(0, 255, (camera.height, camera.width, channels), np.uint8)
 
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+        if any(self._spread):
+            self._aim()
         group, renderer = self._groups[turn], self._simulator.renderer
         for part in [group] if cars is None else [group.select(car) for car in cars]:
             renderer.render_group(part, step.state)
         return group.frame.colour[..., : self._channels]
+
+    def _aim(self) -> None:
+        """Give every car of a new episode, known by its world's key, the camera drawn for it."""
+        cars_per_world = self._simulator.spec.cars_per_world
+        key = np.repeat(self._simulator.world_key, cars_per_world)
+        for car in np.flatnonzero(key != self._key).tolist():
+            draws = [draw_uniform(int(key[car]), car % cars_per_world, 0, CAMERA_STREAM + axis) for axis in range(6)]
+            moved = np.append(self._camera.position, self._camera.rotation)
+            moved += np.repeat(self._spread, 3) * (2.0 * np.array(draws) - 1.0)
+            for group in self._groups:
+                group.aim(car, moved[:3].tolist(), moved[3:].tolist())
+        self._key = key
 
 
 class _Lidar:
@@ -116,7 +138,13 @@ class Observer:
     """
 
     def __init__(
-        self, fleet: Fleet, observe: str | Sequence[str], camera: CameraSpec, lidar: LidarSpec, stack: int
+        self,
+        fleet: Fleet,
+        observe: str | Sequence[str],
+        camera: CameraSpec,
+        lidar: LidarSpec,
+        stack: int,
+        camera_spread: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         """Make the buffers.
 
@@ -126,12 +154,15 @@ class Observer:
             camera: Of "camera" and "grey".
             lidar: Of "lidar".
             stack: How many moments of each are told at once, along the last axis, the oldest first.
+            camera_spread: By how much an episode's cameras are moved [m] and turned [rad] at most, on each axis.
         """
         names = check_observe(observe)
         self._is_one = isinstance(observe, str)
         self._stack = stack
         self._turn = 0
-        self._channels: dict[str, _Channel] = {name: self._open(name, fleet, camera, lidar) for name in names}
+        self._channels: dict[str, _Channel] = {
+            name: self._open(name, fleet, camera, lidar, camera_spread) for name in names
+        }
         spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
         self._stacked: dict[str, NDArray[Any]] = {
@@ -140,13 +171,13 @@ class Observer:
         self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
 
     @staticmethod
-    def _open(name: str, fleet: Fleet, camera: CameraSpec, lidar: LidarSpec) -> _Channel:
+    def _open(name: str, fleet: Fleet, camera: CameraSpec, lidar: LidarSpec, spread: tuple[float, float]) -> _Channel:
         if name == "vector":
             return _Vector(fleet.simulator.car_count)
         if name == "lidar":
             return _Lidar(fleet.simulator, lidar)
         is_grey = name == "grey"
-        return _Camera(fleet.simulator, replace(camera, grey=camera.grey or is_grey), 1 if is_grey else 3)
+        return _Camera(fleet.simulator, replace(camera, grey=camera.grey or is_grey), 1 if is_grey else 3, spread)
 
     def observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
         """Return what every car sees now; the arrays are valid until the next but one call.

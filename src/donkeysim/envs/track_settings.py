@@ -33,6 +33,7 @@ class TrackSettings:
         observe: One of `observations.OBSERVATIONS`, or several, which gives a dict.
         stack: How many moments are told at once, along the last axis.
         camera: Of "camera" and "grey"; None: the original's, 160x120.
+        camera_spread: By how much the camera is moved [m] and turned [rad] at most on each axis, anew in every episode.
         lidar: Of "lidar".
         steer_limit: What steering 1 means, 0 to 1.
         throttle_range: What throttle -1 and 1 mean, each -1 to 1.
@@ -49,6 +50,7 @@ class TrackSettings:
     observe: str | Sequence[str] = "camera"
     stack: int = 1
     camera: CameraSpec | None = None
+    camera_spread: tuple[float, float] = (0.0, 0.0)
     lidar: LidarSpec = DEFAULT_LIDAR
     steer_limit: float = 1.0
     throttle_range: tuple[float, float] = (0.0, 0.5)
@@ -63,6 +65,10 @@ class TrackSettings:
         check_observe(self.observe)
         if not 0.0 < self.steer_limit <= 1.0:
             raise SpecError(f"steer_limit is {self.steer_limit}; it takes a number above 0, up to 1.")
+        if len(self.camera_spread) != 2 or not all(0.0 <= part < math.inf for part in self.camera_spread):
+            raise SpecError(
+                f"camera_spread is {self.camera_spread}; it takes two numbers, metres and radians, 0 or more."
+            )
         low, high = self.throttle_range
         if not -1.0 <= low < high <= 1.0:
             raise SpecError(
@@ -94,7 +100,8 @@ class TrackSettings:
 
     def make_observer(self, fleet: Fleet) -> Observer:
         """Return what observes an opened fleet."""
-        return Observer(fleet, self.observe, self.camera or fleet.simulator.car_spec.camera, self.lidar, self.stack)
+        camera = self.camera or fleet.simulator.car_spec.camera
+        return Observer(fleet, self.observe, camera, self.lidar, self.stack, self.camera_spread)
 
     def make_actions(self) -> ActionRange:
         """Return what actions mean."""

@@ -67,6 +67,16 @@ class CameraGroup:
     sharp: bool
     factor: int
 
+    def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
+        """Put one camera elsewhere on its car.
+
+        Args:
+            row: Of the group.
+            position: Body frame [m].
+            rotation: (roll, pitch, yaw) [rad], as `CameraSpec.rotation`.
+        """
+        self.cameras.mount[row] = np.append(position, make_rotation(rotation))
+
     def select(self, row: int) -> CameraGroup:
         """Return one camera of the group, which draws into the group's own buffers."""
         rows = slice(row, row + 1)
