@@ -14,12 +14,13 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniform
 from donkeysim.core.types import LongArray
 from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
 from donkeysim.render.lidar import count_rays
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec, LidarSpec
 
-OBSERVATIONS = ("camera", "grey", "lidar", "vector")
+OBSERVATIONS = ("camera", "grey", "lidar", "vector", "rivals")
 """What may be asked for."""
 
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -174,6 +175,8 @@ class Observer:
     def _open(name: str, fleet: Fleet, camera: CameraSpec, lidar: LidarSpec, spread: tuple[float, float]) -> _Channel:
         if name == "vector":
             return _Vector(fleet.simulator.car_count)
+        if name == "rivals":
+            return Rivals(fleet.simulator.car_count, fleet.cars_per_world)
         if name == "lidar":
             return _Lidar(fleet.simulator, lidar)
         is_grey = name == "grey"
