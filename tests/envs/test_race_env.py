@@ -1,12 +1,15 @@
 """Races: PettingZoo is content, a seed gives the same race, and all that happens in one is counted."""
 
+import importlib
+import sys
+
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 from pettingzoo.utils import parallel_to_aec
 
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.envs.race_env import parallel_env
 from donkeysim.sim.path_follower import PathFollower
 from donkeysim.world.specs import CameraSpec
@@ -158,6 +161,13 @@ def test_places_gained_pay():
 def test_what_makes_no_race_is_told_in_a_sentence(settings, text):
     with pytest.raises(SpecError, match=text):
         parallel_env(**settings)
+
+
+def test_a_missing_pettingzoo_is_told_in_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pettingzoo", None)
+    monkeypatch.delitem(sys.modules, "donkeysim.envs.race_env")
+    with pytest.raises(DonkeySimError, match=r'pip install "donkeysim\[race\]"'):
+        importlib.import_module("donkeysim.envs.race_env")
 
 
 def test_actions_that_are_none_are_told_in_a_sentence():

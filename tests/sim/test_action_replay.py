@@ -155,6 +155,7 @@ def test_other_versions_and_tracks_are_named(tmp_path, monkeypatch):
 def make_log(tmp_path, monkeypatch, steps=30):
     """Return a log with a block for every ten steps or so."""
     monkeypatch.setattr(action_log, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(action_log, "BLOCK_SECONDS", 1e9)
     path = tmp_path / "run.dlog"
     driven = open_simulator(FLAT, log=path)
     driven.add_car()
