@@ -162,10 +162,11 @@ class Fleet:
         self._steps: LongArray = np.zeros(car_count, np.int64)
         self._steer, self._throttle, self._previous_steer, self._previous_throttle = np.zeros((4, car_count))
         self._lap_time, self._lap_begun = np.zeros((2, car_count))
+        self._laps: IntArray = np.zeros(car_count, np.int32)
         self._counts: tuple[NDArray[Any], ...] = (
             *(self._along, self._speed, self._driven, self._furthest, self._gain, self._progress, self._hit),
             *(self._steps, self._off_road_time, self._still_time, self._wrong_way_time),
-            *(self._lap_time, self._lap_begun),
+            *(self._lap_time, self._lap_begun, self._laps),
             *(self._steer, self._throttle, self._previous_steer, self._previous_throttle),
         )
         self._nobody = np.zeros(car_count, bool)
@@ -195,6 +196,7 @@ class Fleet:
             simulator.add_car(world, bodies[slot % len(bodies)] if bodies else None)
             simulator.configure_camera(car, camera)
             simulator.configure_lidar(car, lidar)
+        self._path_length = self._reader.read(simulator.state).path_length.tolist()
         self._beginning = simulator.snapshot()
 
     # -- episodes -----------------------------------------------------------------------------------------------------
@@ -256,8 +258,7 @@ class Fleet:
     def _draw_start(self, world: int, car: int) -> Start:
         key, slot = int(self.simulator.world_key[world]), car % self.cars_per_world
         along, offset, yaw = (draw_uniform(key, slot, 0, START_STREAM + stream) for stream in range(3))
-        length = float(self._reader.read(self.simulator.state).path_length[car])
-        return Start(along * length, (2.0 * offset - 1.0) * START_OFFSET, (2.0 * yaw - 1.0) * START_YAW)
+        return Start(along * self._path_length[car], (2.0 * offset - 1.0) * START_OFFSET, (2.0 * yaw - 1.0) * START_YAW)
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -283,7 +284,7 @@ class Fleet:
         np.maximum(before, self._driven, out=self._furthest)
         np.subtract(self._furthest, before, out=self._progress)
         self._run_clocks(readings)
-        self._time_laps(before, readings.path_length)
+        self._time_laps(readings.path_length)
         self._hit[:] = simulator.state.hit
         simulator.clear_hits()
         return self._make_step(readings)
@@ -291,8 +292,7 @@ class Fleet:
     def _measure_gain(self, readings: Readings) -> FloatArray:
         """Return how far each car's place on the path has moved; nothing where it leapt."""
         gain: FloatArray = readings.along - self._along
-        half = 0.5 * readings.path_length
-        gain += np.where(gain < -half, readings.path_length, 0.0) - np.where(gain > half, readings.path_length, 0.0)
+        gain -= readings.path_length * np.rint(gain / readings.path_length)
         fastest = np.maximum(np.abs(readings.forward_speed), self._speed) + np.abs(readings.left_speed)
         gain[np.abs(gain) > (LEAP_FACTOR * fastest / STEP_RATE + LEAP_ROOM) * self._frame_skip] = 0.0
         return gain
@@ -306,9 +306,11 @@ class Fleet:
         speed_along = readings.forward_speed * np.cos(turn) - readings.left_speed * np.sin(turn)
         _run_clock(self._wrong_way_time, speed_along < -STILL_SPEED, length)
 
-    def _time_laps(self, before: FloatArray, length: FloatArray) -> None:
-        """Take the time of whoever has just driven once around."""
-        done = count_laps(self._furthest, length) > count_laps(before, length)
+    def _time_laps(self, length: FloatArray) -> None:
+        """Count laps, and take the time of whoever has just driven once around."""
+        before = self._laps.copy()
+        self._laps[:] = self._furthest / length + 1e-9
+        done = self._laps > before
         if done.any():
             now = self._steps / STEP_RATE
             self._lap_time[done] = (now - self._lap_begun)[done]
@@ -325,7 +327,7 @@ class Fleet:
             driven=self._driven,
             furthest=self._furthest,
             progress=self._progress,
-            laps=count_laps(self._furthest, readings.path_length),
+            laps=self._laps.copy(),
             lap_time=self._lap_time,
             time=self._steps / STEP_RATE,
             off_road_time=self._off_road_time,
@@ -372,12 +374,7 @@ class Fleet:
         self.simulator.close()
 
 
-def count_laps(way: FloatArray, length: FloatArray) -> IntArray:
-    """Return how many whole lengths are in a way."""
-    return (way / length + 1e-9).astype(np.int32)
-
-
 def _run_clock(clock: FloatArray, runs: BoolArray, length: float) -> None:
     """Let a clock run on where it runs, and set it to 0 elsewhere."""
     clock += length
-    clock[~runs] = 0.0
+    clock *= runs

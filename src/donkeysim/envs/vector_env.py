@@ -296,7 +296,5 @@ def choose_threads(threads: int | None, car_count: int) -> int:
 def take_first(info: Mapping[str, Any]) -> dict[str, Any]:
     """Return the first car's part of a batch's `info`, as a single environment tells it."""
     return {
-        name: array[0].item() if array[0].ndim == 0 else array[0]
-        for name, array in info.items()
-        if not name.startswith("_")
+        name: array.item() if array.ndim == 1 else array[0] for name, array in info.items() if not name.startswith("_")
     }
