@@ -156,12 +156,11 @@ class Fleet:
             self.simulator.scenes[self.simulator.world_scene[car // cars_per_world]].path for car in range(car_count)
         )
         self._along, self._speed, self._driven, self._furthest = np.zeros((4, car_count))
-        self._gain, self._progress = np.zeros((2, car_count))
         self._hit: IntArray = np.full(car_count, HIT_NONE, np.int32)
         self._off_road_time, self._still_time, self._wrong_way_time = np.zeros((3, car_count))
         self._steps: LongArray = np.zeros(car_count, np.int64)
         self._steer, self._throttle, self._previous_steer, self._previous_throttle = np.zeros((4, car_count))
-        self._lap_time, self._lap_begun = np.zeros((2, car_count))
+        self._gain, self._progress, self._lap_time, self._lap_begun = np.zeros((4, car_count))
         self._laps: IntArray = np.zeros(car_count, np.int32)
         self._counts: tuple[NDArray[Any], ...] = (
             *(self._along, self._speed, self._driven, self._furthest, self._gain, self._progress, self._hit),
