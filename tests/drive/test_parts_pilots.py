@@ -187,3 +187,19 @@ def test_the_pilot_forgets_when_its_drive_begins_anew(folder):
     assert shelf.pilot.resets - begun == 2
     shelf.run_threaded(None, True, None)
     assert shelf.pilot.resets - begun == 3
+
+
+def test_the_pilot_forgets_the_picture_from_before_the_car_was_reset(folder):
+    shelf = Shelf(folder)
+    shelf.choose(folder / "a.onnx")
+    shelf.run_threaded(None, True, False)
+    begun = shelf.pilot.resets
+    for was_reset in (True, False, False):  # in the first of these loops the picture is still the old one
+        shelf.run_threaded(None, True, was_reset)
+    assert shelf.pilot.resets - begun == 2
+
+
+def test_a_pilot_that_answers_no_numbers_may_not_drive(folder):
+    (folder / "a.onnx").write_text("nan")
+    with pytest.raises(PilotError, match=r"answers nan, 0.5 to a black picture: its training has run away"):
+        Shelf(folder).choose(folder / "a.onnx")

@@ -34,6 +34,11 @@ def test_a_pilots_drive_is_recorded_only_if_that_is_wanted(info):
     assert info.messages[:2] == ["Recording Change = True", "Setting Recording = True"]
 
 
+def test_nothing_is_said_of_a_recording_that_nobody_began(info):
+    assert ToggleRecording().run("user", None) is False
+    assert info.messages == []
+
+
 def test_records_are_counted_aloud_in_tens_and_at_round_numbers(info):
     tracker = RecordTracker(20)
     assert not tracker.run(None)

@@ -1,12 +1,14 @@
 """The simulated car is one part of the vehicle: controls in; picture, readings, lap times and record channels out."""
 
 import functools
+import threading
 
 import numpy as np
 import pytest
 
 from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.drive import simulated_car
 from donkeysim.drive.simulated_car import list_record_channels, make_simulated_car
 from donkeysim.sim import simulator
 
@@ -152,3 +154,22 @@ def test_the_placeholder_of_an_old_config_means_the_built_in_simulator(make_car)
 def test_an_impossible_config_fails_when_the_car_is_made(values, words):
     with pytest.raises(DonkeySimError, match=words):
         make_simulated_car(make_config(**values))
+
+
+@pytest.mark.parametrize(("must_compile", "said"), [(False, ["Still loading"]), (True, ["First run: ", "Still comp"])])
+def test_a_first_run_is_announced_and_a_long_wait_too(make_car, monkeypatch, caplog, must_compile, said):
+    caplog.set_level("INFO", "donkeysim.car")
+    go_on = threading.Event()
+
+    def compile_slowly(_simulator, report):
+        report("camera", 0, 2)
+        go_on.wait(10)
+
+    monkeypatch.setattr(simulator.Simulator, "must_compile", must_compile)
+    monkeypatch.setattr(simulator.Simulator, "compile", compile_slowly)
+    monkeypatch.setattr(simulated_car, "STILL_SECONDS", 0.05)
+    car = make_car()
+    assert car.run(0.0, 0.0) is None
+    go_on.set()
+    assert len(caplog.messages) >= len(said)
+    assert all(message.startswith(begin) for message, begin in zip(caplog.messages, said, strict=False))

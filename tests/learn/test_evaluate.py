@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,6 +60,12 @@ def test_lap_times_and_trace_belong_together(built_in):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_built_in_pilot_starts_anywhere(seed):
     assert evaluate(load_pilot(BUILT_IN_PILOT), TRACK, 1, seed=seed).is_passed
+
+
+@pytest.mark.parametrize(("laps", "begin"), [(1, "The lap was driven, on"), (2, "All 2 laps driven, on")])
+def test_the_verdict_counts_laps_in_words(built_in, laps, begin):
+    runs = (replace(built_in.runs[0], wanted_laps=laps),)
+    assert describe_verdict(replace(built_in, runs=runs)).startswith(begin)
 
 
 def test_same_seed_same_figures():

@@ -108,7 +108,7 @@ class ControlPage:
         self.network_url: str | None = None
         if is_open:
             self.network_url = f"{scheme}://{address or socket.gethostname()}:{port}/drive?token={self._token}"
-            _log.info("On a phone in the same network, open %s", self.network_url)
+            _log.warning("On a phone in the same network, open %s", self.network_url)
 
     def update(self) -> None:
         """Serve until `shutdown`."""

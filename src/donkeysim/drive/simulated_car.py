@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.kernel import count_cached_kernels
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, read_conf
@@ -42,8 +41,8 @@ LIDAR_CHANNEL = "lidar/dist_array"
 PLACEHOLDER_PATH = "path to sim"
 """What stands in a new config of the original; nobody has filled it in, so the built-in simulator is meant."""
 
-COMPILING_SECONDS = 3.0
-"""Getting ready that takes longer than this compiles something and says so [s]."""
+STILL_SECONDS = 10.0
+"""How often it is said that the car is still getting ready [s]."""
 
 READY_PATIENCE = 0.1
 """How long one loop waits for the simulator to be ready [s]; the loop must stay able to end."""
@@ -196,8 +195,10 @@ class BuiltInSimulatedCar:
         self.last_hit = ""
         self.loop_done = threading.Condition()
         self.is_ready = threading.Event()
-        self.loading_stage = "compiling kernels"
-        self._begun, self._is_cold = time.perf_counter(), count_cached_kernels() == 0
+        self._is_first_run = self.car.simulator.must_compile
+        self.loading_stage = "compiling kernels" if self._is_first_run else "loading kernels"
+        self._begun = time.perf_counter()
+        self._tells_at = self._begun + STILL_SECONDS
         self._trouble: Exception | None = None
         self._loop_count = self._sensed_count = 0
         self._late_steps = round(settings.latency * PHYSICS_RATE)
@@ -213,9 +214,16 @@ class BuiltInSimulatedCar:
         self.is_ready.set()
 
     def _tell(self, stage: str, done: int, total: int) -> None:
-        self.loading_stage = f"compiling kernels, {done} of {total}: {stage}"
-        if self._is_cold or time.perf_counter() - self._begun > COMPILING_SECONDS:
+        self.loading_stage = f"{'compiling' if self._is_first_run else 'loading'} kernels, {done} of {total}: {stage}"
+        if self._is_first_run:
             _log.info("First run: %s", self.loading_stage)
+
+    def _tell_still(self) -> None:
+        """Say now and then that something is going on; a single stage may take a minute."""
+        now = time.perf_counter()
+        if now >= self._tells_at:
+            self._tells_at = now + STILL_SECONDS
+            _log.info("Still %s (%.0f s so far)", self.loading_stage, now - self._begun)
 
     def run(self, steering: float | None, throttle: float | None, reset: bool | None = False) -> tuple[Any, ...] | None:
         """Make one loop's time pass with these controls and return what the car senses; None until it can drive.
@@ -226,6 +234,7 @@ class BuiltInSimulatedCar:
             reset: Put the car back to its start first.
         """
         if not self.is_ready.wait(READY_PATIENCE):
+            self._tell_still()
             return None
         if self._trouble is not None:
             raise self._trouble

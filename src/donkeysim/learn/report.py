@@ -67,7 +67,8 @@ def describe_verdict(evaluation: Evaluation) -> str:
     """Return one sentence about how the pilot did."""
     if evaluation.is_passed:
         laps = sum(run.wanted_laps for run in evaluation.runs)
-        return f"All {laps} laps driven, on the road throughout, nothing touched."
+        done = "The lap was" if laps == 1 else f"All {laps} laps"
+        return f"{done} driven, on the road throughout, nothing touched."
     return " ".join(f"{run.scene.name}: {describe_run(run)}" for run in evaluation.runs if not run.is_passed)
 
 

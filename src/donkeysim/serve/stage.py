@@ -10,7 +10,6 @@ from collections.abc import Callable
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
 from donkeysim.core.image import encode_jpeg
-from donkeysim.core.kernel import count_cached_kernels
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.serve import orders
 from donkeysim.serve.cast import CarOnStage, Client, make_event
@@ -31,9 +30,6 @@ from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes, load_scene, shorten_scene_name
-
-COMPILING_SECONDS = 3.0
-"""Loading that takes longer than this compiles something and says so [s]."""
 
 
 class Stage:
@@ -156,8 +152,6 @@ class Stage:
 
     def _build(self, name: str) -> Simulator:
         """Return a compiled simulator for a scene; the last scene built is kept for the next time."""
-        is_cold = count_cached_kernels() == 0
-        begin = self._read_clock()
         self._tell("building the track", False)
         if name not in self._built:
             self._built = {name: load_scene(SceneSpec(name, self._options.track_folders))}
@@ -169,9 +163,11 @@ class Stage:
         workers, log = self._options.worker_count, self._options.action_log
         simulator = open_simulator(spec, worker_count=workers, scene=self._built[name], log=log)
 
+        is_first_run = simulator.must_compile
+
         def tell(stage: str, done: int, total: int) -> None:
-            is_slow = self._read_clock() - begin > COMPILING_SECONDS
-            self._tell(f"compiling kernels, {done} of {total}: {stage}", is_cold or is_slow)
+            doing = "compiling" if is_first_run else "loading"
+            self._tell(f"{doing} kernels, {done} of {total}: {stage}", is_first_run)
 
         simulator.compile(tell, self._crew)
         return simulator

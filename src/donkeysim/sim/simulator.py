@@ -15,7 +15,7 @@ from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import Renderer
 from donkeysim.render.lidar import LidarScanner
 from donkeysim.sim.camera_groups import CameraGroups, group_cameras
-from donkeysim.sim.compile_crew import CompileCrew, mark_compiled
+from donkeysim.sim.compile_crew import CompileCrew, is_compiled, mark_compiled
 from donkeysim.sim.observe import observe_lidar, observe_telemetry
 from donkeysim.sim.snapshot import Snapshot, copy_moment, write_moment
 from donkeysim.world.scene import Scene
@@ -83,6 +83,11 @@ class Simulator:
         self._frame_count: LongArray = np.zeros(self.car_count, np.int64)
         for world in range(spec.world_count):
             self.physics.place_props(self.state, world)
+
+    @property
+    def must_compile(self) -> bool:
+        """Whether a kernel that driving with a camera needs is not in the cache yet."""
+        return not all(map(is_compiled, FIRST_STAGES))
 
     def compile(self, report: CompileReport | None = None, crew: CompileCrew | None = None) -> None:
         """Compile (or load from the cache) every kernel that driving with a camera needs, telling how far it is.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +61,7 @@ class PilotShelf:
         self._choice = ""
         self._loaded: tuple[str, FileState] | None = None
         self._seen: FileState | None = None
-        self._drove = False
+        self._drove = self._was_reset = False
         self._wake = threading.Event()
         self._ended = False
         self._list_files()
@@ -96,14 +97,15 @@ class PilotShelf:
         Args:
             choice: Name of a pilot; "" for none; None for no change.
             run_pilot: Whether the pilot drives in this loop.
-            car_was_reset: Whether the car was just put back to its start.
+            car_was_reset: Whether the car is being put back to its start; the next loop's picture is the first from
+                there.
         """
         if choice is not None and choice != self._choice:
             self._choice = choice
             self._wake.set()
-        if self.pilot and run_pilot and (car_was_reset or not self._drove):
+        if self.pilot and run_pilot and (car_was_reset or self._was_reset or not self._drove):
             self.pilot.reset()
-        self._drove = bool(run_pilot)
+        self._drove, self._was_reset = bool(run_pilot), bool(car_was_reset)
         return self.choices
 
     def shutdown(self) -> None:
@@ -163,7 +165,12 @@ class PilotShelf:
                 f"{path} is a pilot of type {pilot.kind} and needs {', '.join(missing)}, which this car does not have;"
                 " see SIM_RECORD_GYROACCEL and TRAIN_BEHAVIORS in config.py."
             )
-        pilot.run(self.blank_image, *(self.channels[name] for name in pilot.input_names))
+        answer = pilot.run(self.blank_image, *(self.channels[name] for name in pilot.input_names))
+        if not all(map(math.isfinite, answer)):
+            raise PilotError(
+                f"{path} answers {', '.join(f'{number:g}' for number in answer)} to a black picture: its training has "
+                "run away; train it anew with a smaller LEARNING_RATE."
+            )
 
     def _drop(self, choice: str) -> None:
         if choice and self._loaded is not None and self._loaded[0] == choice:

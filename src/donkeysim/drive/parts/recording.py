@@ -19,8 +19,7 @@ class ToggleRecording:
 
     def __init__(self, record_during_ai: bool = False) -> None:
         self.record_during_ai = record_during_ai
-        self._asked: bool | None = None
-        self._recording: bool | None = None
+        self._asked = self._recording = False
 
     def run(self, mode: str, recording: bool | None) -> bool:
         """Return whether this loop is recorded."""
