@@ -1,5 +1,7 @@
 """Our own family: one car is a batch of one, episodes begin and end as asked."""
 
+import math
+
 import gymnasium
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from gymnasium.utils.env_checker import check_env
 
 import donkeysim  # noqa: F401  (registers the ids)
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.world.specs import CameraSpec
 
 ID = "donkeysim/GeneratedTrack-v0"
 
@@ -16,6 +19,17 @@ def test_the_checker_of_gymnasium_is_content(observe):
     env = gymnasium.make(ID, observe=observe, disable_env_checker=True)
     check_env(env.unwrapped, skip_render_check=True)
     env.close()
+
+
+def test_two_cameras_look_each_its_own_way():
+    behind = CameraSpec(width=64, height=48, rotation=(0.0, 0.0, math.pi))
+    env = gymnasium.make(ID, observe=("camera", "camera_b"), camera_b=behind, disable_env_checker=True)
+    seen = env.reset(seed=1)[0]
+    assert seen["camera"].shape == (120, 160, 3)
+    only = gymnasium.make(ID, camera=behind, disable_env_checker=True)
+    assert np.array_equal(only.reset(seed=1)[0], seen["camera_b"])
+    env.close()
+    only.close()
 
 
 @pytest.mark.parametrize("observe", ["grey", "vector"])

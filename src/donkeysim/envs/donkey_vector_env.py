@@ -106,7 +106,7 @@ def _make_observer(fleet: Fleet, conf: EnvConf) -> Observer:
     camera = fleet.simulator.get_camera(0)
     if camera is None:
         raise AssertionError("read_conf always asks for a camera")
-    return Observer(fleet, "grey" if conf.cam_resolution[2] == 1 else "camera", camera, LidarSpec(), 1)
+    return Observer(fleet, "grey" if conf.cam_resolution[2] == 1 else "camera", [camera], LidarSpec(), 1)
 
 
 class _Informer:

@@ -20,7 +20,7 @@ from donkeysim.render.lidar import count_rays
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec, LidarSpec
 
-OBSERVATIONS = ("camera", "grey", "lidar", "vector", "rivals")
+OBSERVATIONS = ("camera", "camera_b", "grey", "lidar", "vector", "rivals")
 """What may be asked for."""
 
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -142,7 +142,7 @@ class Observer:
         self,
         fleet: Fleet,
         observe: str | Sequence[str],
-        camera: CameraSpec,
+        cameras: Sequence[CameraSpec],
         lidar: LidarSpec,
         stack: int,
         camera_spread: tuple[float, float] = (0.0, 0.0),
@@ -152,7 +152,7 @@ class Observer:
         Args:
             fleet: Opened; made with `look_ahead=LOOK_AHEAD` if "vector" is asked for.
             observe: One of `OBSERVATIONS`, or several, which gives a dict.
-            camera: Of "camera" and "grey".
+            cameras: Of "camera" and "grey", and of "camera_b" if it is asked for.
             lidar: Of "lidar".
             stack: How many moments of each are told at once, along the last axis, the oldest first.
             camera_spread: By how much an episode's cameras are moved [m] and turned [rad] at most, on each axis.
@@ -162,7 +162,7 @@ class Observer:
         self._stack = stack
         self._turn = 0
         self._channels: dict[str, _Channel] = {
-            name: self._open(name, fleet, camera, lidar, camera_spread) for name in names
+            name: self._open(name, fleet, cameras, lidar, camera_spread) for name in names
         }
         spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
@@ -172,14 +172,16 @@ class Observer:
         self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
 
     @staticmethod
-    def _open(name: str, fleet: Fleet, camera: CameraSpec, lidar: LidarSpec, spread: tuple[float, float]) -> _Channel:
+    def _open(
+        name: str, fleet: Fleet, cameras: Sequence[CameraSpec], lidar: LidarSpec, spread: tuple[float, float]
+    ) -> _Channel:
         if name == "vector":
             return _Vector(fleet.simulator.car_count)
         if name == "rivals":
             return Rivals(fleet.simulator.car_count, fleet.cars_per_world)
         if name == "lidar":
             return _Lidar(fleet.simulator, lidar)
-        is_grey = name == "grey"
+        camera, is_grey = cameras[name == "camera_b"], name == "grey"
         return _Camera(fleet.simulator, replace(camera, grey=camera.grey or is_grey), 1 if is_grey else 3, spread)
 
     def observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:

@@ -33,6 +33,7 @@ class TrackSettings:
         observe: One of `observations.OBSERVATIONS`, or several, which gives a dict.
         stack: How many moments are told at once, along the last axis.
         camera: Of "camera" and "grey"; None: the original's, 160x120.
+        camera_b: Of "camera_b"; None: looks where the first one does.
         camera_spread: By how much the camera is moved [m] and turned [rad] at most on each axis, anew in every episode.
         lidar: Of "lidar".
         steer_limit: What steering 1 means, 0 to 1.
@@ -50,6 +51,7 @@ class TrackSettings:
     observe: str | Sequence[str] = "camera"
     stack: int = 1
     camera: CameraSpec | None = None
+    camera_b: CameraSpec | None = None
     camera_spread: tuple[float, float] = (0.0, 0.0)
     lidar: LidarSpec = DEFAULT_LIDAR
     steer_limit: float = 1.0
@@ -101,7 +103,8 @@ class TrackSettings:
     def make_observer(self, fleet: Fleet) -> Observer:
         """Return what observes an opened fleet."""
         camera = self.camera or fleet.simulator.car_spec.camera
-        return Observer(fleet, self.observe, camera, self.lidar, self.stack, self.camera_spread)
+        cameras = (camera, self.camera_b or camera)
+        return Observer(fleet, self.observe, cameras, self.lidar, self.stack, self.camera_spread)
 
     def make_actions(self) -> ActionRange:
         """Return what actions mean."""
