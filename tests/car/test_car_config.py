@@ -192,3 +192,9 @@ def test_files_in_other_encodings_and_from_windows_are_read(car_folder):
 
 def test_names_of_transformations_are_unique():
     assert len(set(TRANSFORMATIONS)) == len(TRANSFORMATIONS)
+
+
+def test_a_bad_environment_variable_is_named_with_its_value(car_folder, monkeypatch):
+    monkeypatch.setenv("WEB_CONTROL_PORT", "abc")
+    with pytest.raises(SpecError, match=r"config\.py, line \d+: ValueError.*variable WEB_CONTROL_PORT is 'abc'\.$"):
+        car_folder.load()

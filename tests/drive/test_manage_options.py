@@ -1,5 +1,6 @@
 """The command line of manage.py: the original's words, usage and exit codes."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,11 @@ def test_errors_end_the_program_in_one_sentence(capsys):
     assert run_program(lambda: _raise(SpecError("the wheel is missing."))) == 1
     assert capsys.readouterr().err == "manage.py: the wheel is missing.\n"
     assert run_program(lambda: _raise(KeyboardInterrupt())) == 130
+
+
+def test_a_full_disk_is_told_in_one_sentence_and_a_bug_is_not_hidden(capsys):
+    full = OSError(errno.ENOSPC, "No space left on device", "plot.png")
+    assert run_program(lambda: _raise(full), "donkey tubhist") == 1
+    assert capsys.readouterr().err.startswith("donkey tubhist: No space left on device (plot.png); make room")
+    with pytest.raises(FileNotFoundError):
+        run_program(lambda: _raise(FileNotFoundError(errno.ENOENT, "No such file or directory")))

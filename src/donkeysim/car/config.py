@@ -6,6 +6,7 @@ config.py of another version lacks take their defaults.
 
 from __future__ import annotations
 
+import linecache
 import logging
 import os
 import re
@@ -148,7 +149,15 @@ def describe_failure(path: Path, error: Exception) -> str:
     text = f"{place}: {type(error).__name__}: {error}"
     if isinstance(error, NameError) and error.name and error.name.isupper():
         text += "; this file does not see the names of config.py, write the whole value here"
+    if lines:
+        text += _describe_environment(linecache.getline(str(path), lines[-1] or 0))
     return " ".join(text.rstrip(".").split()) + "."
+
+
+def _describe_environment(line: str) -> str:
+    """Return what the environment variables are that a line of Python reads, as a further part of a sentence."""
+    names = re.findall(r"os\.(?:getenv\(|environ\.get\(|environ\[)[\"'](\w+)", line)
+    return "".join(f"; the environment variable {name} is {os.environ.get(name)!r}" for name in names)
 
 
 def _run_source(source: Path, path: Path) -> dict[str, Any]:

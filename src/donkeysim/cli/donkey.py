@@ -14,7 +14,8 @@ from importlib import import_module
 from typing import NoReturn
 
 from donkeysim import __version__
-from donkeysim.core.errors import DonkeySimError, describe_unknown
+from donkeysim.core.errors import describe_unknown
+from donkeysim.drive.options import run_program
 
 COMMANDS = {
     "createcar": "make a car folder: manage.py, config.py, myconfig.py, train.py, data, models, logs",
@@ -66,17 +67,15 @@ def run(given: Sequence[str]) -> int:
     if name not in COMMANDS:
         print(f"donkey: {describe_unknown('command', name, COMMANDS)}", file=sys.stderr)
         return 2
+    return run_program(lambda: _run_command(name, rest), f"donkey {name}")
+
+
+def _run_command(name: str, words: Sequence[str]) -> int:
     command = import_module(f"donkeysim.cli.commands.{name}")
     parser = CommandParser(prog=f"donkey {name}", description=command.__doc__, formatter_class=_keep_lines)
     command.add_arguments(parser)
     parse = getattr(command, "parse_arguments", CommandParser.parse_args)  # its own, to pass words on
-    try:
-        return int(command.run(parse(parser, rest)))
-    except DonkeySimError as error:
-        print(f"donkey {name}: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    return int(command.run(parse(parser, words)))
 
 
 def describe_commands() -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,12 @@ from typing import NoReturn
 from donkeysim.core.errors import DonkeySimError
 
 logger = logging.getLogger(__name__)
+
+OUTER_ERRORS = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EACCES, errno.EPERM, errno.EROFS)
+"""What is no fault of a program: a full disk, files that it may not touch."""
+
+BROKEN_PIPE_CODE = 141
+"""Exit code of a program whose reader left, as shells count it."""
 
 USAGE = """\
 Usage:
@@ -92,19 +100,32 @@ def parse_options(words: Sequence[str] | None = None) -> Options:
     )
 
 
-def run_program(main: Callable[[], int]) -> int:
+def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
     """Run a program and return its exit code: its own; 1 after an error in one sentence; 130 after Ctrl-C.
 
     Args:
-        main: The program; its DonkeySimErrors are told, anything else is a bug and shows its traceback.
+        main: The program. Its DonkeySimErrors are told, and that a disk is full or a file may not be touched; anything
+            else is a bug and shows its traceback.
+        name: How people call it; begins the sentence.
     """
     try:
-        return main()
+        code = main()
+        sys.stdout.flush()
     except DonkeySimError as error:
-        sys.stderr.write(f"manage.py: {error}\n")
+        sys.stderr.write(f"{name}: {error}\n")
+        return 1
+    except BrokenPipeError:  # whoever read the output has had enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        return BROKEN_PIPE_CODE
+    except OSError as error:
+        if error.errno not in OUTER_ERRORS:
+            raise
+        place = f" ({error.filename})" if error.filename else ""
+        sys.stderr.write(f"{name}: {error.strerror}{place}; make room, or work where you may write.\n")
         return 1
     except KeyboardInterrupt:
         return 130
+    return code
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
