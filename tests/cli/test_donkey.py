@@ -1,0 +1,41 @@
+"""`donkey` finds its commands, and ends with the exit code that says how it went."""
+
+import pytest
+
+from donkeysim.cli import donkey
+from donkeysim.cli.donkey import COMMANDS, run
+
+
+def test_without_a_command_all_of_them_are_listed(capsys):
+    assert run([]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"  {name} " in listed for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_tells_how_it_is_used(name, capsys):
+    with pytest.raises(SystemExit) as end:
+        run([name, "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: donkey {name}")
+
+
+def test_an_unknown_command_is_asked_wrongly(capsys):
+    assert run(["trian"]) == 2
+    assert "did you mean 'train'?" in capsys.readouterr().err
+
+
+def test_an_unknown_option_is_asked_wrongly(capsys):
+    with pytest.raises(SystemExit) as end:
+        run(["train", "--modle", "a.h5"])
+    assert end.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_ctrl_c_while_a_command_is_being_imported_ends_quietly(monkeypatch, capsys):
+    def interrupt(_name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(donkey, "import_module", interrupt)
+    assert run(["train"]) == 130
+    assert capsys.readouterr().err == ""
