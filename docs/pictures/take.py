@@ -93,7 +93,7 @@ def run(*words: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env={**os.environ, "WEB_CONTROL_PORT": "0", "WATCH_PAGE_PORT": "0"},
+        env={**os.environ, "WEB_CONTROL_PORT": "0"},
     )
     try:
         yield program

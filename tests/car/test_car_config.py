@@ -198,3 +198,9 @@ def test_a_bad_environment_variable_is_named_with_its_value(car_folder, monkeypa
     monkeypatch.setenv("WEB_CONTROL_PORT", "abc")
     with pytest.raises(SpecError, match=r"config\.py, line \d+: ValueError.*variable WEB_CONTROL_PORT is 'abc'\.$"):
         car_folder.load()
+
+
+def test_the_address_of_a_page_is_checked(car_folder):
+    assert car_folder.load("WATCH_PAGE_URL = 'http://192.0.2.7:9093'").WATCH_PAGE_URL == "http://192.0.2.7:9093"
+    with pytest.raises(SpecError, match=r"WATCH_PAGE_URL is 'javascript:alert.*takes an address such as"):
+        car_folder.load("WATCH_PAGE_URL = 'javascript:alert(1)'")

@@ -54,7 +54,8 @@ def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven
     process, page = driven
     assert (tmp_path / "car" / "manage.py").is_file()
     ended = threading.Event()
-    with connect(page.replace("http", "ws") + "/wsDrive", origin=page) as control:
+    with connect(page.replace("http", "ws") + "/wsDrive?reports=1", origin=page) as control:
+        assert json.loads(control.recv())["about"]["watching"] == process.page_address
         control.send('{"angle": 0.0, "throttle": 0.6, "drive_mode": "user", "recording": true}')
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:

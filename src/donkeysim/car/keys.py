@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -90,6 +91,18 @@ class Text:
 
     def __str__(self) -> str:
         return "a text"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Addresses of pages, or nothing."""
+
+    def takes(self, value: object) -> bool:
+        """Say whether the value is one of them."""
+        return value == "" or (isinstance(value, str) and re.fullmatch(r"https?://[^\s/]+(/\S*)?", value) is not None)
+
+    def __str__(self) -> str:
+        return "an address such as 'http://localhost:9093', or ''"
 
 
 @dataclass(frozen=True)
@@ -188,7 +201,7 @@ class LogFormat:
         return "a format of Python's logging such as '%(asctime)s %(message)s'"
 
 
-Kind = Whole | Number | Flag | Text | OneOf | Items | Transformation | Table | Function | OrNone | LogFormat
+Kind = Whole | Number | Flag | Text | Address | OneOf | Items | Transformation | Table | Function | OrNone | LogFormat
 
 MODEL_TYPES = ("linear", "categorical", "inferred", "memory", "imu", "behavior", "localizer", "rnn", "3d")
 CONTROLLER_TYPES = (
@@ -226,6 +239,7 @@ KINDS: dict[str, Kind] = {
     "WEB_INIT_MODE": OneOf(("user", "local_angle", "local")),
     "SHOW_PILOT_IMAGE": Flag(),
     "WATCH_PAGE_PORT": OrNone(_PORT),
+    "WATCH_PAGE_URL": Address(),
     "USE_JOYSTICK_AS_DEFAULT": Flag(),
     "CONTROLLER_TYPE": OneOf(CONTROLLER_TYPES),
     "JOYSTICK_DEVICE_FILE": Text(),

@@ -92,7 +92,7 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     if options.scene is not None:
         director.begin_scene(options.scene, give_up)
     page = await _open_page(options, director, listener.getsockname()[1])
-    drive = _start_drive(options, listener.getsockname()[1])
+    drive = _start_drive(options, listener.getsockname()[1], page.address if page is not None else "")
     await server.run()
     if drive is not None:
         await asyncio.to_thread(drive.stop)
@@ -144,14 +144,14 @@ async def _open_page(options: Options, director: Director, wire_port: int) -> Pa
     return page
 
 
-def _start_drive(options: Options, port: int) -> DriveBeside | None:
+def _start_drive(options: Options, port: int, watching_url: str) -> DriveBeside | None:
     """Start to drive the car of --drive; when that is not possible the simulator still runs."""
     if options.car_folder is None:
         return None
     from donkeysim.cli.drive_beside import DriveBeside
 
     try:
-        return DriveBeside(options.car_folder, port, options.scene)
+        return DriveBeside(options.car_folder, port, watching_url, options.scene)
     except DonkeySimError as error:
         _log.warning("no car to drive: %s", error)
         return None

@@ -1,6 +1,6 @@
 """A car that is driven beside the simulator that serves it: what `donkey_sim --drive` adds.
 
-It is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT [SCENE]`: the folder's own manage.py,
+It is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT PAGE [SCENE]`: the folder's own manage.py,
 pointed at the simulator's port, with the built-in pilot chosen. It ends with the simulator, however that ends.
 """
 
@@ -22,12 +22,13 @@ PROGRAM = "manage.py"
 class DriveBeside:
     """A running drive; its output is passed on."""
 
-    def __init__(self, folder: str, port: int, scene: str | None) -> None:
+    def __init__(self, folder: str, port: int, watching_url: str, scene: str | None) -> None:
         """Start it, making the car's folder if there is none.
 
         Args:
             folder: The car's.
             port: Where the simulator listens on this machine.
+            watching_url: Its page, for the control page to link to; "": it has none.
             scene: Which it runs; None: as the car's config says.
 
         Raises:
@@ -40,7 +41,7 @@ class DriveBeside:
             create_car(path, say=lambda _: None)
             print(f"Made a car in {path.resolve()}", flush=True)
         print("Its control page comes next: drive there, or choose Local Pilot to let a pilot drive.", flush=True)
-        words = [str(path.resolve()), str(port), *([] if scene is None else [scene])]
+        words = [str(path.resolve()), str(port), watching_url, *([] if scene is None else [scene])]
         here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "donkeysim.envs.keeper", *here, *words], stdin=subprocess.PIPE
@@ -67,7 +68,7 @@ def main() -> int:
     from donkeysim.tub.writer import TubWriter
     from donkeysim.world.tracks import shorten_scene_name
 
-    folder, port, *scene = sys.argv[1:]
+    folder, port, watching_url, *scene = sys.argv[1:]
     program = runpy.run_path(str(Path(folder) / PROGRAM))
     drive = program.get("drive")
     if not callable(drive):
@@ -77,6 +78,7 @@ def main() -> int:
     for told in (ControlPage, TubWriter):  # the address for phones, and where the records are
         logging.getLogger(told.__module__).setLevel(logging.INFO)
     vars(config).update(DONKEY_SIM_PATH="remote", SIM_HOST="127.0.0.1", SIM_PORT=int(port))
+    vars(config).update(WATCH_PAGE_URL=watching_url)
     if scene:
         vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(scene[0]))
     drive(config, parse_options(["drive", *(["--model", str(BUILT_IN_PILOT)] if BUILT_IN_PILOT.exists() else [])]))

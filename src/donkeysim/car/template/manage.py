@@ -59,7 +59,7 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         car.add(frequency_logger, inputs=["loop/rate"], outputs=["fps/current", "fps/fps_list"])
 
     # What the user wants, in the browser and with a joystick.
-    page = ControlPage(config, watching.url if watching else "")
+    page = ControlPage(config, watching.url if watching else config.WATCH_PAGE_URL)
     wanted = ["user/steering", "user/throttle", "user/mode", "recording"]
     shown = ["sim/telemetry", "sim/lap_times", "loop/rate", "loop/latency", "pilot/choices", "pilot/choice"]
     car.add(

@@ -62,10 +62,12 @@ function startVideo() {
   byId("mpeg-image").src = `/video?${Date.now()}`;
 }
 
+function isThisMachine(name) { return ["localhost", "127.0.0.1", "[::1]"].includes(name); }
+
 function showWatching() {
-  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-  byId("watching").hidden = !watching || !isHere;
-  if (watching) byId("watching").href = watching;
+  const isReachable = watching && (isThisMachine(location.hostname) || !isThisMachine(new URL(watching).hostname));
+  byId("watching").hidden = !isReachable;
+  if (isReachable) byId("watching").href = watching;
 }
 
 function showReport() {
