@@ -211,6 +211,7 @@ def test_a_mask_that_is_none_is_refused(mask):
         ({"threads": 0}, "threads is 0"),
         ({"observe": ()}, "nothing is observed"),
         ({"stack": 1.5}, "stack is 1.5"),
+        ({"threds": 1}, "did you mean 'threads'"),
         ({"camera_spread": (0.1, -0.1)}, "camera_spread"),
         ({"throttle_range": (0.5, 0.2)}, "lower one first"),
     ],

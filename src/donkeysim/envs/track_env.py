@@ -52,7 +52,7 @@ class TrackVectorEnv(FleetVectorEnv):
             SpecError: Something asked for is not possible.
             SceneError: There is no such track.
         """
-        chosen = read_settings(settings)
+        chosen = read_settings(settings, ("num_envs", "track", "threads", "copy", "autoreset_mode", "render_mode"))
         check_count("num_envs", num_envs)
         tracks = [track] if isinstance(track, str) else list(track)
         fleet = chosen.make_fleet(tracks, num_envs, worker_count=choose_threads(threads, num_envs))

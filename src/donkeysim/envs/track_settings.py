@@ -111,8 +111,12 @@ class TrackSettings:
         return ActionRange(self.steer_limit, *self.throttle_range, normalised=True)
 
 
-def read_settings(given: Mapping[str, Any]) -> TrackSettings:
+def read_settings(given: Mapping[str, Any], beside: Sequence[str] = ()) -> TrackSettings:
     """Return checked settings.
+
+    Args:
+        given: Settings by name.
+        beside: Names that the caller takes besides, to be told of when one is unknown.
 
     Raises:
         SpecError: An unknown name, or a value that is not possible.
@@ -120,7 +124,7 @@ def read_settings(given: Mapping[str, Any]) -> TrackSettings:
     names = [field.name for field in fields(TrackSettings)]
     for name in given:
         if name not in names:
-            raise SpecError(describe_unknown("setting", name, names))
+            raise SpecError(describe_unknown("setting", name, [*names, *beside]))
     return TrackSettings(**given)
 
 
