@@ -204,3 +204,8 @@ def test_the_address_of_a_page_is_checked(car_folder):
     assert car_folder.load("WATCH_PAGE_URL = 'http://192.0.2.7:9093'").WATCH_PAGE_URL == "http://192.0.2.7:9093"
     with pytest.raises(SpecError, match=r"WATCH_PAGE_URL is 'javascript:alert.*takes an address such as"):
         car_folder.load("WATCH_PAGE_URL = 'javascript:alert(1)'")
+
+
+def test_a_car_has_at_least_one_behaviour(car_folder):
+    with pytest.raises(SpecError, match=r"BEHAVIOR_LIST is \[\], but takes a list of 1 or more, each a text"):
+        car_folder.load("BEHAVIOR_LIST = []")

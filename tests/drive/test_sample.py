@@ -76,7 +76,9 @@ def test_an_existing_tub_grows(tmp_path):
     assert len(TubReader(tmp_path / "tub")) == 20
 
 
-@pytest.mark.parametrize("wanted", [{"lap_count": 0}, {"record_count": 0}, {"scene": "flat"}, {"scene": "generated"}])
+@pytest.mark.parametrize(
+    "wanted", [{"lap_count": 0}, {"record_count": 0}, {"seed": -1}, {"scene": "flat"}, {"scene": "generated"}]
+)
 def test_refuse_what_cannot_be_driven(tmp_path, wanted):
     with pytest.raises(SpecError):
         record_sample(tmp_path / "tub", **wanted)

@@ -129,9 +129,16 @@ def test_the_throttle_factor_slows_the_pilot():
 
 def test_refuse_what_cannot_be_evaluated():
     pilot = Fixed(0.0, 0.1)
-    for tracks, laps in ((TRACK, 0), ([], 1), (["flat"], 1), (["no_track"], 1)):
+    for tracks, laps, seed in (
+        (TRACK, 0, 0),
+        ([], 1, 0),
+        (["flat"], 1, 0),
+        ([*TRACK, "no_track"], 1, 0),
+        (TRACK, 1, -1),
+    ):
         with pytest.raises(SpecError):
-            evaluate(pilot, tracks, laps)
+            evaluate(pilot, tracks, laps, seed=seed)
+    assert pilot.images == []
     with pytest.raises(SpecError, match="behavior/one_hot_state_array"):
         evaluate(Fixed(0.0, 0.1, ("behavior/one_hot_state_array",)), TRACK, 1)
 

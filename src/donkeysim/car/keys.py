@@ -121,19 +121,21 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Items:
-    """Lists or tuples of values that are each `item`; with `count`, of so many."""
+    """Lists or tuples of values that are each `item`; with `count`, of so many; at least `least`."""
 
     item: Kind
     count: int | None = None
+    least: int = 0
 
     def takes(self, value: object) -> bool:
         """Say whether the value is one of them."""
-        if not isinstance(value, list | tuple) or len(value) != (len(value) if self.count is None else self.count):
+        if not isinstance(value, list | tuple) or len(value) < self.least or len(value) != (self.count or len(value)):
             return False
         return all(self.item.takes(item) for item in value)
 
     def __str__(self) -> str:
-        return f"a list{'' if self.count is None else f' of {self.count} values'}, each {self.item}"
+        size = f" of {self.count} values" if self.count else f" of {self.least} or more" if self.least else ""
+        return f"a list{size}, each {self.item}"
 
 
 @dataclass(frozen=True)
@@ -281,7 +283,7 @@ KINDS: dict[str, Kind] = {
     "MEM_DEPTH": Whole(0, 100),
     "TRAIN_FILTER": OrNone(Function()),
     "TRAIN_BEHAVIORS": Flag(),
-    "BEHAVIOR_LIST": Items(Text()),
+    "BEHAVIOR_LIST": Items(Text(), least=1),
     "TRAIN_LOCALIZER": Flag(),
     "NUM_LOCATIONS": Whole(1, 10_000),
     "AUGMENTATIONS": Items(OneOf(("BRIGHTNESS", "BLUR"))),

@@ -82,11 +82,12 @@ def record_sample(
         report: Told how far it is.
 
     Raises:
-        SpecError: The numbers or the track are not possible, or the driver left the road for good.
+        SpecError: The numbers, the seed or the track are not possible, or the driver left the road for good.
         TubError: The tub cannot be written, or has other channels.
     """
-    if min(lap_count, 1 if record_count is None else record_count) < 1:
-        raise SpecError(f"{lap_count} laps and {record_count} records were asked for; both take 1 or more.")
+    if min(lap_count, 1 if record_count is None else record_count) < 1 or seed < 0:
+        asked = f"{lap_count} laps" if record_count is None else f"{record_count} records"
+        raise SpecError(f"{asked} with seed {seed} were asked for; there must be 1 or more, and seeds count from 0.")
     settings = read_settings(config if config is not None else make_default_config())
     if scene is not None:
         settings = replace(settings, scene=scene)

@@ -211,20 +211,23 @@ def evaluate(
         report: Told how far it is.
 
     Raises:
-        SpecError: No laps, no track, or no such track.
+        SpecError: No laps, no track, a negative seed, or no such track; then nothing is driven.
         PilotError: The pilot does not take these pictures.
     """
-    if lap_count < 1 or not scenes:
-        raise SpecError(f"{lap_count} laps on {len(scenes)} tracks were asked for; both take 1 or more.")
-    conditions = conditions or Conditions()
+    if lap_count < 1 or not scenes or seed < 0:
+        raise SpecError(
+            f"{lap_count} laps on {len(scenes)} tracks with seed {seed} were asked for; there must be 1 lap on 1 "
+            "track or more, and seeds count from 0."
+        )
+    drives = [_Drive(pilot, scene, lap_count, conditions or Conditions(), seed) for scene in scenes]
     runs = []
-    for index, scene in enumerate(scenes):
+    for index, drive in enumerate(drives):
 
         def tell(done: int, before: int = index) -> None:
             if report is not None:
                 report(100 * lap_count * before + done, 100 * lap_count * len(scenes))
 
-        runs.append(_Drive(pilot, scene, lap_count, conditions, seed).run(tell))
+        runs.append(drive.run(tell))
     return Evaluation(pilot.kind, seed, tuple(runs))
 
 
