@@ -24,6 +24,9 @@ from donkeysim.envs.vector_env import ActionRange, FleetVectorEnv, choose_thread
 from donkeysim.sim.observe import name_hit
 from donkeysim.world.specs import LidarSpec
 
+_NO_PICTURE = np.zeros((0, 0, 0), np.uint8)
+"""In place of the first camera's in moments that only `info` is made of; pictures come from the observer."""
+
 
 class DonkeyVectorEnv(FleetVectorEnv):
     """Many cars, each alone on the same track.
@@ -142,9 +145,8 @@ class _Informer:
         simulator = self._simulator
         telemetry = simulator.observe_telemetry(car)
         telemetry.hit = name_hit(int(step.hit[car]), simulator.get_scene(car), {}, car)
-        picture = np.zeros((0, 0, 0), np.uint8)  # observations are the observer's
         second = self._second.frame.colour[car] if self._second else None
-        return Moment(telemetry, picture, second, simulator.scan_lidar(car), self._laps[car].lap_times)
+        return Moment(telemetry, _NO_PICTURE, second, simulator.scan_lidar(car), self._laps[car].lap_times)
 
 
 def _stack(values: list[Any]) -> NDArray[Any]:
