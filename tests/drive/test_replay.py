@@ -53,16 +53,18 @@ def test_a_pilot_forgets_at_every_gap(tmp_path, config):
 
 
 def test_what_a_pilot_wants_beside_the_picture_comes_from_the_record(tmp_path, config):
-    with TubWriter(tmp_path / "data", (*INPUTS, "imu/acl_x"), (*TYPES, "float")) as writer:
+    with TubWriter(tmp_path / "data", (*INPUTS, "imu/acl_x", "accel/accel_x"), (*TYPES, "float", "float")) as writer:
         writer.write_record({**make_record(0), "imu/acl_x": 0.75})
-        writer.write_record(make_record(1))
-    first, second = TubReader(tmp_path / "data")
+        writer.write_record({**make_record(1), "accel/accel_x": 0.5})  # what a simulated car calls it
+        writer.write_record(make_record(2))
+    first, second, third = TubReader(tmp_path / "data")
     pilot = StandInPilot("imu", ("imu/acl_x",))
     replay = PilotReplay(pilot, config)
     replay.answer(first)
-    assert pilot.others == [(0.75,)]
-    with pytest.raises(TubError, match="also wants imu/acl_x, which record 1"):
-        replay.answer(second)
+    replay.answer(second)
+    assert pilot.others == [(0.75,), (0.5,)]
+    with pytest.raises(TubError, match=r"record 2 of .* pilot of the type imu: .* neither 'imu/acl_x' nor"):
+        replay.answer(third)
 
 
 def test_saliency_has_the_stored_picture_s_size_and_needs_a_pilot_that_remembers_nothing(tmp_path, config):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donkeysim.core.errors import SpecError
-from donkeysim.learn.kinds import KINDS, PilotSpec, decode_outputs, encode_targets, get_kind, read_channel
+from donkeysim.learn.kinds import KINDS, PilotSpec, decode_outputs, encode_targets, get_kind
 
 SPEC = PilotSpec()
 
@@ -66,15 +66,6 @@ def test_a_location_is_one_of_those_that_the_configuration_counts():
 def test_the_originals_prefixes_name_the_same_types():
     assert get_kind("tflite_linear") is KINDS["linear"]
     assert get_kind("tensorrt_rnn") is KINDS["rnn"]
-
-
-def test_an_imu_reading_is_found_under_the_simulated_cars_name_too():
-    assert read_channel({"imu/gyr_z": 1.0, "gyro/gyro_z": 2.0}, "imu/gyr_z") == 1.0
-    assert read_channel({"gyro/gyro_z": 2.0}, "imu/gyr_z") == 2.0
-    with pytest.raises(SpecError, match="SIM_RECORD_GYROACCEL"):
-        read_channel({}, "imu/gyr_z")
-    with pytest.raises(SpecError, match="behavior/one_hot_state_array"):
-        read_channel({}, "behavior/one_hot_state_array")
 
 
 def test_examples_take_as_many_records_as_the_type_looks_back():

@@ -11,9 +11,10 @@ from PIL import Image
 
 from donkeysim.car.config import Config
 from donkeysim.car.transform import make_transform
-from donkeysim.core.errors import TubError
+from donkeysim.core.errors import SpecError, TubError
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.drive.pilot import Pilot
+from donkeysim.tub.channel import read_channel
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.saliency import find_saliency
 
@@ -69,13 +70,13 @@ class PilotReplay:
         return self._transform(picture)
 
     def _gather(self, record: TubRecord) -> list[Any]:
-        missing = [name for name in self._pilot.input_names if name not in record.values]
-        if missing:
+        try:
+            return [read_channel(record.values, name) for name in self._pilot.input_names]
+        except SpecError as error:
             raise TubError(
-                f"a pilot of the type {self._pilot.kind} also wants {', '.join(missing)}, which record {record.index} "
-                f"of {record.image_folder.parent} does not hold; take a tub recorded with it."
-            )
-        return [record.values[name] for name in self._pilot.input_names]
+                f"record {record.index} of {record.image_folder.parent} does not do for a pilot of the type "
+                f"{self._pilot.kind}: {error}"
+            ) from error
 
 
 def compare_drive(

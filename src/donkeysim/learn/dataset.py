@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.types import Float32Array, FloatArray, LongArray
-from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets, read_channel
+from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
+from donkeysim.tub.channel import read_channel
 from donkeysim.tub.reader import TubReader, TubRecord
 
 _log = logging.getLogger(__name__)

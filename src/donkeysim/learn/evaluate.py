@@ -20,8 +20,8 @@ from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.moment import Moment
-from donkeysim.learn.kinds import read_channel
 from donkeysim.sim.snapshot import Snapshot
+from donkeysim.tub.channel import read_channel
 from donkeysim.world.scene import Scene
 
 OFF_ROAD_PATIENCE = 3.0

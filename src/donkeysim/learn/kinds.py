@@ -8,26 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import Float32Array, FloatArray, LongArray
+from donkeysim.tub.channel import IMU_CHANNELS
 
 ANGLE_BINS = 15
 THROTTLE_BINS = 20
-
-IMU_CHANNELS = ("imu/acl_x", "imu/acl_y", "imu/acl_z", "imu/gyr_x", "imu/gyr_y", "imu/gyr_z")
-SIMULATED_IMU_CHANNELS = (
-    "accel/accel_x",
-    "accel/accel_y",
-    "accel/accel_z",
-    "gyro/gyro_x",
-    "gyro/gyro_y",
-    "gyro/gyro_z",
-)
-"""The same readings under the names that a simulated car records, in the order of `IMU_CHANNELS`."""
 
 BEHAVIOR_CHANNEL = "behavior/one_hot_state_array"
 LOCATION_KEY = "localizer/location"
@@ -233,21 +223,3 @@ def get_kind(name: str) -> PilotKind:
     if bare not in KINDS:
         raise SpecError(describe_unknown("type of pilot", name, KINDS))
     return KINDS[bare]
-
-
-def read_channel(values: Mapping[str, Any], channel: str) -> Any:
-    """Return what a record holds for a channel; an IMU's reading is also found under its simulated car's name.
-
-    Raises:
-        SpecError: The record has neither.
-    """
-    if channel in values:
-        return values[channel]
-    if channel in IMU_CHANNELS:
-        simulated = SIMULATED_IMU_CHANNELS[IMU_CHANNELS.index(channel)]
-        if simulated in values:
-            return values[simulated]
-        raise SpecError(
-            f"the records have neither {channel!r} nor {simulated!r}; record with SIM_RECORD_GYROACCEL = True."
-        )
-    raise SpecError(f"the records have no {channel!r}, which this type of pilot reads beside the picture.")
