@@ -144,9 +144,13 @@ def test_transformations_reach_the_pictures_before_and_after_augmentation(tub, t
     assert np.array_equal(pair[0][..., ::-1], pair[1])
 
 
-def test_training_stops_when_there_is_no_progress(tub, tmp_path):
-    config = make_config(tmp_path, MAX_EPOCHS=20, MIN_DELTA=10.0, EARLY_STOP_PATIENCE=2)
-    assert len(train(config, tub, tmp_path / "pilot.h5").history["loss"]) == 3
+@pytest.mark.parametrize(("warm_up_steps", "epoch_count"), [(0, 3), (17, 6)])
+def test_training_stops_when_there_is_no_progress_after_its_first_steps(
+    tub, tmp_path, monkeypatch, warm_up_steps, epoch_count
+):
+    monkeypatch.setattr("donkeysim.learn.fit.WARM_UP_STEPS", warm_up_steps)
+    config = make_config(tmp_path, MAX_EPOCHS=20, MIN_DELTA=10.0, EARLY_STOP_PATIENCE=2, BATCH_SIZE=32)
+    assert len(train(config, tub, tmp_path / "pilot.h5").history["loss"]) == epoch_count
 
 
 def test_ctrl_c_keeps_the_best_so_far(tub, tmp_path):

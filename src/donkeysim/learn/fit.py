@@ -20,6 +20,10 @@ from donkeysim.learn.kinds import PilotKind
 from donkeysim.learn.options import TrainingOptions
 from donkeysim.learn.trainer import Report, Trainer
 
+WARM_UP_STEPS = 250
+"""Training does not end early before so many steps: at first the loss stands still for a hundred or more, which are
+many epochs of a small tub, and a pilot of that time drives straight on."""
+
 
 @dataclass(frozen=True)
 class EpochResult:
@@ -84,7 +88,7 @@ def fit(
     with torch.random.fork_rng(devices=[]):  # what Keras itself draws
         torch.manual_seed(options.train_seed)
         trainer = Trainer(model, kind, options)
-        stopper = _Stopper(options)
+        stopper = _Stopper(options, math.ceil(len(training) / options.batch_size))
         try:
             for number in range(1, options.max_epochs + 1):
                 epoch = _run_epoch(number, trainer, stopper.best, (training, validation), options, report)
@@ -127,19 +131,24 @@ def _run_epoch(
 
 
 class _Stopper:
-    """Ends training when the validation loss has not fallen by `min_delta` for `early_stop_patience` epochs."""
+    """Ends training when the validation loss has not fallen by `min_delta` for `early_stop_patience` epochs.
 
-    def __init__(self, options: TrainingOptions) -> None:
+    Epochs of the first `WARM_UP_STEPS` do not count.
+    """
+
+    def __init__(self, options: TrainingOptions, epoch_steps: int) -> None:
         self._options = options
+        self._steps_left, self._epoch_steps = WARM_UP_STEPS, epoch_steps
         self.best = math.inf
         self._mark = math.inf
         self._waited = 0
 
     def is_over(self, loss: float) -> bool:
         self.best = min(self.best, loss)
+        self._steps_left -= self._epoch_steps
         if loss < self._mark - self._options.min_delta:
             self._mark = loss
             self._waited = 0
             return False
-        self._waited += 1
+        self._waited += self._steps_left <= 0
         return self._options.use_early_stop and self._waited >= self._options.early_stop_patience
