@@ -10,7 +10,7 @@ import pytest
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.sim import action_log, simulator
 from donkeysim.sim.action_log import LogReader
-from donkeysim.sim.logged_simulator import StateSum, open_simulator
+from donkeysim.sim.logged_simulator import ArraySum, open_simulator
 from donkeysim.sim.replay import Replay
 from donkeysim.sim.snapshot import hash_state, list_arrays
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
@@ -73,6 +73,9 @@ def do_everything(log):
     driven.state.velocity[cars[0]] = (1.0, 0.5, 0.0)  # as somebody may who knows no better
     driven.physics.car_params.drag[cars[0]] *= 2.0
     drive(driven, 5)
+    moment.state.velocity[cars[0]] = 0.3  # a moment that is changed is another one
+    driven.restore(moment)
+    driven.restore(moment, [0])
     driven.step(0)
     driven.state.hit[cars[3]] = 2
     driven.clear_hits([cars[0]])
@@ -122,12 +125,12 @@ def test_another_outcome_is_told_with_its_step(tmp_path, monkeypatch):
     driven = open_simulator(FLAT, log=path)
     driven.add_car()
 
-    sum_up = StateSum.sum_up
+    sum_up = ArraySum.sum_up
 
     def sum_wrongly(self):  # the 13th step comes out otherwise
         return sum_up(self) ^ int(driven.state.step_index[0] == 13 * 24)
 
-    monkeypatch.setattr(StateSum, "sum_up", sum_wrongly)
+    monkeypatch.setattr(ArraySum, "sum_up", sum_wrongly)
     drive(driven, 20)
     driven.close()
     monkeypatch.undo()

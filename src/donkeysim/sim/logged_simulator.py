@@ -10,11 +10,12 @@ import hashlib
 import weakref
 import zlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from donkeysim.core.frames import Quaternion, Vector
 from donkeysim.core.types import FloatArray
@@ -72,7 +73,8 @@ class LoggedSimulator(Simulator):
         self._close_log = weakref.finalize(self, self._writer.close)
         self._is_inside = False
         self._moments: dict[bytes, int] = {}
-        self._state_sum = StateSum(self.state)
+        self._last: tuple[Snapshot, ArraySum, int] | None = None
+        self._state_sum = ArraySum(self.state)
         self._state_sum.sum_up()
         self._told_control: FloatArray = np.concatenate(self.control)
         self._told_params = zlib.crc32(self.physics.car_params.packed.data)
@@ -199,33 +201,41 @@ class LoggedSimulator(Simulator):
         return changed.astype(np.int32).tobytes(), now[changed].tobytes()
 
     def _number_moment(self, snapshot: Snapshot) -> int:
-        """Return the number of a moment in the log, where it is noted once."""
+        """Return the number of a moment in the log, where it is noted once.
+
+        The last one is known again by its checksums: episodes begin with the same moment over and over.
+        """
+        if self._last is not None and self._last[0] is snapshot and self._last[1].is_as_summed():
+            return self._last[2]
         content = b"".join(array.tobytes() for array in list_arrays(snapshot).values())
         key = hashlib.blake2b(content, digest_size=16).digest()
         if key not in self._moments:
             self._moments[key] = len(self._moments)
             self._writer.append(log.Moment(content), len(content))
+        known = ArraySum(list_arrays(snapshot).values())
+        known.sum_up()
+        self._last = (snapshot, known, self._moments[key])
         return self._moments[key]
 
 
-class StateSum:
-    """Sums up every byte of one simulator's state, which keeps its arrays.
+class ArraySum:
+    """Sums up every byte of arrays, such as those of a simulator's state, which stay the same objects.
 
     Attributes:
         parts: A checksum of each array, as of the last `sum_up`.
     """
 
-    def __init__(self, state: State) -> None:
-        self._views = [row.data.cast("B") if row.nbytes else memoryview(b"") for row in state]
+    def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
+        self._views = [numbers.data.cast("B") if numbers.nbytes else memoryview(b"") for numbers in arrays]
         self.parts = array("I", bytes(4 * len(self._views)))
 
     def sum_up(self) -> int:
-        """Return a checksum of how the state is now."""
+        """Return a checksum of how they are now."""
         self.parts = array("I", map(zlib.crc32, self._views))
         return zlib.crc32(self.parts)
 
     def is_as_summed(self) -> bool:
-        """Return whether the state is as it was at the last `sum_up`."""
+        """Return whether they are as they were at the last `sum_up`."""
         return self.parts == array("I", map(zlib.crc32, self._views))
 
     def sum_up_part(self, index: int) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.types import PHYSICS_STEP, FloatArray
 from donkeysim.sim import action_log as log
-from donkeysim.sim.logged_simulator import StateSum
+from donkeysim.sim.logged_simulator import ArraySum
 from donkeysim.sim.origin import describe_origin, list_differences
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
@@ -42,7 +42,7 @@ class Replay:
         self._reader = log.LogReader(path)
         self.simulator = Simulator(self._reader.head.spec, worker_count=worker_count)
         self.differences = list_differences(self._reader.head.origin, describe_origin(self.simulator.scenes))
-        self._state_sum = StateSum(self.simulator.state)
+        self._state_sum = ArraySum(self.simulator.state)
         self.step_count = self.physics_count = 0
         self.rows: set[int] = set()
         self.deviation: int | None = None
