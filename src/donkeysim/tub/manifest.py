@@ -100,10 +100,11 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST_NAME
     try:
         lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError as error:
+        hint = _name_inner(folder) or "; record a drive into it first (python manage.py drive, or donkey sample)"
+        raise TubError(f"{folder} is no tub: it has no {path.name}{hint}.") from error
     except OSError as error:
-        raise TubError(
-            f"{folder} is no tub: {path.name} cannot be read ({error.strerror}){_name_inner(folder)}."
-        ) from error
+        raise TubError(f"{folder} is no tub: {path.name} cannot be read ({error.strerror}).") from error
     inputs, types, metadata, own, catalogs = (_parse_line(lines, number) for number in range(5))
     if not (_is_strings(inputs) and _is_strings(types) and len(inputs) == len(types)):
         raise TubError(f"{path} is broken: its first two lines should be lists of inputs and of their types.")
