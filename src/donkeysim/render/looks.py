@@ -12,7 +12,7 @@ from donkeysim.render.geometry import MeshStore
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
 from donkeysim.render.tables import PictureTables
-from donkeysim.render.texture import SKY_MARGIN, TexelPool, check_texture_index, make_sky_faces
+from donkeysim.render.texture import SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
 from donkeysim.world.scene import CLASS_CAR, CLASS_SKY, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_UNLIT, Mesh, Scene
 from donkeysim.world.specs import BodySpec, CarSpec
 
@@ -99,7 +99,7 @@ class Looks:
         index = scene.light.sky_texture
         if index >= 0:
             check_texture_index(index, len(scene.textures), f"the sky of scene {scene.name!r}")
-            first = self._pool.add(make_sky_faces(scene.textures[index]))
+            first = self._pool.add(take_sky_faces(scene.textures[index]))
             textures = [first + face for face in range(6)]
         else:
             picture = np.full((1, 1, 4), 255, np.uint8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,9 @@ SKY_MARGIN = 1.0 / 32.0
 """Share of a sky face's side that lies beyond its quarter turn, at each edge."""
 
 _MEAN_STEPS = 8
+
+_SKY_FACES: dict[int, list[ByteArray]] = {}
+"""Faces of living panoramas by their `id`; sampling them takes longer than all else a renderer does at its start."""
 
 
 @dataclass
@@ -137,6 +141,15 @@ def _halve(picture: np.ndarray) -> np.ndarray:
 
 def _pack(picture: ByteArray) -> WordArray:
     return np.ascontiguousarray(picture).view("<u4")[..., 0].astype(np.uint32)
+
+
+def take_sky_faces(panorama: ByteArray) -> list[ByteArray]:
+    """Return what `make_sky_faces` does, made once for as long as the panorama lives: nobody writes a scene's."""
+    key = id(panorama)
+    if key not in _SKY_FACES:
+        _SKY_FACES[key] = make_sky_faces(panorama)
+        weakref.finalize(panorama, _SKY_FACES.pop, key)
+    return _SKY_FACES[key]
 
 
 def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:
