@@ -43,26 +43,28 @@ def drive_recorded(fleet, rows, seeds, steps):
     return seen
 
 
-def test_three_worlds_are_the_same_in_any_batch_order_and_thread_count():
+@pytest.mark.parametrize("steps", [60, pytest.param(1000, marks=pytest.mark.soak)])
+def test_three_worlds_are_the_same_in_any_batch_order_and_thread_count(steps):
     arrangements = [(3, (0, 1, 2), 1), (7, (6, 3, 1), 1), (7, (2, 6, 4), 2), (64, (63, 0, 31), 2)]
     results = []
     for worlds, rows, threads in arrangements:
         fleet = Fleet(("generated_track",), worlds, worker_count=threads, look_ahead=(0.5, 1.0))
         fleet.open(CameraSpec(width=32, height=24), LidarSpec(sweep_increment=0.5))
-        results.append(drive_recorded(fleet, rows, (1, 2, 3), 60))
+        results.append(drive_recorded(fleet, rows, (1, 2, 3), steps))
         fleet.close()
     alone = {}
     for seed in (1, 2, 3):
         fleet = Fleet(("generated_track",), 1, look_ahead=(0.5, 1.0))
         fleet.open(CameraSpec(width=32, height=24), LidarSpec(sweep_increment=0.5))
-        alone |= drive_recorded(fleet, (0,), (seed,), 60)
+        alone |= drive_recorded(fleet, (0,), (seed,), steps)
     results.append(alone)
     assert results[0][1] != results[0][2]
     for other in results[1:]:
         assert other == results[0]
 
 
-def test_a_snapshot_goes_on_as_it_did():
+@pytest.mark.parametrize("steps", [100, pytest.param(500, marks=pytest.mark.soak)])
+def test_a_snapshot_goes_on_as_it_did(steps):
     fleet = make(3, TRACKS)
     fleet.begin(range(3), at_random=True)
     push = np.full(3, 0.3)
@@ -71,8 +73,8 @@ def test_a_snapshot_goes_on_as_it_did():
     moment = fleet.snapshot()
     hashes = []
     for _ in range(2):
-        steps = [fleet.advance(0.1 * push, push) for _ in range(100)]
-        hashes.append((hash_state(fleet.simulator.state), steps[-1].driven.tobytes(), steps[-1].time.tobytes()))
+        last = [fleet.advance(0.1 * push, push) for _ in range(steps)][-1]
+        hashes.append((hash_state(fleet.simulator.state), last.driven.tobytes(), last.time.tobytes()))
         fleet.restore(moment)
     assert hashes[0] == hashes[1]
 
