@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniform, hash_words
-from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, IntArray, LongArray
+from donkeysim.core.types import PHYSICS_RATE, FloatArray
+from donkeysim.envs.counts import Counts, forget_counts, make_counts
+from donkeysim.envs.kernels.counting import STEP_RATE, count_step
 from donkeysim.envs.step import Step
 from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.placement import place_on_path
@@ -25,22 +27,9 @@ from donkeysim.sim.readings import PathReader, Readings
 from donkeysim.sim.simulator import CompileReport
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
-from donkeysim.world.state import HIT_NONE
-
-STEP_RATE = 20
-"""Steps per simulated second, as the original's telemetry."""
 
 FRAME_STEPS = PHYSICS_RATE // STEP_RATE
 """Physics steps in one step."""
-
-STILL_SPEED = 0.05
-"""Below it a car counts as standing [m/s]."""
-
-LEAP_ROOM = 0.25
-"""How much farther than its wheels carry it a car's place on the path may move in one step, as in a tight curve [m]."""
-
-LEAP_FACTOR = 4.0
-"""How much faster than the car, likewise."""
 
 START_STREAM = 1 << 20
 """First of the streams of random numbers that starts are drawn from."""
@@ -95,13 +84,13 @@ class FleetMoment:
 
     Attributes:
         snapshot: Of its simulator.
-        counts: What the episodes have counted, as `Fleet` keeps it.
+        counts: What the episodes have counted.
         seed: Of each world.
         episode: Number of each world's episode.
     """
 
     snapshot: Snapshot
-    counts: tuple[NDArray[Any], ...]
+    counts: Counts
     seed: tuple[int, ...]
     episode: tuple[int, ...]
 
@@ -155,19 +144,7 @@ class Fleet:
         self._paths = tuple(
             self.simulator.scenes[self.simulator.world_scene[car // cars_per_world]].path for car in range(car_count)
         )
-        self._along, self._speed, self._driven, self._furthest = np.zeros((4, car_count))
-        self._hit: IntArray = np.full(car_count, HIT_NONE, np.int32)
-        self._off_road_time, self._still_time, self._wrong_way_time = np.zeros((3, car_count))
-        self._steps: LongArray = np.zeros(car_count, np.int64)
-        self._steer, self._throttle, self._previous_steer, self._previous_throttle = np.zeros((4, car_count))
-        self._gain, self._progress, self._lap_time, self._lap_begun = np.zeros((4, car_count))
-        self._laps: IntArray = np.zeros(car_count, np.int32)
-        self._counts: tuple[NDArray[Any], ...] = (
-            *(self._along, self._speed, self._driven, self._furthest, self._gain, self._progress, self._hit),
-            *(self._steps, self._off_road_time, self._still_time, self._wrong_way_time),
-            *(self._lap_time, self._lap_begun, self._laps),
-            *(self._steer, self._throttle, self._previous_steer, self._previous_throttle),
-        )
+        self._counts = make_counts(car_count)
         self._nobody = np.zeros(car_count, bool)
         self._seed = [0] * world_count
         self._episode = [0] * world_count
@@ -233,10 +210,7 @@ class Fleet:
                     start = self._draw_start(world, car)
                 if start is not None:
                     place_on_path(simulator, car, start.along, start.offset, start.yaw)
-        cars = self._list_cars(worlds)
-        for array in self._counts:
-            array[cars] = 0
-        self._hit[cars] = HIT_NONE
+        forget_counts(self._counts, self._list_cars(worlds))
         return self._make_step(self._reader.read(simulator.state))
 
     def _list_cars(self, worlds: Sequence[int]) -> list[int]:
@@ -269,73 +243,39 @@ class Fleet:
             throttle: -1 to 1, shape [car_count].
             brake: 0 to 1, shape [car_count]; None for none.
         """
-        simulator, control = self.simulator, self.simulator.control
-        self._previous_steer[:], self._previous_throttle[:] = self._steer, self._throttle
-        self._steer[:], self._throttle[:] = steer, throttle
+        simulator, control, counts = self.simulator, self.simulator.control, self._counts
+        counts.previous_steer[:], counts.previous_throttle[:] = counts.steer, counts.throttle
+        counts.steer[:], counts.throttle[:] = steer, throttle
         control.steer[:], control.throttle[:] = steer, throttle
         control.brake[:] = 0.0 if brake is None else brake
         simulator.step(FRAME_STEPS * self._frame_skip)
-        self._steps += self._frame_skip
-        readings = self._reader.read(simulator.state)
-        self._gain[:] = self._measure_gain(readings)
-        before = self._furthest.copy()
-        self._driven += self._gain
-        np.maximum(before, self._driven, out=self._furthest)
-        np.subtract(self._furthest, before, out=self._progress)
-        self._run_clocks(readings)
-        self._time_laps(readings.path_length)
-        self._hit[:] = simulator.state.hit
+        readings, state = self._reader.read(simulator.state), simulator.state
+        count_step(0, simulator.car_count, counts, self._reader.table, state.on_road, self._frame_skip)
+        counts.hit[:] = state.hit
         simulator.clear_hits()
         return self._make_step(readings)
 
-    def _measure_gain(self, readings: Readings) -> FloatArray:
-        """Return how far each car's place on the path has moved; nothing where it leapt."""
-        gain: FloatArray = readings.along - self._along
-        gain -= readings.path_length * np.rint(gain / readings.path_length)
-        fastest = np.maximum(np.abs(readings.forward_speed), self._speed) + np.abs(readings.left_speed)
-        gain[np.abs(gain) > (LEAP_FACTOR * fastest / STEP_RATE + LEAP_ROOM) * self._frame_skip] = 0.0
-        return gain
-
-    def _run_clocks(self, readings: Readings) -> None:
-        length = self._frame_skip / STEP_RATE
-        self._speed[:] = np.abs(readings.forward_speed)
-        _run_clock(self._off_road_time, self.simulator.state.on_road == 0, length)
-        _run_clock(self._still_time, self._speed < STILL_SPEED, length)
-        turn = readings.heading_error
-        speed_along = readings.forward_speed * np.cos(turn) - readings.left_speed * np.sin(turn)
-        _run_clock(self._wrong_way_time, speed_along < -STILL_SPEED, length)
-
-    def _time_laps(self, length: FloatArray) -> None:
-        """Count laps, and take the time of whoever has just driven once around."""
-        before = self._laps.copy()
-        self._laps[:] = self._furthest / length + 1e-9
-        done = self._laps > before
-        if done.any():
-            now = self._steps / STEP_RATE
-            self._lap_time[done] = (now - self._lap_begun)[done]
-            self._lap_begun[done] = now[done]
-
     def _make_step(self, readings: Readings) -> Step:
-        state = self.simulator.state
-        self._along[:] = readings.along
+        state, counts = self.simulator.state, self._counts
+        counts.along[:] = readings.along
         self.step = Step(
             *readings,
             on_road=state.on_road != 0,
-            hit=self._hit,
-            gain=self._gain,
-            driven=self._driven,
-            furthest=self._furthest,
-            progress=self._progress,
-            laps=self._laps.copy(),
-            lap_time=self._lap_time,
-            time=self._steps / STEP_RATE,
-            off_road_time=self._off_road_time,
-            still_time=self._still_time,
-            wrong_way_time=self._wrong_way_time,
-            steer=self._steer,
-            throttle=self._throttle,
-            previous_steer=self._previous_steer,
-            previous_throttle=self._previous_throttle,
+            hit=counts.hit,
+            gain=counts.gain,
+            driven=counts.driven,
+            furthest=counts.furthest,
+            progress=counts.progress,
+            laps=counts.laps.copy(),
+            lap_time=counts.lap_time,
+            time=counts.time.copy(),
+            off_road_time=counts.off_road_time,
+            still_time=counts.still_time,
+            wrong_way_time=counts.wrong_way_time,
+            steer=counts.steer,
+            throttle=counts.throttle,
+            previous_steer=counts.previous_steer,
+            previous_throttle=counts.previous_throttle,
             ended=self._nobody,
             state=state,
             paths=self._paths,
@@ -346,7 +286,7 @@ class Fleet:
 
     def snapshot(self) -> FleetMoment:
         """Return a copy of all that changes, what the episodes have counted too."""
-        counts = tuple(array.copy() for array in self._counts)
+        counts = Counts._make(array.copy() for array in self._counts)
         return FleetMoment(self.simulator.snapshot(), counts, tuple(self._seed), tuple(self._episode))
 
     def restore(self, moment: FleetMoment, worlds: Sequence[int] | None = None) -> Step:
@@ -362,7 +302,8 @@ class Fleet:
         self.simulator.restore(moment.snapshot, worlds)
         chosen = range(self.world_count) if worlds is None else worlds
         cars = self._list_cars(chosen)
-        for array, was in zip(self._counts, moment.counts, strict=True):
+        pairs: list[tuple[NDArray[Any], NDArray[Any]]] = list(zip(self._counts, moment.counts, strict=True))
+        for array, was in pairs:
             array[cars] = was[cars]
         for world in chosen:
             self._seed[world], self._episode[world] = moment.seed[world], moment.episode[world]
@@ -371,9 +312,3 @@ class Fleet:
     def close(self) -> None:
         """Stop the simulator's threads."""
         self.simulator.close()
-
-
-def _run_clock(clock: FloatArray, runs: BoolArray, length: float) -> None:
-    """Let a clock run on where it runs, and set it to 0 elsewhere."""
-    clock += length
-    clock *= runs

@@ -41,7 +41,11 @@ class Readings(NamedTuple):
 
 
 class PathReader:
-    """Reads the cars of one simulator against their scenes' paths."""
+    """Reads the cars of one simulator against their scenes' paths.
+
+    Attributes:
+        table: What was read last, a row per car and a column per kind of reading, for kernels.
+    """
 
     def __init__(
         self, scenes: Sequence[Scene], world_scene: IntArray, cars_per_world: int, distances: Sequence[float] = ()
@@ -59,15 +63,15 @@ class PathReader:
         self._cars_per_world = cars_per_world
         self._distances: FloatArray = np.array(distances, np.float64)
         car_count = len(world_scene) * cars_per_world
-        self._table: FloatArray = np.zeros((car_count, kernels.READING_COUNT))
+        self.table: FloatArray = np.zeros((car_count, kernels.READING_COUNT))
         self._ahead: FloatArray = np.zeros((car_count, len(distances), 2))
-        self._readings = Readings._make((*self._table.T, self._ahead))
+        self._readings = Readings._make((*self.table.T, self._ahead))
 
     def read(self, state: State) -> Readings:
         """Return the cars' readings; the arrays are the reader's own and valid until the next call."""
         kernels.read_cars(
             0,
-            len(self._table),
+            len(self.table),
             state,
             self._world_scene,
             self._cars_per_world,
@@ -75,7 +79,7 @@ class PathReader:
             self._node,
             self._width,
             self._distances,
-            self._table,
+            self.table,
             self._ahead,
         )
         return self._readings

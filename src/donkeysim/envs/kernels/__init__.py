@@ -1,0 +1,1 @@
+"""Compiled loops over the cars of a batch."""
