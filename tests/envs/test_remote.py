@@ -24,7 +24,8 @@ def make_env(port, **conf):
 
 
 def step_often(env):
-    for _ in range(5):
+    """More steps than telemetry can be under way when a server stops."""
+    for _ in range(200):
         env.step([0.0, 0.0])
 
 
