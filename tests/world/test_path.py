@@ -10,7 +10,7 @@ from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.ground import iterate_road_cells, sample_height
 from donkeysim.world.tracks.path import build_centre_line
-from donkeysim.world.tracks.track_file import PathTable, Segment
+from donkeysim.world.tracks.tables.path import PathTable, Segment
 
 OVAL = (Segment(straight=2.0), Segment(turn=180.0, radius=1.0)) * 2
 

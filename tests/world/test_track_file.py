@@ -13,7 +13,8 @@ from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import list_scenes, load_scene
 from donkeysim.world.tracks.catalogue import find_tracks
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.track_file import PropTable, read_track
+from donkeysim.world.tracks.tables.props import PropTable
+from donkeysim.world.tracks.track_file import read_track
 
 GOOD = """format = 1
 name = "oval"

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image
+import shapely
+from PIL import Image, ImageDraw, ImageFilter
 
 from donkeysim.core.types import ByteArray
 from donkeysim.world.tracks.ground import Box, RoadPlace, iterate_road_cells
 from donkeysim.world.tracks.path import CentreLine
+from donkeysim.world.tracks.structure import Footprint, Shadow
+from donkeysim.world.tracks.tables.road import Marking
 from donkeysim.world.tracks.textures import GRASS_SIZE, AnyFloat, as_colour, make_grass, make_noise
-from donkeysim.world.tracks.track_file import Marking, TrackFile
+from donkeysim.world.tracks.track_file import TrackFile
 
 TEXELS = 2048
 """Most texels per side of the atlas."""
@@ -26,23 +29,6 @@ SHOULDER = 0.10
 
 CHEQUER = 0.0625
 """Side of a square of the start line [m]."""
-
-
-@dataclass(frozen=True)
-class Shadow:
-    """A soft dark spot that something standing on the ground leaves on it.
-
-    Attributes:
-        position: x, y of the foot [m].
-        radius: Of the crown or body [m].
-        height: Of its middle above the ground: the spot lies that far down the sun [m].
-        darkness: Share of light taken in the middle, 0 to 1.
-    """
-
-    position: tuple[float, float]
-    radius: float
-    height: float
-    darkness: float
 
 
 @dataclass(frozen=True)
@@ -84,7 +70,7 @@ def frame_atlas(box: Box) -> AtlasFrame:
 
 
 def paint_atlas(
-    track: TrackFile, line: CentreLine, frame: AtlasFrame, shadows: Sequence[Shadow], sun: tuple[float, float, float]
+    track: TrackFile, line: CentreLine, frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float]
 ) -> ByteArray:
     """Return the atlas.
 
@@ -176,7 +162,7 @@ def _paint_light(
     track: TrackFile,
     line: CentreLine,
     frame: AtlasFrame,
-    shadows: Sequence[Shadow],
+    shadows: Sequence[Shadow | Footprint],
     sun: tuple[float, float, float],
 ) -> ByteArray:
     """Return the share of light that reaches the ground, 128 = all, shape [rows, columns, 3]; 128 along the border."""
@@ -187,7 +173,10 @@ def _paint_light(
     y = frame.origin[1] + (np.arange(rows, 0, -1) - 0.5) * cell
     shade = np.zeros((rows, columns), np.float32)
     for shadow in shadows:
-        _add_shadow(shade, shadow, sun, x, y)
+        if isinstance(shadow, Shadow):
+            _add_shadow(shade, shadow, sun, x, y)
+        else:
+            _add_footprint(shade, shadow, sun, x, y)
     shade = np.minimum(shade, 0.52)
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
@@ -227,3 +216,28 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
         spot = darkness * fall * fall * (3.0 - 2.0 * fall)
         part = shade[rows, columns]
         shade[rows, columns] = 1.0 - (1.0 - part) * (1.0 - spot)
+
+
+def _add_footprint(
+    shade: AnyFloat, footprint: Footprint, sun: tuple[float, float, float], x: AnyFloat, y: AnyFloat
+) -> None:
+    """Add the darkening around a base with corners and the shadow it casts, with soft edges."""
+    corner = np.array(footprint.outline)
+    throw = -np.array(sun[:2]) / sun[2] * footprint.height
+    cell = float(x[1] - x[0])
+    for points, darkness in (
+        (corner, 0.55 * footprint.darkness),
+        (np.concatenate((corner, corner + throw)), footprint.darkness),
+    ):
+        low, high = points.min(axis=0) - 4.0 * cell, points.max(axis=0) + 4.0 * cell
+        columns = slice(*np.searchsorted(x, (low[0], high[0])))
+        rows = slice(len(y) - np.searchsorted(y[::-1], high[1]), len(y) - np.searchsorted(y[::-1], low[1]))
+        part = shade[rows, columns]
+        if not part.size:
+            continue
+        at = np.column_stack((points[:, 0] - x[columns][0], y[rows][0] - points[:, 1])) / cell * 4.0 + 1.5
+        mask = Image.new("L", (part.shape[1] * 4, part.shape[0] * 4))
+        outline = shapely.MultiPoint(at).convex_hull.buffer(1.0).exterior.coords
+        ImageDraw.Draw(mask).polygon([(float(px), float(py)) for px, py in outline], fill=255)
+        soft = mask.filter(ImageFilter.GaussianBlur(3.0)).reduce(4)
+        part[:] = 1.0 - (1.0 - part) * (1.0 - darkness / 255.0 * np.asarray(soft, np.float32))

@@ -9,11 +9,10 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import COLLIDER_CYLINDER, Colliders, Ground, Light, Mesh, Path, Props, Scene, Start
+from donkeysim.world.scene import Ground, Light, Mesh, Path, Props, Scene, Start
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.atlas import Shadow
 from donkeysim.world.tracks.car_models import build_car_models
-from donkeysim.world.tracks.gantry import HEIGHT, POST_RADIUS, Gantry, build_gantry
+from donkeysim.world.tracks.gantry import build_gantry
 from donkeysim.world.tracks.ground import build_ground, sample_height
 from donkeysim.world.tracks.land import build_land
 from donkeysim.world.tracks.line import compute_shortest_line
@@ -22,6 +21,7 @@ from donkeysim.world.tracks.path import CentreLine, build_centre_line
 from donkeysim.world.tracks.placement import Placement, place_props
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.sky import make_meadow_sky, make_plain_sky
+from donkeysim.world.tracks.structure import Shadow, Structure, gather_colliders, make_post
 from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -44,19 +44,19 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
     placed = place_props(track, line, str(source))
     still = [item for item in placed if PROP_KINDS[item.kind].movable is None]
     moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
-    gantries = build_gantries(track, start, ground, assets)
+    structures = build_structures(track, start, still, ground, assets)
     sun = find_sun(track)
-    land = build_land(track, line, ground, assets, cast_shadows(still, gantries), sun)
-    standing = build_standing(still, ground, assets)
+    shadows = [shadow for structure in structures for shadow in structure.shadows]
+    land = build_land(track, line, ground, assets, shadows, sun)
     return Scene(
         name=track.name,
         path=build_path(track, line, ground),
         ground=ground,
-        colliders=build_colliders(still, gantries, ground, assets),
+        colliders=gather_colliders(structures, assets),
         props=build_props(moved, ground, assets),
         start=start,
         light=build_light(track, sun, assets),
-        static=merge_meshes([*land, *(gantry.mesh for gantry in gantries), *standing]),
+        static=merge_meshes([*land, *(structure.mesh for structure in structures)]),
         car_models=build_car_models(assets),
         models=tuple(assets.models),
         materials=tuple(assets.materials),
@@ -96,7 +96,14 @@ def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
     return Start(np.column_stack((position, height)), facing, np.array(lines).reshape(-1, 2, 2))
 
 
-def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Assets) -> list[Gantry]:
+def build_structures(
+    track: TrackFile, start: Start, still: Sequence[Placement], ground: Ground, assets: Assets
+) -> list[Structure]:
+    """Return everything that never moves, apart from the ground."""
+    return [*build_gantries(track, start, ground, assets), *build_standing(still, ground, assets)]
+
+
+def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Assets) -> list[Structure]:
     """Return the gantry over the first start line, if the track has one."""
     if not track.start.gantry or not len(start.line):
         return []
@@ -104,43 +111,22 @@ def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Asset
     return [build_gantry(assets, start.line[0], height, track.start.gantry)]
 
 
-def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -> list[Mesh]:
-    """Return the meshes of things that never move, in the world frame, each thing's triangles in one piece."""
+def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -> list[Structure]:
+    """Return still props."""
     made: dict[tuple[str, int], Mesh] = {}
-    meshes = []
-    for item in still:
-        key = (item.kind, item.variant)
+    structures = []
+    foot = sample_height(ground, np.array([item.position for item in still]).reshape(-1, 2))
+    for item, height in zip(still, foot.tolist(), strict=True):
+        kind, key = PROP_KINDS[item.kind], (item.kind, item.variant)
         if key not in made:
-            made[key] = PROP_KINDS[item.kind].build(assets, item.variant)
-        height = float(sample_height(ground, np.array([item.position]))[0])
-        meshes.append(place_mesh(made[key], (*item.position, height), item.yaw, item.scale))
-    return meshes
-
-
-def build_colliders(
-    still: Sequence[Placement], gantries: Sequence[Gantry], ground: Ground, assets: Assets
-) -> Colliders:
-    """Return an upright cylinder for every still thing and every post."""
-    rows = []
-    for item in still:
-        kind = PROP_KINDS[item.kind]
-        half = 0.5 * kind.height * item.scale
-        rows.append(
-            (*item.position, kind.radius * item.scale, half, kind.friction, assets.ensure_hit_name(kind.hit_name))
-        )
-    for gantry in gantries:
-        name = assets.ensure_hit_name("gantry")
-        rows += [(float(x), float(y), POST_RADIUS, 0.5 * HEIGHT, 0.4, name) for x, y in gantry.post]
-    table = np.array(rows, float).reshape(-1, 6)
-    foot = sample_height(ground, table[:, :2])
-    return Colliders(
-        kind=np.full(len(table), COLLIDER_CYLINDER, np.uint8),
-        centre=np.column_stack((table[:, :2], foot + table[:, 3])),
-        half_size=np.column_stack((table[:, 2], table[:, 2], table[:, 3])),
-        yaw=np.zeros(len(table)),
-        friction=table[:, 4].copy(),
-        name=table[:, 5].astype(np.int32),
-    )
+            made[key] = kind.build(assets, item.variant)
+        mesh = place_mesh(made[key], (*item.position, height), item.yaw, item.scale)
+        radius, middle, darkness = kind.shadow
+        shadow = Shadow(item.position, radius * item.scale, middle * item.scale, darkness)
+        foot_point = (*item.position, height)
+        post = make_post(foot_point, kind.radius * item.scale, kind.height * item.scale, kind.hit_name, kind.friction)
+        structures.append(Structure(mesh, (post,), (shadow,)))
+    return structures
 
 
 def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> Props:
@@ -172,17 +158,6 @@ def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> P
         model=numbers[:, 0].copy(),
         name=numbers[:, 1].copy(),
     )
-
-
-def cast_shadows(still: Sequence[Placement], gantries: Sequence[Gantry]) -> list[Shadow]:
-    """Return the shadows of everything that never moves."""
-    shadows = []
-    for item in still:
-        radius, height, darkness = PROP_KINDS[item.kind].shadow
-        shadows.append(Shadow(item.position, radius * item.scale, height * item.scale, darkness))
-    for gantry in gantries:
-        shadows += [Shadow((float(x), float(y)), 0.07, 0.05, 0.5) for x, y in gantry.post]
-    return shadows
 
 
 def find_sun(track: TrackFile) -> tuple[float, float, float]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import CLASS_PROP, SHADE_UNLIT, Mesh
+from donkeysim.world.scene import CLASS_PROP, SHADE_UNLIT
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_quad, make_revolved, merge_meshes, place_mesh
+from donkeysim.world.tracks.structure import Shadow, Structure, make_post
 from donkeysim.world.tracks.textures import make_banner
 
 POST_RADIUS = 0.028
@@ -20,20 +20,7 @@ CLEARANCE = 0.12
 """Between the road's edge and a post's middle [m]."""
 
 
-@dataclass(frozen=True)
-class Gantry:
-    """One gantry.
-
-    Attributes:
-        mesh: World frame.
-        post: x, y of the middle of each post [m], shape [2, 2].
-    """
-
-    mesh: Mesh
-    post: FloatArray
-
-
-def build_gantry(assets: Assets, ends: FloatArray, ground: float, text: str) -> Gantry:
+def build_gantry(assets: Assets, ends: FloatArray, ground: float, text: str) -> Structure:
     """Return a gantry over a start line.
 
     Args:
@@ -61,4 +48,6 @@ def build_gantry(assets: Assets, ends: FloatArray, ground: float, text: str) -> 
         parts += [place_mesh(post, (0.0, side, 0.0)), place_mesh(foot, (0.0, side, 0.0))]
     yaw = math.atan2(-across[0], across[1])
     mesh = place_mesh(merge_meshes(parts), (float(middle[0]), float(middle[1]), ground), yaw)
-    return Gantry(mesh, np.stack((middle + half * across, middle - half * across)))
+    feet = [(float(x), float(y)) for x, y in (middle + half * across, middle - half * across)]
+    posts = tuple(make_post((*foot, ground), POST_RADIUS, HEIGHT, "gantry", 0.4) for foot in feet)
+    return Structure(mesh, posts, tuple(Shadow(foot, 0.07, 0.05, 0.5) for foot in feet))

@@ -9,10 +9,11 @@ import numpy as np
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import CLASS_GROUND, Ground, Mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.atlas import AtlasFrame, Shadow, frame_atlas, paint_atlas
+from donkeysim.world.tracks.atlas import AtlasFrame, frame_atlas, paint_atlas
 from donkeysim.world.tracks.ground import find_box
 from donkeysim.world.tracks.mesh import make_mesh, make_quad
 from donkeysim.world.tracks.path import CentreLine
+from donkeysim.world.tracks.structure import Footprint, Shadow
 from donkeysim.world.tracks.textures import GRASS_SIZE, make_grass, make_plain
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -28,7 +29,7 @@ def build_land(
     line: CentreLine,
     ground: Ground,
     assets: Assets,
-    shadows: Sequence[Shadow],
+    shadows: Sequence[Shadow | Footprint],
     sun: tuple[float, float, float],
 ) -> list[Mesh]:
     """Return the ground's meshes; their textures join the scene's.

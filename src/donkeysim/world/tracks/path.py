@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
-from donkeysim.world.tracks.track_file import PathTable, Segment
+from donkeysim.world.tracks.tables.path import PathTable, Segment
 
 SAMPLE_SPACING = 0.01
 """Between the samples of a centre line [m]."""

@@ -11,7 +11,9 @@ from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS, PropKind
-from donkeysim.world.tracks.track_file import PropTable, RoadTable, TrackFile
+from donkeysim.world.tracks.tables.props import PropTable
+from donkeysim.world.tracks.tables.road import RoadTable
+from donkeysim.world.tracks.track_file import TrackFile
 
 TRIES = 60
 """Random places tried for each scattered thing before the track is called too full."""

@@ -1,0 +1,106 @@
+"""What something that never moves is: triangles, colliders (lidar sees them too) and a shadow on the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER, Colliders, Mesh
+from donkeysim.world.tracks.assets import Assets
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """A soft dark spot that something standing on the ground leaves on it.
+
+    Attributes:
+        position: x, y of the foot [m].
+        radius: Of the crown or body [m].
+        height: Of its middle above the ground: the spot lies that far down the sun [m].
+        darkness: Share of light taken in the middle, 0 to 1.
+    """
+
+    position: tuple[float, float]
+    radius: float
+    height: float
+    darkness: float
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """The shadow of something with edges: darkness where it stands, and down the sun as far as its height throws it.
+
+    Attributes:
+        outline: x, y of the corners of its base, convex [m].
+        height: Of what casts the shadow [m].
+        darkness: Share of light taken, 0 to 1.
+    """
+
+    outline: tuple[tuple[float, float], ...]
+    height: float
+    darkness: float
+
+
+@dataclass(frozen=True)
+class Collider:
+    """One row of `Colliders`.
+
+    Attributes:
+        kind: COLLIDER_BOX or COLLIDER_CYLINDER.
+        centre: [m]
+        half_size: Half length, width, height of a box; radius, radius, half height of a cylinder [m].
+        hit_name: What `hit` says.
+        yaw: Of a box [rad].
+        friction: [-]
+    """
+
+    kind: int
+    centre: Vector
+    half_size: Vector
+    hit_name: str
+    yaw: float = 0.0
+    friction: float = 0.6
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One thing, or several that belong together.
+
+    Attributes:
+        mesh: World frame, the triangles of each part in one piece.
+        colliders: What a car can hit of it.
+        shadows: What it leaves on the ground.
+    """
+
+    mesh: Mesh
+    colliders: tuple[Collider, ...] = ()
+    shadows: tuple[Shadow | Footprint, ...] = ()
+
+
+def make_post(foot: Vector, radius: float, height: float, hit_name: str, friction: float = 0.6) -> Collider:
+    """Return an upright cylinder on its foot."""
+    centre = (foot[0], foot[1], foot[2] + 0.5 * height)
+    return Collider(COLLIDER_CYLINDER, centre, (radius, radius, 0.5 * height), hit_name, 0.0, friction)
+
+
+def make_block(foot: Vector, size: Vector, yaw: float, hit_name: str, friction: float = 0.6) -> Collider:
+    """Return a box on the middle of its base; size = length, width, height [m]."""
+    centre = (foot[0], foot[1], foot[2] + 0.5 * size[2])
+    return Collider(COLLIDER_BOX, centre, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), hit_name, yaw, friction)
+
+
+def gather_colliders(structures: Sequence[Structure], assets: Assets) -> Colliders:
+    """Return the colliders of all structures as arrays."""
+    rows = [row for structure in structures for row in structure.colliders]
+    return Colliders(
+        kind=np.array([row.kind for row in rows], np.uint8),
+        centre=np.array([row.centre for row in rows], float).reshape(-1, 3),
+        half_size=np.array([row.half_size for row in rows], float).reshape(-1, 3),
+        yaw=np.array([row.yaw for row in rows], float),
+        friction=np.array([row.friction for row in rows], float),
+        name=np.array([assets.ensure_hit_name(row.hit_name) for row in rows], np.int32),
+    )

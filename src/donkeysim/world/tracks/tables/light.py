@@ -1,0 +1,38 @@
+"""The table [light]: sun, haze and sky."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from donkeysim.world.tracks.tables.checks import Colour, check_colour
+
+
+@dataclass(frozen=True)
+class LightTable:
+    """Sun, haze and sky.
+
+    Attributes:
+        sun_azimuth: Direction of the sun [degree], counter-clockwise from +x.
+        sun_height: Above the horizon [degree].
+        sun: Linear RGB weight of direct light.
+        ambient: Linear RGB weight of light from everywhere.
+        fog: Colour of the haze, sRGB 0 to 255.
+        fog_density: [1/m]
+        sky: What is painted above and behind.
+    """
+
+    sun_azimuth: float = 60.0
+    sun_height: float = 50.0
+    sun: tuple[float, float, float] = (0.75, 0.72, 0.66)
+    ambient: tuple[float, float, float] = (0.42, 0.45, 0.5)
+    fog: Colour = (190, 208, 224)
+    fog_density: float = 0.02
+    sky: Literal["meadow", "plain"] = "meadow"
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.sun_height <= 90.0:
+            raise ValueError(f"sun_height is {self.sun_height:g}; the sun stands above 0 and up to 90 degrees.")
+        if not 0.0 <= self.fog_density <= 1.0:
+            raise ValueError(f"fog_density is {self.fog_density:g}; it takes 0 to 1.")
+        check_colour(self.fog)

@@ -1,0 +1,47 @@
+"""The tables [[props]]: things that stand about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from donkeysim.world.tracks.tables.path import Point
+
+
+@dataclass(frozen=True)
+class PropTable:
+    """Things that stand about: at places, in a row along the path, or scattered beside the road.
+
+    Attributes:
+        kind: What, one of `PROP_KINDS`.
+        places: x, y of each [m].
+        every: One each so many metres along the path; 0: no row.
+        first: Where along the path the row begins [m].
+        offset: Of the row from the path [m], + = left.
+        scatter: How many to scatter; 0: none.
+        near: Least distance of scattered ones from the road's edge [m].
+        far: Greatest [m].
+        spacing: Least distance of a scattered one from everything placed before it [m].
+        seed: Of the random numbers.
+    """
+
+    kind: Literal["cone", "tree", "spruce", "birch", "bush", "rock"]
+    places: tuple[Point, ...] = ()
+    every: float = 0.0
+    first: float = 0.0
+    offset: float = 0.0
+    scatter: int = 0
+    near: float = 0.4
+    far: float = 3.0
+    spacing: float = 0.5
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if (bool(self.places), self.every > 0.0, self.scatter > 0).count(True) != 1:
+            raise ValueError("a prop needs exactly one of places, every above 0, and scatter above 0.")
+        if self.scatter and not 0.0 <= self.near < self.far:
+            raise ValueError(f"near = {self.near:g} and far = {self.far:g}; near is 0 or more and below far.")
+        if self.seed < 0:
+            raise ValueError(f"seed is {self.seed}; it is 0 or more.")
+        if not 0 <= self.scatter <= 2000:
+            raise ValueError(f"scatter is {self.scatter}; it takes up to 2000.")

@@ -1,0 +1,30 @@
+"""The table [start]: start lines and the grid behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StartTable:
+    """Start lines and grid.
+
+    Attributes:
+        lines: Places of the start lines along the path [m]; the first is line 0.
+        rows: Distance from one row of the grid to the next [m].
+        columns: Offsets of the grid's columns from the path [m], + = left.
+        slots: How many cars the grid holds.
+        ride_height: Of a resting car's origin above the ground [m]; the default is that of the car `original`.
+        gantry: Text on a gantry over the first start line; empty: no gantry.
+    """
+
+    lines: tuple[float, ...] = ()
+    rows: float = 0.625
+    columns: tuple[float, ...] = (0.0,)
+    slots: int = 64
+    ride_height: float = 0.065125
+    gantry: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.columns or self.rows <= 0.0 or not 1 <= self.slots <= 4096:
+            raise ValueError("a grid has columns, rows above 0 and 1 to 4096 slots.")
