@@ -70,7 +70,11 @@ def frame_atlas(box: Box) -> AtlasFrame:
 
 
 def paint_atlas(
-    track: TrackFile, line: CentreLine, frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float]
+    track: TrackFile,
+    line: CentreLine,
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow | Footprint],
+    sun: tuple[float, float, float],
 ) -> ByteArray:
     """Return the atlas.
 
