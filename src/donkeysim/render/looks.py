@@ -22,6 +22,9 @@ SKY_DISTANCE = 1.0e5
 PARTS_PER_CAR = 6
 """Body, four wheels, name plate."""
 
+NO_CLASS_MAP = (-1, 0, 0)
+"""Row of `PictureTables.material_class` of a material that shows one class."""
+
 PLATE_ROOM = 0.1
 """More than name plates stand above the sphere around a body [m]."""
 
@@ -56,6 +59,8 @@ class Looks:
         self._colour: list[tuple[float, float, float]] = []
         self._texture: list[int] = []
         self._segment: list[int] = []
+        self._class_map: list[tuple[int, int, int]] = []
+        self._class_cell = np.zeros(1, np.uint8)
         self._white = self._pool.add([np.full((1, 1, 4), 255, np.uint8)])
         self._model_base: list[int] = []
         self._plates: dict[tuple[str, int], int] = {}
@@ -82,18 +87,33 @@ class Looks:
     def _add_scene(self, scene: Scene) -> tuple[int, int]:
         texture_base = self._pool.add(list(scene.textures))
         material_base = len(self._flags)
+        class_maps = self._add_class_maps(scene)
         for index, material in enumerate(scene.materials):
-            texture = self._white
+            texture, class_map = self._white, NO_CLASS_MAP
             if material.flags & SHADE_TEXTURE:
                 check_texture_index(material.texture, len(scene.textures), f"material {index} of scene {scene.name!r}")
                 texture = texture_base + material.texture
-            self._add_material(material.flags, material.colour, texture, material.segment)
+                class_map = class_maps[material.class_map] if material.class_map >= 0 else NO_CLASS_MAP
+            self._add_material(material.flags, material.colour, texture, material.segment, class_map)
         textures = np.array(self._texture, np.int32)
         static = self._store.add(scene.static, material_base, textures, self._pool)
         self._model_base.append(len(self._store.mesh_range))
         for model in scene.models:
             self._store.add(model, material_base, textures, self._pool)
         return static, self._add_sky(scene)
+
+    def _add_class_maps(self, scene: Scene) -> list[tuple[int, int, int]]:
+        """Append a scene's class maps to all and return a row of `PictureTables.material_class` for each."""
+        rows = []
+        for cells in scene.class_maps:
+            height, width = cells.shape
+            if width & (width - 1) or height & (height - 1):
+                raise ShapeError(
+                    f"a class map of scene {scene.name!r} has the shape {cells.shape}; its sides are powers of two."
+                )
+            rows.append((len(self._class_cell), width.bit_length() - 1, height.bit_length() - 1))
+            self._class_cell = np.concatenate((self._class_cell, cells.ravel()))
+        return rows
 
     def _add_sky(self, scene: Scene) -> int:
         index = scene.light.sky_texture
@@ -110,8 +130,16 @@ class Looks:
             self._add_material(SHADE_UNLIT | SHADE_NO_FOG, (1.0, 1.0, 1.0), texture, CLASS_SKY)
         return self._store.add(make_sky_box(), material_base, np.array(self._texture, np.int32), self._pool)
 
-    def _add_material(self, flags: int, colour: tuple[float, float, float], texture: int, segment: int) -> int:
+    def _add_material(
+        self,
+        flags: int,
+        colour: tuple[float, float, float],
+        texture: int,
+        segment: int,
+        class_map: tuple[int, int, int] = NO_CLASS_MAP,
+    ) -> int:
         self._flags.append(flags)
+        self._class_map.append(class_map)
         self._colour.append(colour)
         self._texture.append(texture)
         self._segment.append(segment)
@@ -179,6 +207,8 @@ class Looks:
             material_colour=np.array(self._colour, np.float32),
             material_texture=np.array(self._texture, np.int32),
             material_segment=segment,
+            material_class=np.array(self._class_map, np.int32),
+            class_cell=self._class_cell,
             texel=self._pool.texel,
             level_base=self._pool.level_base,
             size_log=self._pool.size_log,

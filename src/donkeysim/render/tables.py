@@ -29,6 +29,11 @@ class PictureTables(NamedTuple):
     """Index into `level_base`, shape [material_count]."""
     material_segment: ByteArray
     """CLASS_*, shape [material_count]."""
+    material_class: IntArray
+    """Class map instead: first of its cells in `class_cell` (-1: none), logarithms of its width and height to base 2,
+    shape [material_count, 3]."""
+    class_cell: ByteArray
+    """All class maps, row by row, one after another."""
     texel: WordArray
     level_base: IntArray
     size_log: IntArray

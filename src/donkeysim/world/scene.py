@@ -152,12 +152,15 @@ class Material:
         colour: sRGB 0 to 1; multiplies the texture.
         texture: Index into `Scene.textures`; ignored without SHADE_TEXTURE.
         segment: CLASS_*.
+        class_map: Index into `Scene.class_maps`, which is laid like the texture and then says the class of each place
+            instead of `segment`; -1: none. Only with SHADE_TEXTURE.
     """
 
     flags: int
     colour: tuple[float, float, float]
     texture: int
     segment: int
+    class_map: int = -1
 
 
 @dataclass(frozen=True)
@@ -231,6 +234,8 @@ class Scene:
         materials: Of all meshes.
         textures: sRGB and alpha, uint8, shape [height, width, 4], sides powers of two.
         hit_names: What `hit` says for colliders, props and terrain; entry 0 is the terrain.
+        class_maps: CLASS_* of places of materials that show more than one class, uint8, shape [height, width], sides
+            powers of two.
     """
 
     name: str
@@ -246,3 +251,4 @@ class Scene:
     materials: tuple[Material, ...]
     textures: tuple[ByteArray, ...] = field(repr=False)
     hit_names: tuple[str, ...]
+    class_maps: tuple[ByteArray, ...] = field(default=(), repr=False)

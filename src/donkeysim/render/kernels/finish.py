@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.layout import STATE_FLAT
+from donkeysim.render.kernels.raster import compute_gradients
 
 
 @inline_kernel
@@ -131,17 +133,51 @@ def write_depth(width, height, stride, factor, far, depth, target):
             target[row, column] = np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
 
 
+@inner_pixel_kernel
+def prepare_classes(tables, scratch):
+    """Give texture gradients to the records of one colour whose material has a class map: shading needed none."""
+    for number in range(scratch.drawn[0]):
+        whole = scratch.record_int[number]
+        if whole[2] == STATE_FLAT:
+            triangle = whole[0]
+            if tables.material_class[tables.triangle_material[triangle], 0] >= 0:
+                compute_gradients(
+                    scratch.record_float[number], tables.triangle_plane[triangle], scratch.basis[whole[1]]
+                )
+
+
 @inline_kernel
-def write_segments(width, height, stride, factor, source, target):
+def look_up_class(tables, material, record, x, y):
+    """Return what the class map of a material says for a pixel (x, y) of a triangle's record."""
+    first, wide, high = (
+        tables.material_class[material, 0],
+        tables.material_class[material, 1],
+        tables.material_class[material, 2],
+    )
+    texture = tables.material_texture[material]
+    w = np.float32(1.0) / (record[0] * x + record[1] * y + record[2])
+    u = (record[3] * x + record[4] * y + record[5]) * w / np.float32(np.int32(1 << tables.size_log[texture, 0]))
+    v = (record[6] * x + record[7] * y + record[8]) * w / np.float32(np.int32(1 << tables.size_log[texture, 1]))
+    column = np.int64(np.floor(u * np.float32(np.int32(1 << wide)))) & ((1 << wide) - 1)
+    row = np.int64(np.floor(v * np.float32(np.int32(1 << high)))) & ((1 << high) - 1)
+    return tables.class_cell[first + (row << wide) + column]
+
+
+@inner_pixel_kernel
+def write_segments(width, height, stride, factor, tables, scratch, target):
     """Write the class of what is seen at each pixel; every `factor`-th sample.
 
     Args:
         width: Columns. height: Rows. stride: Samples from one row to the next. factor: Samples per pixel and axis.
-        source: (ident, record_int, triangle_material, material_segment).
+        tables: PictureTables. scratch: Scratch, `prepare_classes` done.
         target: Written, shape [height, width].
     """
-    ident, record_int, triangle_material, material_segment = source
     for row in range(height):
         for column in range(width):
-            number = ident[row * factor * stride + column * factor]
-            target[row, column] = material_segment[triangle_material[record_int[number, 0]]]
+            number = scratch.ident[row * factor * stride + column * factor]
+            material = tables.triangle_material[scratch.record_int[number, 0]]
+            if tables.material_class[material, 0] >= 0:
+                x, y = np.float32(np.int32(column * factor)), np.float32(np.int32(row * factor))
+                target[row, column] = look_up_class(tables, material, scratch.record_float[number], x, y)
+            else:
+                target[row, column] = tables.material_segment[material]

@@ -8,6 +8,7 @@ from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, kernel, pix
 from donkeysim.render.kernels.finish import (
     halve_picture,
     make_grey,
+    prepare_classes,
     warp_picture,
     write_depth,
     write_rgb,
@@ -358,8 +359,8 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, w
         if want_depth:
             write_depth(out_width, out_height, stride, factor, cameras.lens[row, 4], scratch.depth, depth_out[row])
         if want_segments:
-            segments = (scratch.ident, scratch.record_int, tables.triangle_material, tables.material_segment)
-            write_segments(out_width, out_height, stride, factor, segments, segment_out[row])
+            prepare_classes(tables, scratch)
+            write_segments(out_width, out_height, stride, factor, tables, scratch, segment_out[row])
         if factor == 2:
             halve_picture(out_width, out_height, stride, scratch.colour)
         finished = scratch.colour

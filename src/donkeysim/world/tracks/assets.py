@@ -26,6 +26,7 @@ class Assets:
     materials: list[Material] = field(default_factory=list)
     models: list[Mesh] = field(default_factory=list)
     hit_names: list[str] = field(default_factory=lambda: ["terrain"])
+    class_maps: list[ByteArray] = field(default_factory=list)
     _texture_index: dict[str, int] = field(default_factory=dict)
 
     def ensure_texture(self, name: str, make: Callable[[], ByteArray]) -> int:
@@ -40,6 +41,11 @@ class Assets:
         if material not in self.materials:
             self.materials.append(material)
         return self.materials.index(material)
+
+    def add_class_map(self, class_map: ByteArray) -> int:
+        """Add what places of a picture are, CLASS_*, shape [height, width]; return its index."""
+        self.class_maps.append(class_map)
+        return len(self.class_maps) - 1
 
     def ensure_hit_name(self, name: str) -> int:
         """Return the index of what `hit` says, adding it at its first use."""
@@ -57,11 +63,11 @@ class Assets:
         return self.ensure_material(Material(flags, colour, -1, segment))
 
     def ensure_textured(
-        self, name: str, make: Callable[[], ByteArray], segment: int = CLASS_PROP, flags: int = 0
+        self, name: str, make: Callable[[], ByteArray], segment: int = CLASS_PROP, flags: int = 0, class_map: int = -1
     ) -> int:
-        """Return a material that shows a texture in its own colours."""
+        """Return a material that shows a texture in its own colours, and the classes of a map if one is given."""
         texture = self.ensure_texture(name, make)
-        return self.ensure_material(Material(flags | SHADE_TEXTURE, (1.0, 1.0, 1.0), texture, segment))
+        return self.ensure_material(Material(flags | SHADE_TEXTURE, (1.0, 1.0, 1.0), texture, segment, class_map))
 
     def ensure_paint(self, shade: float = 1.0) -> int:
         """Return a material in the car's own colour, darker for a shade below 1."""

@@ -11,8 +11,10 @@ import shapely
 from PIL import Image, ImageDraw, ImageFilter
 
 from donkeysim.core.types import ByteArray
+from donkeysim.world.scene import CLASS_GROUND
 from donkeysim.world.tracks.ground import Box, RoadPlace, iterate_road_cells
 from donkeysim.world.tracks.path import CentreLine
+from donkeysim.world.tracks.road_class import CHEQUER, classify_road, measure_ahead
 from donkeysim.world.tracks.structure import Footprint, Shadow
 from donkeysim.world.tracks.tables.road import Marking
 from donkeysim.world.tracks.textures import GRASS_SIZE, AnyFloat, as_colour, make_grass, make_noise
@@ -26,9 +28,6 @@ FINEST_TEXEL = 0.0075
 
 SHOULDER = 0.10
 """Width of the worn strip between road and grass [m]."""
-
-CHEQUER = 0.0625
-"""Side of a square of the start line [m]."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,9 @@ def frame_atlas(box: Box) -> AtlasFrame:
 
 
 def paint_atlas(
+    track: TrackFile, line: CentreLine, frame: AtlasFrame, shadows: Sequence[Shadow], sun: tuple[float, float, float]
+) -> tuple[ByteArray, ByteArray]:
+    """Return the atlas and the classes of its texels, shape [rows, columns].
     track: TrackFile,
     line: CentreLine,
     frame: AtlasFrame,
@@ -86,6 +88,7 @@ def paint_atlas(
         sun: Unit vector towards the sun.
     """
     atlas = np.tile(make_grass(), (frame.rows // GRASS_SIZE, frame.columns // GRASS_SIZE, 1))
+    classes = np.full((frame.rows, frame.columns), CLASS_GROUND, np.uint8)
     reach = max(track.road.width_left, track.road.width_right) + 2.0 * SHOULDER
     noise = (make_noise(512, 512, 0.3, 71, finest=1.5), make_noise(512, 512, 1.3, 72, finest=6.0, coarsest=300.0))
     for cells in iterate_road_cells(line, frame.origin, frame.texel, frame.rows, frame.columns, reach):
@@ -93,11 +96,12 @@ def paint_atlas(
         grain, patches = (layer[row % 512, column % 512] for layer in noise)
         colour = _paint_road(track, line, cells.place, atlas[row, column, :3].astype(np.float32), grain, patches)
         atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
+        classes[row, column] = classify_road(track, line, cells.place)
     light = _paint_light(track, line, frame, shadows, sun)
     for top in range(0, frame.rows, 64):
         band = atlas[top : top + 64, :, :3]
         band[:] = np.minimum(band.astype(np.uint16) * light[top : top + 64] >> 7, 255)
-    return atlas
+    return atlas, classes
 
 
 def _paint_road(
@@ -151,9 +155,7 @@ def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> AnyF
 
 def _cover_chequer(track: TrackFile, line: CentreLine, place: RoadPlace, at: float) -> tuple[AnyFloat, AnyFloat]:
     """Return where the start line is painted (0 to 1) and which of its squares are white (0 or 1)."""
-    ahead = place.along - at
-    if line.closed:
-        ahead = np.mod(ahead + 0.5 * line.length, line.length) - 0.5 * line.length
+    ahead = measure_ahead(line, place, at)
     if np.abs(ahead).min() > 2.0 * CHEQUER:
         return np.zeros_like(ahead), np.zeros_like(ahead)
     column = np.floor((place.lateral + track.road.width_right) / CHEQUER)

@@ -62,6 +62,7 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
         materials=tuple(assets.materials),
         textures=tuple(assets.textures),
         hit_names=tuple(assets.hit_names),
+        class_maps=tuple(assets.class_maps),
     )
 
 

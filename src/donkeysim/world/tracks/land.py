@@ -32,15 +32,13 @@ def build_land(
     shadows: Sequence[Shadow | Footprint],
     sun: tuple[float, float, float],
 ) -> list[Mesh]:
-    """Return the ground's meshes; their textures join the scene's.
-
-    The road is part of the atlas and of its two triangles, so its segmentation class is that of the ground.
-    """
+    """Return the ground's meshes; their textures join the scene's, with a map of what is road and line in the atlas."""
     if track.ground.texture == "plain":
         floor = assets.ensure_textured("plain", make_plain, CLASS_GROUND)
         return [_lay_floor(line, track.ground.height, floor)]
     frame = frame_atlas(find_box(line, track))
-    atlas = assets.ensure_textured("atlas", lambda: paint_atlas(track, line, frame, shadows, sun), CLASS_GROUND)
+    picture, classes = paint_atlas(track, line, frame, shadows, sun)
+    atlas = assets.ensure_textured("atlas", lambda: picture, CLASS_GROUND, class_map=assets.add_class_map(classes))
     grass = assets.ensure_textured("grass", make_grass, CLASS_GROUND)
     near, border = _lay_atlas(frame, ground, atlas)
     return [near, _lay_surroundings(frame, border, grass)]
