@@ -69,16 +69,13 @@ def frame_atlas(box: Box) -> AtlasFrame:
 
 
 def paint_atlas(
-    track: TrackFile, line: CentreLine, frame: AtlasFrame, shadows: Sequence[Shadow], sun: tuple[float, float, float]
-) -> tuple[ByteArray, ByteArray]:
-    """Return the atlas and the classes of its texels, shape [rows, columns].
     track: TrackFile,
     line: CentreLine,
     frame: AtlasFrame,
     shadows: Sequence[Shadow | Footprint],
     sun: tuple[float, float, float],
-) -> ByteArray:
-    """Return the atlas.
+) -> tuple[ByteArray, ByteArray]:
+    """Return the atlas and the classes of its texels, shape [rows, columns].
 
     Args:
         track: Road, markings and start lines.
