@@ -86,7 +86,7 @@ def paint_atlas(
     """
     atlas = np.tile(make_grass(), (frame.rows // GRASS_SIZE, frame.columns // GRASS_SIZE, 1))
     classes = np.full((frame.rows, frame.columns), CLASS_GROUND, np.uint8)
-    reach = max(track.road.width_left, track.road.width_right) + 2.0 * SHOULDER
+    reach = line.widest + 2.0 * SHOULDER
     noise = (make_noise(512, 512, 0.3, 71, finest=1.5), make_noise(512, 512, 1.3, 72, finest=6.0, coarsest=300.0))
     for cells in iterate_road_cells(line, frame.origin, frame.texel, frame.rows, frame.columns, reach):
         row, column = frame.rows - 1 - cells.row, cells.column
@@ -94,7 +94,7 @@ def paint_atlas(
         colour = _paint_road(track, line, cells.place, atlas[row, column, :3].astype(np.float32), grain, patches)
         atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
         classes[row, column] = classify_road(track, line, cells.place)
-    light = _paint_light(track, line, frame, shadows, sun)
+    light = _paint_light(line, frame, shadows, sun)
     for top in range(0, frame.rows, 64):
         band = atlas[top : top + 64, :, :3]
         band[:] = np.minimum(band.astype(np.uint16) * light[top : top + 64] >> 7, 255)
@@ -110,14 +110,14 @@ def _paint_road(
     patches: AnyFloat,
 ) -> AnyFloat:
     """Return the colours of texels on and near the road, shape [texel_count, 3], over fine and coarse noise."""
-    beside = np.maximum(place.lateral - track.road.width_left, -track.road.width_right - place.lateral)
+    beside = place.beside
     tone = 98.0 + 5.0 * grain + 5.5 * patches - 9.0 * _wheel_tracks(track, place.lateral)
     asphalt = tone[:, None] * as_colour((0.98, 0.99, 1.03))
     for marking in track.road.markings:
         cover = _cover_marking(marking, line, place) * np.clip(0.93 + 0.10 * patches + 0.05 * grain, 0.0, 1.0)
         asphalt += (as_colour(marking.colour) - asphalt) * cover[:, None]
     for at in track.start.lines:
-        cover, square = _cover_chequer(track, line, place, at)
+        cover, square = _cover_chequer(line, place, at)
         asphalt += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - asphalt) * cover[:, None]
     worn = as_colour((128, 112, 84)) + (7.0 * grain + 9.0 * patches)[:, None]
     ragged = beside + 0.018 * patches + 0.010 * grain
@@ -150,19 +150,18 @@ def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> AnyF
     return np.asarray(cover)
 
 
-def _cover_chequer(track: TrackFile, line: CentreLine, place: RoadPlace, at: float) -> tuple[AnyFloat, AnyFloat]:
+def _cover_chequer(line: CentreLine, place: RoadPlace, at: float) -> tuple[AnyFloat, AnyFloat]:
     """Return where the start line is painted (0 to 1) and which of its squares are white (0 or 1)."""
     ahead = measure_ahead(line, place, at)
     if np.abs(ahead).min() > 2.0 * CHEQUER:
         return np.zeros_like(ahead), np.zeros_like(ahead)
-    column = np.floor((place.lateral + track.road.width_right) / CHEQUER)
+    column = np.floor((place.lateral + place.right) / CHEQUER)
     row = np.floor(ahead / CHEQUER)
     inside = np.clip((CHEQUER - np.abs(ahead)) / 0.011 + 0.5, 0.0, 1.0)
     return inside, np.mod(row + column, 2.0)
 
 
 def _paint_light(
-    track: TrackFile,
     line: CentreLine,
     frame: AtlasFrame,
     shadows: Sequence[Shadow | Footprint],
@@ -183,11 +182,9 @@ def _paint_light(
     shade = np.minimum(shade, 0.52)
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
-    reach = max(track.road.width_left, track.road.width_right)
     strength = np.full((rows, columns), 0.085, np.float32)
-    for cells in iterate_road_cells(line, frame.origin, cell, rows, columns, reach):
-        lateral = cells.place.lateral
-        on_road = (lateral < track.road.width_left) & (lateral > -track.road.width_right)
+    for cells in iterate_road_cells(line, frame.origin, cell, rows, columns, line.widest):
+        on_road = cells.place.beside < 0.0
         strength[rows - 1 - cells.row[on_road], cells.column[on_road]] = 0.02
     mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
     fade = np.clip(edge / 0.4, 0.0, 1.0)

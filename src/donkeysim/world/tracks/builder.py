@@ -37,7 +37,7 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
         SceneError: The track is impossible; the text says where and why.
     """
     assets = Assets()
-    line = build_centre_line(track.path, str(source))
+    line = build_centre_line(track.path, track.road, str(source))
     check_track(track, line, str(source))
     ground = build_ground(track, line)
     start = build_start(track, line, ground)
@@ -72,7 +72,7 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
     distance = np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)
     height = sample_height(ground, position) + track.start.ride_height
-    left, right = np.full(count, track.road.width_left), np.full(count, track.road.width_right)
+    left, right = line.measure_widths(distance)
     return Path(np.column_stack((position, height)), left, right, line.closed, _find_shortest(track, line))
 
 
@@ -80,8 +80,9 @@ def _find_shortest(track: TrackFile, line: CentreLine) -> FloatArray:
     """Return the shortest line, with two gates to a node, from the first start line on."""
     count = 2 * track.path.node_count
     first = track.start.lines[0] if track.start.lines and line.closed else 0.0
-    position, _ = line.locate(first + np.arange(count) * (line.length / (count if line.closed else count - 1)))
-    left, right = np.full(count, track.road.width_left), np.full(count, track.road.width_right)
+    distance = first + np.arange(count) * (line.length / (count if line.closed else count - 1))
+    position, _ = line.locate(distance)
+    left, right = line.measure_widths(distance)
     return compute_shortest_line(position, left, right, line.closed)
 
 
@@ -91,8 +92,10 @@ def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
     row, column = np.divmod(np.arange(table.slots), len(table.columns))
     position, yaw = line.offset(-row * table.rows, np.array(table.columns)[column])
     height = sample_height(ground, position) + table.ride_height
-    edge = np.array([track.road.width_left, -track.road.width_right])
-    lines = [line.offset(np.array([at, at]), edge)[0] for at in table.lines]
+    lines = []
+    for at in table.lines:
+        left, right = line.measure_widths([at])
+        lines.append(line.offset([at, at], [left[0], -right[0]])[0])
     facing = np.arctan2(np.sin(yaw), np.cos(yaw))
     return Start(np.column_stack((position, height)), facing, np.array(lines).reshape(-1, 2, 2))
 

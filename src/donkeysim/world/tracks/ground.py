@@ -41,10 +41,19 @@ class RoadPlace:
     Attributes:
         along: Distance along the path [m], shape [point_count].
         lateral: Signed distance from it [m], + = left, shape [point_count].
+        left: Distance from the path to the road's left edge there [m], shape [point_count].
+        right: The same on the right.
     """
 
     along: Float32Array
     lateral: Float32Array
+    left: Float32Array
+    right: Float32Array
+
+    @property
+    def beside(self) -> Float32Array:
+        """How far outside the road's nearest edge [m], negative on the road, shape [point_count]."""
+        return np.asarray(np.maximum(self.lateral - self.left, -self.right - self.lateral), np.float32)
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ class RoadCells:
 
 def find_box(line: CentreLine, track: TrackFile) -> Box:
     """Return least x, least y, greatest x, greatest y of the detailed ground [m]."""
-    reach = max(track.road.width_left, track.road.width_right) + track.ground.margin
+    reach = line.widest + track.ground.margin
     low, high = line.position.min(axis=0) - reach, line.position.max(axis=0) + reach
     return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
@@ -135,7 +144,7 @@ def locate_points(line: CentreLine, point: FloatArray, index: LongArray) -> Road
     lateral = (2.0 * left - curvature * (ahead * ahead + left * left)) / (1.0 + np.hypot(across, turned))
     bent = np.abs(turned) > 1e-4
     rest = np.where(bent, np.arctan2(turned, across) / np.where(bent, curvature, 1.0), ahead / np.maximum(across, 0.05))
-    return RoadPlace(pick(line.distance) + rest, lateral)
+    return RoadPlace(pick(line.distance) + rest, lateral, pick(line.width_left), pick(line.width_right))
 
 
 def build_ground(track: TrackFile, line: CentreLine) -> Ground:
@@ -147,10 +156,8 @@ def build_ground(track: TrackFile, line: CentreLine) -> Ground:
             surface_cell *= 2.0
         rows, columns = (math.ceil((box[i + 2] - box[i]) / surface_cell / BLOCK) * BLOCK for i in (1, 0))
         surface = np.zeros((rows, columns), np.uint8)
-        reach = max(track.road.width_left, track.road.width_right)
-        for cells in iterate_road_cells(line, box[:2], surface_cell, rows, columns, reach):
-            lateral = cells.place.lateral
-            surface[cells.row, cells.column] = (lateral <= track.road.width_left) & (lateral >= -track.road.width_right)
+        for cells in iterate_road_cells(line, box[:2], surface_cell, rows, columns, line.widest):
+            surface[cells.row, cells.column] = cells.place.beside <= 0.0
     origin, cell, height = _raise_ground(track, line, box)
     return Ground(
         height_origin=origin,
@@ -183,7 +190,7 @@ def _raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[f
     away = np.hypot(point[:, 0, None] - sample[:, 0], point[:, 1, None] - sample[:, 1])
     weight = (away + 0.02) ** -6.0
     mean = weight @ elevate_path(track, line, line.distance[::stride]) / weight.sum(axis=1)
-    beside = away.min(axis=1) - max(track.road.width_left, track.road.width_right)
+    beside = away.min(axis=1) - line.widest
     border = np.minimum(axis, axis[::-1])
     edge = np.minimum(border[:, None], border[None, :]).ravel()
     share = np.clip(1.0 - beside / table.blend, 0.0, 1.0) * np.clip(edge / (2.0 * cell), 0.0, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.tables.path import PathTable, Segment
+from donkeysim.world.tracks.tables.road import RoadTable
 
 SAMPLE_SPACING = 0.01
 """Between the samples of a centre line [m]."""
@@ -34,6 +36,8 @@ class CentreLine:
         curvature: + = turning left [1/m], shape [sample_count].
         length: Of the whole path [m].
         closed: Whether its end meets its beginning.
+        width_left: From the path to the road's left edge [m], shape [sample_count].
+        width_right: The same on the right.
     """
 
     distance: FloatArray
@@ -42,6 +46,20 @@ class CentreLine:
     curvature: FloatArray
     length: float
     closed: bool
+    width_left: FloatArray
+    width_right: FloatArray
+
+    @property
+    def widest(self) -> float:
+        """Greatest distance from the path to an edge of the road [m]."""
+        return float(max(self.width_left.max(), self.width_right.max()))
+
+    def measure_widths(self, distance: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the distances to the left and right edge [m] at places along the path, shape [n] each."""
+        place = np.asarray(distance, float)
+        place = np.mod(place, self.length) if self.closed else place
+        index = np.clip(np.searchsorted(self.distance, place, side="right") - 1, 0, len(self.distance) - 1)
+        return self.width_left[index], self.width_right[index]
 
     def locate(self, distance: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return positions [m], shape [n, 2], and yaws [rad], shape [n], at places along the path [m].
@@ -66,12 +84,40 @@ class CentreLine:
         return position + left * np.asarray(lateral, float)[..., None], yaw
 
 
-def build_centre_line(table: PathTable, source: str) -> CentreLine:
-    """Return the centre line that a track file describes.
+def build_centre_line(table: PathTable, road: RoadTable, source: str) -> CentreLine:
+    """Return the centre line that a track file describes, with the road's widths along it.
 
     Raises:
-        SceneError: The path is too long, or a closed script misses its beginning by more than small changes can mend.
+        SceneError: The path is too long, a closed script misses its beginning by more than small changes can mend, or
+            nothing says how wide the road is.
     """
+    line = _draw_line(table, source)
+    left, right = _measure_road(line, road, source)
+    return dataclasses.replace(line, width_left=left, width_right=right)
+
+
+def _measure_road(line: CentreLine, road: RoadTable, source: str) -> tuple[FloatArray, FloatArray]:
+    """Return the distances to the road's edges at every sample: from `widths`, the table, or the path's own."""
+    from scipy.interpolate import PchipInterpolator
+
+    if not road.widths:
+        if road.width_left > 0.0:
+            return np.full(len(line.distance), road.width_left), np.full(len(line.distance), road.width_right)
+        if line.width_left.min() > 0.0:
+            return line.width_left, line.width_right
+        raise SceneError(f"{source}: [road] has no width; give width_left and width_right, or widths.")
+    at = np.array([point.at for point in road.widths]) * line.length
+    edge = np.array([(point.left, point.right) for point in road.widths])
+    if line.closed:
+        at, edge = np.concatenate((at - line.length, at, at + line.length)), np.tile(edge, (3, 1))
+    if len(at) == 1:
+        return np.full(len(line.distance), edge[0, 0]), np.full(len(line.distance), edge[0, 1])
+    found = PchipInterpolator(at, edge, extrapolate=False)(np.clip(line.distance, at[0], at[-1]))
+    return found[:, 0].copy(), found[:, 1].copy()
+
+
+def _draw_line(table: PathTable, source: str) -> CentreLine:
+    """Return the path; without widths of its own they are 0."""
     rough = sum(segment.straight + abs(math.radians(segment.turn)) * segment.radius for segment in table.segments)
     rough += sum(math.dist(a, b) for a, b in itertools.pairwise(table.points))
     if rough > LONGEST:
@@ -145,6 +191,7 @@ def _sample_script(start: FloatArray, yaw: float, length: FloatArray, angle: Flo
         yaws.append(yaw + curvature * rest)
         curvatures.append(np.full(count, curvature))
         start, yaw, done = place[-1], yaw + piece_angle, done + piece_length
+    width = np.zeros(sum(len(part) for part in distances))
     return CentreLine(
         np.concatenate(distances),
         np.concatenate(positions),
@@ -152,6 +199,8 @@ def _sample_script(start: FloatArray, yaw: float, length: FloatArray, angle: Flo
         np.concatenate(curvatures),
         done,
         closed,
+        width,
+        width,
     )
 
 
@@ -170,4 +219,5 @@ def _spline_through(points: FloatArray, closed: bool) -> CentreLine:
     at = np.interp(distance, arc, fine)
     (dx, dy), (ddx, ddy) = spline(at, 1).T, spline(at, 2).T
     yaw = np.unwrap(np.arctan2(dy, dx))
-    return CentreLine(distance, spline(at), yaw, (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3, float(arc[-1]), closed)
+    curvature, width = (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3, np.zeros(count)
+    return CentreLine(distance, spline(at), yaw, curvature, float(arc[-1]), closed, width, width)

@@ -12,7 +12,6 @@ from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS, PropKind
 from donkeysim.world.tracks.tables.props import PropTable
-from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.track_file import TrackFile
 
 TRIES = 60
@@ -47,10 +46,10 @@ def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placeme
     placed: list[Placement] = []
     for table in track.props:
         if table.scatter:
-            placed += _scatter(table, track.road, line, placed, source)
+            placed += _scatter(table, line, placed, source)
         else:
             placed += _line_up(table, line)
-    gaps = measure_gap(np.array([item.position for item in placed]).reshape(-1, 2), line, track.road)
+    gaps = measure_gap(np.array([item.position for item in placed]).reshape(-1, 2), line)
     for item, gap in zip(placed, gaps, strict=True):
         if gap < PROP_KINDS[item.kind].radius * item.scale:
             x, y = item.position
@@ -58,7 +57,7 @@ def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placeme
     return placed
 
 
-def measure_gap(point: FloatArray, line: CentreLine, road: RoadTable) -> FloatArray:
+def measure_gap(point: FloatArray, line: CentreLine) -> FloatArray:
     """Return the distance of points from the road's nearest edge [m], negative on the road, shape [n].
 
     Measured to samples of the path, each with the width of the side the point is on: never too large.
@@ -66,13 +65,12 @@ def measure_gap(point: FloatArray, line: CentreLine, road: RoadTable) -> FloatAr
     Args:
         point: x, y [m], shape [n, 2].
         line: The path.
-        road: Its widths.
     """
     stride = 5
     sample, yaw = line.position[::stride], line.yaw[::stride]
     dx, dy = point[:, 0, None] - sample[:, 0], point[:, 1, None] - sample[:, 1]
     left = dy * np.cos(yaw) - dx * np.sin(yaw)
-    width = np.where(left >= 0.0, road.width_left, road.width_right)
+    width = np.where(left >= 0.0, line.width_left[::stride], line.width_right[::stride])
     return np.asarray((np.hypot(dx, dy) - width).min(axis=1))
 
 
@@ -87,15 +85,13 @@ def _line_up(table: PropTable, line: CentreLine) -> list[Placement]:
     ]
 
 
-def _scatter(
-    table: PropTable, road: RoadTable, line: CentreLine, before: list[Placement], source: str
-) -> list[Placement]:
+def _scatter(table: PropTable, line: CentreLine, before: list[Placement], source: str) -> list[Placement]:
     random = np.random.default_rng(table.seed)
-    reach = table.far + max(road.width_left, road.width_right)
+    reach = table.far + line.widest
     low, high = line.position.min(axis=0) - reach, line.position.max(axis=0) + reach
     kind = PROP_KINDS[table.kind]
     candidates = random.uniform(low, high, (TRIES * table.scatter, 2))
-    gap = measure_gap(candidates, line, road)
+    gap = measure_gap(candidates, line)
     taken = [placement.position for placement in before]
     placed: list[Placement] = []
     for x, y in candidates[(gap >= table.near) & (gap <= table.far)]:

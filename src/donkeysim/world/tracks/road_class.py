@@ -20,10 +20,9 @@ CHEQUER = 0.0625
 
 def classify_road(track: TrackFile, line: CentreLine, place: RoadPlace) -> ByteArray:
     """Return CLASS_GROUND, CLASS_ROAD or CLASS_LINE of places near the path, shape [place_count]."""
-    lateral = place.lateral
-    on_road = (lateral <= track.road.width_left) & (lateral >= -track.road.width_right)
+    on_road = place.beside <= 0.0
     classes = np.where(on_road, np.uint8(CLASS_ROAD), np.uint8(CLASS_GROUND))
-    painted = np.zeros(len(lateral), bool)
+    painted = np.zeros(len(on_road), bool)
     for marking in track.road.markings:
         painted |= is_marked(marking, line, place)
     for at in track.start.lines:
@@ -34,7 +33,7 @@ def classify_road(track: TrackFile, line: CentreLine, place: RoadPlace) -> ByteA
 
 def is_marked(marking: Marking, line: CentreLine, place: RoadPlace) -> BoolArray:
     """Return whether places lie on a marking: its dashes begin with the path, half a gap before the first."""
-    inside = np.abs(place.lateral - marking.offset) <= 0.5 * marking.width
+    inside = np.abs(place.lateral - find_offset(marking, place)) <= 0.5 * marking.width
     if marking.dash > 0.0:
         period = marking.dash + marking.gap
         share = marking.dash / period
@@ -42,6 +41,15 @@ def is_marked(marking: Marking, line: CentreLine, place: RoadPlace) -> BoolArray
             period = line.length / max(1, round(line.length / period))
         inside &= np.abs(np.mod(place.along, period) - 0.5 * period) <= 0.5 * share * period
     return np.asarray(inside)
+
+
+def find_offset(marking: Marking, place: RoadPlace) -> np.ndarray:
+    """Return how far to the left of the path the middle of a marking lies beside places [m], shape [place_count]."""
+    if marking.edge == "left":
+        return np.asarray(place.left - marking.offset)
+    if marking.edge == "right":
+        return np.asarray(marking.offset - place.right)
+    return np.full(len(place.lateral), marking.offset)
 
 
 def measure_ahead(line: CentreLine, place: RoadPlace, at: float) -> np.ndarray:

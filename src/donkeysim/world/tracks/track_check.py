@@ -19,30 +19,23 @@ def check_track(track: TrackFile, line: CentreLine, source: str) -> None:
     """
     if not line.closed and track.start.lines and max(track.start.lines) > line.length:
         raise SceneError(f"{source}: [start] lines lie within the path, 0 to {line.length:g} m.")
-    _check_turns(track, line, source)
+    _check_turns(line, source)
     _check_grid(track, line, source)
 
 
-def _check_turns(track: TrackFile, line: CentreLine, source: str) -> None:
-    for side, width, bend in (
-        ("left", track.road.width_left, float(line.curvature.max())),
-        ("right", track.road.width_right, -float(line.curvature.min())),
-    ):
-        if bend * width >= 1.0:
+def _check_turns(line: CentreLine, source: str) -> None:
+    for side, width, bend in (("left", line.width_left, line.curvature), ("right", line.width_right, -line.curvature)):
+        worst = int(np.argmax(bend * width))
+        if bend[worst] * width[worst] >= 1.0:
+            x, y = line.position[worst]
             raise SceneError(
-                f"{source}: [road] width_{side} is {width:g}, but the path turns {side} with a radius of "
-                f"{1.0 / bend:.2f} m; narrow the road there or widen the turn."
+                f"{source}: [road] is {width[worst]:g} m wide on the {side} at ({x:.2f}, {y:.2f}), but the path turns "
+                f"{side} there with a radius of {1.0 / bend[worst]:.2f} m; narrow the road or widen the turn."
             )
 
 
 def _check_grid(track: TrackFile, line: CentreLine, source: str) -> None:
-    start, road = track.start, track.road
-    for column in start.columns:
-        if not -road.width_right < column < road.width_left:
-            raise SceneError(
-                f"{source}: [start] columns has {column:g}, which lies beside the road; "
-                f"it spans {-road.width_right:g} to {road.width_left:g}."
-            )
+    start = track.start
     rows = math.ceil(start.slots / len(start.columns))
     room = int(np.floor(line.length / start.rows))
     if line.closed and rows > room:
@@ -50,3 +43,10 @@ def _check_grid(track: TrackFile, line: CentreLine, source: str) -> None:
             f"{source}: [start] slots is {start.slots}, but the loop of {line.length:.1f} m has room for "
             f"{room * len(start.columns)}; ask for fewer or add columns."
         )
+    left, right = (width.min() for width in line.measure_widths(-np.arange(rows) * start.rows))
+    for column in start.columns:
+        if not -right < column < left:
+            raise SceneError(
+                f"{source}: [start] columns has {column:g}, which lies beside the road; "
+                f"it spans {-right:g} to {left:g} where the grid is."
+            )

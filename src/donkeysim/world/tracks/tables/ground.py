@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import check_friction
+from donkeysim.world.tracks.tables.checks import Colour, check_colour, check_friction
+
+GroundTexture = Literal["grass", "dry_grass", "concrete", "asphalt", "carpet", "dirt", "sand", "wood", "plain"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,39 @@ class HeightPoint:
 
 
 @dataclass(frozen=True)
+class Patch:
+    """A rectangle painted on the ground, under the road's markings: a mat, a rug, a painted field.
+
+    Attributes:
+        at: x, y of its middle [m].
+        size: Length and width [m].
+        yaw: Of its length [degree].
+        colour: sRGB 0 to 255.
+        cover: Share of the ground's own colour that it hides, 0 to 1.
+        border: Width of a border [m]; 0: none.
+        border_colour: sRGB 0 to 255.
+        text: Written on it along its length; empty: nothing.
+        text_colour: sRGB 0 to 255.
+    """
+
+    at: tuple[float, float]
+    size: tuple[float, float]
+    colour: Colour
+    yaw: float = 0.0
+    cover: float = 0.9
+    border: float = 0.0
+    border_colour: Colour = (235, 235, 230)
+    text: str = ""
+    text_colour: Colour = (235, 235, 230)
+
+    def __post_init__(self) -> None:
+        if min(self.size) <= 0.0 or self.border < 0.0 or not 0.0 <= self.cover <= 1.0:
+            raise ValueError("a patch has a size above 0, a border of 0 or more, and cover from 0 to 1.")
+        for colour in (self.colour, self.border_colour, self.text_colour):
+            check_colour(colour)
+
+
+@dataclass(frozen=True)
 class GroundTable:
     """Everything beside the road.
 
@@ -37,15 +72,23 @@ class GroundTable:
         drivable: Whether it counts as road.
         elevation: Heights along the path, joined by a smooth curve; empty: level.
         blend: Over what distance beside the road the elevation fades to `height` [m].
+        hills: Greatest height of random hills away from the road [m]; 0: none.
+        hill_size: How far hills lie apart, about [m].
+        seed: Of the hills.
+        patches: Rectangles painted on the ground, later ones over earlier ones.
     """
 
     height: float = 0.0
     friction: float = 1.0
     margin: float = 2.0
-    texture: Literal["grass", "plain"] = "grass"
+    texture: GroundTexture = "grass"
     drivable: bool = False
     elevation: tuple[HeightPoint, ...] = ()
     blend: float = 3.0
+    hills: float = 0.0
+    hill_size: float = 6.0
+    seed: int = 1
+    patches: tuple[Patch, ...] = ()
 
     def __post_init__(self) -> None:
         check_friction(self.friction)
@@ -53,7 +96,12 @@ class GroundTable:
             raise ValueError(
                 f"margin = {self.margin:g} and blend = {self.blend:g}; margin is 0 or more, blend above 0."
             )
-        if self.elevation and self.texture == "plain":
-            raise ValueError("texture 'plain' is a level floor; give 'grass' to a ground with elevation.")
+        if (self.elevation or self.hills or self.patches) and self.texture == "plain":
+            raise ValueError("texture 'plain' is a level, bare floor; give another one to a ground with more on it.")
+        if self.hills < 0.0 or self.hill_size < 1.0 or self.seed < 0:
+            raise ValueError(
+                f"hills = {self.hills:g}, hill_size = {self.hill_size:g} and seed = {self.seed}; "
+                "hills and seed are 0 or more, hill_size 1 or more."
+            )
         if self.elevation and any(a.at >= b.at for a, b in zip(self.elevation, self.elevation[1:], strict=False)):
             raise ValueError("elevation points stand in order of growing 'at'.")

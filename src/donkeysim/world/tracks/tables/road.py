@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from typing import Literal
 
 from donkeysim.world.tracks.tables.checks import Colour, check_colour, check_friction
+
+RoadTexture = Literal["asphalt", "concrete", "dirt", "carpet", "mat", "cobbles", "wood", "none"]
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,7 @@ class Marking:
         colour: sRGB 0 to 255.
         dash: Length of a dash [m]; 0: one solid line.
         gap: Between dashes [m].
+        edge: `offset` counts from this edge of the road instead, + = into the road.
     """
 
     offset: float
@@ -24,6 +29,7 @@ class Marking:
     colour: Colour
     dash: float = 0.0
     gap: float = 0.0
+    edge: Literal["none", "left", "right"] = "none"
 
     def __post_init__(self) -> None:
         if self.width <= 0.0:
@@ -34,22 +40,78 @@ class Marking:
 
 
 @dataclass(frozen=True)
+class Kerb:
+    """A striped strip outside the road's edge, painted on the ground where the path turns.
+
+    Attributes:
+        width: [m]
+        stripe: Length of a stripe [m].
+        colours: Of the stripes by turns, sRGB 0 to 255.
+        radius: Only in turns tighter than this [m]; 0: all along.
+        side: Which edge.
+    """
+
+    width: float = 0.08
+    stripe: float = 0.12
+    colours: tuple[Colour, Colour] = ((196, 40, 34), (232, 230, 224))
+    radius: float = 4.0
+    side: Literal["left", "right", "both"] = "both"
+
+    def __post_init__(self) -> None:
+        if self.width <= 0.0 or self.stripe <= 0.0 or self.radius < 0.0:
+            raise ValueError("a kerb has width and stripe above 0 and a radius of 0 or more.")
+        for colour in self.colours:
+            check_colour(colour)
+
+
+@dataclass(frozen=True)
+class WidthPoint:
+    """How wide the road is at a place of the path.
+
+    Attributes:
+        at: Share of the path's length, 0 to 1.
+        left: From the path to the left edge [m].
+        right: From the path to the right edge [m].
+    """
+
+    at: float
+    left: float
+    right: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.at <= 1.0 or self.left <= 0.0 or self.right <= 0.0:
+            raise ValueError("a width has at from 0 to 1 (a share of the path's length), left and right above 0.")
+
+
+@dataclass(frozen=True)
 class RoadTable:
     """The drivable strip.
 
     Attributes:
-        width_left: From the path to the left edge [m].
+        width_left: From the path to the left edge [m]; 0: `widths`, or the path's own file, say it.
         width_right: From the path to the right edge [m].
+        widths: Where the width changes: edges along the path, joined by a smooth curve.
         friction: Of its surface [-].
+        texture: What it is made of; "none": the ground goes on, only what is painted shows the road.
+        edge: Width of the worn strip between road and ground [m]; 0: a sharp edge.
         markings: Lines painted on it.
+        kerbs: Striped strips beside it.
     """
 
-    width_left: float
-    width_right: float
+    width_left: float = 0.0
+    width_right: float = 0.0
+    widths: tuple[WidthPoint, ...] = ()
     friction: float = 1.0
+    texture: RoadTexture = "asphalt"
+    edge: float = 0.10
     markings: tuple[Marking, ...] = ()
+    kerbs: tuple[Kerb, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.width_left <= 0.0 or self.width_right <= 0.0:
+        if (self.width_left > 0.0) != (self.width_right > 0.0) or min(self.width_left, self.width_right) < 0.0:
             raise ValueError("width_left and width_right are above 0: the path lies inside the road.")
+        if self.widths and any(a.at >= b.at for a, b in itertools.pairwise(self.widths)):
+            raise ValueError("widths stand in order of growing 'at'.")
+        if self.edge < 0.0:
+            raise ValueError(f"edge is {self.edge:g}; the worn strip is 0 or more wide.")
         check_friction(self.friction)
