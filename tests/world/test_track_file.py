@@ -94,6 +94,7 @@ def test_missing_file_and_missing_folder_are_named(tmp_path):
 
 SLOTS, WIDTH = "slots = 8", "width_right = 0.4"
 PROPS, MARKING = f"{SLOTS}\n\n[[props]]\nkind = ", f"{WIDTH}\nmarkings = "
+TWO_PROPS = f'{PROPS}"cone"\nevery = 1.0\n\n[[props]]\nkind = '
 
 BREAKAGES = [
     ("format = 1", "format = 2", r"oval\.toml, line 1: format says 2; .*format = 1"),
@@ -126,6 +127,9 @@ BREAKAGES = [
     (SLOTS, PROPS + '"kone"\nevery = 1.0', r"unknown props\[0\]\.kind 'kone'; did you mean 'cone'\?"),
     (SLOTS, PROPS + '"cone"\nplaces = [[1.0, 0.0]]', r"a cone at .* stands on the road"),
     (SLOTS, PROPS + '"tree"\nscatter = 900\nfar = 1.0', r"room for \d+ of 900 of 'tree'"),
+    (SLOTS, TWO_PROPS + '"kone"\nevery = 1.0', r"line 29: .*props\[1\]\.kind 'kone'"),
+    (SLOTS, TWO_PROPS + '"tree"', r"line 28: \[props\[1\]\] a prop needs"),
+    ("{ turn = 180.0, radius = 1.0 },\n]", "{ turn = 180.0, radius = nan },\n]", r"line 10: .*radius is nan"),
     ("[road]", "[road", r"oval\.toml is not a valid TOML file: .*line 13"),
 ]  # fmt: skip
 

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.toml_lines import Step, map_lines
 
 T = TypeVar("T")
+
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -28,6 +31,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise SpecError(f"cannot read {path}: {error.strerror or error}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(f"{path} is not a valid TOML file: {error}.") from error
+    except RecursionError as error:
+        raise SpecError(f"{path} has lists or tables too deep inside one another; a few levels are enough.") from error
 
 
 def read_dataclass(kind: type[T], table: Mapping[str, Any], source: Path | str, where: str = "") -> T:
@@ -47,32 +52,45 @@ def read_dataclass(kind: type[T], table: Mapping[str, Any], source: Path | str, 
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in table:
         if key not in fields:
-            place = locate_key(source, key)
+            place = locate_key(source, _join(where, key))
             raise SpecError(f"{place}: {describe_unknown(f'key in [{where}]' if where else 'key', key, fields)}")
     values: dict[str, Any] = {}
     for name, field in fields.items():
-        inner = f"{where}.{name}" if where else name
+        inner = _join(where, name)
         if name in table:
             values[name] = _convert(hints[name], table[name], source, inner)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            raise SpecError(f"{source}: the key {inner!r} is missing; give it a value ({_name_type(hints[name])}).")
+            place = locate_key(source, where) if where else str(source)
+            raise SpecError(f"{place}: the key {inner!r} is missing; give it a value ({_name_type(hints[name])}).")
     try:
         return kind(**values)
     except ValueError as error:
-        raise SpecError(f"{source}: [{where}] {error}") from error
+        first = str(error).partition(" ")[0]  # most sentences begin with the key they are about
+        place = locate_key(source, _join(where, first) if first in table else where)
+        raise SpecError(f"{place}: {f'[{where}] ' if where else ''}{error}") from error
 
 
-def locate_key(source: Path | str, key: str) -> str:
-    """Return "file, line N" of the first line that sets `key`, or just the file when it is not found."""
-    path = Path(source)
-    if path.is_file():
-        pattern = re.compile(
-            rf"^\s*(\[+\s*)?(?:[\w.\"]+\.)?\"?{re.escape(key)}\"?\s*(=|\]|\.)|[{{,]\s*{re.escape(key)}\s*="
-        )
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if pattern.search(line):
-                return f"{source}, line {number}"
+def locate_key(source: Path | str, where: str) -> str:
+    """Return "file, line N" of a value in a TOML file; of what holds it, or just the file, when it is not there.
+
+    Args:
+        source: The file.
+        where: Its place: "props[1].kind" is the key `kind` of the second [[props]].
+    """
+    try:
+        lines = map_lines(Path(source).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, RecursionError):  # changed or gone since it was read
+        return str(source)
+    place: tuple[Step, ...] = tuple(int(index) if index else key for key, index in _STEP.findall(where))
+    while place:
+        if place in lines:
+            return f"{source}, line {lines[place]}"
+        place = place[:-1]
     return str(source)
+
+
+def _join(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key
 
 
 def _convert(hint: Any, value: Any, source: Path | str, where: str) -> Any:
@@ -94,7 +112,7 @@ def _convert(hint: Any, value: Any, source: Path | str, where: str) -> Any:
         if typing.get_origin(hint) is typing.Literal and value in typing.get_args(hint):
             return value
         if typing.get_origin(hint) is typing.Literal and isinstance(value, str):
-            place = locate_key(source, where.rsplit(".", 1)[-1])
+            place = locate_key(source, where)
             raise SpecError(f"{place}: {describe_unknown(where, value, typing.get_args(hint))}")
     raise _mistyped(hint, value, source, where)
 
@@ -107,11 +125,14 @@ def _convert_tuple(hint: Any, value: Any, source: Path | str, where: str) -> tup
         return tuple(_convert(kinds[0], item, source, f"{where}[{index}]") for index, item in enumerate(value))
     if len(kinds) != len(value):
         raise _mistyped(hint, value, source, where)
-    return tuple(_convert(kind, item, source, where) for kind, item in zip(kinds, value, strict=True))
+    return tuple(
+        _convert(kind, item, source, f"{where}[{index}]")
+        for index, (kind, item) in enumerate(zip(kinds, value, strict=True))
+    )
 
 
 def _mistyped(hint: Any, value: Any, source: Path | str, where: str) -> SpecError:
-    place = locate_key(source, where.rsplit(".", 1)[-1].split("[")[0])
+    place = locate_key(source, where)
     return SpecError(f"{place}: {where} is {value!r}, but must be {_name_type(hint)}.")
 
 

@@ -76,10 +76,10 @@ def _refuse_endless(value: object, path: Path, key: str) -> None:
     """Refuse nan and infinity, which TOML allows, anywhere in a table."""
     if isinstance(value, dict):
         for name, inner in value.items():
-            _refuse_endless(inner, path, name)
+            _refuse_endless(inner, path, f"{key}.{name}" if key else name)
     elif isinstance(value, list):
-        for inner in value:
-            _refuse_endless(inner, path, key)
+        for index, inner in enumerate(value):
+            _refuse_endless(inner, path, f"{key}[{index}]")
     elif isinstance(value, float) and not abs(value) < LARGEST:
         raise SceneError(
             f"{locate_key(path, key)}: {key} is {value:g}; numbers lie between -{LARGEST:g} and {LARGEST:g}."
