@@ -9,12 +9,14 @@ import numpy as np
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import CLASS_GROUND, Ground, Mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.atlas import AtlasFrame, frame_atlas, paint_atlas
+from donkeysim.world.tracks.atlas import paint_atlas
+from donkeysim.world.tracks.atlas_frame import AtlasFrame, frame_atlas
 from donkeysim.world.tracks.ground import find_box
 from donkeysim.world.tracks.mesh import make_mesh, make_quad
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.structure import Footprint, Shadow
-from donkeysim.world.tracks.textures import GRASS_SIZE, make_grass, make_plain
+from donkeysim.world.tracks.surfaces import TILE_SIZE, make_surface
+from donkeysim.world.tracks.textures import make_plain
 from donkeysim.world.tracks.track_file import TrackFile
 
 HORIZON = 120.0
@@ -39,9 +41,10 @@ def build_land(
     frame = frame_atlas(find_box(line, track))
     picture, classes = paint_atlas(track, line, frame, shadows, sun)
     atlas = assets.ensure_textured("atlas", lambda: picture, CLASS_GROUND, class_map=assets.add_class_map(classes))
-    grass = assets.ensure_textured("grass", make_grass, CLASS_GROUND)
+    name = track.ground.texture
+    open_ground = assets.ensure_textured(f"ground {name}", lambda: make_surface(name), CLASS_GROUND)
     near, border = _lay_atlas(frame, ground, atlas)
-    return [near, _lay_surroundings(frame, border, grass)]
+    return [near, _lay_surroundings(frame, border, open_ground)]
 
 
 def _lay_floor(line: CentreLine, height: float, material: int) -> Mesh:
@@ -77,7 +80,7 @@ def _lay_surroundings(frame: AtlasFrame, border: FloatArray, material: int) -> M
 
     Every border vertex has its own partner at the horizon, so that no vertex lies on another triangle's edge.
     """
-    tile = GRASS_SIZE * frame.texel
+    tile = TILE_SIZE
     low, high = border[:, :2].min(axis=0), border[:, :2].max(axis=0)
     away = np.column_stack((border[:, :2] - 0.5 * (low + high), np.zeros(len(border))))
     outer = border + away * (2.0 * HORIZON / float((high - low).min()))

@@ -1,0 +1,182 @@
+"""What ground and roads are made of: square tiles seen from above, 3.84 m a side, that continue into themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from donkeysim.core.types import ByteArray
+from donkeysim.world.tracks.textures import (
+    GRASS_SIZE,
+    AnyFloat,
+    Colour,
+    as_colour,
+    blend_colours,
+    make_grass,
+    make_noise,
+    make_plain,
+    to_texture,
+)
+
+TILE_SIZE = 3.84
+"""Side of a tile [m]."""
+
+_SIZE = GRASS_SIZE
+
+
+@lru_cache(maxsize=16)
+def make_surface(name: str, size: int = _SIZE) -> ByteArray:
+    """Return the tile of a surface.
+
+    Args:
+        name: A key of `SURFACES`.
+        size: Texels per side, a power of two up to 512; fewer than 512 are averages of these.
+    """
+    tile = SURFACES[name]()
+    step = tile.shape[0] // size
+    if step <= 1:
+        return tile
+    mean = tile.reshape(size, step, size, step, 4).mean(axis=(1, 3))
+    return np.asarray(mean + 0.5, np.uint8)
+
+
+def _make_dry_grass() -> ByteArray:
+    broad = make_noise(_SIZE, _SIZE, 1.6, 111, finest=14.0, coarsest=260.0)
+    blades = make_noise(_SIZE, _SIZE, 0.35, 112, finest=1.7)
+    tufts = make_noise(_SIZE, _SIZE, 1.0, 113, finest=4.0, coarsest=60.0)
+    colour = blend_colours(
+        0.40 * broad + 0.34 * tufts + 0.42 * blades,
+        (
+            (-2.2, (92, 84, 44)),
+            (-0.8, (136, 122, 66)),
+            (0.0, (164, 148, 84)),
+            (0.9, (190, 174, 106)),
+            (2.2, (214, 198, 140)),
+        ),
+    )
+    green = np.clip(make_noise(_SIZE, _SIZE, 1.4, 114, finest=9.0, coarsest=200.0) - 0.6, 0.0, 1.2)[..., None] * 0.45
+    return to_texture(colour * (1.0 - green) + as_colour((96, 122, 58)) * green)
+
+
+def _make_concrete() -> ByteArray:
+    grain = make_noise(_SIZE, _SIZE, 0.3, 121, finest=1.6)
+    cloud = make_noise(_SIZE, _SIZE, 1.4, 122, finest=6.0, coarsest=300.0)
+    stain = np.clip(make_noise(_SIZE, _SIZE, 1.7, 123, finest=12.0, coarsest=260.0) - 1.1, 0.0, 1.0)
+    tone = 158.0 + 3.5 * grain + 6.0 * cloud - 26.0 * stain
+    near, far = _measure_joints(_SIZE // 2)
+    tone = tone - 52.0 * np.clip(1.6 - near, 0.0, 1.0) - 52.0 * np.clip(1.6 - far, 0.0, 1.0)
+    return to_texture(tone[..., None] * as_colour((1.0, 0.99, 0.96)))
+
+
+def _make_asphalt() -> ByteArray:
+    grain = make_noise(_SIZE, _SIZE, 0.3, 131, finest=1.5)
+    cloud = make_noise(_SIZE, _SIZE, 1.3, 132, finest=6.0, coarsest=300.0)
+    tone = 92.0 + 5.0 * grain + 5.5 * cloud
+    return to_texture(tone[..., None] * as_colour((0.98, 0.99, 1.03)))
+
+
+def _make_carpet() -> ByteArray:
+    pile = make_noise(_SIZE, _SIZE, 0.2, 141, finest=1.4)
+    worn = make_noise(_SIZE, _SIZE, 1.6, 142, finest=20.0, coarsest=300.0)
+    index = np.arange(_SIZE) // 64
+    turned = ((index[:, None] + index[None, :]) % 2) * 2.0 - 1.0
+    tone = 1.0 + 0.060 * pile + 0.025 * worn + 0.022 * turned
+    seam_row, seam_column = _measure_joints(64)
+    tone = tone - 0.05 * (np.clip(1.3 - seam_row, 0.0, 1.0) + np.clip(1.3 - seam_column, 0.0, 1.0))
+    return to_texture(tone[..., None] * as_colour((92, 98, 112)))
+
+
+def _make_dirt() -> ByteArray:
+    grain = make_noise(_SIZE, _SIZE, 0.4, 151, finest=1.5)
+    clods = make_noise(_SIZE, _SIZE, 0.9, 152, finest=3.0, coarsest=60.0)
+    broad = make_noise(_SIZE, _SIZE, 1.6, 153, finest=12.0, coarsest=280.0)
+    stops = (
+        (-2.2, (82, 60, 42)), (-0.8, (112, 86, 60)), (0.0, (134, 106, 76)), (0.9, (154, 126, 94)),
+        (2.2, (182, 158, 124)),
+    )  # fmt: skip
+    return to_texture(blend_colours(0.36 * grain + 0.42 * clods + 0.36 * broad, stops))
+
+
+def _make_sand() -> ByteArray:
+    grain = make_noise(_SIZE, _SIZE, 0.3, 161, finest=1.5)
+    ripple = make_noise(_SIZE, _SIZE, 1.2, 162, finest=5.0, coarsest=90.0)
+    broad = make_noise(_SIZE, _SIZE, 1.6, 163, finest=14.0, coarsest=280.0)
+    tone = 1.0 + 0.035 * grain + 0.035 * ripple + 0.03 * broad
+    return to_texture(tone[..., None] * as_colour((206, 184, 142)))
+
+
+def _make_wood() -> ByteArray:
+    """Return floor boards 0.12 m wide along u, their ends shifted from board to board."""
+    board = np.arange(_SIZE) // 16
+    random = np.random.default_rng(171)
+    count = _SIZE // 16
+    shift = random.integers(0, _SIZE, count)[board]
+    half = ((np.arange(_SIZE)[None, :] + shift[:, None]) // (_SIZE // 2)) % 2
+    tone = random.normal(0.0, 1.0, (count, 2))[board[:, None], half]
+    stretched = make_noise(_SIZE, _SIZE // 8, 0.8, 172, finest=1.5)
+    grain = np.repeat(stretched, 8, axis=1)
+    grain = 0.5 * (grain + np.roll(grain, 4, axis=1))
+    level = 1.0 + 0.06 * tone + 0.05 * grain
+    ends = (np.arange(_SIZE)[None, :] + shift[:, None]) % (_SIZE // 2) < 1
+    level = level - 0.28 * ((np.arange(_SIZE) % 16 == 0)[:, None] | ends)
+    return to_texture(level[..., None] * as_colour((176, 132, 88)))
+
+
+def _make_mat() -> ByteArray:
+    speck = make_noise(_SIZE, _SIZE, 0.1, 181, finest=1.4)
+    broad = make_noise(_SIZE, _SIZE, 1.5, 182, finest=10.0, coarsest=260.0)
+    tone = 52.0 + 2.4 * speck + 2.2 * broad
+    near, far = _measure_joints(128)
+    tone = tone - 16.0 * np.clip(1.4 - near, 0.0, 1.0) - 16.0 * np.clip(1.4 - far, 0.0, 1.0)
+    return to_texture(tone[..., None] * as_colour((0.98, 1.0, 1.04)))
+
+
+def _make_cobbles() -> ByteArray:
+    """Return setts of 0.12 x 0.09 m in shifted rows."""
+    row = np.arange(_SIZE)[:, None] // 16
+    column = np.arange(_SIZE)[None, :] + 8 * (row % 2)
+    random = np.random.default_rng(191)
+    stone = random.normal(0.0, 1.0, (32, 32))[row % 32, (column // 16) % 32]
+    x, y = (column % 16 - 7.5) / 7.5, (np.arange(_SIZE)[:, None] % 16 - 7.5) / 7.5
+    dome = np.clip((1.0 - np.maximum(np.abs(x), np.abs(y)) ** 3.0) * 2.2, 0.0, 1.0)
+    grain = make_noise(_SIZE, _SIZE, 0.3, 192, finest=1.5)
+    tone = (58.0 + (62.0 + 11.0 * stone) * dome) * (1.0 + 0.045 * grain)
+    return to_texture(tone[..., None] * as_colour((1.0, 0.98, 0.95)))
+
+
+def _measure_joints(pitch: int) -> tuple[AnyFloat, AnyFloat]:
+    """Return the distance of rows and of columns from the nearest joint [texel], shapes [size, 1] and [1, size]."""
+    index = (np.arange(_SIZE, dtype=np.float32) + 0.5) % pitch
+    away = np.minimum(index, pitch - index)
+    return away[:, None], away[None, :]
+
+
+SURFACES: dict[str, Callable[[], ByteArray]] = {
+    "grass": make_grass,
+    "dry_grass": _make_dry_grass,
+    "concrete": _make_concrete,
+    "asphalt": _make_asphalt,
+    "carpet": _make_carpet,
+    "dirt": _make_dirt,
+    "sand": _make_sand,
+    "wood": _make_wood,
+    "mat": _make_mat,
+    "cobbles": _make_cobbles,
+    "plain": make_plain,
+}
+"""Every surface that a track file may name, for its ground or its road."""
+
+SURFACE_MEAN: dict[str, Colour] = {
+    "grass": (98.0, 134.0, 58.0),
+    "dry_grass": (164.0, 148.0, 86.0),
+    "concrete": (156.0, 154.0, 150.0),
+    "asphalt": (90.0, 91.0, 95.0),
+    "carpet": (92.0, 98.0, 112.0),
+    "dirt": (134.0, 106.0, 76.0),
+    "sand": (206.0, 184.0, 142.0),
+    "wood": (172.0, 129.0, 86.0),
+    "plain": (164.0, 166.0, 168.0),
+}
+"""About what colour a ground has from far away: the sky's panorama goes on with it below the horizon."""
