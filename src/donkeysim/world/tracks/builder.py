@@ -9,19 +9,19 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import Ground, Light, Mesh, Path, Props, Scene, Start
+from donkeysim.world.scene import Ground, Light, Path, Props, Scene, Start
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.car_models import build_car_models
-from donkeysim.world.tracks.gantry import build_gantry
 from donkeysim.world.tracks.ground import build_ground, sample_height
 from donkeysim.world.tracks.land import build_land
 from donkeysim.world.tracks.line import compute_shortest_line
-from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
+from donkeysim.world.tracks.mesh import merge_meshes
 from donkeysim.world.tracks.path import CentreLine, build_centre_line
 from donkeysim.world.tracks.placement import Placement, place_props
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.sky import make_meadow_sky, make_plain_sky
-from donkeysim.world.tracks.structure import Shadow, Structure, gather_colliders, make_post
+from donkeysim.world.tracks.standing import build_structures
+from donkeysim.world.tracks.structure import gather_colliders
 from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -44,7 +44,7 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
     placed = place_props(track, line, str(source))
     still = [item for item in placed if PROP_KINDS[item.kind].movable is None]
     moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
-    structures = build_structures(track, start, still, ground, assets)
+    structures = build_structures(track, line, start, still, ground, assets, str(source))
     sun = find_sun(track)
     shadows = [shadow for structure in structures for shadow in structure.shadows]
     land = build_land(track, line, ground, assets, shadows, sun)
@@ -98,39 +98,6 @@ def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
         lines.append(line.offset([at, at], [left[0], -right[0]])[0])
     facing = np.arctan2(np.sin(yaw), np.cos(yaw))
     return Start(np.column_stack((position, height)), facing, np.array(lines).reshape(-1, 2, 2))
-
-
-def build_structures(
-    track: TrackFile, start: Start, still: Sequence[Placement], ground: Ground, assets: Assets
-) -> list[Structure]:
-    """Return everything that never moves, apart from the ground."""
-    return [*build_gantries(track, start, ground, assets), *build_standing(still, ground, assets)]
-
-
-def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Assets) -> list[Structure]:
-    """Return the gantry over the first start line, if the track has one."""
-    if not track.start.gantry or not len(start.line):
-        return []
-    height = float(sample_height(ground, start.line[0].mean(axis=0)[None])[0])
-    return [build_gantry(assets, start.line[0], height, track.start.gantry)]
-
-
-def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -> list[Structure]:
-    """Return still props."""
-    made: dict[tuple[str, int], Mesh] = {}
-    structures = []
-    foot = sample_height(ground, np.array([item.position for item in still]).reshape(-1, 2))
-    for item, height in zip(still, foot.tolist(), strict=True):
-        kind, key = PROP_KINDS[item.kind], (item.kind, item.variant)
-        if key not in made:
-            made[key] = kind.build(assets, item.variant)
-        mesh = place_mesh(made[key], (*item.position, height), item.yaw, item.scale)
-        radius, middle, darkness = kind.shadow
-        shadow = Shadow(item.position, radius * item.scale, middle * item.scale, darkness)
-        foot_point = (*item.position, height)
-        post = make_post(foot_point, kind.radius * item.scale, kind.height * item.scale, kind.hit_name, kind.friction)
-        structures.append(Structure(mesh, (post,), (shadow,)))
-    return structures
 
 
 def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> Props:

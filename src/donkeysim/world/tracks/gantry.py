@@ -50,4 +50,4 @@ def build_gantry(assets: Assets, ends: FloatArray, ground: float, text: str) -> 
     mesh = place_mesh(merge_meshes(parts), (float(middle[0]), float(middle[1]), ground), yaw)
     feet = [(float(x), float(y)) for x, y in (middle + half * across, middle - half * across)]
     posts = tuple(make_post((*foot, ground), POST_RADIUS, HEIGHT, "gantry", 0.4) for foot in feet)
-    return Structure(mesh, posts, tuple(Shadow(foot, 0.07, 0.05, 0.5) for foot in feet))
+    return Structure(mesh, posts, tuple(Shadow(foot, 0.07, 0.05, 0.5) for foot in feet), "the gantry")

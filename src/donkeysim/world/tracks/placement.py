@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.errors import SceneError
-from donkeysim.core.types import FloatArray
+from donkeysim.world.tracks.clearance import measure_gap
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS, PropKind
 from donkeysim.world.tracks.tables.props import PropTable
@@ -55,23 +55,6 @@ def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placeme
             x, y = item.position
             raise SceneError(f"{source}: a {item.kind} at ({x:.2f}, {y:.2f}) stands on the road; move it off.")
     return placed
-
-
-def measure_gap(point: FloatArray, line: CentreLine) -> FloatArray:
-    """Return the distance of points from the road's nearest edge [m], negative on the road, shape [n].
-
-    Measured to samples of the path, each with the width of the side the point is on: never too large.
-
-    Args:
-        point: x, y [m], shape [n, 2].
-        line: The path.
-    """
-    stride = 5
-    sample, yaw = line.position[::stride], line.yaw[::stride]
-    dx, dy = point[:, 0, None] - sample[:, 0], point[:, 1, None] - sample[:, 1]
-    left = dy * np.cos(yaw) - dx * np.sin(yaw)
-    width = np.where(left >= 0.0, line.width_left[::stride], line.width_right[::stride])
-    return np.asarray((np.hypot(dx, dy) - width).min(axis=1))
 
 
 def _line_up(table: PropTable, line: CentreLine) -> list[Placement]:

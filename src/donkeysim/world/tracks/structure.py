@@ -74,11 +74,13 @@ class Structure:
         mesh: World frame, the triangles of each part in one piece.
         colliders: What a car can hit of it.
         shadows: What it leaves on the ground.
+        label: What error texts call it: its table in the track file.
     """
 
     mesh: Mesh
     colliders: tuple[Collider, ...] = ()
     shadows: tuple[Shadow | Footprint, ...] = ()
+    label: str = ""
 
 
 def make_post(foot: Vector, radius: float, height: float, hit_name: str, friction: float = 0.6) -> Collider:

@@ -17,6 +17,7 @@ from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.tables.start import StartTable
+from donkeysim.world.tracks.tables.walls import WallTable
 
 FORMAT = 1
 """Version of the format; a file says it first."""
@@ -42,6 +43,7 @@ class TrackFile:
     listed: bool = True
     ground: GroundTable = field(default_factory=GroundTable)
     props: tuple[PropTable, ...] = ()
+    walls: tuple[WallTable, ...] = ()
     start: StartTable = field(default_factory=StartTable)
     light: LightTable = field(default_factory=LightTable)
 

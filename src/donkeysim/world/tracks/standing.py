@@ -1,0 +1,69 @@
+"""Everything that never moves on a track, apart from the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from donkeysim.world.scene import Ground, Mesh, Start
+from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.clearance import check_clear
+from donkeysim.world.tracks.gantry import build_gantry
+from donkeysim.world.tracks.ground import sample_height
+from donkeysim.world.tracks.mesh import place_mesh
+from donkeysim.world.tracks.path import CentreLine
+from donkeysim.world.tracks.placement import Placement
+from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.structure import Shadow, Structure, make_post
+from donkeysim.world.tracks.track_file import TrackFile
+from donkeysim.world.tracks.walls import build_walls
+
+
+def build_structures(
+    track: TrackFile,
+    line: CentreLine,
+    start: Start,
+    still: Sequence[Placement],
+    ground: Ground,
+    assets: Assets,
+    source: str,
+) -> list[Structure]:
+    """Return everything that never moves.
+
+    Raises:
+        SceneError: Something of it stands on the road; the text says what and where.
+    """
+    structures = [
+        *build_gantries(track, start, ground, assets),
+        *build_walls(track, line, ground, assets),
+        *build_standing(still, ground, assets),
+    ]
+    check_clear(structures, line, ground, source)
+    return structures
+
+
+def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Assets) -> list[Structure]:
+    """Return the gantry over the first start line, if the track has one."""
+    if not track.start.gantry or not len(start.line):
+        return []
+    height = float(sample_height(ground, start.line[0].mean(axis=0)[None])[0])
+    return [build_gantry(assets, start.line[0], height, track.start.gantry)]
+
+
+def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -> list[Structure]:
+    """Return still props."""
+    made: dict[tuple[str, int], Mesh] = {}
+    structures = []
+    foot = sample_height(ground, np.array([item.position for item in still]).reshape(-1, 2))
+    for item, height in zip(still, foot.tolist(), strict=True):
+        kind, key = PROP_KINDS[item.kind], (item.kind, item.variant)
+        if key not in made:
+            made[key] = kind.build(assets, item.variant)
+        mesh = place_mesh(made[key], (*item.position, height), item.yaw, item.scale)
+        radius, middle, darkness = kind.shadow
+        shadow = Shadow(item.position, radius * item.scale, middle * item.scale, darkness)
+        foot_point = (*item.position, height)
+        post = make_post(foot_point, kind.radius * item.scale, kind.height * item.scale, kind.hit_name, kind.friction)
+        structures.append(Structure(mesh, (post,), (shadow,), f"a {item.kind}"))
+    return structures
