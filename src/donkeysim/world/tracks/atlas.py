@@ -50,8 +50,15 @@ def paint_atlas(
         colour = paint_road(paint, cells.place, atlas[row, column, :3].astype(np.float32), row, column)
         atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
         classes[row, column] = classify_road(track, line, cells.place)
-    light = paint_light(line, frame, shadows, sun)
-    for top in range(0, frame.rows, BAND):
-        band = atlas[top : top + BAND, :, :3]
-        band[:] = np.minimum(band.astype(np.uint16) * light[top : top + BAND] >> 7, 255)
+    _cast_light(atlas, paint_light(line, frame, shadows, sun))
     return atlas, classes
+
+
+def _cast_light(atlas: ByteArray, light: ByteArray) -> None:
+    """Multiply the atlas by the light that falls on it, where 128 is all."""
+    product = np.empty((BAND, atlas.shape[1], 3), np.uint16)
+    for top in range(0, len(atlas), BAND):
+        band = atlas[top : top + BAND, :, :3]
+        np.multiply(band, light[top : top + BAND], out=product, dtype=np.uint16)
+        np.right_shift(product, 7, out=product)
+        np.minimum(product, 255, out=band, casting="unsafe")

@@ -89,7 +89,7 @@ def _find_shortest(track: TrackFile, line: CentreLine) -> FloatArray:
 def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
     """Return the grid: rows backwards along the path from its beginning, each with all columns; and the start lines."""
     table = track.start
-    row, column = np.divmod(np.arange(table.slots), len(table.columns))
+    row, column = np.divmod(np.arange(table.count_slots(line.length)), len(table.columns))
     position, yaw = line.offset(-row * table.rows, np.array(table.columns)[column])
     height = sample_height(ground, position) + table.ride_height
     lines = []

@@ -36,14 +36,15 @@ def _check_turns(line: CentreLine, source: str) -> None:
 
 def _check_grid(track: TrackFile, line: CentreLine, source: str) -> None:
     start = track.start
-    rows = math.ceil(start.slots / len(start.columns))
-    room = int(np.floor(line.length / start.rows))
-    if line.closed and rows > room:
+    slots, room = start.count_slots(line.length), start.count_room(line.length)
+    if line.closed and slots > room:
         raise SceneError(
-            f"{source}: [start] slots is {start.slots}, but the loop of {line.length:.1f} m has room for "
-            f"{room * len(start.columns)}; ask for fewer or add columns."
+            f"{source}: [start] slots is {slots}, but the loop of {line.length:.1f} m has room for "
+            f"{room}; ask for fewer or add columns."
         )
-    left, right = (width.min() for width in line.measure_widths(-np.arange(rows) * start.rows))
+    left, right = (
+        width.min() for width in line.measure_widths(-np.arange(math.ceil(slots / len(start.columns))) * start.rows)
+    )
     for column in start.columns:
         if not -right < column < left:
             raise SceneError(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_SLOTS = 64
+"""Cars on a grid that does not say how many."""
+
 
 @dataclass(frozen=True)
 class StartTable:
@@ -13,7 +16,7 @@ class StartTable:
         lines: Places of the start lines along the path [m]; the first is line 0.
         rows: Distance from one row of the grid to the next [m].
         columns: Offsets of the grid's columns from the path [m], + = left.
-        slots: How many cars the grid holds.
+        slots: How many cars the grid holds; 0: as many as the path has room for, up to 64.
         ride_height: Of a resting car's origin above the ground [m]; the default is that of the car `original`.
         gantry: Text on a gantry over the first start line; empty: no gantry.
     """
@@ -21,10 +24,18 @@ class StartTable:
     lines: tuple[float, ...] = ()
     rows: float = 0.625
     columns: tuple[float, ...] = (0.0,)
-    slots: int = 64
+    slots: int = 0
     ride_height: float = 0.065125
     gantry: str = ""
 
     def __post_init__(self) -> None:
-        if not self.columns or self.rows <= 0.0 or not 1 <= self.slots <= 4096:
-            raise ValueError("a grid has columns, rows above 0 and 1 to 4096 slots.")
+        if not self.columns or self.rows <= 0.0 or not 0 <= self.slots <= 4096:
+            raise ValueError("a grid has columns, rows above 0 and up to 4096 slots (0: as many as fit).")
+
+    def count_slots(self, length: float) -> int:
+        """Return how many cars the grid holds on a path of a length [m]."""
+        return self.slots or max(1, min(MOST_SLOTS, self.count_room(length)))
+
+    def count_room(self, length: float) -> int:
+        """Return how many cars fit one behind the other and beside each other along a path of a length [m]."""
+        return int(length / self.rows) * len(self.columns)
