@@ -15,6 +15,7 @@ from donkeysim.world.tracks.mesh import place_mesh
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.placement import Placement
 from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.room import build_room
 from donkeysim.world.tracks.structure import Shadow, Structure, make_post
 from donkeysim.world.tracks.track_file import TrackFile
 from donkeysim.world.tracks.walls import build_walls
@@ -36,6 +37,7 @@ def build_structures(
     """
     structures = [
         *build_gantries(track, start, ground, assets),
+        *build_room(track, line, assets),
         *build_walls(track, line, ground, assets),
         *build_standing(still, ground, assets),
     ]

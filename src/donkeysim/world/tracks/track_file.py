@@ -16,6 +16,7 @@ from donkeysim.world.tracks.tables.light import LightTable
 from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.tables.road import RoadTable
+from donkeysim.world.tracks.tables.room import RoomTable
 from donkeysim.world.tracks.tables.start import StartTable
 from donkeysim.world.tracks.tables.walls import WallTable
 
@@ -44,6 +45,7 @@ class TrackFile:
     ground: GroundTable = field(default_factory=GroundTable)
     props: tuple[PropTable, ...] = ()
     walls: tuple[WallTable, ...] = ()
+    room: RoomTable | None = None
     start: StartTable = field(default_factory=StartTable)
     light: LightTable = field(default_factory=LightTable)
 
