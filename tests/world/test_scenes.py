@@ -1,4 +1,4 @@
-"""The scenes of the menu against the original's figures, in its units U = 1/8 m, and against what any place promises."""
+"""The scenes of the menu against the original's figures, in its units U = 1/8 m, and what any place promises."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_road_is_wide_enough_for_a_car_and_does_not_cross_itself(scene, road):
 
 def test_grid_stands_on_the_road_without_overlap(scene, road):
     cars = [outline_car(p, y) for p, y in zip(scene.start.position, scene.start.yaw, strict=True)]
-    assert len(cars) >= min(64, 2 * int(measure_steps(scene.path).sum() / 0.49))
+    assert len(cars) >= min(64, 2 * int(measure_steps(scene.path).sum() / 0.54))
     assert all(road.buffer(0.01).contains(car) for car in cars)
     assert all(a.distance(b) > 0.03 for a, b in itertools.combinations(cars, 2))
     assert np.linalg.norm(scene.start.position[0] - scene.path.position[0]) < 0.01
