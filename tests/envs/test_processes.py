@@ -14,7 +14,7 @@ from batches import assert_same, draw_actions
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 
 CONTEXTS = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
-SETTINGS = {"observe": ("grey", "vector"), "time_limit": 0.5}
+SETTINGS = {"observe": ("grey", "depth", "segmentation", "vector"), "time_limit": 0.5}
 MAKERS = [
     functools.partial(gymnasium.make, "donkeysim:donkeysim/GeneratedTrack-v0", **SETTINGS),
     functools.partial(TrackEnv, "flat", **SETTINGS),

@@ -8,17 +8,23 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import donkeysim  # noqa: F401  (registers the ids)
+from batches import assert_same
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.world.scene import CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec
 
 ID = "donkeysim/GeneratedTrack-v0"
 
 
-@pytest.mark.parametrize("observe", ["camera", "grey", "lidar", "vector", ("camera", "vector")])
+@pytest.mark.parametrize("observe", ["camera", "grey", "lidar", "depth", ("camera", "segmentation", "vector")])
 def test_the_checker_of_gymnasium_is_content(observe):
     env = gymnasium.make(ID, observe=observe, disable_env_checker=True)
     check_env(env.unwrapped, skip_render_check=True)
     env.close()
+
+
+def pick_row(seen, row):
+    return {name: array[row] for name, array in seen.items()} if isinstance(seen, dict) else seen[row]
 
 
 def test_two_cameras_look_each_its_own_way():
@@ -32,18 +38,41 @@ def test_two_cameras_look_each_its_own_way():
     only.close()
 
 
-@pytest.mark.parametrize("observe", ["grey", "vector"])
+def test_distances_and_classes_are_those_of_the_picture_beside_them():
+    together = gymnasium.make(ID, observe=("camera", "depth", "segmentation"), disable_env_checker=True)
+    apart = {name: gymnasium.make(ID, observe=name, disable_env_checker=True) for name in ("camera", "depth")}
+    apart["segmentation"] = gymnasium.make(ID, observe="segmentation", disable_env_checker=True)
+    beside = gymnasium.make(ID, observe=("grey", "depth"), disable_env_checker=True)
+    seen, other = together.reset(seed=4)[0], beside.reset(seed=4)[0]
+    for name, env in apart.items():
+        assert np.array_equal(env.reset(seed=4)[0], seen[name])
+    assert np.array_equal(other["depth"], seen["depth"])
+    depth, classes = seen["depth"][..., 0], seen["segmentation"][..., 0]
+    assert (depth[classes == CLASS_SKY] == 100.0).all()
+    assert 0.05 < depth[classes == CLASS_ROAD].min() < 0.5
+    assert np.isin(classes, range(6)).all()
+    simulator = together.unwrapped.fleet.simulator
+    simulator.configure_camera(0, CameraSpec(depth=True, segment=True))
+    simulator.render()
+    assert np.array_equal(np.minimum(simulator.get_depth(0), 100.0), depth)
+    assert np.array_equal(simulator.get_segments(0), classes)
+    assert np.array_equal(simulator.get_picture(0), seen["camera"])
+    for env in (together, beside, *apart.values()):
+        env.close()
+
+
+@pytest.mark.parametrize("observe", [("grey", "depth", "segmentation"), "vector"])
 def test_a_car_alone_is_as_it_is_in_a_batch(observe):
     actions = np.random.default_rng(3).uniform(-0.5, 0.5, (80, 2))
     batch = gymnasium.make_vec(ID, num_envs=3, observe=observe, stack=2, autoreset_mode="Disabled", time_limit=4.0)
     seen, _ = batch.reset(seed=10)
     alone = gymnasium.make(ID, observe=observe, stack=2, time_limit=4.0, disable_env_checker=True)
     own, _ = alone.reset(seed=12)
-    assert np.array_equal(own, seen[2])
+    assert_same(own, pick_row(seen, 2))
     for action in actions:
         own, reward, terminated, truncated, info = alone.step(action)
         seen, rewards, ends, cuts, infos = batch.step(np.tile(action, (3, 1)))
-        assert np.array_equal(own, seen[2])
+        assert_same(own, pick_row(seen, 2))
         assert (reward, terminated, truncated) == (rewards[2], ends[2], cuts[2])
         assert info["driven"] == infos["driven"][2]
         if terminated or truncated:
@@ -51,7 +80,8 @@ def test_a_car_alone_is_as_it_is_in_a_batch(observe):
         over = ends | cuts
         if over.any():
             seen, _ = batch.reset(options={"reset_mask": over})
-            assert np.array_equal(own, seen[2]) or not over[2]
+            if over[2]:
+                assert_same(own, pick_row(seen, 2))
     batch.close()
     alone.close()
 

@@ -102,7 +102,7 @@ def test_a_seed_of_an_episode_that_goes_on_changes_nothing():
     assert_same(batches[0].reset()[0], batches[1].reset()[0])
 
 
-@pytest.mark.parametrize("observe", ["camera", ("grey", "vector", "lidar")])
+@pytest.mark.parametrize("observe", ["camera", ("grey", "depth", "segmentation", "vector", "lidar")])
 @pytest.mark.parametrize("stack", [1, 2])
 def test_a_copy_is_nobody_else_s(observe, stack):
     batch = make(2, observe=observe, stack=stack, time_limit=0.3, autoreset_mode="SameStep")

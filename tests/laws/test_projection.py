@@ -1,6 +1,7 @@
 """Projection and depth agree with Open3D's rays on the same meshes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def race():
 
 def find_disagreement(simulator, car, camera):
     """Return the share of pixels whose depth is not between the least and greatest of its neighbourhood's rays."""
-    group = simulator.renderer.make_group([car], [camera], depth=True)
+    group = simulator.renderer.make_group([car], [replace(camera, depth=True)])
     depth = simulator.renderer.render_group(group, simulator.state).depth[0].astype(float)
     view = View.of_car(simulator, car, camera)
     rays, _, _ = cast(keep_facing(place_meshes(simulator), view, simulator.scene.materials), view, 1)
@@ -70,7 +71,7 @@ def test_depth_agrees_from_any_pose_around_the_lap(race):
 
 def test_pixels_of_the_level_ground_lie_on_it(race):
     camera = CameraSpec(width=320, height=240)
-    group = race.renderer.make_group([0], [camera], depth=True)
+    group = race.renderer.make_group([0], [replace(camera, depth=True)])
     depth = race.renderer.render_group(group, race.state).depth[0].astype(float)
     view = View.of_car(race, 0, camera)
     rows, columns = np.nonzero(np.isfinite(depth) & (depth < 3.0))

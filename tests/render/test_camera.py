@@ -1,6 +1,7 @@
 """Every field of a camera does what it says; pictures do not depend on the company they are rendered in."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def world():
 
 def render(world, camera=PLAIN, car=0, **options):
     renderer, state = world
-    frame = renderer.render_group(renderer.make_group([car], [camera], **options), state)
+    frame = renderer.render_group(renderer.make_group([car], [replace(camera, **options)]), state)
     return frame if options else frame.colour[0].copy()
 
 
@@ -79,6 +80,23 @@ def test_supersampling_is_the_mean_of_a_picture_twice_as_large(world):
     large = render(world, CameraSpec(width=320, height=240)).astype(float)
     mean = large.reshape(120, 2, 160, 2, 3).mean(axis=(1, 3))
     assert np.abs(render(world, CameraSpec(supersample=2)) - mean).max() <= 0.5
+
+
+@pytest.mark.parametrize("supersample", [1, 2])
+def test_depth_and_classes_are_warped_as_the_picture_is(world, supersample):
+    options = {"depth": True, "segment": True}
+    plain = render(world, CameraSpec(supersample=supersample), **options)
+    slight = render(world, CameraSpec(supersample=supersample, fisheye=(1e-6, 1e-6)), **options)
+    assert (slight.depth == plain.depth).mean() > 0.999
+    assert (slight.segment == plain.segment).mean() > 0.999
+    strong = render(world, CameraSpec(supersample=supersample, fisheye=(0.3, 0.3)), **options)
+    assert (strong.segment != plain.segment).mean() > 0.02
+    # Sky is bluer than all else here: where classes say sky, the warped picture shows it.
+    colour, sky = strong.colour[0].astype(int), strong.segment[0] == CLASS_SKY
+    blue = colour[..., 2] - colour[..., 1]
+    assert blue[sky].mean() > 30
+    assert np.median(blue[~sky]) < 10
+    assert (np.isinf(strong.depth[0]) == sky).all()
 
 
 def test_fast_is_the_same_place_with_coarser_texels(world):
@@ -165,5 +183,5 @@ def test_nothing_is_left_bare_whichever_way_one_looks(world):
 
 
 def test_cameras_of_different_sizes_are_no_group(world):
-    with pytest.raises(ShapeError, match="same width"):
+    with pytest.raises(ShapeError, match="same width, height, quality, supersample, depth and segment"):
         world[0].make_group([0, 1], [PLAIN, CameraSpec(width=80)])

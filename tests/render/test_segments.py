@@ -57,7 +57,7 @@ def driven():
     simulator = Simulator(WorldSpec())
     car = simulator.add_car()
     track = read_track(find_track(SceneSpec("generated_track")))
-    return simulator, car, track, build_centre_line(track.path, "generated_track.toml")
+    return simulator, car, track, build_centre_line(track.path, track.road, "generated_track.toml")
 
 
 @pytest.mark.parametrize("supersample", [1, 2])
@@ -67,8 +67,8 @@ def test_road_and_lines_are_where_geometry_has_them(driven, distance, supersampl
     position, yaw = line.locate(np.array([distance]))
     turned = (math.cos(yaw[0] / 2), 0.0, 0.0, math.sin(yaw[0] / 2))
     simulator.place_car(car, (*position[0], 0.06), turned)
-    camera = replace(CameraSpec(), supersample=supersample)
-    group = simulator.renderer.make_group([car], [camera], depth=True, segment=True)
+    camera = CameraSpec(supersample=supersample, depth=True, segment=True)
+    group = simulator.renderer.make_group([car], [camera])
     frame = simulator.renderer.render_group(group, simulator.state)
     sampled = replace(camera, width=camera.width * supersample, height=camera.height * supersample)
     depth = np.repeat(np.repeat(frame.depth[0], supersample, 0), supersample, 1)
@@ -102,8 +102,8 @@ def make_striped_world(cells):
 @pytest.mark.parametrize("quality", ["default", "fast"])
 def test_a_class_map_is_looked_up_whatever_the_size_of_triangles(cells, quality):
     renderer, state = make_striped_world(cells)
-    camera = CameraSpec(quality=quality)
-    frame = renderer.render_group(renderer.make_group([0], [camera], depth=True, segment=True), state)
+    camera = CameraSpec(quality=quality, depth=True, segment=True)
+    frame = renderer.render_group(renderer.make_group([0], [camera]), state)
     ahead = (frame.segment[0] != CLASS_CAR) & (frame.depth[0] < 4.0)
     view = View(state.position[0] + camera.position, make_axes(camera), camera.width, camera.height, camera.fov)
     x = (view.eye + frame.depth[0][..., None] * view.make_rays(1))[..., 0][ahead]

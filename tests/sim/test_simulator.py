@@ -131,6 +131,19 @@ def test_pictures_have_the_size_each_camera_asks_for(place):
         simulator.get_picture(cars[0], second=True)
 
 
+def test_distances_and_classes_come_only_from_cameras_that_were_asked_for_them(place):
+    simulator = make(place, cars=2)
+    cars = [simulator.add_car() for _ in range(2)]
+    simulator.configure_camera(cars[0], CameraSpec(width=64, height=48, depth=True))
+    simulator.configure_camera(cars[1], CameraSpec(width=64, height=48, segment=True))
+    simulator.render(cars)
+    assert simulator.get_depth(cars[0]).shape == simulator.get_segments(cars[1]).shape == (48, 64)
+    with pytest.raises(SpecError, match=r"tells no classes; configure it with segment=True"):
+        simulator.get_segments(cars[0])
+    with pytest.raises(SpecError, match=r"measures no distances; configure it with depth=True"):
+        simulator.get_depth(cars[1])
+
+
 def test_a_removed_car_loses_camera_and_lidar(place):
     simulator = make(place, cars=2)
     car = simulator.add_car()

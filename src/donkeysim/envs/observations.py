@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
@@ -16,12 +16,20 @@ from donkeysim.core.types import LongArray
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
+from donkeysim.render.camera import FAR, Frame
 from donkeysim.render.lidar import count_rays
 from donkeysim.sim.simulator import Simulator
+from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec, LidarSpec
 
-OBSERVATIONS = ("camera", "camera_b", "grey", "lidar", "vector", "rivals")
+OBSERVATIONS = ("camera", "camera_b", "grey", "depth", "segmentation", "lidar", "vector", "rivals")
 """What may be asked for."""
+
+PICTURES = ("camera", "camera_b", "grey", "depth", "segmentation")
+"""Those that cameras give."""
+
+DEPTH_LIMIT = FAR
+"""Distances of "depth" are cut to this [m]; the sky has it too."""
 
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """Where "vector" tells the path ahead [m along it]."""
@@ -52,26 +60,22 @@ class _Channel(Protocol):
 
 
 class _Camera:
-    """Pictures of every car's camera, colour or grey."""
+    """Every car's camera: what all pictures of it are taken from."""
 
-    def __init__(
-        self, simulator: Simulator, camera: CameraSpec, channels: int, spread: tuple[float, float] = (0.0, 0.0)
-    ) -> None:
+    def __init__(self, simulator: Simulator, camera: CameraSpec, spread: tuple[float, float] = (0.0, 0.0)) -> None:
         cars = range(simulator.car_count)
         self._simulator, self._camera, self._spread = simulator, camera, spread
         self._key: LongArray = np.zeros(len(cars), np.int64)
-        self._channels = channels
         self._groups = [simulator.renderer.make_group(cars, [camera] * len(cars)) for _ in range(2)]
-        self.buffers: list[NDArray[Any]] = [group.frame.colour for group in self._groups]
-        self.space: Box = gymnasium.spaces.Box(0, 255, (camera.height, camera.width, channels), np.uint8)
+        self.frames = [group.frame for group in self._groups]
 
-    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+    def draw(self, turn: int, step: Step, cars: Sequence[int] | None) -> None:
+        """Draw what is seen now into frame 0 or 1; `cars`: only these."""
         if any(self._spread):
             self._aim()
         group, renderer = self._groups[turn], self._simulator.renderer
         for part in [group] if cars is None else [group.select(car) for car in cars]:
             renderer.render_group(part, step.state)
-        return group.frame.colour[..., : self._channels]
 
     def _aim(self) -> None:
         """Give every car of a new episode, known by its world's key, the camera drawn for it."""
@@ -84,6 +88,33 @@ class _Camera:
             for group in self._groups:
                 group.aim(car, moved[:3].tolist(), moved[3:].tolist())
         self._key = key
+
+
+class _Picture:
+    """Colour, grey, distances or classes of a camera that has been drawn."""
+
+    def __init__(self, name: str, frames: Sequence[Frame]) -> None:
+        count, height, width, _ = frames[0].colour.shape
+        self._is_depth = name == "depth"
+        if name == "depth":
+            self.buffers: list[NDArray[Any]] = [np.zeros((count, height, width, 1), np.float32) for _ in frames]
+            self.space: Box = gymnasium.spaces.Box(0.0, DEPTH_LIMIT, (height, width, 1), np.float32)
+        elif name == "segmentation":
+            self.buffers = [frame.segment[..., None] for frame in frames if frame.segment is not None]
+            self.space = gymnasium.spaces.Box(0, CLASS_CAR, (height, width, 1), np.uint8)
+        else:
+            channels = 1 if name == "grey" else 3
+            self.buffers = [frame.colour[..., :channels] for frame in frames]
+            self.space = gymnasium.spaces.Box(0, 255, (height, width, channels), np.uint8)
+        self._frames = frames
+
+    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+        del step  # pictures are as the camera has drawn them
+        depth = self._frames[turn].depth
+        if self._is_depth and depth is not None:
+            rows: Any = slice(None) if cars is None else list(cars)
+            self.buffers[turn][rows] = np.minimum(depth[rows, ..., None], np.float32(DEPTH_LIMIT))
+        return self.buffers[turn]
 
 
 class _Lidar:
@@ -152,7 +183,7 @@ class Observer:
         Args:
             fleet: Opened; made with `look_ahead=LOOK_AHEAD` if "vector" is asked for.
             observe: One of `OBSERVATIONS`, or several, which gives a dict.
-            cameras: Of "camera" and "grey", and of "camera_b" if it is asked for.
+            cameras: Of "camera", "grey", "depth" and "segmentation", and of "camera_b" if it is asked for.
             lidar: Of "lidar".
             stack: How many moments of each are told at once, along the last axis, the oldest first.
             camera_spread: By how much an episode's cameras are moved [m] and turned [rad] at most, on each axis.
@@ -161,9 +192,8 @@ class Observer:
         self._is_one = isinstance(observe, str)
         self._stack = stack
         self._turn = 0
-        self._channels: dict[str, _Channel] = {
-            name: self._open(name, fleet, cameras, lidar, camera_spread) for name in names
-        }
+        self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread)
+        self._channels: dict[str, _Channel] = {name: self._open(name, fleet, lidar) for name in names}
         spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
         self._stacked: dict[str, NDArray[Any]] = {
@@ -171,18 +201,14 @@ class Observer:
         }
         self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
 
-    @staticmethod
-    def _open(
-        name: str, fleet: Fleet, cameras: Sequence[CameraSpec], lidar: LidarSpec, spread: tuple[float, float]
-    ) -> _Channel:
+    def _open(self, name: str, fleet: Fleet, lidar: LidarSpec) -> _Channel:
         if name == "vector":
             return _Vector(fleet.simulator.car_count)
         if name == "rivals":
             return Rivals(fleet.simulator.car_count, fleet.cars_per_world)
         if name == "lidar":
             return _Lidar(fleet.simulator, lidar)
-        camera, is_grey = cameras[name == "camera_b"], name == "grey"
-        return _Camera(fleet.simulator, replace(camera, grey=camera.grey or is_grey), 1 if is_grey else 3, spread)
+        return _Picture(name, self._cameras[find_camera(name, self._cameras)].frames)
 
     def observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
         """Return what every car sees now; the arrays are valid until the next but one call.
@@ -192,6 +218,8 @@ class Observer:
             begun: Cars whose episodes have just begun: their stacks hold this moment only.
         """
         self._turn = 1 - self._turn
+        for camera in self._cameras.values():
+            camera.draw(self._turn, step, None)
         return self._collect({name: self._take(name, step, begun) for name in self._channels})
 
     def renew(self, step: Step, cars: Sequence[int]) -> Observation:
@@ -208,6 +236,8 @@ class Observer:
 
         It is written over the last one.
         """
+        for camera in self._cameras.values():
+            camera.draw(self._turn, step, cars)
         seen: dict[str, NDArray[Any]] = {}
         for name, channel in self._channels.items():
             fresh = channel.read(self._turn, step, cars)
@@ -236,6 +266,33 @@ class Observer:
 
     def _collect(self, seen: dict[str, NDArray[Any]]) -> Observation:
         return next(iter(seen.values())) if self._is_one else seen
+
+
+def _open_cameras(
+    names: Sequence[str], simulator: Simulator, cameras: Sequence[CameraSpec], spread: tuple[float, float]
+) -> dict[str, _Camera]:
+    """Return the cameras that these observations need; distances and classes come from one that is there anyway."""
+    opened: dict[str, _Camera] = {}
+    for name in ("camera", "grey", "camera_b"):
+        served = [other for other in names if other in PICTURES and find_camera(other, names) == name]
+        if served:
+            camera = cameras[name == "camera_b"]
+            lens = replace(camera, grey=camera.grey or name == "grey")
+            lens = replace(lens, depth="depth" in served, segment="segmentation" in served)
+            opened[name] = _Camera(simulator, lens, spread)
+    return opened
+
+
+def find_camera(name: str, names: Collection[str]) -> str:
+    """Return the camera that an observation is taken from: "camera", "grey" or "camera_b".
+
+    Args:
+        name: One of `PICTURES`.
+        names: All that is observed, or all cameras there are.
+    """
+    if name not in ("depth", "segmentation"):
+        return name
+    return "grey" if "grey" in names and "camera" not in names else "camera"
 
 
 def check_observe(observe: str | Sequence[str]) -> tuple[str, ...]:

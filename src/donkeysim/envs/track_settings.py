@@ -32,7 +32,7 @@ class TrackSettings:
         lap_limit: Episodes are truncated after so many laps; None: never.
         observe: One of `observations.OBSERVATIONS`, or several, which gives a dict.
         stack: How many moments are told at once, along the last axis.
-        camera: Of "camera" and "grey"; None: the original's, 160x120.
+        camera: Of "camera", "grey", "depth" and "segmentation"; None: the original's, 160x120.
         camera_b: Of "camera_b"; None: looks where the first one does.
         camera_spread: By how much the camera is moved [m] and turned [rad] at most on each axis, anew in every episode.
         lidar: Of "lidar".

@@ -38,9 +38,9 @@ class Frame:
     Attributes:
         car: Whose they are, shape [camera_count].
         colour: sRGB, shape [camera_count, height, width, 3].
-        depth: Distance along the optical axis [m], infinite for the sky, shape [camera_count, height, width];
-            None unless the group was made with `depth`.
-        segment: CLASS_* of what is seen, same shape; None unless the group was made with `segment`.
+        depth: Distance along the optical axis [m], infinite for the sky, shape [camera_count, height, width]; at a
+            pixel's middle, with 2x2 samples at the upper left one. None unless the cameras have `depth`.
+        segment: CLASS_* of what is seen there, same shape; None unless the cameras have `segment`.
     """
 
     car: IntArray
@@ -116,29 +116,25 @@ class Renderer:
         """Dress a car: style, paint and name plate."""
         self._looks.set_body(car, body)
 
-    def make_group(
-        self, cars: Sequence[int], cameras: Sequence[CameraSpec], *, depth: bool = False, segment: bool = False
-    ) -> CameraGroup:
+    def make_group(self, cars: Sequence[int], cameras: Sequence[CameraSpec]) -> CameraGroup:
         """Return a group of one camera per entry of `cars`.
 
         Args:
             cars: Whose cameras they are.
-            cameras: One per car; width, height, quality and supersample must be the same for all.
-            depth: Also give depths.
-            segment: Also give classes.
+            cameras: One per car, all of one kind (`find_kind`).
 
         Raises:
-            ShapeError: The cameras differ in size, or there is not one per car.
+            ShapeError: The cameras differ in kind, or there is not one per car.
         """
-        kinds = {(camera.width, camera.height, camera.quality, camera.supersample) for camera in cameras}
+        kinds = {find_kind(camera) for camera in cameras}
         if len(cars) != len(cameras) or len(kinds) != 1:
             raise ShapeError(
                 f"a camera group got {len(cars)} cars and {len(cameras)} cameras of {len(kinds)} kinds; it takes one "
-                "camera per car, all with the same width, height, quality and supersample."
+                "camera per car, all with the same width, height, quality, supersample, depth and segment."
             )
         owners = np.array(cars, np.int32)
         mount = np.stack([np.append(camera.position, make_rotation(camera.rotation)) for camera in cameras])
-        return self._allocate_group(owners, owners // self.cars_per_world, mount, cameras, FAR, depth, segment)
+        return self._allocate_group(owners, owners // self.cars_per_world, mount, cameras, FAR)
 
     def render_group(self, group: CameraGroup, state: State) -> Frame:
         """Render the group's cameras; the pictures stay valid until the group is rendered again."""
@@ -171,9 +167,7 @@ class Renderer:
         turn = make_rotation(rotation)
         height = float(position[2])
         mount = np.append(np.asarray(position, float), turn)[None]
-        group = self._allocate_group(
-            np.array([-1], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR, False, False
-        )
+        group = self._allocate_group(np.array([-1], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR)
         matrix = turn.reshape(3, 3)
         group.cameras.eye[0] = position
         group.cameras.axes[0] = np.concatenate([-matrix[:, 1], -matrix[:, 2], matrix[:, 0]])
@@ -255,8 +249,6 @@ class Renderer:
         mount: FloatArray,
         cameras: Sequence[CameraSpec],
         far: float,
-        depth: bool,
-        segment: bool,
     ) -> CameraGroup:
         count, first = len(owners), cameras[0]
         shape = (count, first.height, first.width)
@@ -267,8 +259,8 @@ class Renderer:
         frame = Frame(
             car=owners,
             colour=np.zeros((*shape, 3), np.uint8),
-            depth=np.zeros(shape, np.float32) if depth else None,
-            segment=np.zeros(shape, np.uint8) if segment else None,
+            depth=np.zeros(shape, np.float32) if first.depth else None,
+            segment=np.zeros(shape, np.uint8) if first.segment else None,
         )
         rows = CameraTables(
             owners,
@@ -279,6 +271,11 @@ class Renderer:
             lens,
         )
         return CameraGroup(frame, rows, (first.width, first.height), first.quality == "fast", first.supersample)
+
+
+def find_kind(camera: CameraSpec) -> tuple[int, int, str, int, bool, bool]:
+    """Return what cameras that are drawn together have in common."""
+    return camera.width, camera.height, camera.quality, camera.supersample, camera.depth, camera.segment
 
 
 def make_scratch(width: int, height: int, record_limit: int, draw_limit: int) -> Scratch:

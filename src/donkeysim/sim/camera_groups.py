@@ -1,12 +1,15 @@
-"""Cameras of equal size, drawn together."""
+"""Cameras of one kind, drawn together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from donkeysim.render.camera import CameraGroup, Renderer
+from donkeysim.core.errors import SpecError
+from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.render.camera import CameraGroup, Renderer, find_kind
 from donkeysim.world.specs import CameraSpec
+from donkeysim.world.state import State
 
 
 @dataclass
@@ -14,12 +17,42 @@ class CameraGroups:
     """Camera groups of one choice of cars, and where each car's picture lies in them.
 
     Attributes:
-        groups: Each of one picture size.
+        groups: Each of cameras of one kind.
         place: Group and row by car and whether it is the second camera.
     """
 
     groups: list[CameraGroup] = field(default_factory=list)
     place: dict[tuple[int, bool], tuple[int, int]] = field(default_factory=dict)
+
+    def get_picture(self, car: int, second: bool) -> ByteArray:
+        """Return a picture, shape [height, width, 3]."""
+        group, row = self.place[car, second]
+        picture: ByteArray = self.groups[group].frame.colour[row]
+        return picture
+
+    def get_depth(self, car: int, second: bool) -> Float32Array:
+        """Return distances [m], shape [height, width]; SpecError where a camera measures none."""
+        group, row = self.place[car, second]
+        depth = self.groups[group].frame.depth
+        if depth is None:
+            raise SpecError(f"the camera of car {car} measures no distances; configure it with depth=True.")
+        distance: Float32Array = depth[row]
+        return distance
+
+    def get_segments(self, car: int, second: bool) -> ByteArray:
+        """Return CLASS_*, shape [height, width]; SpecError where a camera tells none."""
+        group, row = self.place[car, second]
+        segment = self.groups[group].frame.segment
+        if segment is None:
+            raise SpecError(f"the camera of car {car} tells no classes; configure it with segment=True.")
+        classes: ByteArray = segment[row]
+        return classes
+
+    def count_drawn(self, renderer: Renderer, state: State) -> tuple[float, float]:
+        """Render anew and return means per picture: triangles rasterised, pixels coloured from a texture."""
+        counts = [(len(group.cameras.car), *renderer.count_drawn(group, state)) for group in self.groups]
+        total = sum(count for count, _, _ in counts)
+        return sum(n * triangles for n, triangles, _ in counts) / total, sum(n * t for n, _, t in counts) / total
 
 
 def group_cameras(
@@ -32,15 +65,14 @@ def group_cameras(
         cars: Rows.
         camera_spec: Cameras by car and whether it is the second one.
     """
-    sizes: dict[tuple[int, int, str, int], list[tuple[int, bool]]] = {}
+    kinds: dict[tuple[object, ...], list[tuple[int, bool]]] = {}
     for car in cars:
         for second in (False, True):
             camera = camera_spec.get((car, second))
             if camera is not None:
-                key = (camera.width, camera.height, camera.quality, camera.supersample)
-                sizes.setdefault(key, []).append((car, second))
+                kinds.setdefault(find_kind(camera), []).append((car, second))
     made = CameraGroups()
-    for members in sizes.values():
+    for members in kinds.values():
         specs = [camera_spec[member] for member in members]
         for row, member in enumerate(members):
             made.place[member] = (len(made.groups), row)

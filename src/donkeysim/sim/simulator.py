@@ -9,7 +9,7 @@ import numpy as np
 from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.frames import Quaternion, Vector
 from donkeysim.core.rng import hash_words
-from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray, IntArray, LongArray
+from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import Renderer
@@ -257,17 +257,29 @@ class Simulator:
 
     def get_picture(self, car: int, second: bool = False) -> ByteArray:
         """Return the picture of the last `render`, shape [height, width, 3], valid until the next one."""
-        group, row = self._drawn.place[car, second]
-        picture: ByteArray = self._drawn.groups[group].frame.colour[row]
-        return picture
+        return self._drawn.get_picture(car, second)
+
+    def get_depth(self, car: int, second: bool = False) -> Float32Array:
+        """Return the distances of the last `render`, along the optical axis [m], infinite for the sky.
+
+        Shape [height, width], valid until the next one.
+
+        Raises:
+            SpecError: The camera does not measure them.
+        """
+        return self._drawn.get_depth(car, second)
+
+    def get_segments(self, car: int, second: bool = False) -> ByteArray:
+        """Return the classes of the last `render`, CLASS_* of `world.scene`, shape as `get_depth`.
+
+        Raises:
+            SpecError: The camera does not tell them.
+        """
+        return self._drawn.get_segments(car, second)
 
     def count_drawn(self) -> tuple[float, float]:
         """Return means per picture of the last `render`: triangles rasterised, pixels coloured from a texture."""
-        counts = [
-            (len(group.cameras.car), *self.renderer.count_drawn(group, self.state)) for group in self._drawn.groups
-        ]
-        total = sum(count for count, _, _ in counts)
-        return sum(n * triangles for n, triangles, _ in counts) / total, sum(n * t for n, _, t in counts) / total
+        return self._drawn.count_drawn(self.renderer, self.state)
 
     def view(self, world: int, position: Vector, rotation: Vector, camera: CameraSpec) -> ByteArray:
         """Return what a free camera sees.

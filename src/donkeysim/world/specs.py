@@ -62,6 +62,8 @@ class CameraSpec:
         encoding: One of `IMAGE_ENCODINGS`; used where a picture leaves as a file.
         quality: One of `QUALITIES`.
         supersample: 1, or 2 for 2x2 samples per pixel.
+        depth: Whether it measures distances too.
+        segment: Whether it tells classes too.
     """
 
     width: int = 160
@@ -74,6 +76,8 @@ class CameraSpec:
     encoding: str = "JPG"
     quality: str = "default"
     supersample: int = 1
+    depth: bool = False
+    segment: bool = False
 
     def __post_init__(self) -> None:
         if self.quality not in QUALITIES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.layout import STATE_FLAT
 from donkeysim.render.kernels.raster import compute_gradients
 
@@ -37,19 +37,37 @@ def halve_picture(width, height, stride, colour):
 
 
 @inline_kernel
-def warp_picture(width, height, stride, strength, colour, warped):
-    """Write the fisheye warp of a picture; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
+def find_source(column, row, width, height, strength):
+    """Return where a fisheye takes a pixel from: column and row, not whole; see `donkeysim.render.lens`."""
     strength_x, strength_y = strength
     one = np.float32(1.0)
     half = np.float32(0.5)
+    y = (np.float32(row) + half) / np.float32(height) * np.float32(2.0) - one
+    x = (np.float32(column) + half) / np.float32(width) * np.float32(2.0) - one
+    from_x = x - np.float32(2.0) * (one - y * y) * strength_y * x
+    from_y = y - np.float32(2.0) * (one - x * x) * strength_x * y
+    px = min(max((from_x + one) * half * np.float32(width) - half, np.float32(0.0)), np.float32(width - 1))
+    py = min(max((from_y + one) * half * np.float32(height) - half, np.float32(0.0)), np.float32(height - 1))
+    return px, py
+
+
+@inline_kernel
+def find_sample(column, row, width, height, factor, strength):
+    """Return column and row of the sample nearest to what a pixel shows: its own, or where a fisheye takes it from."""
+    if strength[0] == np.float32(0.0) and strength[1] == np.float32(0.0):
+        return column * factor, row * factor
+    px, py = find_source(column, row, width, height, strength)
+    half = np.float32(0.5)
+    return np.int64(px + half) * factor, np.int64(py + half) * factor
+
+
+@inline_kernel
+def warp_picture(width, height, stride, strength, colour, warped):
+    """Write the fisheye warp of a picture; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
+    half = np.float32(0.5)
     for row in range(height):
-        y = (np.float32(row) + half) / np.float32(height) * np.float32(2.0) - one
         for column in range(width):
-            x = (np.float32(column) + half) / np.float32(width) * np.float32(2.0) - one
-            from_x = x - np.float32(2.0) * (one - y * y) * strength_y * x
-            from_y = y - np.float32(2.0) * (one - x * x) * strength_x * y
-            px = min(max((from_x + one) * half * np.float32(width) - half, np.float32(0.0)), np.float32(width - 1))
-            py = min(max((from_y + one) * half * np.float32(height) - half, np.float32(0.0)), np.float32(height - 1))
+            px, py = find_source(column, row, width, height, strength)
             x0 = np.int64(px)
             y0 = np.int64(py)
             x1 = min(x0 + 1, width - 1)
@@ -124,12 +142,13 @@ def write_rgb(width, height, stride, colour, words, picture):
             picture[row, column, 2] = np.uint8((c >> np.uint32(16)) & low)
 
 
-@inner_kernel
-def write_depth(width, height, stride, factor, far, depth, target):
-    """Write distances along the optical axis [m], infinite beyond `far`; every `factor`-th sample."""
+@inner_pixel_kernel
+def write_depth(width, height, stride, factor, strength, far, depth, target):
+    """Write distances along the optical axis [m], infinite beyond `far`; arguments as `write_segments`."""
     for row in range(height):
         for column in range(width):
-            inverse = depth[row * factor * stride + column * factor]
+            x, y = find_sample(column, row, width, height, factor, strength)
+            inverse = depth[y * stride + x]
             target[row, column] = np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
 
 
@@ -164,20 +183,23 @@ def look_up_class(tables, material, record, x, y):
 
 
 @inner_pixel_kernel
-def write_segments(width, height, stride, factor, tables, scratch, target):
-    """Write the class of what is seen at each pixel; every `factor`-th sample.
+def write_segments(width, height, stride, factor, strength, tables, scratch, target):
+    """Write the class of what is seen at each pixel.
 
     Args:
         width: Columns. height: Rows. stride: Samples from one row to the next. factor: Samples per pixel and axis.
+        strength: Of the fisheye, in x and y.
         tables: PictureTables. scratch: Scratch, `prepare_classes` done.
         target: Written, shape [height, width].
     """
     for row in range(height):
         for column in range(width):
-            number = scratch.ident[row * factor * stride + column * factor]
+            x, y = find_sample(column, row, width, height, factor, strength)
+            number = scratch.ident[y * stride + x]
             material = tables.triangle_material[scratch.record_int[number, 0]]
             if tables.material_class[material, 0] >= 0:
-                x, y = np.float32(np.int32(column * factor)), np.float32(np.int32(row * factor))
-                target[row, column] = look_up_class(tables, material, scratch.record_float[number], x, y)
+                record = scratch.record_float[number]
+                place = (np.float32(np.int32(x)), np.float32(np.int32(y)))
+                target[row, column] = look_up_class(tables, material, record, place[0], place[1])
             else:
                 target[row, column] = tables.material_segment[material]

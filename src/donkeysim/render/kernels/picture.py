@@ -356,16 +356,17 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, w
             ),
         )
         darken_ground(world, (width, height, stride), camera, light[9], tables, poses, counts, scratch)
+        strength = (cameras.lens[row, 1], cameras.lens[row, 2])
         if want_depth:
-            write_depth(out_width, out_height, stride, factor, cameras.lens[row, 4], scratch.depth, depth_out[row])
+            far = cameras.lens[row, 4]
+            write_depth(out_width, out_height, stride, factor, strength, far, scratch.depth, depth_out[row])
         if want_segments:
             prepare_classes(tables, scratch)
-            write_segments(out_width, out_height, stride, factor, tables, scratch, segment_out[row])
+            write_segments(out_width, out_height, stride, factor, strength, tables, scratch, segment_out[row])
         if factor == 2:
             halve_picture(out_width, out_height, stride, scratch.colour)
         finished = scratch.colour
-        if cameras.lens[row, 1] != np.float32(0.0) or cameras.lens[row, 2] != np.float32(0.0):
-            strength = (cameras.lens[row, 1], cameras.lens[row, 2])
+        if strength[0] != np.float32(0.0) or strength[1] != np.float32(0.0):
             warp_picture(out_width, out_height, stride, strength, scratch.colour, scratch.warped)
             finished = scratch.warped
         if cameras.lens[row, 3] != np.float32(0.0):
