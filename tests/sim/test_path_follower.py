@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SpecError
-from donkeysim.sim.driving_line import plan_fastest
+from donkeysim.sim.driving_line import ease_turns, find_least_radius, plan_fastest, refine_line
 from donkeysim.sim.lap_time import GripUse
 from donkeysim.sim.path_follower import PathFollower
 from driving import CAR, Course, load_track, mirror_scene
@@ -52,6 +52,29 @@ def test_the_steady_driver_keeps_to_the_path(track, drivers):
     for _ in range(20):
         course.drive(drivers["steady"], seconds=0.8)
         assert abs(course.state.cte[0]) < 0.04
+
+
+def test_a_hairpin_tighter_than_the_wheels_turn_is_taken_wide():
+    hall = load_track("warehouse")
+    assert measure_least_radius(hall.path.position) < 0.9 * find_least_radius(CAR)
+    course, driver = Course(hall), PathFollower(hall, CAR, "steady")
+    while course.state.lap[0] < 2:
+        seen = course.drive(driver, seconds=0.2)
+        assert (seen.off_road, seen.hits) == (0, set())
+        assert abs(course.state.cte[0]) < 0.5 * hall.path.width_right.min()
+
+
+def measure_least_radius(node):
+    """The radius of the tightest turn of a closed path."""
+    step = np.roll(node[:, :2], -1, axis=0) - node[:, :2]
+    heading = np.arctan2(step[:, 1], step[:, 0])
+    turn = np.angle(np.exp(1j * (np.roll(heading, -1) - heading)))
+    return float((np.linalg.norm(step, axis=1) / np.abs(turn).clip(1e-9)).min())
+
+
+def test_turns_that_the_wheels_can_make_are_left_as_they_are(track):
+    line = refine_line(track.path.position[:, :2], 3, closed=True)
+    assert ease_turns(line, find_least_radius(CAR)) is line
 
 
 def test_the_fast_driver_laps_within_a_quarter_of_the_least_time(track, drivers):

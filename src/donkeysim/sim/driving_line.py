@@ -15,12 +15,19 @@ from donkeysim.world.tracks.line import compute_racing_line
 SPACING = 0.1
 """Greatest distance between the points of a line on the path [m]."""
 
+EASE_RADIUS = 1.05
+"""A turn of the path is eased when it is tighter than this, in units of the radius that the wheels can turn."""
+
+EASE_WIDTH, EASE_REACH, EASE_TAPER = 0.12, 1.5, 0.5
+"""How far an eased line may leave the path, from how far before to how far behind the turn, and over what distance it
+comes to that [m]."""
+
 LENGTH_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
 """Racing lines to try, from the smoothest to a short one [1/m²]."""
 
 
 def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limit: float) -> SpeedPlan:
-    """Return the path itself with the fastest speed along it.
+    """Return the path itself, eased in turns that are too tight for the car, with the fastest speed along it.
 
     Args:
         path: Of the scene.
@@ -30,8 +37,39 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
         speed_limit: Never faster than this [m/s].
     """
     line = refine_line(path.position[:, :2], count_points_per_node(path), path.closed)
+    if path.closed:
+        line = ease_turns(line, EASE_RADIUS * find_least_radius(car))
     friction = sample_friction(ground, line)
     return plan_speed(line, car, friction, use=use, speed_limit=speed_limit, closed=path.closed)
+
+
+def find_least_radius(car: CarSpec) -> float:
+    """Return the radius that the middle of the axles that do not steer can turn without slip [m]."""
+    steered = [place[0] for place, steers in zip(car.wheel_position, car.wheel_steered, strict=True) if steers]
+    fixed = [place[0] for place, steers in zip(car.wheel_position, car.wheel_steered, strict=True) if not steers]
+    wheelbase = sum(steered) / len(steered) - sum(fixed) / len(fixed)
+    return wheelbase / math.tan(min(car.steer_gain, car.steer_limit))
+
+
+def ease_turns(line: FloatArray, radius: float) -> FloatArray:
+    """Return a closed line that takes the turns tighter than a radius as wide as a narrow strip about them allows.
+
+    Args:
+        line: Points [m], shape [point_count, 2].
+        radius: [m]
+    """
+    step = np.roll(line, -1, axis=0) - line
+    length = np.hypot(step[:, 0], step[:, 1])
+    before = np.roll(step, 1, axis=0)
+    turn = np.arctan2(before[:, 0] * step[:, 1] - before[:, 1] * step[:, 0], np.sum(before * step, axis=1))
+    tight = np.flatnonzero(np.abs(turn) * radius > 0.5 * (length + np.roll(length, 1)))
+    if not len(tight):
+        return line
+    along, lap = np.cumsum(length) - length, float(length.sum())
+    away = np.abs(along[:, None] - along[tight])
+    away = np.minimum(away, lap - away).min(axis=1)
+    width = EASE_WIDTH * np.clip((EASE_REACH - away) / EASE_TAPER, 0.0, 1.0)
+    return compute_racing_line(line, width, width, margin=0.0)
 
 
 def plan_fastest(path: Path, ground: Ground, car: CarSpec, use: GripUse, margin: float) -> SpeedPlan:
