@@ -121,7 +121,7 @@ BREAKAGES = [
     ('"plain"', '"plain"\nelevation = [{ at = 0.0, height = 0.1 }]', r"'plain' is a level, bare floor; give another"),
     (SLOTS, PROPS + '"cone"\nscatter = 2\nseed = -1', r"seed is -1; it is 0 or more"),
     (SLOTS, f"{SLOTS}\n[light]\nfog = [1, 2, 300]", r"\[light\] a colour is \[1, 2, 300\]; .* 0 to 255"),
-    ("slots = 8", "slots = -1", r"\[start\] a grid has columns"),
+    ("slots = 8", "slots = -1", r"line 20: \[start\] a grid has columns"),
     ("slots = 8", "slots = 8\n\n[light]\nsun_height = -3", r"\[light\] sun_height is -3"),
     (SLOTS, PROPS + '"cone"', r"exactly one of places, every above 0, and scatter"),
     (SLOTS, PROPS + '"kone"\nevery = 1.0', r"unknown props\[0\]\.kind 'kone'; did you mean 'cone'\?"),

@@ -16,7 +16,7 @@ from donkeysim.world.tracks.ground import build_ground, sample_height
 from donkeysim.world.tracks.land import build_land
 from donkeysim.world.tracks.line import compute_shortest_line
 from donkeysim.world.tracks.mesh import merge_meshes
-from donkeysim.world.tracks.path import CentreLine, build_centre_line
+from donkeysim.world.tracks.path import CentreLine, build_centre_line, count_nodes
 from donkeysim.world.tracks.placement import Placement, place_props
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.sky import make_meadow_sky, make_plain_sky
@@ -68,7 +68,7 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
 
 def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
     """Return the nodes, evenly spaced, and the road's widths there."""
-    count = track.path.node_count
+    count = count_nodes(track.path, line)
     distance = np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)
     height = sample_height(ground, position) + track.start.ride_height
@@ -78,7 +78,7 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
 
 def _find_shortest(track: TrackFile, line: CentreLine) -> FloatArray:
     """Return the shortest line, with two gates to a node, from the first start line on."""
-    count = 2 * track.path.node_count
+    count = 2 * count_nodes(track.path, line)
     first = track.start.lines[0] if track.start.lines and line.closed else 0.0
     distance = first + np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)

@@ -10,13 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
+from donkeysim.world.tracks.path_file import place_path
 from donkeysim.world.tracks.tables.path import PathTable, Segment
 from donkeysim.world.tracks.tables.road import RoadTable
 
 SAMPLE_SPACING = 0.01
 """Between the samples of a centre line [m]."""
+
+NODE_SPACING = 0.25
+"""Between nodes, where the track does not say how many there are, about [m]."""
 
 LONGEST = 5000.0
 """Length of a path that a scene is built for [m]; 40 km of the original's world."""
@@ -84,6 +89,11 @@ class CentreLine:
         return position + left * np.asarray(lateral, float)[..., None], yaw
 
 
+def count_nodes(table: PathTable, line: CentreLine) -> int:
+    """Return how many nodes a path has."""
+    return table.node_count or min(100_000, max(8, round(line.length / NODE_SPACING)))
+
+
 def build_centre_line(table: PathTable, road: RoadTable, source: str) -> CentreLine:
     """Return the centre line that a track file describes, with the road's widths along it.
 
@@ -105,7 +115,8 @@ def _measure_road(line: CentreLine, road: RoadTable, source: str) -> tuple[Float
             return np.full(len(line.distance), road.width_left), np.full(len(line.distance), road.width_right)
         if line.width_left.min() > 0.0:
             return line.width_left, line.width_right
-        raise SceneError(f"{source}: [road] has no width; give width_left and width_right, or widths.")
+        place = locate_key(source, "road")
+        raise SceneError(f"{place}: [road] has no width; give width_left and width_right, or widths.")
     at = np.array([point.at for point in road.widths]) * line.length
     edge = np.array([(point.left, point.right) for point in road.widths])
     if line.closed:
@@ -121,9 +132,12 @@ def _draw_line(table: PathTable, source: str) -> CentreLine:
     rough = sum(segment.straight + abs(math.radians(segment.turn)) * segment.radius for segment in table.segments)
     rough += sum(math.dist(a, b) for a, b in itertools.pairwise(table.points))
     if rough > LONGEST:
-        raise SceneError(f"{source}: the path is {rough:.0f} m long; scenes are built for up to {LONGEST:.0f} m.")
+        place = locate_key(source, "path")
+        raise SceneError(f"{place}: the path is {rough:.0f} m long; scenes are built for up to {LONGEST:.0f} m.")
+    if table.file:
+        return _draw_file(table, source)
     if table.points:
-        return _spline_through(np.array(table.points, float), table.closed)
+        return _spline_through(np.array(table.points, float), None, table.closed, source)
     length, angle = _read_script(table.segments)
     if table.closed:
         length, angle = _close_script(length, angle, table.length, source)
@@ -204,20 +218,58 @@ def _sample_script(start: FloatArray, yaw: float, length: FloatArray, angle: Flo
     )
 
 
-def _spline_through(points: FloatArray, closed: bool) -> CentreLine:
-    """Return a twice differentiable curve through points, sampled by arc length."""
+def _draw_file(table: PathTable, source: str) -> CentreLine:
+    """Return the path of a file, scaled once more where smoothing and the curve have changed its length."""
+    points, _ = place_path(table, source)
+    if (rough := float(np.hypot(*np.diff(points.position, axis=0).T).sum())) > LONGEST:
+        raise SceneError(
+            f"{locate_key(source, 'path.scale')}: the path is {rough:.0f} m long; scenes are built for up to "
+            f"{LONGEST:.0f} m, so give [path] a smaller scale, or length."
+        )
+    line = _spline_through(points.position, points.width, table.closed, source)
+    if table.length > 0.0:
+        line = _stretch(line, table.length / line.length)
+    return line
+
+
+def _stretch(line: CentreLine, factor: float) -> CentreLine:
+    """Return a line made longer about its beginning."""
+    start = line.position[0]
+    return dataclasses.replace(
+        line,
+        distance=line.distance * factor,
+        position=start + (line.position - start) * factor,
+        curvature=line.curvature / factor,
+        length=line.length * factor,
+        width_left=line.width_left * factor,
+        width_right=line.width_right * factor,
+    )
+
+
+def _spline_through(points: FloatArray, width: FloatArray | None, closed: bool, source: str) -> CentreLine:
+    """Return a twice differentiable curve through points, sampled by arc length; widths are interpolated."""
     from scipy.interpolate import CubicSpline
 
     knots = np.vstack((points, points[:1])) if closed else points
     parameter = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(knots, axis=0).T))))
+    if (same := np.nonzero(np.diff(parameter) < 1e-6)[0]).size:
+        first, second = same[0], (same[0] + 1) % len(points)
+        place = locate_key(source, f"path.points[{second}]")
+        raise SceneError(f"{place}: points {first} and {second} of [path] are the same; leave one out.")
     spline = CubicSpline(parameter, knots, bc_type="periodic" if closed else "natural")
     fine = np.linspace(0.0, parameter[-1], max(64, int(parameter[-1] / SAMPLE_SPACING) * 4))
     speed = np.hypot(*spline(fine, 1).T)
+    if (slowest := int(np.argmin(speed))) >= 0 and speed[slowest] < 1e-3:
+        x, y = spline(fine[slowest])
+        raise SceneError(f"{locate_key(source, 'path')}: the path turns back on itself at ({x:.2f}, {y:.2f}).")
     arc = np.concatenate(([0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(fine))))
     count = max(16, math.ceil(arc[-1] / SAMPLE_SPACING))
     distance = np.arange(count) * (arc[-1] / count)
     at = np.interp(distance, arc, fine)
     (dx, dy), (ddx, ddy) = spline(at, 1).T, spline(at, 2).T
     yaw = np.unwrap(np.arctan2(dy, dx))
-    curvature, width = (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3, np.zeros(count)
-    return CentreLine(distance, spline(at), yaw, curvature, float(arc[-1]), closed, width, width)
+    curvature = (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3
+    edge = np.zeros((len(points), 2)) if width is None else width
+    edge = np.vstack((edge, edge[:1])) if closed else edge
+    left, right = (np.interp(at, parameter, edge[:, side]) for side in (0, 1))
+    return CentreLine(distance, spline(at), yaw, curvature, float(arc[-1]), closed, left, right)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.track_file import TrackFile
@@ -18,19 +19,22 @@ def check_track(track: TrackFile, line: CentreLine, source: str) -> None:
         SceneError: One sentence with the file, the table and what to change.
     """
     if not line.closed and track.start.lines and max(track.start.lines) > line.length:
-        raise SceneError(f"{source}: [start] lines lie within the path, 0 to {line.length:g} m.")
-    _check_turns(line, source)
+        place = locate_key(source, "start.lines")
+        raise SceneError(f"{place}: [start] lines lie within the path, 0 to {line.length:g} m.")
+    _check_turns(line, bool(track.path.file), source)
     _check_grid(track, line, source)
 
 
-def _check_turns(line: CentreLine, source: str) -> None:
+def _check_turns(line: CentreLine, is_from_file: bool, source: str) -> None:
     for side, width, bend in (("left", line.width_left, line.curvature), ("right", line.width_right, -line.curvature)):
         worst = int(np.argmax(bend * width))
         if bend[worst] * width[worst] >= 1.0:
             x, y = line.position[worst]
+            mend = ", narrow the road or give [path] smooth" if is_from_file else " or narrow the road"
+            place = locate_key(source, "road")
             raise SceneError(
-                f"{source}: [road] is {width[worst]:g} m wide on the {side} at ({x:.2f}, {y:.2f}), but the path turns "
-                f"{side} there with a radius of {1.0 / bend[worst]:.2f} m; narrow the road or widen the turn."
+                f"{place}: [road] is {width[worst]:g} m wide on the {side} at ({x:.2f}, {y:.2f}), but the path turns "
+                f"{side} there with a radius of {1.0 / bend[worst]:.2f} m; widen the turn{mend}."
             )
 
 
@@ -38,8 +42,9 @@ def _check_grid(track: TrackFile, line: CentreLine, source: str) -> None:
     start = track.start
     slots, room = start.count_slots(line.length), start.count_room(line.length)
     if line.closed and slots > room:
+        place = locate_key(source, "start.slots")
         raise SceneError(
-            f"{source}: [start] slots is {slots}, but the loop of {line.length:.1f} m has room for "
+            f"{place}: [start] slots is {slots}, but the loop of {line.length:.1f} m has room for "
             f"{room}; ask for fewer or add columns."
         )
     left, right = (
@@ -48,6 +53,6 @@ def _check_grid(track: TrackFile, line: CentreLine, source: str) -> None:
     for column in start.columns:
         if not -right < column < left:
             raise SceneError(
-                f"{source}: [start] columns has {column:g}, which lies beside the road; "
+                f"{locate_key(source, 'start.columns')}: [start] columns has {column:g}, which lies beside the road; "
                 f"it spans {-right:g} to {left:g} where the grid is."
             )

@@ -40,7 +40,7 @@ class TrackFile:
     format: int
     name: str
     path: PathTable
-    road: RoadTable
+    road: RoadTable = field(default_factory=RoadTable)
     listed: bool = True
     ground: GroundTable = field(default_factory=GroundTable)
     props: tuple[PropTable, ...] = ()

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 Point = tuple[float, float]
 
+PATH_SUFFIXES = (".csv", ".svg")
+"""Files that a path is read from."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -32,30 +35,48 @@ class Segment:
 
 @dataclass(frozen=True)
 class PathTable:
-    """The centre path: `segments` from the start pose, or `points` to be joined by a smooth curve.
+    """The centre path: `segments` from the start pose, `points` to be joined by a smooth curve, or a `file` of them.
 
     Attributes:
         start: x, y of the first car and of the path's beginning [m].
-        yaw: There [degree], counter-clockwise from +x.
+        yaw: There [degree], counter-clockwise from +x; of a file: by how much it is turned.
         closed: Whether the end meets the beginning; a script is then changed as little as closing needs.
-        node_count: Nodes, evenly spaced.
-        length: Wanted length of a closed script [m]; 0: what closing gives.
+        node_count: Nodes, evenly spaced; 0: one every quarter of a metre.
+        length: Wanted length of a closed script or of a file's path [m]; 0: what closing, or `scale`, gives.
         segments: Script, in driving order.
         points: Instead of a script: the curve passes through them, the first is the start.
+        file: Instead of both, one of `PATH_SUFFIXES`, as seen from the track's own file.
+        element: Id of the drawing's path, or name of the model's node; empty: the only one there is.
+        scale: Metres per unit of the file; a `length` overrules it.
+        reverse: Whether the file's path is driven the other way round.
+        smooth: Radius that a right-angled corner of the file's path is rounded to, about [m]; 0: it is kept.
     """
 
-    node_count: int
+    node_count: int = 0
     start: Point = (0.0, 0.0)
     yaw: float = 0.0
     closed: bool = True
     length: float = 0.0
     segments: tuple[Segment, ...] = ()
     points: tuple[Point, ...] = ()
+    file: str = ""
+    element: str = ""
+    scale: float = 1.0
+    reverse: bool = False
+    smooth: float = 0.0
 
     def __post_init__(self) -> None:
-        if bool(self.segments) == bool(self.points):
-            raise ValueError("a path needs either segments or points.")
+        if (bool(self.segments), bool(self.points), bool(self.file)).count(True) != 1:
+            raise ValueError("a path needs either segments or points or a file.")
         if self.points and len(self.points) < (3 if self.closed else 2):
             raise ValueError(f"{len(self.points)} points do not make a path; give 3 or more.")
-        if not 2 <= self.node_count <= 100_000:
-            raise ValueError(f"node_count is {self.node_count}; it takes 2 to 100000.")
+        if self.node_count and not 2 <= self.node_count <= 100_000:
+            raise ValueError(f"node_count is {self.node_count}; it takes 2 to 100000, or 0 for one every 0.25 m.")
+        if not self.file and (self.element or self.reverse or self.smooth or self.scale != 1.0):
+            raise ValueError("element, scale, reverse and smooth are for a path with a file.")
+        if self.scale <= 0.0 or self.length < 0.0:
+            raise ValueError(
+                f"scale = {self.scale:g} and length = {self.length:g}; scale is above 0, length 0 or more."
+            )
+        if not 0.0 <= self.smooth <= 10.0:
+            raise ValueError(f"smooth is {self.smooth:g}; it takes 0 to 10 m.")
