@@ -9,7 +9,6 @@ import trimesh
 from donkeysim.world.scene import CLASS_GROUND, SHADE_PAINT, SHADE_TEXTURE
 from donkeysim.world.specs import BODY_STYLES, SceneSpec, load_car
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import (
     make_beam,
     make_box,
@@ -19,7 +18,6 @@ from donkeysim.world.tracks.mesh import (
     mirror_mesh,
     place_mesh,
 )
-from donkeysim.world.tracks.props import PROP_KINDS
 
 
 @pytest.fixture(scope="module")
@@ -94,18 +92,6 @@ def test_the_ground_faces_up_and_leaves_no_gap(scene):
     x, y = scene.static.vertex[np.unique(triangle), :2].astype(float).T
     assert 0.5 * up.sum() == pytest.approx(np.ptp(x) * np.ptp(y), rel=1e-6)
     assert min(-x.min(), x.max(), -y.min(), y.max()) > 60.0
-
-
-@pytest.mark.parametrize("kind", PROP_KINDS)
-def test_a_prop_stands_on_the_ground_and_fits_its_collider(kind):
-    prop = PROP_KINDS[kind]
-    for variant in range(prop.variants):
-        mesh = prop.build(Assets(), variant)
-        assert mesh.vertex[:, 2].min() == pytest.approx(0.0, abs=0.02)
-        low = mesh.vertex[mesh.vertex[:, 2] < 0.6 * prop.height]
-        reach = np.hypot(low[:, 0], low[:, 1]).max()
-        assert reach > 0.5 * prop.radius
-        assert 15 <= len(mesh.triangle) <= 70
 
 
 def test_trees_do_not_hang_into_the_road(scene):

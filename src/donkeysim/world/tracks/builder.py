@@ -15,7 +15,7 @@ from donkeysim.world.tracks.car_models import build_car_models
 from donkeysim.world.tracks.ground import build_ground, sample_height
 from donkeysim.world.tracks.land import build_land
 from donkeysim.world.tracks.line import compute_shortest_line
-from donkeysim.world.tracks.mesh import merge_meshes
+from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.path import CentreLine, build_centre_line, count_nodes
 from donkeysim.world.tracks.placement import Placement, place_props
 from donkeysim.world.tracks.props import PROP_KINDS
@@ -102,18 +102,18 @@ def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
 
 def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> Props:
     """Return the movable things; their meshes join the scene's models."""
-    model: dict[tuple[str, int], int] = {}
+    model: dict[tuple[str, int, float], int] = {}
     rows, indices = [], []
     for item in items:
-        kind = PROP_KINDS[item.kind]
-        key = (item.kind, item.variant % kind.variants)
+        kind, key, size = PROP_KINDS[item.kind], (item.kind, item.variant, item.scale), item.scale
+        body = kind.movable
+        if body is None:
+            raise ValueError(f"a {item.kind} does not move; it belongs to the still things.")
         if key not in model:
-            model[key] = assets.add_model(kind.build(assets, key[1]))
-        indices.append((model[key], assets.ensure_hit_name(kind.hit_name)))
-        if kind.movable is not None:
-            body = kind.movable
-            row = (body.mass, kind.radius, body.radius_top, kind.height, body.centre_of_mass, kind.friction)
-            rows.append((*item.position, item.yaw, *row))
+            model[key] = assets.add_model(place_mesh(kind.build(assets, item.variant).mesh, (0.0, 0.0, 0.0), 0.0, size))
+        indices.append((model[key], assets.ensure_hit_name(body.hit_name)))
+        shape = np.array((body.radius_base, body.radius_top, body.height, body.centre_of_mass)) * size
+        rows.append((*item.position, item.yaw, body.mass * size**3, *shape.tolist(), body.friction))
     table = np.array(rows, float).reshape(-1, 9)
     yaw, mass, base, top, height, centre, friction = (np.ascontiguousarray(column) for column in table[:, 2:].T)
     numbers = np.array(indices, np.int32).reshape(-1, 2)

@@ -34,24 +34,25 @@ def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Groun
     Raises:
         SceneError: One sentence with the file, the table and the place.
     """
+    rows = [(structure.label, collider) for structure in structures for collider in structure.colliders]
+    below = sample_height(ground, np.array([row.centre[:2] for _, row in rows]).reshape(-1, 2))
     rows = [
-        (structure.label, collider)
-        for structure in structures
-        for collider in structure.colliders
-        if not _hangs(collider, ground)
+        (label, row)
+        for (label, row), foot in zip(rows, below, strict=True)
+        if row.centre[2] - row.half_size[2] < foot + HEADROOM
     ]
-    bases = [outline_base(collider) for _, collider in rows]
-    if not bases:
+    if not rows:
         return
+    bases = [outline_base(collider) for _, collider in rows]
     gap = measure_gap(np.concatenate(bases), line)
     owner = np.repeat(np.arange(len(bases)), [len(base) for base in bases])
     worst = int(np.argmin(gap))
     if gap[worst] < -SLACK:
-        label, collider = rows[owner[worst]]
+        label = rows[owner[worst]][0]
         x, y = np.concatenate(bases)[worst]
         raise SceneError(
-            f"{source}: {label} stands {-gap[worst]:.2f} m inside the road at ({x:.2f}, {y:.2f}) "
-            f"(its {collider.hit_name}); move it off."
+            f"{source}: {label} at ({x:.2f}, {y:.2f}) stands on the road, {-gap[worst]:.2f} m inside its edge; "
+            "move it off."
         )
 
 
@@ -92,9 +93,3 @@ def measure_gap(point: FloatArray, line: CentreLine) -> FloatArray:
     left = dy * np.cos(yaw[index]) - dx * np.sin(yaw[index])
     width = np.where(left >= 0.0, left_width[index], right_width[index])
     return np.asarray(np.minimum.reduceat(np.hypot(dx, dy) - width, np.cumsum(count) - count))
-
-
-def _hangs(collider: Collider, ground: Ground) -> bool:
-    foot = collider.centre[2] - collider.half_size[2]
-    below = float(sample_height(ground, np.array([collider.centre[:2]]))[0])
-    return foot > below + HEADROOM

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.errors import SceneError
+from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.clearance import measure_gap
 from donkeysim.world.tracks.path import CentreLine
-from donkeysim.world.tracks.props import PROP_KINDS, PropKind
+from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -49,8 +50,9 @@ def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placeme
             placed += _scatter(table, line, placed, source)
         else:
             placed += _line_up(table, line)
-    gaps = measure_gap(np.array([item.position for item in placed]).reshape(-1, 2), line)
-    for item, gap in zip(placed, gaps, strict=True):
+    moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
+    gaps = measure_gap(np.array([item.position for item in moved]).reshape(-1, 2), line)
+    for item, gap in zip(moved, gaps, strict=True):
         if gap < PROP_KINDS[item.kind].radius * item.scale:
             x, y = item.position
             raise SceneError(f"{source}: a {item.kind} at ({x:.2f}, {y:.2f}) stands on the road; move it off.")
@@ -58,28 +60,48 @@ def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placeme
 
 
 def _line_up(table: PropTable, line: CentreLine) -> list[Placement]:
+    turn = math.radians(table.yaw)
     if table.places:
-        return [Placement(table.kind, n, place, 0.0, 1.0) for n, place in enumerate(table.places)]
-    at = np.arange(table.first, line.length + table.first - 0.5 * table.every, table.every)
-    position, yaw = line.offset(at if line.closed else at[at <= line.length], table.offset)
+        poses = [(x, y, math.radians(rest[0] if rest else 0.0)) for x, y, *rest in table.places]
+    else:
+        at = _find_row(table, line)
+        position, yaw = line.offset(at, table.offset)
+        poses = [(float(x), float(y), float(along)) for (x, y), along in zip(position, yaw, strict=True)]
     return [
-        Placement(table.kind, n, (float(x), float(y)), float(turn), 1.0)
-        for n, ((x, y), turn) in enumerate(zip(position, yaw, strict=True))
+        Placement(table.kind, _choose_variant(table, n), (x, y), yaw + turn, table.scale)
+        for n, (x, y, yaw) in enumerate(poses)
     ]
+
+
+def _find_row(table: PropTable, line: CentreLine) -> FloatArray:
+    """Return the places of a row along the path [m]."""
+    if not table.spans:
+        at = np.arange(table.first, line.length + table.first - 0.5 * table.every, table.every)
+        return at if line.closed else at[at <= line.length]
+    parts = []
+    for begin, end in table.spans:
+        reach = end - begin if end > begin or not line.closed else end - begin + line.length
+        parts.append(begin + table.first + np.arange(0.0, reach - table.first + 1e-9, table.every))
+    return np.concatenate(parts)
+
+
+def _choose_variant(table: PropTable, index: int) -> int:
+    variants = PROP_KINDS[table.kind].variants
+    return (index if table.variant < 0 else table.variant) % variants
 
 
 def _scatter(table: PropTable, line: CentreLine, before: list[Placement], source: str) -> list[Placement]:
     random = np.random.default_rng(table.seed)
     reach = table.far + line.widest
     low, high = line.position.min(axis=0) - reach, line.position.max(axis=0) + reach
-    kind = PROP_KINDS[table.kind]
+    body = table.scale * PROP_KINDS[table.kind].radius
     candidates = random.uniform(low, high, (TRIES * table.scatter, 2))
     gap = measure_gap(candidates, line)
     taken = [placement.position for placement in before]
     placed: list[Placement] = []
-    for x, y in candidates[(gap >= table.near) & (gap <= table.far)]:
+    for x, y in candidates[(gap >= max(table.near, body)) & (gap <= table.far)]:
         if all(math.hypot(x - other[0], y - other[1]) >= table.spacing for other in taken):
-            placed.append(_vary(table.kind, kind, len(placed), (float(x), float(y)), random))
+            placed.append(_vary(table, len(placed), (float(x), float(y)), random))
             taken.append((x, y))
         if len(placed) == table.scatter:
             return placed
@@ -89,8 +111,7 @@ def _scatter(table: PropTable, line: CentreLine, before: list[Placement], source
     )
 
 
-def _vary(
-    name: str, kind: PropKind, index: int, position: tuple[float, float], random: np.random.Generator
-) -> Placement:
-    scale = 1.0 + kind.spread * float(random.uniform(-1.0, 1.0))
-    return Placement(name, index % kind.variants, position, float(random.uniform(0.0, 2.0 * math.pi)), scale)
+def _vary(table: PropTable, index: int, position: tuple[float, float], random: np.random.Generator) -> Placement:
+    scale = table.scale * (1.0 + PROP_KINDS[table.kind].spread * float(random.uniform(-1.0, 1.0)))
+    yaw = float(random.uniform(0.0, 2.0 * math.pi))
+    return Placement(table.kind, _choose_variant(table, index), position, yaw, scale)

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from donkeysim.world.scene import Ground, Mesh, Start
+from donkeysim.world.scene import Ground, Start
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.clearance import check_clear
 from donkeysim.world.tracks.gantry import build_gantry
 from donkeysim.world.tracks.ground import sample_height
-from donkeysim.world.tracks.mesh import place_mesh
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.placement import Placement
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.room import build_room
-from donkeysim.world.tracks.structure import Shadow, Structure, make_post
+from donkeysim.world.tracks.structure import Structure, place_structure
 from donkeysim.world.tracks.track_file import TrackFile
 from donkeysim.world.tracks.walls import build_walls
 
@@ -55,17 +54,12 @@ def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Asset
 
 def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -> list[Structure]:
     """Return still props."""
-    made: dict[tuple[str, int], Mesh] = {}
+    made: dict[tuple[str, int], Structure] = {}
     structures = []
-    foot = sample_height(ground, np.array([item.position for item in still]).reshape(-1, 2))
-    for item, height in zip(still, foot.tolist(), strict=True):
-        kind, key = PROP_KINDS[item.kind], (item.kind, item.variant)
+    height = sample_height(ground, np.array([item.position for item in still]).reshape(-1, 2))
+    for item, foot in zip(still, height.tolist(), strict=True):
+        key = (item.kind, item.variant)
         if key not in made:
-            made[key] = kind.build(assets, item.variant)
-        mesh = place_mesh(made[key], (*item.position, height), item.yaw, item.scale)
-        radius, middle, darkness = kind.shadow
-        shadow = Shadow(item.position, radius * item.scale, middle * item.scale, darkness)
-        foot_point = (*item.position, height)
-        post = make_post(foot_point, kind.radius * item.scale, kind.height * item.scale, kind.hit_name, kind.friction)
-        structures.append(Structure(mesh, (post,), (shadow,), f"a {item.kind}"))
+            made[key] = PROP_KINDS[item.kind].build(assets, item.variant)
+        structures.append(place_structure(made[key], (*item.position, foot), item.yaw, item.scale, f"a {item.kind}"))
     return structures

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER, Colliders, Mesh
 from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import place_mesh
 
 Vector = tuple[float, float, float]
 
@@ -93,6 +95,33 @@ def make_block(foot: Vector, size: Vector, yaw: float, hit_name: str, friction: 
     """Return a box on the middle of its base; size = length, width, height [m]."""
     centre = (foot[0], foot[1], foot[2] + 0.5 * size[2])
     return Collider(COLLIDER_BOX, centre, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), hit_name, yaw, friction)
+
+
+def place_structure(structure: Structure, foot: Vector, yaw: float, scale: float, label: str) -> Structure:
+    """Return a structure built about its own origin scaled, turned about z, then moved to a foot on the ground."""
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+
+    def move(x: float, y: float) -> tuple[float, float]:
+        return foot[0] + scale * (cosine * x - sine * y), foot[1] + scale * (sine * x + cosine * y)
+
+    colliders = tuple(
+        replace(
+            row,
+            centre=(*move(row.centre[0], row.centre[1]), foot[2] + scale * row.centre[2]),
+            half_size=(scale * row.half_size[0], scale * row.half_size[1], scale * row.half_size[2]),
+            yaw=row.yaw + yaw,
+        )
+        for row in structure.colliders
+    )
+    shadows: list[Shadow | Footprint] = []
+    for shadow in structure.shadows:
+        if isinstance(shadow, Shadow):
+            spot = Shadow(move(*shadow.position), scale * shadow.radius, scale * shadow.height, shadow.darkness)
+            shadows.append(spot)
+        else:
+            outline = tuple(move(x, y) for x, y in shadow.outline)
+            shadows.append(Footprint(outline, scale * shadow.height, shadow.darkness))
+    return Structure(place_mesh(structure.mesh, foot, yaw, scale), colliders, tuple(shadows), label)
 
 
 def gather_colliders(structures: Sequence[Structure], assets: Assets) -> Colliders:

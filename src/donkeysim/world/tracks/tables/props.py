@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.path import Point
+PropName = Literal["cone", "tree", "spruce", "birch", "bush", "rock"]
 
 
 @dataclass(frozen=True)
@@ -14,34 +14,48 @@ class PropTable:
 
     Attributes:
         kind: What, one of `PROP_KINDS`.
-        places: x, y of each [m].
+        places: x, y of each [m], or x, y, yaw [m, m, degree].
         every: One each so many metres along the path; 0: no row.
         first: Where along the path the row begins [m].
+        spans: Where along the path the row stands, each [from, to] [m]; empty: all along it.
         offset: Of the row from the path [m], + = left.
         scatter: How many to scatter; 0: none.
         near: Least distance of scattered ones from the road's edge [m].
         far: Greatest [m].
         spacing: Least distance of a scattered one from everything placed before it [m].
+        yaw: Turned by this much more [degree]: from +x at a place, from the path's direction in a row.
+        scale: Of the size of all.
+        variant: Which of the kind's forms, from 0; -1: by turns.
         seed: Of the random numbers.
     """
 
-    kind: Literal["cone", "tree", "spruce", "birch", "bush", "rock"]
-    places: tuple[Point, ...] = ()
+    kind: PropName
+    places: tuple[tuple[float, ...], ...] = ()
     every: float = 0.0
     first: float = 0.0
+    spans: tuple[tuple[float, float], ...] = ()
     offset: float = 0.0
     scatter: int = 0
     near: float = 0.4
     far: float = 3.0
     spacing: float = 0.5
+    yaw: float = 0.0
+    scale: float = 1.0
+    variant: int = -1
     seed: int = 1
 
     def __post_init__(self) -> None:
         if (bool(self.places), self.every > 0.0, self.scatter > 0).count(True) != 1:
             raise ValueError("a prop needs exactly one of places, every above 0, and scatter above 0.")
+        if any(len(place) not in (2, 3) for place in self.places):
+            raise ValueError("a place of a prop is [x, y] or [x, y, yaw in degrees].")
         if self.scatter and not 0.0 <= self.near < self.far:
             raise ValueError(f"near = {self.near:g} and far = {self.far:g}; near is 0 or more and below far.")
         if self.seed < 0:
             raise ValueError(f"seed is {self.seed}; it is 0 or more.")
         if not 0 <= self.scatter <= 2000:
             raise ValueError(f"scatter is {self.scatter}; it takes up to 2000.")
+        if not 0.01 <= self.scale <= 100.0:
+            raise ValueError(f"scale is {self.scale:g}; it takes 0.01 to 100.")
+        if self.spans and not self.every:
+            raise ValueError("spans belong to a row; give every too.")

@@ -1,77 +1,21 @@
-"""Things that stand about: their meshes, what they are to physics, and the shadow they leave.
-
-A kind is a row of `PROP_KINDS`. Still things become part of the static mesh and a collider; movable ones become models.
-Masses are on the original's scale, where a car weighs 50.
-"""
+"""Trees, bushes and rocks, about 1 m high: the size of the model world that a toy car drives through."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_box, make_revolved, merge_meshes, place_mesh
-from donkeysim.world.tracks.textures import make_bark, make_cone_stripes, make_foliage
+from donkeysim.world.tracks.mesh import make_revolved, merge_meshes, place_mesh
+from donkeysim.world.tracks.props.kind import stand_on_post
+from donkeysim.world.tracks.structure import Shadow, Structure
+from donkeysim.world.tracks.textures import make_bark, make_foliage
 
 
-@dataclass(frozen=True)
-class Movable:
-    """What physics needs of a prop that it pushes about: an upright frustum.
-
-    Attributes:
-        mass: [kg]
-        radius_top: [m]; the base has the kind's `radius`.
-        centre_of_mass: Above the base [m].
-    """
-
-    mass: float
-    radius_top: float
-    centre_of_mass: float
-
-
-@dataclass(frozen=True)
-class PropKind:
-    """What a kind of prop is.
-
-    Attributes:
-        build: Makes one of `variants` meshes, base at z = 0.
-        variants: How many different meshes there are.
-        hit_name: What `hit` says.
-        radius: Of the collider [m].
-        height: Of the collider [m].
-        movable: None for a thing that stands still.
-        shadow: Radius, height above the ground of what casts it [m], and darkness 0 to 1 of its painted shadow.
-        spread: Greatest change of size, as a share, from one to the next.
-        friction: Of its surface [-].
-    """
-
-    build: Callable[[Assets, int], Mesh]
-    variants: int
-    hit_name: str
-    radius: float
-    height: float
-    movable: Movable | None = None
-    shadow: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    spread: float = 0.0
-    friction: float = 0.6
-
-
-def build_cone(assets: Assets, variant: int) -> Mesh:
-    """Return a traffic cone of 0.14 m on its black foot."""
-    del variant
-    stripes = assets.ensure_textured("cone stripes", make_cone_stripes)
-    body = make_revolved(((0.042, 0.010), (0.006, 0.140)), 7, stripes, capped=False)
-    return merge_meshes(
-        [make_box((0.104, 0.104, 0.010), (0.0, 0.0, 0.005), assets.ensure_plain((0.13, 0.13, 0.14))), body]
-    )
-
-
-def build_broadleaf(assets: Assets, variant: int) -> Mesh:
+def build_broadleaf(assets: Assets, variant: int) -> Structure:
     """Return a tree with a round, lumpy crown; variants differ in shape and leaf."""
     random = np.random.default_rng(100 + variant)
     leaves = _leaves(assets, variant)
@@ -89,10 +33,10 @@ def build_broadleaf(assets: Assets, variant: int) -> Mesh:
         bough = make_revolved(lump, 5, leaves, wobble=_wobble(random, 4, 5, 0.12))
         angle = random.uniform(0.0, 2.0 * math.pi)
         tree += [place_mesh(bough, (0.24 * math.cos(angle), 0.24 * math.sin(angle), crown_low + 0.20))]
-    return merge_meshes(tree)
+    return stand_on_post(merge_meshes(tree), 0.045, 0.6, "tree", Shadow((0.0, 0.0), 0.40, 0.62, 0.55))
 
 
-def build_conifer(assets: Assets, variant: int) -> Mesh:
+def build_conifer(assets: Assets, variant: int) -> Structure:
     """Return a spruce of three or four skirts."""
     random = np.random.default_rng(200 + variant)
     needles = assets.ensure_textured("spruce", lambda: make_foliage((30, 66, 44), (92, 136, 80), 11.0, 6))
@@ -106,33 +50,35 @@ def build_conifer(assets: Assets, variant: int) -> Mesh:
         girth = 0.36 * (1.0 - 0.72 * share)
         profile = ((girth, low), (0.0, high if tier < tiers - 1 else top))
         parts += [make_revolved(profile, 6, needles, uv_scale=2.0, wobble=_wobble(random, 2, 6, 0.10))]
-    return merge_meshes(parts)
+    return stand_on_post(merge_meshes(parts), 0.045, 0.6, "tree", Shadow((0.0, 0.0), 0.30, 0.45, 0.55))
 
 
-def build_birch(assets: Assets, variant: int) -> Mesh:
+def build_birch(assets: Assets, variant: int) -> Structure:
     """Return a slender tree with a white stem and a light crown."""
     random = np.random.default_rng(300 + variant)
     leaves = assets.ensure_textured("birch", lambda: make_foliage((76, 118, 44), (172, 208, 98), 10.0, 8))
     stem = make_revolved(((0.024, 0.0), (0.014, 0.62)), 4, assets.ensure_plain((0.86, 0.85, 0.81)), capped=False)
     profile = ((0.0, 0.36), (0.17, 0.48), (0.21, 0.74), (0.13, 1.05), (0.0, 1.25))
     crown = make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 5, 5, 0.16))
-    return merge_meshes([stem, crown])
+    return stand_on_post(merge_meshes([stem, crown]), 0.026, 0.6, "tree", Shadow((0.0, 0.0), 0.22, 0.75, 0.45))
 
 
-def build_bush(assets: Assets, variant: int) -> Mesh:
+def build_bush(assets: Assets, variant: int) -> Structure:
     """Return a low round bush."""
     random = np.random.default_rng(400 + variant)
     leaves = _leaves(assets, variant)
     profile = ((0.15, 0.0), (0.19, 0.08), (0.12, 0.19), (0.0, 0.23))
-    return make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 4, 5, 0.15), capped=False)
+    mesh = make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 4, 5, 0.15), capped=False)
+    return stand_on_post(mesh, 0.15, 0.2, "bush", Shadow((0.0, 0.0), 0.21, 0.08, 0.55))
 
 
-def build_rock(assets: Assets, variant: int) -> Mesh:
+def build_rock(assets: Assets, variant: int) -> Structure:
     """Return a grey boulder."""
     random = np.random.default_rng(500 + variant)
     stone = assets.ensure_plain((0.50, 0.49, 0.47))
     profile = ((0.13, 0.0), (0.11, 0.08), (0.0, 0.12))
-    return make_revolved(profile, 6, stone, wobble=_wobble(random, 3, 6, 0.22), capped=False)
+    mesh = make_revolved(profile, 6, stone, wobble=_wobble(random, 3, 6, 0.22), capped=False)
+    return stand_on_post(mesh, 0.12, 0.11, "rock", Shadow((0.0, 0.0), 0.15, 0.04, 0.55))
 
 
 def _leaves(assets: Assets, variant: int) -> int:
@@ -147,14 +93,3 @@ def _trunk(assets: Assets, base: float, top: float, height: float) -> Mesh:
 
 def _wobble(random: np.random.Generator, rings: int, sides: int, strength: float) -> FloatArray:
     return 1.0 + random.uniform(-strength, strength, (rings, sides))
-
-
-PROP_KINDS: dict[str, PropKind] = {
-    "cone": PropKind(build_cone, 1, "cone", radius=0.052, height=0.14, movable=Movable(1.0, 0.012, 0.04)),
-    "tree": PropKind(build_broadleaf, 6, "tree", radius=0.045, height=0.6, shadow=(0.40, 0.62, 0.55), spread=0.3),
-    "spruce": PropKind(build_conifer, 6, "tree", radius=0.045, height=0.6, shadow=(0.30, 0.45, 0.55), spread=0.3),
-    "birch": PropKind(build_birch, 3, "tree", radius=0.026, height=0.6, shadow=(0.22, 0.75, 0.45), spread=0.25),
-    "bush": PropKind(build_bush, 4, "bush", radius=0.15, height=0.2, shadow=(0.21, 0.08, 0.55), spread=0.35),
-    "rock": PropKind(build_rock, 3, "rock", radius=0.12, height=0.11, shadow=(0.15, 0.04, 0.55), spread=0.4),
-}
-"""Every kind that a track file may name."""
