@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from donkeysim.world.tracks.ground import Box
+from donkeysim.world.tracks.elevation import Box
 from donkeysim.world.tracks.surfaces import TILE_SIZE
 
 TEXELS_FINE = 2**23

@@ -10,6 +10,7 @@ import numpy as np
 
 from donkeysim.core.types import Float32Array, FloatArray, LongArray
 from donkeysim.world.scene import Ground
+from donkeysim.world.tracks.elevation import Box, raise_ground
 from donkeysim.world.tracks.path import SAMPLE_SPACING, CentreLine
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -19,19 +20,11 @@ SURFACE_CELL = 0.0125
 SURFACE_CELLS_MOST = 4096
 """Per side of the surface map; larger places get coarser cells."""
 
-HEIGHT_CELLS_MOST = 128
-"""Per side of the height field; its mesh has two triangles a cell."""
-
-HEIGHT_CELL = 0.25
-"""Of the height field, about [m]."""
-
 BLOCK = 8
 """Cells per side that share one search for the nearest place on the path."""
 
 CHUNK = 40_000
 """Cells worked on at a time, so that intermediate arrays stay small."""
-
-Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -158,7 +151,7 @@ def build_ground(track: TrackFile, line: CentreLine) -> Ground:
         surface = np.zeros((rows, columns), np.uint8)
         for cells in iterate_road_cells(line, box[:2], surface_cell, rows, columns, line.widest):
             surface[cells.row, cells.column] = cells.place.beside <= 0.0
-    origin, cell, height = _raise_ground(track, line, box)
+    origin, cell, height = raise_ground(track, line, box)
     return Ground(
         height_origin=origin,
         height_cell=cell,
@@ -169,53 +162,6 @@ def build_ground(track: TrackFile, line: CentreLine) -> Ground:
         friction=np.array([track.ground.friction, track.road.friction]),
         drivable=np.array([int(track.ground.drivable), 1], np.uint8),
     )
-
-
-def _raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[float, float], float, FloatArray]:
-    """Return origin, cell and heights of the height field: 1 x 1 on level ground.
-
-    The road takes the elevation of its path. Beside it heights of all stretches are weighted by the inverse sixth power
-    of their distance and fade to the open ground's height over `blend`, and to it at the field's border.
-    """
-    table = track.ground
-    if not table.elevation:
-        return box[:2], 1.0, np.full((1, 1), table.height)
-    origin, extent = frame_square(box)
-    count = min(HEIGHT_CELLS_MOST, max(2, round(extent / HEIGHT_CELL))) + 1
-    cell = extent / (count - 1)
-    axis = np.arange(count) * cell
-    point = np.stack(np.meshgrid(origin[0] + axis, origin[1] + axis), axis=-1).reshape(-1, 2)
-    stride = max(10, len(line.distance) // 1000)
-    sample = line.position[::stride]
-    away = np.hypot(point[:, 0, None] - sample[:, 0], point[:, 1, None] - sample[:, 1])
-    weight = (away + 0.02) ** -6.0
-    mean = weight @ elevate_path(track, line, line.distance[::stride]) / weight.sum(axis=1)
-    beside = away.min(axis=1) - line.widest
-    border = np.minimum(axis, axis[::-1])
-    edge = np.minimum(border[:, None], border[None, :]).ravel()
-    share = np.clip(1.0 - beside / table.blend, 0.0, 1.0) * np.clip(edge / (2.0 * cell), 0.0, 1.0)
-    share = share * share * (3.0 - 2.0 * share)
-    return origin, cell, (table.height + share * (mean - table.height)).reshape(count, count)
-
-
-def elevate_path(track: TrackFile, line: CentreLine, distance: FloatArray) -> FloatArray:
-    """Return the height of the path at places along it [m]: a curve without overshoot through the elevation points."""
-    from scipy.interpolate import PchipInterpolator
-
-    at = np.array([point.at for point in track.ground.elevation]) * line.length
-    height = np.array([point.height for point in track.ground.elevation])
-    if line.closed:
-        at = np.concatenate((at - line.length, at, at + line.length))
-        height = np.tile(height, 3)
-    if len(at) == 1:
-        return np.full(len(distance), height[0])
-    return np.asarray(PchipInterpolator(at, height, extrapolate=False)(np.clip(distance, at[0], at[-1])))
-
-
-def frame_square(box: Box) -> tuple[tuple[float, float], float]:
-    """Return origin and side of the square about the middle of a box [m]."""
-    side = max(box[2] - box[0], box[3] - box[1])
-    return (0.5 * (box[0] + box[2] - side), 0.5 * (box[1] + box[3] - side)), side
 
 
 def sample_height(ground: Ground, point: FloatArray) -> FloatArray:

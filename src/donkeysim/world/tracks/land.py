@@ -5,22 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import CLASS_GROUND, Ground, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.atlas import paint_atlas
 from donkeysim.world.tracks.atlas_frame import AtlasFrame, frame_atlas
+from donkeysim.world.tracks.elevation import BLOCK, Box
 from donkeysim.world.tracks.ground import find_box
 from donkeysim.world.tracks.mesh import make_mesh, make_quad
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.structure import Footprint, Shadow
 from donkeysim.world.tracks.surfaces import TILE_SIZE, make_surface
+from donkeysim.world.tracks.terrain_mesh import triangulate_field
 from donkeysim.world.tracks.textures import make_plain
 from donkeysim.world.tracks.track_file import TrackFile
 
 HORIZON = 120.0
 """How far the ground reaches beyond the track [m]."""
+
+FINEST = 0.003
+"""How far the drawn road may lie off the height field [m]."""
+
+COARSER = 0.02
+"""By how much more for every metre beside the road [-]."""
+
+COARSEST = 0.12
+"""And at most [m]."""
 
 PLAIN_TILE = 4.0
 """Side of the plain floor's texture [m]: squares of 0.25 m."""
@@ -38,13 +50,25 @@ def build_land(
     if track.ground.texture == "plain":
         floor = assets.ensure_textured("plain", make_plain, CLASS_GROUND)
         return [_lay_floor(line, track.ground.height, floor)]
-    frame = frame_atlas(find_box(line, track))
+    frame = frame_atlas(find_land(find_box(line, track), ground))
     picture, classes = paint_atlas(track, line, frame, shadows, sun)
     atlas = assets.ensure_textured("atlas", lambda: picture, CLASS_GROUND, class_map=assets.add_class_map(classes))
     name = track.ground.texture
     open_ground = assets.ensure_textured(f"ground {name}", lambda: make_surface(name), CLASS_GROUND)
-    near, border = _lay_atlas(frame, ground, atlas)
+    if ground.height.size > 1:
+        near, border = _lay_field(line, ground, frame, atlas)
+    else:
+        near, border = _lay_atlas(frame, atlas, track.ground.height)
     return [near, _lay_surroundings(frame, border, open_ground)]
+
+
+def find_land(box: Box, ground: Ground) -> Box:
+    """Return the box that the atlas covers: the track's own, or that of the height field, which is larger [m]."""
+    rows, columns = ground.height.shape
+    if ground.height.size == 1:
+        return box
+    x, y = ground.height_origin
+    return (x, y, x + (columns - 1) * ground.height_cell, y + (rows - 1) * ground.height_cell)
 
 
 def _lay_floor(line: CentreLine, height: float, material: int) -> Mesh:
@@ -53,26 +77,37 @@ def _lay_floor(line: CentreLine, height: float, material: int) -> Mesh:
     return make_quad(corners, material, [(x / PLAIN_TILE, -y / PLAIN_TILE) for x, y, _ in corners])
 
 
-def _lay_atlas(frame: AtlasFrame, ground: Ground, material: int) -> tuple[Mesh, FloatArray]:
-    """Return the mesh under the atlas and its border, counter-clockwise: two triangles, or the height field's grid.
-
-    On a height field only that field is covered: it is a square inside the atlas.
-    """
+def _lay_atlas(frame: AtlasFrame, material: int, height: float) -> tuple[Mesh, FloatArray]:
+    """Return two triangles under the atlas and their border, counter-clockwise."""
     (left, low), (width, depth) = frame.origin, frame.size
-    x, y, height = np.array([left, left + width]), np.array([low, low + depth]), np.full((2, 2), ground.height[0, 0])
-    if ground.height.size > 1:
-        height = ground.height
-        x = ground.height_origin[0] + np.arange(height.shape[1]) * ground.height_cell
-        y = ground.height_origin[1] + np.arange(height.shape[0]) * ground.height_cell
-    vertex = np.stack((*np.meshgrid(x, y), height), axis=-1)
-    border = np.concatenate((vertex[0, :-1], vertex[:-1, -1], vertex[-1, :0:-1], vertex[:0:-1, 0]))
-    rows, columns = height.shape
-    corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
-    lower = np.stack((corner, corner + 1, corner + columns + 1), 1)
-    upper = np.stack((corner, corner + columns + 1, corner + columns), 1)
-    flat = vertex.reshape(-1, 3)
-    uv = np.column_stack(((flat[:, 0] - left) / width, 1.0 - (flat[:, 1] - low) / depth))
-    return make_mesh(flat, uv, np.concatenate((lower, upper)), material), border
+    corners = [(left, low), (left + width, low), (left + width, low + depth), (left, low + depth)]
+    vertex = np.array([(x, y, height) for x, y in corners])
+    uv = np.array([(0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
+    return make_mesh(vertex, uv, np.array([(0, 1, 2), (0, 2, 3)]), material), vertex
+
+
+def _lay_field(line: CentreLine, ground: Ground, frame: AtlasFrame, material: int) -> tuple[Mesh, FloatArray]:
+    """Return the height field under the atlas as few triangles, finest on the road, and its border.
+
+    Only the field is covered: it lies inside the atlas.
+    """
+    rows, columns = ground.height.shape
+    x = ground.height_origin[0] + np.arange(columns) * ground.height_cell
+    y = ground.height_origin[1] + np.arange(rows) * ground.height_cell
+    point = np.stack(np.meshgrid(x, y), axis=-1)
+    away = cKDTree(line.position[::20]).query(point.reshape(-1, 2))[0].reshape(rows, columns)
+    tolerance = FINEST + np.clip(away - line.widest, 0.0, None) * COARSER
+    used, triangle = triangulate_field(ground.height, np.minimum(tolerance, COARSEST), BLOCK)
+    vertex = np.column_stack((x[used[:, 1]], y[used[:, 0]], ground.height[used[:, 0], used[:, 1]]))
+    uv = (vertex[:, :2] - frame.origin) / frame.size
+    edge = [
+        np.nonzero(used[:, 0] == 0)[0],
+        np.nonzero(used[:, 1] == columns - 1)[0],
+        np.nonzero(used[:, 0] == rows - 1)[0][::-1],
+        np.nonzero(used[:, 1] == 0)[0][::-1],
+    ]
+    border = np.concatenate([side[:-1] for side in edge])
+    return make_mesh(vertex, np.column_stack((uv[:, 0], 1.0 - uv[:, 1])), triangle, material), vertex[border]
 
 
 def _lay_surroundings(frame: AtlasFrame, border: FloatArray, material: int) -> Mesh:
