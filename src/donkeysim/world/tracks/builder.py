@@ -19,9 +19,10 @@ from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.path import CentreLine, build_centre_line, count_nodes
 from donkeysim.world.tracks.placement import Placement, place_props
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.sky import make_meadow_sky, make_plain_sky
+from donkeysim.world.tracks.sky import make_plain_sky, make_sky
 from donkeysim.world.tracks.standing import build_structures
 from donkeysim.world.tracks.structure import gather_colliders
+from donkeysim.world.tracks.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -142,9 +143,12 @@ def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Asset
     table = track.light
     fog = (float(table.fog[0]), float(table.fog[1]), float(table.fog[2]))
     azimuth, height = math.radians(table.sun_azimuth), math.radians(table.sun_height)
-    if table.sky == "meadow":
-        sky = assets.ensure_texture("sky", lambda: make_meadow_sky(azimuth, height, fog, (98.0, 134.0, 58.0)))
+    if table.sky == "none":
+        sky = -1
+    elif table.sky == "plain":
+        sky = assets.ensure_texture("sky", lambda: make_plain_sky(fog, SURFACE_MEAN["plain"]))
     else:
-        sky = assets.ensure_texture("sky", lambda: make_plain_sky(fog, (164.0, 166.0, 168.0)))
+        ground = SURFACE_MEAN[track.ground.texture]
+        sky = assets.ensure_texture("sky", lambda: make_sky(table.sky, azimuth, height, fog, ground))
     colour = (fog[0] / 255.0, fog[1] / 255.0, fog[2] / 255.0)
     return Light(sun, table.sun, table.ambient, colour, table.fog_density, sky)

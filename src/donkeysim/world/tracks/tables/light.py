@@ -19,7 +19,7 @@ class LightTable:
         ambient: Linear RGB weight of light from everywhere.
         fog: Colour of the haze, sRGB 0 to 255.
         fog_density: [1/m]
-        sky: What is painted above and behind.
+        sky: What is painted above and behind; "none": the haze alone, for places with a roof.
     """
 
     sun_azimuth: float = 60.0
@@ -28,7 +28,7 @@ class LightTable:
     ambient: tuple[float, float, float] = (0.42, 0.45, 0.5)
     fog: Colour = (190, 208, 224)
     fog_density: float = 0.02
-    sky: Literal["meadow", "plain"] = "meadow"
+    sky: Literal["meadow", "mountains", "desert", "city", "coast", "plain", "none"] = "meadow"
 
     def __post_init__(self) -> None:
         if not 0.0 < self.sun_height <= 90.0:
