@@ -1,4 +1,4 @@
-"""The centre path as a curve by arc length, from a script of straights and turns or from points."""
+"""The centre path as a curve by arc length, from a script of straights and turns, from points, or at random."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.path_file import place_path
-from donkeysim.world.tracks.tables.path import PathTable, Segment
+from donkeysim.world.tracks.tables.path import PathTable, RandomWalk, Segment
 from donkeysim.world.tracks.tables.road import RoadTable
+from donkeysim.world.tracks.walk import Walk, draw_walk
 
 SAMPLE_SPACING = 0.01
 """Between the samples of a centre line [m]."""
@@ -101,7 +102,7 @@ def build_centre_line(table: PathTable, road: RoadTable, source: str) -> CentreL
         SceneError: The path is too long, a closed script misses its beginning by more than small changes can mend, or
             nothing says how wide the road is.
     """
-    line = _draw_line(table, source)
+    line = _draw_line(table, source) if table.walk is None else _draw_random(table, table.walk, road, source)
     left, right = _measure_road(line, road, source)
     return dataclasses.replace(line, width_left=left, width_right=right)
 
@@ -142,6 +143,25 @@ def _draw_line(table: PathTable, source: str) -> CentreLine:
     if table.closed:
         length, angle = _close_script(length, angle, table.length, source)
     return _sample_script(np.array(table.start), math.radians(table.yaw), length, angle, table.closed)
+
+
+def _draw_random(table: PathTable, walk: RandomWalk, road: RoadTable, source: str) -> CentreLine:
+    """Return a random path; its turns and the room between its stretches suit the road's width."""
+    edges = [(road.width_left, road.width_right), *((point.left, point.right) for point in road.widths)]
+    wanted = Walk(walk.seed, walk.turn, table.length, max(max(pair) for pair in edges))
+    try:
+        points = draw_walk(wanted, table.start, math.radians(table.yaw))
+    except SceneError as error:
+        raise SceneError(f"{source}: {error}") from error
+    line = _spline_through(points, closed=True)
+    scale = table.length / line.length
+    return dataclasses.replace(
+        line,
+        distance=line.distance * scale,
+        position=table.start + (line.position - table.start) * scale,
+        curvature=line.curvature / scale,
+        length=table.length,
+    )
 
 
 def _read_script(segments: tuple[Segment, ...]) -> tuple[FloatArray, FloatArray]:

@@ -34,15 +34,32 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class RandomWalk:
+    """A random closed path; whoever loads the track may ask for another seed and turn.
+
+    Attributes:
+        seed: Of its random numbers.
+        turn: How lively it turns: change of the turn from one span of 0.25 m to the next [degree].
+    """
+
+    seed: int = 0
+    turn: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.1 <= self.turn <= 20.0:
+            raise ValueError(f"turn is {self.turn:g}; it takes 0.1 (calm) to 20 (restless) degrees a span.")
+
+
+@dataclass(frozen=True)
 class PathTable:
-    """The centre path: `segments` from the start pose, `points` to be joined by a smooth curve, or a `file` of them.
+    """The centre path: `segments`, `points` to be joined by a smooth curve, a `file` of them, or a random `walk`.
 
     Attributes:
         start: x, y of the first car and of the path's beginning [m].
         yaw: There [degree], counter-clockwise from +x; of a file: by how much it is turned.
         closed: Whether the end meets the beginning; a script is then changed as little as closing needs.
         node_count: Nodes, evenly spaced; 0: one every quarter of a metre.
-        length: Wanted length of a closed script or of a file's path [m]; 0: what closing, or `scale`, gives.
+        length: Of a random walk; wanted, of a closed script or a file's path [m]; 0: what closing, or `scale`, gives.
         segments: Script, in driving order.
         points: Instead of a script: the curve passes through them, the first is the start.
         file: Instead of both, one of `PATH_SUFFIXES`, as seen from the track's own file.
@@ -50,6 +67,7 @@ class PathTable:
         scale: Metres per unit of the file; a `length` overrules it.
         reverse: Whether the file's path is driven the other way round.
         smooth: Radius that a right-angled corner of the file's path is rounded to, about [m]; 0: it is kept.
+        walk: Instead of all these, a random path.
     """
 
     node_count: int = 0
@@ -64,10 +82,13 @@ class PathTable:
     scale: float = 1.0
     reverse: bool = False
     smooth: float = 0.0
+    walk: RandomWalk | None = None
 
     def __post_init__(self) -> None:
-        if (bool(self.segments), bool(self.points), bool(self.file)).count(True) != 1:
-            raise ValueError("a path needs either segments or points or a file.")
+        if (bool(self.segments), bool(self.points), bool(self.file), self.walk is not None).count(True) != 1:
+            raise ValueError("a path needs either segments or points or a file, or a walk.")
+        if self.walk is not None and not (self.closed and self.length >= 20.0):
+            raise ValueError("a random walk is closed and needs its length, 20 m or more.")
         if self.points and len(self.points) < (3 if self.closed else 2):
             raise ValueError(f"{len(self.points)} points do not make a path; give 3 or more.")
         if self.node_count and not 2 <= self.node_count <= 100_000:
