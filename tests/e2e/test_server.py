@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from donkeysim.world.tracks import list_scenes
 from e2e.simulator_process import SimulatorProcess
 from e2e.wire_client import WireClient
 from wire.hostile import make_hostile
@@ -29,7 +30,7 @@ def test_who_joins_a_running_scene_gets_scene_car_and_telemetry_in_this_order(si
     with WireClient(simulator.address) as client:
         assert [client.read()["msg_type"] for _ in range(3)] == ["scene_loaded", "car_loaded", "telemetry"]
         client.send({"msg_type": "get_scene_names"})
-        assert client.read_until("scene_names")["scene_names"] == ["generated_track"]
+        assert client.read_until("scene_names")["scene_names"] == list(list_scenes())
         client.send({"msg_type": "get_protocol_version"})
         assert client.read_until("protocol_version")["version"] == "2"
 

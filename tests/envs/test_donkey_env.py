@@ -15,7 +15,6 @@ from donkeysim.envs.registration import SCENE_BY_ID
 from donkeysim.world.tracks import list_scenes
 
 LIDAR = {"lidar_config": {"deg_per_sweep_inc": 10, "deg_ang_delta": -1, "num_sweeps_levels": 2}}
-BUILT = [name for name, scene in SCENE_BY_ID.items() if scene in list_scenes()]
 MISSING = [name for name, scene in SCENE_BY_ID.items() if scene not in list_scenes()]
 
 
@@ -47,9 +46,8 @@ def test_importing_the_package_does_not_import_gymnasium():
     assert run.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize("name", BUILT)
-def test_gymnasium_finds_nothing_wrong(name):
-    env = gymnasium.make(f"donkeysim/{name}", disable_env_checker=True)
+def test_gymnasium_finds_nothing_wrong():  # nor with any other id: see tests/soak/test_every_id.py
+    env = gymnasium.make("donkeysim/donkey-generated-track-v0", disable_env_checker=True)
     check_env(env.unwrapped, skip_render_check=True)
     env.close()
 

@@ -228,6 +228,29 @@ class CarSpec:
     imu: ImuSpec = ImuSpec()
 
 
+TURN_LEAST, TURN_MOST = 0.1, 20.0
+"""Limits of `RoadSpec.turn` [degree]."""
+
+
+@dataclass(frozen=True)
+class RoadSpec:
+    """Which of the roads that a scene can generate.
+
+    Attributes:
+        style: Index into the road styles of the scene, modulo their number.
+        seed: Of the road's random numbers; same seed, same road.
+        turn: How lively it turns: change of the turn from one span of 0.25 m to the next [degree], 0.1 to 20.
+    """
+
+    style: int = 0
+    seed: int = 0
+    turn: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not TURN_LEAST <= self.turn <= TURN_MOST:
+            raise SpecError(f"a turn of {self.turn:g} degrees is not possible; it takes {TURN_LEAST} to {TURN_MOST:g}.")
+
+
 @dataclass(frozen=True)
 class SceneSpec:
     """Which place.
@@ -235,10 +258,12 @@ class SceneSpec:
     Attributes:
         name: A scene's name, or the path of a track file.
         folders: Further folders to look for track files.
+        road: Which road, in scenes that generate theirs; None: as the track file says.
     """
 
     name: str = "generated_track"
     folders: tuple[str, ...] = ()
+    road: RoadSpec | None = None
 
 
 @dataclass(frozen=True)

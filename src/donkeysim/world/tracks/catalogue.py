@@ -48,16 +48,17 @@ def load_scene(spec: SceneSpec) -> Scene:
     """Build a scene by its name or from a track file.
 
     Args:
-        spec: A scene's name, or the path of a `.toml` file, and folders to look in.
+        spec: A scene's name, or the path of a `.toml` file, folders to look in, and which of its roads.
 
     Raises:
-        SceneError: There is no such scene, or its file is broken.
+        SceneError: There is no such scene, its file is broken, or its road is not a generated one.
     """
     from donkeysim.world.tracks.builder import build_scene
     from donkeysim.world.tracks.track_file import read_track
+    from donkeysim.world.tracks.variation import vary_track
 
     path = find_track(spec)
-    return build_scene(read_track(path), path)
+    return build_scene(vary_track(read_track(path), spec), path)
 
 
 def shorten_scene_name(name: str) -> str:

@@ -18,6 +18,9 @@ from donkeysim.core.types import FloatArray
 _LAPS = 5
 """Laps of a closed road that the string is pulled over; the middle one no longer feels the ends."""
 
+_LONG = 1000
+"""Gates of a lap so long that one lap before and behind is enough."""
+
 _CROSSING_SHARE = 0.98
 """Gates that would cross inside the road end at this share of the distance to their crossing."""
 
@@ -62,10 +65,11 @@ def compute_shortest_line(
         return _cut_at_gates(_pull_taut(right, left, ends[0], ends[1]), right, left)
     node_count = len(right)
     middle = 0.5 * (right[0] + left[0])
-    right = np.concatenate([np.tile(right, (_LAPS, 1)), right[:1]])
-    left = np.concatenate([np.tile(left, (_LAPS, 1)), left[:1]])
+    laps = _LAPS if node_count < _LONG else 3
+    right = np.concatenate([np.tile(right, (laps, 1)), right[:1]])
+    left = np.concatenate([np.tile(left, (laps, 1)), left[:1]])
     line = _cut_at_gates(_pull_taut(right, left, middle, middle), right, left)
-    first = _LAPS // 2 * node_count
+    first = laps // 2 * node_count
     return line[first : first + node_count]
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.errors import SceneError
-from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.clearance import measure_gap
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
@@ -17,6 +16,9 @@ from donkeysim.world.tracks.track_file import TrackFile
 
 TRIES = 60
 """Random places tried for each scattered thing before the track is called too full."""
+
+TRIED_AT_ONCE = 6
+"""Of these, looked at together."""
 
 
 @dataclass(frozen=True)
@@ -96,15 +98,16 @@ def _scatter(table: PropTable, line: CentreLine, before: list[Placement], source
     low, high = line.position.min(axis=0) - reach, line.position.max(axis=0) + reach
     body = table.scale * PROP_KINDS[table.kind].radius
     candidates = random.uniform(low, high, (TRIES * table.scatter, 2))
-    gap = measure_gap(candidates, line)
     taken = [placement.position for placement in before]
     placed: list[Placement] = []
-    for x, y in candidates[(gap >= max(table.near, body)) & (gap <= table.far)]:
-        if all(math.hypot(x - other[0], y - other[1]) >= table.spacing for other in taken):
-            placed.append(_vary(table, len(placed), (float(x), float(y)), random))
-            taken.append((x, y))
-        if len(placed) == table.scatter:
-            return placed
+    for some in np.array_split(candidates, TRIES // TRIED_AT_ONCE):
+        gap = measure_gap(some, line)
+        for x, y in some[(gap >= max(table.near, body)) & (gap <= table.far)]:
+            if all(math.hypot(x - other[0], y - other[1]) >= table.spacing for other in taken):
+                placed.append(_vary(table, len(placed), (float(x), float(y)), random))
+                taken.append((x, y))
+            if len(placed) == table.scatter:
+                return placed
     raise SceneError(
         f"{source}: there is room for {len(placed)} of {table.scatter} of {table.kind!r}; "
         "lower scatter or spacing, or raise far."

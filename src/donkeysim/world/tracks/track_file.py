@@ -35,6 +35,7 @@ class TrackFile:
         format: Version of this format.
         name: As clients ask for it.
         listed: Whether menus show it.
+        road_styles: Further roads that may lie on the path, styles 1 and up; style 0 is `road`.
     """
 
     format: int
@@ -48,6 +49,7 @@ class TrackFile:
     room: RoomTable | None = None
     start: StartTable = field(default_factory=StartTable)
     light: LightTable = field(default_factory=LightTable)
+    road_styles: tuple[RoadTable, ...] = ()
 
 
 def read_track(path: Path) -> TrackFile:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from donkeysim.world.specs import TURN_LEAST, TURN_MOST
+
 Point = tuple[float, float]
 
 PATH_SUFFIXES = (".csv", ".svg")
@@ -46,8 +48,8 @@ class RandomWalk:
     turn: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.1 <= self.turn <= 20.0:
-            raise ValueError(f"turn is {self.turn:g}; it takes 0.1 (calm) to 20 (restless) degrees a span.")
+        if not TURN_LEAST <= self.turn <= TURN_MOST:
+            raise ValueError(f"turn is {self.turn:g}; it takes {TURN_LEAST} (calm) to {TURN_MOST:g} (restless).")
 
 
 @dataclass(frozen=True)
