@@ -153,15 +153,8 @@ def _draw_random(table: PathTable, walk: RandomWalk, road: RoadTable, source: st
         points = draw_walk(wanted, table.start, math.radians(table.yaw))
     except SceneError as error:
         raise SceneError(f"{source}: {error}") from error
-    line = _spline_through(points, closed=True)
-    scale = table.length / line.length
-    return dataclasses.replace(
-        line,
-        distance=line.distance * scale,
-        position=table.start + (line.position - table.start) * scale,
-        curvature=line.curvature / scale,
-        length=table.length,
-    )
+    line = _spline_through(points, None, True, source)
+    return _stretch(line, table.length / line.length)
 
 
 def _read_script(segments: tuple[Segment, ...]) -> tuple[FloatArray, FloatArray]:

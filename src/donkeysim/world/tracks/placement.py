@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.errors import SceneError
+from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.clearance import measure_gap
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
