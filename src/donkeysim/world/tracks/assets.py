@@ -63,11 +63,17 @@ class Assets:
         return self.ensure_material(Material(flags, colour, -1, segment))
 
     def ensure_textured(
-        self, name: str, make: Callable[[], ByteArray], segment: int = CLASS_PROP, flags: int = 0, class_map: int = -1
+        self,
+        name: str,
+        make: Callable[[], ByteArray],
+        segment: int = CLASS_PROP,
+        flags: int = 0,
+        class_map: int = -1,
+        tint: Shade = (1.0, 1.0, 1.0),
     ) -> int:
-        """Return a material that shows a texture in its own colours, and the classes of a map if one is given."""
+        """Return a material that shows a texture, tinted, and the classes of a map if one is given."""
         texture = self.ensure_texture(name, make)
-        return self.ensure_material(Material(flags | SHADE_TEXTURE, (1.0, 1.0, 1.0), texture, segment, class_map))
+        return self.ensure_material(Material(flags | SHADE_TEXTURE, tint, texture, segment, class_map))
 
     def ensure_paint(self, shade: float = 1.0) -> int:
         """Return a material in the car's own colour, darker for a shade below 1."""

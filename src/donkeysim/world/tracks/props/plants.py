@@ -7,10 +7,12 @@ import math
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import Mesh
+from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_revolved, merge_meshes, place_mesh
+from donkeysim.world.tracks.prop_textures import make_cactus_skin, make_palm_leaf, make_palm_trunk
 from donkeysim.world.tracks.props.kind import stand_on_post
+from donkeysim.world.tracks.props.shape import make_limb, make_sheet
 from donkeysim.world.tracks.structure import Shadow, Structure
 from donkeysim.world.tracks.textures import make_bark, make_foliage
 
@@ -79,6 +81,60 @@ def build_rock(assets: Assets, variant: int) -> Structure:
     profile = ((0.13, 0.0), (0.11, 0.08), (0.0, 0.12))
     mesh = make_revolved(profile, 6, stone, wobble=_wobble(random, 3, 6, 0.22), capped=False)
     return stand_on_post(mesh, 0.12, 0.11, "rock", Shadow((0.0, 0.0), 0.15, 0.04, 0.55))
+
+
+def build_pine(assets: Assets, variant: int) -> Structure:
+    """Return an umbrella pine: a bare reddish stem, flat dark crowns on top."""
+    random = np.random.default_rng(600 + variant)
+    needles = assets.ensure_textured("spruce", lambda: make_foliage((30, 66, 44), (92, 136, 80), 11.0, 6))
+    bark = assets.ensure_textured("bark", make_bark, tint=(1.0, 0.80, 0.68))
+    lean = random.uniform(-0.07, 0.07, 2)
+    top = 0.85 + 0.15 * (variant % 3)
+    crown = (float(lean[0]), float(lean[1]), top)
+    parts = [make_limb([(0.0, 0.0, 0.0), (0.4 * lean[0], 0.4 * lean[1], 0.5 * top), crown], (0.09, 0.07, 0.05), bark)]
+    lump = ((0.0, -0.08), (0.36, -0.02), (0.34, 0.12), (0.0, 0.26))
+    for size, angle, reach, low in ((1.0, 0.0, 0.0, 0.0), (0.7, random.uniform(0.0, 6.28), 0.20, -0.26)):
+        wobble = _wobble(random, 4, 6, 0.16)
+        foot = (crown[0] + reach * math.cos(angle), crown[1] + reach * math.sin(angle), top + low)
+        parts.append(place_mesh(make_revolved(lump, 6, needles, uv_scale=2.0, wobble=wobble), foot, 0.0, size))
+    return stand_on_post(merge_meshes(parts), 0.04, 0.6, "tree", Shadow((0.0, 0.0), 0.34, 0.9, 0.5))
+
+
+def build_palm(assets: Assets, variant: int) -> Structure:
+    """Return a palm with cut-out leaves on a bent stem."""
+    random = np.random.default_rng(700 + variant)
+    leaf = assets.ensure_textured("palm leaf", make_palm_leaf, flags=SHADE_CUTOUT | SHADE_TWO_SIDED)
+    bark = assets.ensure_textured("palm trunk", make_palm_trunk)
+    top = 0.95 + 0.18 * (variant % 3)
+    bend = random.uniform(-0.09, 0.09, 2)
+    crown = np.array((bend[0], bend[1], top))
+    middle = (0.3 * float(bend[0]), 0.3 * float(bend[1]), 0.5 * top)
+    stem = make_limb([(0.0, 0.0, 0.0), middle, (float(bend[0]), float(bend[1]), top)], (0.09, 0.06, 0.05), bark, 5)
+    parts = [stem]
+    for n in range(8):
+        angle = n * math.pi / 4.0 + random.uniform(-0.2, 0.2)
+        out, side = np.array((math.cos(angle), math.sin(angle))), np.array((-math.sin(angle), math.cos(angle)))
+        rise = 0.16 if n % 2 else 0.05
+        rows = []
+        for reach, height, half in ((0.52, rise - 0.26, 0.07), (0.28, rise, 0.09), (0.0, 0.0, 0.07)):
+            spine = np.append(crown[:2] + reach * out, crown[2] + height)
+            rows.append((spine + np.append(half * side, -0.03), spine - np.append(half * side, 0.03)))
+        parts.append(make_sheet(np.array(rows), leaf))
+    return stand_on_post(merge_meshes(parts), 0.045, 0.9, "tree", Shadow((0.0, 0.0), 0.36, 0.9, 0.4))
+
+
+def build_cactus(assets: Assets, variant: int) -> Structure:
+    """Return a saguaro with one or two arms."""
+    skin = assets.ensure_textured("cactus", make_cactus_skin)
+    high = 0.5 + 0.12 * (variant % 3)
+    parts = [
+        make_revolved(((0.055, 0.0), (0.06, 0.5 * high), (0.045, 0.93 * high), (0.0, high)), 6, skin, uv_scale=2.0)
+    ]
+    for side, low in ((1.0, 0.4), (-1.0, 0.52))[: 1 + variant % 2]:
+        points = [(0.0, 0.03 * side, low * high), (0.0, 0.13 * side, (low + 0.02) * high)]
+        points += [(0.0, 0.16 * side, (low + 0.16) * high), (0.0, 0.16 * side, (low + 0.36) * high)]
+        parts.append(make_limb(points, (0.05, 0.06, 0.06, 0.03), skin, 5))
+    return stand_on_post(merge_meshes(parts), 0.06, high, "cactus", Shadow((0.0, 0.0), 0.1, 0.25, 0.45))
 
 
 def _leaves(assets: Assets, variant: int) -> int:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-PropName = Literal["cone", "tree", "spruce", "birch", "bush", "rock"]
+PropName = Literal[
+    "cone", "pylon", "barrel", "tree", "spruce", "birch", "pine", "palm", "cactus", "bush", "rock", "hay_bale",
+    "tyre_stack", "chevron", "sign", "flag", "lamp_post", "grandstand", "tent", "person", "rack", "pallet", "bench",
+    "table", "chair", "shelf", "plant",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
