@@ -8,7 +8,7 @@ import pytest
 from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.ground import iterate_road_cells, sample_height
+from donkeysim.world.tracks.ground import CellGrid, paint_road_cells, sample_height
 from donkeysim.world.tracks.path import build_centre_line
 from donkeysim.world.tracks.tables.path import PathTable, Segment
 from donkeysim.world.tracks.tables.road import RoadTable, WidthPoint
@@ -60,8 +60,9 @@ def test_points_are_passed_by_a_smooth_closed_curve():
 
 def test_cells_know_where_they_lie_beside_the_path():
     line = build_centre_line(PathTable(node_count=40, segments=OVAL), ROAD, "oval.toml")
-    seen = 0
-    for cells in iterate_road_cells(line, (-2.0, -1.0), 0.02, 200, 300, 0.5):
+    seen = []
+
+    def check(cells):
         x, y = -2.0 + (cells.column + 0.5) * 0.02, -1.0 + (cells.row + 0.5) * 0.02
         right = x > 2.0
         expected = 1.0 - np.hypot(x - 2.0, y - 1.0)
@@ -70,8 +71,10 @@ def test_cells_know_where_they_lie_beside_the_path():
         bottom = (np.abs(x - 1.0) < 0.9) & (np.abs(y) < 0.5)
         assert cells.place.lateral[bottom] == pytest.approx(y[bottom], abs=2e-4)
         assert cells.place.along[bottom] == pytest.approx(x[bottom], abs=2e-4)
-        seen += near.sum() + bottom.sum()
-    assert seen > 5000
+        seen.append(near.sum() + bottom.sum())
+
+    paint_road_cells(line, CellGrid((-2.0, -1.0), 0.02, 200, 304), 0.5, check)
+    assert sum(seen) > 5000
 
 
 HILL = """format = 1

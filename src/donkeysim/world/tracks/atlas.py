@@ -9,7 +9,7 @@ import numpy as np
 from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import CLASS_GROUND
 from donkeysim.world.tracks.atlas_frame import AtlasFrame
-from donkeysim.world.tracks.ground import iterate_road_cells
+from donkeysim.world.tracks.ground import CellGrid, RoadCells, paint_road_cells
 from donkeysim.world.tracks.ground_light import paint_light
 from donkeysim.world.tracks.patches import paint_patch
 from donkeysim.world.tracks.path import CentreLine
@@ -45,20 +45,26 @@ def paint_atlas(
     for patch in track.ground.patches:
         paint_patch(patch, frame, atlas)
     paint = make_road_paint(track, line, size)
-    for cells in iterate_road_cells(line, frame.origin, frame.texel, frame.rows, frame.columns, paint.reach):
+
+    def work(cells: RoadCells) -> None:
         row, column = frame.rows - 1 - cells.row, cells.column
         colour = paint_road(paint, cells.place, atlas[row, column, :3].astype(np.float32), row, column)
         atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
         classes[row, column] = classify_road(track, line, cells.place)
-    _cast_light(atlas, paint_light(line, frame, shadows, sun))
+
+    grid = CellGrid(frame.origin, frame.texel, frame.rows, frame.columns)
+    paint_road_cells(line, grid, paint.reach, work)
+    _cast_light(atlas, paint_light(frame, shadows, sun, classes != CLASS_GROUND))
     return atlas, classes
 
 
 def _cast_light(atlas: ByteArray, light: ByteArray) -> None:
-    """Multiply the atlas by the light that falls on it, where 128 is all."""
-    product = np.empty((BAND, atlas.shape[1], 3), np.uint16)
+    """Multiply the atlas by the light that falls on it, where 128 is all; alpha too: memory is read in a row."""
+    texels, falling = atlas.reshape(len(atlas), -1), light.reshape(len(light), -1)
+    product = np.empty((BAND, texels.shape[1]), np.uint16)
     for top in range(0, len(atlas), BAND):
-        band = atlas[top : top + BAND, :, :3]
-        np.multiply(band, light[top : top + BAND], out=product, dtype=np.uint16)
+        band = texels[top : top + BAND]
+        np.multiply(band, falling[top : top + BAND], out=product, dtype=np.uint16)
         np.right_shift(product, 7, out=product)
-        np.minimum(product, 255, out=band, casting="unsafe")
+        np.minimum(product, 255, out=product)
+        band[:] = product

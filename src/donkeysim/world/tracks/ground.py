@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +50,27 @@ class RoadPlace:
         """How far outside the road's nearest edge [m], negative on the road, shape [point_count]."""
         return np.asarray(np.maximum(self.lateral - self.left, -self.right - self.lateral), np.float32)
 
+    def take(self, index: LongArray) -> RoadPlace:
+        """Return some of the points."""
+        return RoadPlace(self.along[index], self.lateral[index], self.left[index], self.right[index])
+
+
+@dataclass(frozen=True)
+class CellGrid:
+    """A grid of square cells; row = y, column = x.
+
+    Attributes:
+        origin: x, y of the lower corner of cell [0, 0] [m].
+        cell: Side of a cell [m].
+        rows: A multiple of `BLOCK`.
+        columns: A multiple of `BLOCK`.
+    """
+
+    origin: tuple[float, float]
+    cell: float
+    rows: int
+    columns: int
+
 
 @dataclass(frozen=True)
 class RoadCells:
@@ -71,29 +94,34 @@ def find_box(line: CentreLine, track: TrackFile) -> Box:
     return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
 
-def iterate_road_cells(
-    line: CentreLine, origin: tuple[float, float], cell: float, rows: int, columns: int, reach: float
-) -> Iterator[RoadCells]:
-    """Give, some ten thousand at a time, the cells of a grid whose blocks come nearer to the path than `reach` [m].
+def paint_road_cells(line: CentreLine, grid: CellGrid, reach: float, paint: Callable[[RoadCells], None]) -> None:
+    """Have the cells painted whose blocks come nearer to the path than `reach` [m].
+
+    Some ten thousand cells at a time, by as many threads as there are processors: `paint` writes to its own cells only.
 
     Args:
         line: The path.
-        origin: x, y of the lower corner of cell [0, 0] [m].
-        cell: Cell size [m].
-        rows: A multiple of `BLOCK`.
-        columns: A multiple of `BLOCK`.
+        grid: The cells.
         reach: [m]
+        paint: Called with cells and where they lie.
     """
-    index = _find_nearest(line, origin, cell * BLOCK, (rows // BLOCK, columns // BLOCK), reach + cell * BLOCK)
-    nearest = index.ravel()
-    block = np.nonzero(nearest >= 0)[0]
+    block_shape = (grid.rows // BLOCK, grid.columns // BLOCK)
+    nearest = _find_nearest(line, grid.origin, grid.cell * BLOCK, block_shape, reach + grid.cell * BLOCK).ravel()
+    blocks = np.nonzero(nearest >= 0)[0]
     inside = np.arange(BLOCK)
-    for part in np.array_split(block, max(1, len(block) * BLOCK * BLOCK // CHUNK)):
-        block_row, block_column = np.divmod(part, columns // BLOCK)
+    samples = LineSamples.take(line)
+
+    def work(part: LongArray) -> None:
+        block_row, block_column = np.divmod(part, block_shape[1])
         row = np.repeat(block_row[:, None] * BLOCK + inside, BLOCK, axis=1).ravel()
         column = np.tile(block_column[:, None] * BLOCK + inside, (1, BLOCK)).ravel()
-        point = np.column_stack((origin[0] + (column + 0.5) * cell, origin[1] + (row + 0.5) * cell))
-        yield RoadCells(row, column, locate_points(line, point, np.repeat(nearest[part], BLOCK * BLOCK)))
+        point = np.column_stack((grid.origin[0] + (column + 0.5) * grid.cell, grid.origin[1] + (row + 0.5) * grid.cell))
+        paint(RoadCells(row, column, locate_points(line, point, np.repeat(nearest[part], BLOCK * BLOCK), samples)))
+
+    parts = np.array_split(blocks, max(1, len(blocks) * BLOCK * BLOCK // CHUNK))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(work, parts):
+            pass
 
 
 def _find_nearest(
@@ -118,26 +146,41 @@ def _find_nearest(
     return nearest
 
 
-def locate_points(line: CentreLine, point: FloatArray, index: LongArray) -> RoadPlace:
+@dataclass(frozen=True)
+class LineSamples:
+    """Samples of a path as `locate_points` reads them, shape [sample_count] each."""
+
+    cosine: Float32Array
+    sine: Float32Array
+    curvature: Float32Array
+    distance: Float32Array
+    left: Float32Array
+    right: Float32Array
+
+    @classmethod
+    def take(cls, line: CentreLine) -> LineSamples:
+        """Return those of a path."""
+        arrays = (np.cos(line.yaw), np.sin(line.yaw), line.curvature, line.distance, line.width_left, line.width_right)
+        return cls(*(np.asarray(array, np.float32) for array in arrays))
+
+
+def locate_points(line: CentreLine, point: FloatArray, index: LongArray, samples: LineSamples) -> RoadPlace:
     """Return where points lie along and beside the path: exact on straights and arcs.
 
     Args:
         line: The path.
         point: x, y [m], shape [point_count, 2].
         index: A sample of the path near the place nearest to each; its circle of curvature gives the rest.
+        samples: The path's.
     """
-
-    def pick(values: FloatArray) -> Float32Array:
-        return np.asarray(values, np.float32)[index]
-
-    cosine, sine, curvature = pick(np.cos(line.yaw)), pick(np.sin(line.yaw)), pick(line.curvature)
+    cosine, sine, curvature = samples.cosine[index], samples.sine[index], samples.curvature[index]
     dx, dy = (np.asarray(point[:, axis] - line.position[index, axis], np.float32) for axis in (0, 1))
     ahead, left = dx * cosine + dy * sine, dy * cosine - dx * sine
     across, turned = 1.0 - curvature * left, curvature * ahead
     lateral = (2.0 * left - curvature * (ahead * ahead + left * left)) / (1.0 + np.hypot(across, turned))
     bent = np.abs(turned) > 1e-4
     rest = np.where(bent, np.arctan2(turned, across) / np.where(bent, curvature, 1.0), ahead / np.maximum(across, 0.05))
-    return RoadPlace(pick(line.distance) + rest, lateral, pick(line.width_left), pick(line.width_right))
+    return RoadPlace(samples.distance[index] + rest, lateral, samples.left[index], samples.right[index])
 
 
 def build_ground(track: TrackFile, line: CentreLine) -> Ground:
@@ -149,8 +192,11 @@ def build_ground(track: TrackFile, line: CentreLine) -> Ground:
             surface_cell *= 2.0
         rows, columns = (math.ceil((box[i + 2] - box[i]) / surface_cell / BLOCK) * BLOCK for i in (1, 0))
         surface = np.zeros((rows, columns), np.uint8)
-        for cells in iterate_road_cells(line, box[:2], surface_cell, rows, columns, line.widest):
+
+        def mark(cells: RoadCells) -> None:
             surface[cells.row, cells.column] = cells.place.beside <= 0.0
+
+        paint_road_cells(line, CellGrid(box[:2], surface_cell, rows, columns), line.widest, mark)
     origin, cell, height = raise_ground(track, line, box)
     return Ground(
         height_origin=origin,

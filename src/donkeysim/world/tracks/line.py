@@ -19,7 +19,10 @@ _LAPS = 5
 """Laps of a closed road that the string is pulled over; the middle one no longer feels the ends."""
 
 _LONG = 1000
-"""Gates of a lap so long that one lap before and behind is enough."""
+"""Gates of a lap so long that some gates before and behind it are enough."""
+
+_LEAD = 300
+"""So many."""
 
 _CROSSING_SHARE = 0.98
 """Gates that would cross inside the road end at this share of the distance to their crossing."""
@@ -64,12 +67,11 @@ def compute_shortest_line(
         ends = np.asarray(position, np.float64)[[0, -1], :2]
         return _cut_at_gates(_pull_taut(right, left, ends[0], ends[1]), right, left)
     node_count = len(right)
-    middle = 0.5 * (right[0] + left[0])
-    laps = _LAPS if node_count < _LONG else 3
-    right = np.concatenate([np.tile(right, (laps, 1)), right[:1]])
-    left = np.concatenate([np.tile(left, (laps, 1)), left[:1]])
-    line = _cut_at_gates(_pull_taut(right, left, middle, middle), right, left)
-    first = laps // 2 * node_count
+    first = _LAPS // 2 * node_count if node_count < _LONG else _LEAD
+    index = np.arange(-first, node_count + first + 1) % node_count
+    right, left = right[index], left[index]
+    ends = 0.5 * (right[[0, -1]] + left[[0, -1]])
+    line = _cut_at_gates(_pull_taut(right, left, ends[0], ends[1]), right, left)
     return line[first : first + node_count]
 
 

@@ -26,7 +26,8 @@ def classify_road(track: TrackFile, line: CentreLine, place: RoadPlace) -> ByteA
     for marking in track.road.markings:
         painted |= is_marked(marking, line, place)
     for at in track.start.lines:
-        painted |= np.abs(measure_ahead(line, place, at)) <= CHEQUER
+        near = find_near(line, place, at)
+        painted[near] |= np.abs(measure_ahead(line, place.take(near), at)) <= CHEQUER
     classes[painted & on_road] = CLASS_LINE
     return classes
 
@@ -58,3 +59,9 @@ def measure_ahead(line: CentreLine, place: RoadPlace, at: float) -> np.ndarray:
     if line.closed:
         ahead = np.mod(ahead + 0.5 * line.length, line.length) - 0.5 * line.length
     return np.asarray(ahead)
+
+
+def find_near(line: CentreLine, place: RoadPlace, at: float) -> np.ndarray:
+    """Return the indices of places whose distance along the path is within a metre of `at`, either way round."""
+    away = np.abs(place.along - at % line.length)
+    return np.nonzero((away < 1.0) | (away > line.length - 1.0))[0]

@@ -9,7 +9,7 @@ import numpy as np
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, LongArray
 from donkeysim.world.tracks.ground import RoadPlace
 from donkeysim.world.tracks.path import SAMPLE_SPACING, CentreLine
-from donkeysim.world.tracks.road_class import CHEQUER, find_offset, measure_ahead
+from donkeysim.world.tracks.road_class import CHEQUER, find_near, find_offset, measure_ahead
 from donkeysim.world.tracks.surfaces import make_surface
 from donkeysim.world.tracks.tables.road import Kerb, Marking
 from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
@@ -88,8 +88,9 @@ def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongAr
         cover = _cover_marking(marking, line, place) * worn
         road += (as_colour(marking.colour) - road) * cover[:, None]
     for at in track.start.lines:
-        cover, square = _cover_chequer(line, place, at)
-        road += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - road) * cover[:, None]
+        near = find_near(line, place, at)
+        cover, square = _cover_chequer(line, place.take(near), at)
+        road[near] += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - road[near]) * cover[:, None]
     if edge > 0.0:
         earth = as_colour((128, 112, 84)) + (7.0 * grain + 9.0 * patches)[:, None]
         ragged = beside + 0.018 * patches + 0.010 * grain
@@ -165,8 +166,6 @@ def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> AnyF
 def _cover_chequer(line: CentreLine, place: RoadPlace, at: float) -> tuple[AnyFloat, AnyFloat]:
     """Return where the start line is painted (0 to 1) and which of its squares are white (0 or 1)."""
     ahead = measure_ahead(line, place, at)
-    if np.abs(ahead).min() > 2.0 * CHEQUER:
-        return np.zeros_like(ahead), np.zeros_like(ahead)
     column = np.floor((place.lateral + place.right) / CHEQUER)
     row = np.floor(ahead / CHEQUER)
     inside = np.clip((CHEQUER - np.abs(ahead)) / 0.011 + 0.5, 0.0, 1.0)
