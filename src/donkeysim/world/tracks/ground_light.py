@@ -80,7 +80,7 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
 def _add_footprint(
     shade: AnyFloat, footprint: Footprint, sun: tuple[float, float, float], x: AnyFloat, y: AnyFloat
 ) -> None:
-    """Add the darkening around a base with corners and the shadow it casts, with soft edges."""
+    """Add the darkening around a base with corners and the shadow it casts, with soft edges; the darker one counts."""
     corner = np.array(footprint.outline)
     throw = -np.array(sun[:2]) / sun[2] * footprint.height
     cell = float(x[1] - x[0])
@@ -99,4 +99,4 @@ def _add_footprint(
         outline = shapely.MultiPoint(at).convex_hull.buffer(1.0).exterior.coords
         ImageDraw.Draw(mask).polygon([(float(px), float(py)) for px, py in outline], fill=255)
         soft = mask.filter(ImageFilter.GaussianBlur(3.0)).reduce(4)
-        part[:] = 1.0 - (1.0 - part) * (1.0 - darkness / 255.0 * np.asarray(soft, np.float32))
+        part[:] = np.maximum(part, darkness / 255.0 * np.asarray(soft, np.float32))

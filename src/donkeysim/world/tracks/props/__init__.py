@@ -29,7 +29,7 @@ PROP_KINDS: dict[str, PropKind] = {
     "lamp_post": PropKind(racing.build_lamp_post, 1, 0.022),
     "grandstand": PropKind(racing.build_grandstand, 1, 1.27),
     "tent": PropKind(racing.build_tent, 3, 2.09),
-    "person": PropKind(build_person, 12, 0.16, spread=0.06),
+    "person": PropKind(build_person, 12, 0.15, spread=0.06),
     "rack": PropKind(indoor.build_rack, 4, 1.44),
     "pallet": PropKind(indoor.build_pallet, 4, 0.73),
     "bench": PropKind(indoor.build_bench, 1, 0.98),

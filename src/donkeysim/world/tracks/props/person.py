@@ -62,7 +62,7 @@ def build_person(assets: Assets, variant: int) -> Structure:
     if pose == 1:
         box = make_case((0.10, 0.22, 0.14), (0.38, 0.0, 1.06), assets.ensure_plain((0.16, 0.16, 0.18)))
         parts.append(box)
-    return stand_on_post(merge_meshes(parts), 0.16, 1.7, "person", Shadow((0.0, 0.0), 0.3, 0.7, 0.5), 0.8)
+    return stand_on_post(merge_meshes(parts), 0.15, 1.7, "person", Shadow((0.0, 0.0), 0.3, 0.7, 0.5), 0.8)
 
 
 def _make_torso(material: int) -> Mesh:
