@@ -221,7 +221,7 @@ def test_a_forged_log_is_told_and_does_no_harm(tmp_path, monkeypatch):
         (b"", "no action log"),
         (b"PK\3\4" * 9, "no action log"),
         (begin, "nothing to replay"),
-        (begin[:8] + struct.pack("<I", 2) + head, "has format 2"),
+        (begin[:8] + struct.pack("<I", 3) + head, "has format 3"),
         (begin + struct.pack("<II", 9, 9) + struct.pack("<I", zlib.crc32(struct.pack("<II", 9, 9))), "breaks off"),
     ]:
         path.write_bytes(content)

@@ -23,9 +23,9 @@ import msgspec
 
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.frames import Quaternion, Vector
-from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, WorldSpec
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
 
-MAGIC, FORMAT = b"DonkeyAL", 1
+MAGIC, FORMAT = b"DonkeyAL", 2
 
 BLOCK_SECONDS = 1.0
 """How long events wait for others before they are written [s]."""
@@ -172,6 +172,12 @@ class Closed(msgspec.Struct, array_like=True, tag=18):
     """The log was ended in order."""
 
 
+class SceneChanged(msgspec.Struct, array_like=True, tag=19):
+    """All cars went on in another place, or on another road of the same one."""
+
+    scene: SceneSpec
+
+
 Event: TypeAlias = (
     Stepped
     | Added
@@ -191,6 +197,7 @@ Event: TypeAlias = (
     | Controlled
     | ParamsSet
     | Closed
+    | SceneChanged
 )
 
 

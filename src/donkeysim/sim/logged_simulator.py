@@ -24,7 +24,7 @@ from donkeysim.sim.origin import describe_origin
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, WorldSpec
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import State
 
 _HIT = State._fields.index("hit")
@@ -123,6 +123,13 @@ class LoggedSimulator(Simulator):
         """See `Simulator`."""
         event = log.SpawnSet(int(car), _list_floats(position), _list_floats(orientation))
         self._do(event, super().set_spawn, car, position, orientation)
+
+    def change_scene(self, scene: SceneSpec, prepared: Simulator | None = None) -> None:
+        """See `Simulator`."""
+        self._do(log.SceneChanged(scene), super().change_scene, scene, prepared)
+        self._state_sum = ArraySum(self.state)
+        self._state_sum.sum_up()
+        self._told_params = zlib.crc32(self.physics.car_params.packed.data)
 
     # -- time ---------------------------------------------------------------------------------------------------------
 

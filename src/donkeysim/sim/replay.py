@@ -169,6 +169,11 @@ class Replay:
         packed[...] = np.frombuffer(event.packed, packed.dtype).reshape(packed.shape)
 
     @_apply.register
+    def _(self, event: log.SceneChanged) -> None:
+        self.simulator.change_scene(event.scene)
+        self._state_sum = ArraySum(self.simulator.state)
+
+    @_apply.register
     def _(self, event: log.Closed) -> None:
         pass
 

@@ -17,9 +17,10 @@ from donkeysim.render.lidar import LidarScanner
 from donkeysim.sim.camera_groups import CameraGroups, group_cameras
 from donkeysim.sim.compile_crew import CompileCrew, is_compiled, mark_compiled
 from donkeysim.sim.observe import observe_lidar, observe_telemetry
+from donkeysim.sim.relocation import give_slot, place_spec, relocate
 from donkeysim.sim.snapshot import Snapshot, copy_moment, write_moment
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, WorldSpec, load_car
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec, load_car
 from donkeysim.world.state import HIT_NONE, make_control, make_state
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 from donkeysim.world.tracks import load_scene
@@ -133,12 +134,8 @@ class Simulator:
             raise CapacityError(
                 f"all {self.spec.cars_per_world} places for cars are taken; wait until a car leaves or allow more cars."
             )
-        start = self.scenes[self.world_scene[world]].start
-        spawn = self._find_grid_slot(rows, world)
+        give_slot(self.state, free, self.get_scene(free), [row for row in rows if self.state.present[row]])
         self.state.present[free] = 1
-        self.state.spawn_position[free] = start.position[spawn]
-        yaw = start.yaw[spawn]
-        self.state.spawn_orientation[free] = (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
         self.state.reset_count[free] = 0
         self._frame_count[free] = 0
         self._camera_spec[free, False] = self.car_spec.camera
@@ -230,6 +227,29 @@ class Simulator:
         """Take a car off the road, out of sight; it keeps its looks and sensors, and a restore brings it back."""
         self._require_car(car)
         self.state.present[car] = 0
+
+    # -- the place ----------------------------------------------------------------------------------------------------
+
+    def prepare_scene(self, scene: SceneSpec) -> Simulator:
+        """Return a simulator without cars for `change_scene`: takes a second, and may be called on another thread."""
+        return Simulator(place_spec(self.spec, scene), worker_count=self.workers.worker_count)
+
+    def change_scene(self, scene: SceneSpec, prepared: Simulator | None = None) -> None:
+        """Go on in another place, or on another road: all cars on its grid as after a reset; the clock runs on.
+
+        They keep looks and sensors. Places set by `set_spawn` are forgotten; snapshots are of the old place.
+
+        Args:
+            scene: Which place.
+            prepared: What `prepare_scene` made of it; None: it is made now.
+
+        Raises:
+            SceneError: There is no such scene, or its road is not a generated one.
+            SpecError: Our worlds are on several places.
+            CapacityError: Its grid is too small.
+        """
+        relocate(self, prepared or self.prepare_scene(scene))
+        self._cameras.clear()
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -365,17 +385,6 @@ class Simulator:
         state.lap[car] = 0
         state.crossing_step[car] = -1
         state.crossing_nodes[car] = 0
-
-    def _find_grid_slot(self, rows: range, world: int) -> int:
-        scene = self.scenes[self.world_scene[world]]
-        taken = self.state.spawn_position[[row for row in rows if self.state.present[row]]]
-        for slot, position in enumerate(scene.start.position):
-            if not len(taken) or np.linalg.norm(taken - position, axis=1).min() > 0.125:
-                return slot
-        raise CapacityError(
-            f"the start grid of {scene.name} has {len(scene.start.position)} places and all are taken; "
-            "wait until a car leaves."
-        )
 
     def _world_key(self, car: int) -> int:
         return int(self.world_key[car // self.spec.cars_per_world])
