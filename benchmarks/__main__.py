@@ -37,7 +37,7 @@ def main() -> None:
         module = importlib.import_module(f"benchmarks.{case}")
         print(f"\n{case}: {(module.__doc__ or '').splitlines()[0]}")
         figures = module.run()
-        print_figures(figures)
+        getattr(module, "print_figures", print_figures)(figures)
         write_lines(figures, arguments.out)
 
 

@@ -8,20 +8,23 @@ import numpy as np
 
 from donkeysim.core.types import FloatArray
 from donkeysim.sim.simulator import Simulator
-from donkeysim.world.specs import CameraSpec, WorldSpec
+from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 
 
 class LapDrive:
-    """`car_count` cars, each in a world of its own, spread evenly over the lap of generated_track.
+    """`car_count` cars, each in a world of its own, spread evenly over the lap of a scene.
 
     Args:
         car_count: Worlds of one car.
         camera: Each car's camera.
         speed: What the controller holds [m/s].
+        scene: Name of the scene.
     """
 
-    def __init__(self, car_count: int, camera: CameraSpec | None, speed: float = 1.5) -> None:
-        self.simulator = Simulator(WorldSpec(world_count=car_count, cars_per_world=1))
+    def __init__(
+        self, car_count: int, camera: CameraSpec | None, speed: float = 1.5, scene: str = "generated_track"
+    ) -> None:
+        self.simulator = Simulator(WorldSpec(SceneSpec(scene), world_count=car_count, cars_per_world=1))
         self.speed = speed
         path = self.simulator.scene.path.position
         ahead = np.roll(path, -1, axis=0) - path
@@ -31,7 +34,7 @@ class LapDrive:
             if camera is not None:
                 self.simulator.configure_camera(car, camera)
             node = world * len(path) // car_count
-            height = self.simulator.state.position[car, 2]
+            height = path[node, 2]
             yaw = float(self._heading[node])
             pose = (
                 (float(path[node, 0]), float(path[node, 1]), float(height)),

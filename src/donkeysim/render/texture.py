@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,10 @@ SKY_FACE_LIMIT = 512
 SKY_MARGIN = 1.0 / 32.0
 """Share of a sky face's side that lies beyond its quarter turn, at each edge."""
 
+COARSEST_HOLED = 4
+"""Shorter side of the last mip level of a picture with holes [texel]: one texel could only be there or not."""
+
+_BAND_ROWS = 256
 _MEAN_STEPS = 8
 
 _SKY_FACES: dict[int, list[ByteArray]] = {}
@@ -43,22 +48,22 @@ class TexelPool:
     def add(self, pictures: list[ByteArray]) -> int:
         """Add textures, shape [height, width, 4] each, sRGB and alpha; return the index of the first."""
         first = len(self.size_log)
-        chunks, bases, sizes = [self.texel], [self.level_base], [self.size_log]
+        bases, sizes = [self.level_base], [self.size_log]
         cursor = len(self.texel)
+        texel = np.empty(cursor + sum(count_texels(picture) for picture in pictures), np.uint32)
+        texel[:cursor] = self.texel
         for picture in pictures:
-            levels = make_mip_levels(picture)
             base = np.zeros((1, LEVEL_LIMIT), np.int32)
-            for index in range(LEVEL_LIMIT):
-                if index < len(levels):
-                    base[0, index] = cursor
-                    cursor += levels[index].size
-                    chunks.append(levels[index].ravel())
-                else:
-                    base[0, index] = base[0, len(levels) - 1]
+            count = 0
+            for level in make_mip_levels(picture):
+                texel[cursor : cursor + level.size] = level.ravel()
+                base[0, count:] = cursor
+                cursor += level.size
+                count += 1
             bases.append(base)
             height, width = picture.shape[:2]
-            sizes.append(np.array([[int(math.log2(width)), int(math.log2(height)), len(levels) - 1]], np.int32))
-        self.texel = np.concatenate(chunks)
+            sizes.append(np.array([[int(math.log2(width)), int(math.log2(height)), count - 1]], np.int32))
+        self.texel = texel
         self.level_base = np.concatenate(bases)
         self.size_log = np.concatenate(sizes)
         return first
@@ -68,13 +73,13 @@ class TexelPool:
         return (1 << self.size_log[texture, :2]).astype(np.float32)
 
     def average_triangles(self, uv: FloatArray, texture: IntArray) -> Float32Array:
-        """Return mean colours of parts of textures, RGB 0 to 255, shape [triangle_count, 3].
+        """Return mean colours of parts of textures, holes aside, RGB 0 to 255, shape [triangle_count, 3].
 
         Args:
             uv: Texture coordinates of triangles' corners, shape [triangle_count, 3, 2].
             texture: Of each triangle.
         """
-        total = np.zeros((len(uv), 3))
+        total, weight = np.zeros((len(uv), 3)), np.zeros((len(uv), 1))
         steps = [(i + 1 / 3, j + 1 / 3) for i in range(_MEAN_STEPS) for j in range(_MEAN_STEPS - i)]
         for i, j in steps:
             a, b = i / _MEAN_STEPS, j / _MEAN_STEPS
@@ -82,18 +87,26 @@ class TexelPool:
             size = 1 << self.size_log[texture, :2].astype(np.int64)
             at = np.floor(place * size).astype(np.int64) & (size - 1)
             word = self.texel[self.level_base[texture, 0] + at[:, 1] * size[:, 0] + at[:, 0]]
-            total += np.stack([word & 255, (word >> 8) & 255, (word >> 16) & 255], axis=1)
-        return (total / len(steps)).astype(np.float32)
+            there = (word >> 31)[:, None]
+            total += there * np.stack([word & 255, (word >> 8) & 255, (word >> 16) & 255], axis=1)
+            weight += there
+        return (total / np.maximum(weight, 1)).astype(np.float32)
 
 
-def make_mip_levels(picture: ByteArray) -> list[WordArray]:
-    """Return a texture's mip levels, each half as wide and high as the one before, down to one texel.
+def count_texels(picture: ByteArray) -> int:
+    """Return how many texels all mip levels of a picture have."""
+    check_picture(picture)
+    height, width = picture.shape[:2]
+    total = int(height * width)
+    is_holed = picture[..., 3].min() < 255
+    while min(height, width) > COARSEST_HOLED if is_holed else max(height, width) > 1:
+        height, width = max(height // 2, 1), max(width // 2, 1)
+        total += height * width
+    return total
 
-    Colours are averaged weighted by alpha, so that holes do not bleed into what surrounds them.
 
-    Raises:
-        ShapeError: Not [height, width, 4] with sides that are powers of two within the limit.
-    """
+def check_picture(picture: ByteArray) -> None:
+    """Raise ShapeError unless it is [height, width, 4] with sides that are powers of two within the limit."""
     sides = picture.shape[:2]
     allowed = [1 << exponent for exponent in range(LEVEL_LIMIT)]
     if picture.ndim != 3 or picture.shape[2] != 4 or any(side not in allowed for side in sides):
@@ -101,13 +114,64 @@ def make_mip_levels(picture: ByteArray) -> list[WordArray]:
             f"a texture has the shape {picture.shape}; it takes [height, width, 4] with sides that are powers of two "
             f"up to {allowed[-1]}."
         )
-    levels = [_pack(picture)]
-    current = picture.astype(np.float32)
-    halve = _average if picture[..., 3].min() == 255 else _halve
+
+
+def make_mip_levels(picture: ByteArray) -> Iterator[WordArray]:
+    """Give a texture's mip levels one by one, each half as wide and high as the one before, down to one texel.
+
+    Colours are averaged weighted by alpha, so that holes do not bleed into what surrounds them.
+    """
+    if picture[..., 3].min() < 255:
+        yield from _make_holed_levels(picture)
+        return
+    yield _pack(picture)
+    if picture.shape[0] == picture.shape[1] == 1:
+        return
+    # Some rows at a time: all of a large picture as numbers would take much memory.
+    bands = range(0, len(picture), _BAND_ROWS)
+    current = np.concatenate([_average(picture[top : top + _BAND_ROWS].astype(np.float32)) for top in bands])
+    yield _pack(np.rint(current).astype(np.uint8))
     while current.shape[0] > 1 or current.shape[1] > 1:
-        current = halve(current)
-        levels.append(_pack(np.rint(current).astype(np.uint8)))
-    return levels
+        current = _average(current)
+        yield _pack(np.rint(current).astype(np.uint8))
+
+
+def _make_holed_levels(picture: ByteArray) -> Iterator[WordArray]:
+    """Give the mip levels of a picture with holes: on each about as much is left as on the first.
+
+    Averages alone would close fine meshes and make sparse leaves vanish: a texel counts as there when its alpha is one
+    half. Holes take the colour of what is around them, which the four texels of a pixel at an edge then show.
+    """
+    levels = [picture.astype(np.float32)]
+    while min(levels[-1].shape[:2]) > COARSEST_HOLED:
+        levels.append(_halve(levels[-1]))
+    colour = levels[-1][..., :3]
+    for index in range(len(levels) - 1, -1, -1):
+        level = levels[index]
+        colour = np.where(level[..., 3:] > 0.0, level[..., :3], _grow(colour, level.shape))
+        levels[index] = np.concatenate((colour, level[..., 3:]), axis=2)
+    share = float((picture[..., 3] >= 128).mean())
+    for level in levels:
+        level[..., 3] = picture[..., 3] if level is levels[0] else _keep_share(level[..., 3], share)
+        yield _pack(np.rint(level).astype(np.uint8))
+
+
+def _grow(colour: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a picture with every texel repeated until it has this shape's sides."""
+    return np.repeat(np.repeat(colour, shape[0] // len(colour), axis=0), shape[1] // colour.shape[1], axis=1)
+
+
+def _keep_share(alpha: np.ndarray, share: float) -> np.ndarray:
+    """Return alpha of 255 for this share of texels, those with the most, and 0 for the others.
+
+    Among equals a fixed pattern that is spread evenly decides.
+    """
+    row, column = np.indices(alpha.shape)
+    spread = (0.7548776662 * row + 0.5698402910 * column) % 1.0
+    order = np.lexsort((spread.ravel(), -alpha.ravel()))
+    kept = np.zeros(alpha.size)
+    kept[order[: max(1, round(share * alpha.size))]] = 255.0
+    return kept.reshape(alpha.shape)
 
 
 def _average(picture: np.ndarray) -> np.ndarray:
@@ -140,7 +204,7 @@ def _halve(picture: np.ndarray) -> np.ndarray:
 
 
 def _pack(picture: ByteArray) -> WordArray:
-    return np.ascontiguousarray(picture).view("<u4")[..., 0].astype(np.uint32)
+    return np.ascontiguousarray(picture).view("<u4")[..., 0].astype(np.uint32, copy=False)
 
 
 def take_sky_faces(panorama: ByteArray) -> list[ByteArray]:

@@ -59,8 +59,8 @@ def fill_rows(first, end, za, zb, zc, stride, number, begins, stops, depth, iden
                 mark[k] = number
 
 
-@inline_kernel
-def fill_rows_cutout(first, end, stride, number, record, whole, begins, stops, depth, ident, texel):
+@span_kernel
+def fill_rows_cutout(first, end, stride, number, record, whole, begins, stops, depth, ident, texel, iota):
     """As `fill_rows`, leaving out pixels whose texel is a hole.
 
     Args:
@@ -69,20 +69,29 @@ def fill_rows_cutout(first, end, stride, number, record, whole, begins, stops, d
     """
     mask_u = np.uint32(whole[10])
     mask_v = np.uint32(whole[11])
+    za, ua, va = record[0], record[3] * record[13], record[6] * record[14]
     for row in range(first, end):
-        base = row * stride
+        begin = np.int64(begins[row - first])
+        count = np.int64(stops[row - first]) - begin
+        x0 = np.float32(np.int32(begin))
         y = np.float32(np.int32(row))
-        for column in range(begins[row - first], stops[row - first]):
-            x = np.float32(np.int32(column))
-            here = record[2] + y * record[1] + x * record[0]
-            if here > depth[base + column]:
-                w = np.float32(1.0) / here
-                u = np.uint32(np.int32((record[3] * x + record[4] * y + record[5]) * w * record[13]))
-                v = np.uint32(np.int32((record[6] * x + record[7] * y + record[8]) * w * record[14]))
-                at = np.uint32(np.uint32(u >> np.uint32(8)) & mask_u) | np.uint32(v & mask_v)
-                if texel[at] >= np.uint32(0x80000000):
-                    depth[base + column] = here
-                    ident[base + column] = number
+        z = record[2] + y * record[1] + x0 * za
+        u0 = (record[3] * x0 + record[4] * y + record[5]) * record[13]
+        v0 = (record[6] * x0 + record[7] * y + record[8]) * record[14]
+        near = depth[row * stride + begin :]
+        mark = ident[row * stride + begin :]
+        limit = np.float32(np.int32(count))
+        for k in range((max(count, 1) + LANES - 1) & -LANES):
+            x = iota[k]
+            here = z + x * za
+            w = np.float32(1.0) / here
+            u = np.uint32(np.int32((u0 + ua * x) * w))
+            v = np.uint32(np.int32((v0 + va * x) * w))
+            at = np.uint32(np.uint32(np.uint32(u >> np.uint32(8)) & mask_u) | np.uint32(v & mask_v))
+            solid = texel[np.uint32(at & np.uint32(0x3FFFFFFF))] >= np.uint32(0x80000000)
+            if (x < limit) & (here > near[k]) & solid:
+                near[k] = here
+                mark[k] = number
 
 
 @inner_pixel_kernel
@@ -268,7 +277,7 @@ def draw_mesh(
                 whole[3] = material_texture[triangle_material[triangle]]
                 choose_level(record, whole, True, np.float32(whole[4]), np.float32(whole[5]), level_base, size_log)
                 fill_rows_cutout(
-                    first, end, stride, number, record, whole, begins, stops, depth, ident, texel[whole[8] :]
+                    first, end, stride, number, record, whole, begins, stops, depth, ident, texel[whole[8] :], iota
                 )
             else:
                 fill_rows(
