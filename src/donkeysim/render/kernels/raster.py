@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.layout import LANES, STATE_NEW
 from donkeysim.render.kernels.outline import (
     face_triangles,
