@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, LongArray
+from donkeysim.world.tracks.atlas_frame import FINEST_TEXEL
 from donkeysim.world.tracks.ground import RoadPlace
 from donkeysim.world.tracks.path import SAMPLE_SPACING, CentreLine
 from donkeysim.world.tracks.road_class import CHEQUER, find_near, find_offset, measure_ahead
-from donkeysim.world.tracks.surfaces import make_surface
+from donkeysim.world.tracks.surfaces import TILE_SIZE, make_surface
 from donkeysim.world.tracks.tables.road import Kerb, Marking
 from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
 from donkeysim.world.tracks.track_file import TrackFile
@@ -30,6 +31,7 @@ class RoadPaint:
         grain: Fine noise, shape [512, 512].
         broad: Coarse noise, shape [512, 512].
         reach: How far from the path anything is painted [m].
+        soft: Over what distance paint begins and ends [m]: one and a half texels, so that edges are smooth.
         turning: Whether each sample of the path lies in a turn with a kerb, for each kerb, shape [sample_count].
     """
 
@@ -39,21 +41,23 @@ class RoadPaint:
     grain: Float32Array
     broad: Float32Array
     reach: float
+    soft: float
     turning: tuple[BoolArray, ...]
 
 
 def make_road_paint(track: TrackFile, line: CentreLine, size: int) -> RoadPaint:
     """Prepare the painting of a road; `size` is that of surface tiles [texel]."""
-    road = track.road
+    road, texel = track.road, TILE_SIZE / size
     surface = None if road.texture in ("asphalt", "none") else make_surface(road.texture, size)[..., :3]
     widest_kerb = max((kerb.width for kerb in road.kerbs), default=0.0)
     return RoadPaint(
         track,
         line,
         surface,
-        make_noise(512, 512, 0.3, 71, finest=1.5),
+        make_noise(512, 512, 0.3, 71, finest=1.5) * np.float32(FINEST_TEXEL / texel),
         make_noise(512, 512, 1.3, 72, finest=6.0, coarsest=300.0),
-        line.widest + max(2.0 * road.edge, widest_kerb) + 0.03,
+        line.widest + max(2.0 * road.edge, widest_kerb) + 2.0 * texel,
+        1.5 * texel,
         tuple(find_turns(line, kerb) for kerb in road.kerbs),
     )
 
@@ -85,11 +89,11 @@ def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongAr
     road = _lay_surface(paint, place, ground, row, column, grain, patches)
     worn = np.clip(0.93 + 0.10 * patches + 0.05 * grain, 0.0, 1.0)
     for marking in track.road.markings:
-        cover = _cover_marking(marking, line, place) * worn
+        cover = _cover_marking(marking, line, place, paint.soft) * worn
         road += (as_colour(marking.colour) - road) * cover[:, None]
     for at in track.start.lines:
         near = find_near(line, place, at)
-        cover, square = _cover_chequer(line, place.take(near), at)
+        cover, square = _cover_chequer(line, place.take(near), at, paint.soft)
         road[near] += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - road[near]) * cover[:, None]
     if edge > 0.0:
         earth = as_colour((128, 112, 84)) + (7.0 * grain + 9.0 * patches)[:, None]
@@ -97,8 +101,8 @@ def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongAr
         dirt = np.clip(1.25 - ragged / edge, 0.0, 1.0)[:, None] * 0.85
         ground = ground + (earth - ground) * dirt * dirt * (3.0 - 2.0 * dirt)
     for kerb, turning in zip(track.road.kerbs, paint.turning, strict=True):
-        ground = _paint_kerb(kerb, turning, line, place, worn, ground)
-    on_road = np.clip(0.5 - (beside + (0.004 * grain if edge > 0.0 else 0.0)) / 0.018, 0.0, 1.0)[:, None]
+        ground = _paint_kerb(kerb, turning, paint, place, worn, ground)
+    on_road = np.clip(0.5 - (beside + (0.004 * grain if edge > 0.0 else 0.0)) / (1.6 * paint.soft), 0.0, 1.0)[:, None]
     return np.asarray(ground + (road - ground) * on_road, np.float32)
 
 
@@ -124,11 +128,11 @@ def _lay_surface(
 
 
 def _paint_kerb(
-    kerb: Kerb, turning: BoolArray, line: CentreLine, place: RoadPlace, worn: AnyFloat, ground: AnyFloat
+    kerb: Kerb, turning: BoolArray, paint: RoadPaint, place: RoadPlace, worn: AnyFloat, ground: AnyFloat
 ) -> AnyFloat:
     """Return the ground with the stripes of a kerb."""
-    beside = place.beside
-    inside = np.clip((0.5 * kerb.width - np.abs(beside - 0.5 * kerb.width)) / 0.011 + 0.5, 0.0, 1.0)
+    line, beside, soft = paint.line, place.beside, paint.soft
+    inside = np.clip((0.5 * kerb.width - np.abs(beside - 0.5 * kerb.width)) / soft + 0.5, 0.0, 1.0)
     if kerb.side != "both":
         inside = inside * ((place.lateral > 0.0) == (kerb.side == "left"))
     period = 2.0 * kerb.stripe
@@ -149,8 +153,7 @@ def _wheel_tracks(track: TrackFile, lateral: AnyFloat) -> AnyFloat:
     return np.asarray(np.minimum(dark, 1.0))
 
 
-def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> AnyFloat:
-    soft = 0.011
+def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace, soft: float) -> AnyFloat:
     cover = np.clip((0.5 * marking.width - np.abs(place.lateral - find_offset(marking, place))) / soft + 0.5, 0.0, 1.0)
     if marking.dash > 0.0:
         period = marking.dash + marking.gap
@@ -163,10 +166,10 @@ def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace) -> AnyF
     return np.asarray(cover)
 
 
-def _cover_chequer(line: CentreLine, place: RoadPlace, at: float) -> tuple[AnyFloat, AnyFloat]:
+def _cover_chequer(line: CentreLine, place: RoadPlace, at: float, soft: float) -> tuple[AnyFloat, AnyFloat]:
     """Return where the start line is painted (0 to 1) and which of its squares are white (0 or 1)."""
     ahead = measure_ahead(line, place, at)
     column = np.floor((place.lateral + place.right) / CHEQUER)
     row = np.floor(ahead / CHEQUER)
-    inside = np.clip((CHEQUER - np.abs(ahead)) / 0.011 + 0.5, 0.0, 1.0)
+    inside = np.clip((CHEQUER - np.abs(ahead)) / soft + 0.5, 0.0, 1.0)
     return inside, np.mod(row + column, 2.0)
