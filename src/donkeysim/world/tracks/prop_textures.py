@@ -271,3 +271,18 @@ def make_stripes() -> ByteArray:
     colour = np.tile(as_colour((234, 232, 228)), (64, 16, 1))
     colour[:16] = colour[32:48] = as_colour((208, 40, 36))
     return to_texture(add_grain(colour, 1071, 0.01, 0.03))
+
+
+@lru_cache(maxsize=8)
+def make_bridge_board(text: str, colour: tuple[int, int, int]) -> ByteArray:
+    """Return a bridge's long board with a text."""
+    canvas, pen, k = draw_on(512, 64, colour)
+    dark = sum(colour) > 380
+    ink = (26, 28, 32) if dark else (246, 246, 242)
+    pen.rectangle((0, 0, 512 * k, 3 * k), fill=ink)
+    pen.rectangle((0, 61 * k, 512 * k, 64 * k), fill=ink)
+    size = 44.0
+    while size > 12.0 and pen.textlength(text, font=ImageFont.load_default(size * k)) > 490 * k:
+        size *= 0.9
+    pen.text((256 * k, 32 * k), text, fill=ink, font=ImageFont.load_default(size * k), anchor="mm")
+    return to_texture(shrink(canvas))

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from donkeysim.world.scene import Ground, Start
+from donkeysim.world.tracks.arches import build_arches
 from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.blocks import build_blocks
 from donkeysim.world.tracks.clearance import check_clear
 from donkeysim.world.tracks.gantry import build_gantry
 from donkeysim.world.tracks.ground import sample_height
@@ -17,6 +19,7 @@ from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.room import build_room
 from donkeysim.world.tracks.structure import Structure, place_structure
 from donkeysim.world.tracks.track_file import TrackFile
+from donkeysim.world.tracks.tunnels import build_tunnels
 from donkeysim.world.tracks.walls import build_walls
 
 
@@ -38,6 +41,9 @@ def build_structures(
         *build_gantries(track, start, ground, assets),
         *build_room(track, line, assets),
         *build_walls(track, line, ground, assets),
+        *build_blocks(track, line, ground, assets),
+        *build_tunnels(track, line, ground, assets),
+        *build_arches(track, line, ground, assets),
         *build_standing(still, ground, assets),
     ]
     check_clear(structures, line, ground, source)

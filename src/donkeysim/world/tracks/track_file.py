@@ -11,6 +11,7 @@ from pathlib import Path
 
 from donkeysim.core.config import locate_key, read_dataclass, read_toml
 from donkeysim.core.errors import SceneError, SpecError
+from donkeysim.world.tracks.tables.blocks import BlockTable
 from donkeysim.world.tracks.tables.ground import GroundTable
 from donkeysim.world.tracks.tables.light import LightTable
 from donkeysim.world.tracks.tables.path import PathTable
@@ -18,6 +19,7 @@ from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.tables.room import RoomTable
 from donkeysim.world.tracks.tables.start import StartTable
+from donkeysim.world.tracks.tables.tunnels import ArchTable, TunnelTable
 from donkeysim.world.tracks.tables.walls import WallTable
 
 FORMAT = 1
@@ -46,6 +48,9 @@ class TrackFile:
     ground: GroundTable = field(default_factory=GroundTable)
     props: tuple[PropTable, ...] = ()
     walls: tuple[WallTable, ...] = ()
+    blocks: tuple[BlockTable, ...] = ()
+    tunnels: tuple[TunnelTable, ...] = ()
+    arches: tuple[ArchTable, ...] = ()
     room: RoomTable | None = None
     start: StartTable = field(default_factory=StartTable)
     light: LightTable = field(default_factory=LightTable)
