@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +47,6 @@ def read_options(arguments: Sequence[str]) -> Options:
     given, unknown = parser.parse_known_args(_join_negative_numbers(own))
     if unknown:
         parser.error(_describe_unknown(unknown[0], parser))
-    folders = [*given.tracks, *filter(None, os.environ.get("DONKEYSIM_TRACKS", "").split(os.pathsep))]
     return Options(
         host=given.host,
         port=given.port,
@@ -64,7 +62,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         page_port=given.page_port,
         numbers_as_strings=given.numbers_as_strings,
         has_training_fields=not given.no_training_telemetry,
-        track_folders=tuple(folders),
+        track_folders=tuple(given.tracks),
         car_folder=given.drive,
         action_log=given.action_log,
         ignored=tuple(ignored),
@@ -94,7 +92,7 @@ def _make_parser() -> _Parser:
     add("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)")
     add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
     add("--scene", help="start in this scene, or track file, rather than in the menu")
-    add("--tracks", metavar="DIR", action="append", default=[], help="further folder with track files")
+    add("--tracks", metavar="DIR", action="append", default=[], help="look for tracks in this folder too (may be given again)")
     add("--action-log", metavar="FILE", help="record all that happens, for donkey replay; a file for each scene")
     add("--seed", type=_seed, default=0, help="of every random number (default 0)")
     add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.core.errors import SceneError, SpecError, describe_unknown
+from donkeysim.core.errors import SceneError, SpecError, describe_unknown, nearest_name
+from donkeysim.world.tracks.tables.path import PATH_SUFFIXES
 
 if TYPE_CHECKING:
     from donkeysim.world.scene import Scene
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 FIRST_SCENES = ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
 """Scenes that menus show first, where they exist."""
 
+TRACK_SUFFIXES = (".toml", *PATH_SUFFIXES)
+"""Files that are a track: our own format, and those that a path is read from, with usual values for all else."""
+
+VARIABLE = "DONKEYSIM_TRACKS"
+"""Environment variable: further folders with track files, with the system's separator of paths between them."""
+
 _TRACKS = Path(__file__).parent
 
 
@@ -22,7 +30,7 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
     """Return the names that a menu shows: `FIRST_SCENES` first, then by alphabet; broken track files are left out.
 
     Args:
-        folders: Further folders with track files.
+        folders: Further folders with track files, before those of `DONKEYSIM_TRACKS`.
         when_broken: Called for each file that is left out; its error names it.
 
     Raises:
@@ -45,10 +53,10 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
 
 
 def load_scene(spec: SceneSpec) -> Scene:
-    """Build a scene by its name or from a track file.
+    """Build a scene by its name or from a file.
 
     Args:
-        spec: A scene's name, or the path of a `.toml` file, folders to look in, and which of its roads.
+        spec: A scene's name, or the path of a file in `TRACK_SUFFIXES`, folders to look in, and which of its roads.
 
     Raises:
         SceneError: There is no such scene, its file is broken, or its road is not a generated one.
@@ -61,9 +69,14 @@ def load_scene(spec: SceneSpec) -> Scene:
     return build_scene(vary_track(read_track(path), spec), path)
 
 
+def is_track_file(name: str) -> bool:
+    """Return whether a scene's name is the path of a file."""
+    return name.lower().endswith(TRACK_SUFFIXES)
+
+
 def shorten_scene_name(name: str) -> str:
     """Return what others are told of a scene: of a track file only its stem, not the folders of this machine."""
-    return Path(name).stem if name.endswith(".toml") else name
+    return Path(name).stem if is_track_file(name) else name
 
 
 def find_track(spec: SceneSpec) -> Path:
@@ -72,13 +85,14 @@ def find_track(spec: SceneSpec) -> Path:
     Raises:
         SceneError: There is none.
     """
-    if spec.name.endswith(".toml"):
+    if is_track_file(spec.name):
         path = Path(spec.name).expanduser()
-        if not path.is_file():
-            raise SceneError(
-                f"there is no track file {spec.name!r}; give the path of an existing .toml file or a scene's name."
-            )
-        return path
+        if path.is_file():
+            return path
+        beside = [item.name for item in path.parent.glob("*") if is_track_file(item.name)] if path.name else []
+        near = nearest_name(path.name, beside)
+        hint = f"did you mean {str(path.with_name(near))!r}?" if near else "give the path of an existing one, or a name."
+        raise SceneError(f"there is no track file {spec.name!r}; {hint}")
     tracks = find_tracks(spec.folders)
     if spec.name not in tracks:
         raise SceneError(describe_unknown("scene", spec.name, tracks))
@@ -86,15 +100,57 @@ def find_track(spec: SceneSpec) -> Path:
 
 
 def find_tracks(folders: Sequence[str] = ()) -> dict[str, Path]:
-    """Return all track files by name (the file's stem); own folders win over the package's.
+    """Return all track files by name (the file's stem): the package's, those of `DONKEYSIM_TRACKS`, those of `folders`.
+
+    Of two of one name the one in the folder named first wins; folders given win over the variable's, and all over the
+    package's.
 
     Raises:
         SceneError: A folder does not exist.
     """
-    tracks = {path.stem: path for path in sorted(_TRACKS.glob("*.toml"))}
-    for name in folders:
+    return {path.stem: path for path in sorted(_TRACKS.glob("*.toml"))} | find_own_tracks(folders)
+
+
+def find_own_tracks(folders: Sequence[str] = ()) -> dict[str, Path]:
+    """Return the track files of folders, and of those that the variable `DONKEYSIM_TRACKS` names.
+
+    Raises:
+        SceneError: A folder does not exist.
+    """
+    tracks: dict[str, Path] = {}
+    shared = [(name, f" of {VARIABLE}") for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+    for name, where in reversed([*((name, "") for name in folders), *shared]):
         folder = Path(name).expanduser()
         if not folder.is_dir():
-            raise SceneError(f"there is no folder {name!r} to look for tracks in; give an existing one.")
+            raise SceneError(f"there is no folder {name!r}{where} to look for tracks in; give an existing one.")
         tracks.update({path.stem: path for path in sorted(folder.glob("*.toml"))})
     return tracks
+
+
+def share_folders(folders: Sequence[str]) -> None:
+    """Let this process, and those it starts, find the tracks of these folders before any others.
+
+    Raises:
+        SceneError: A folder does not exist.
+    """
+    find_own_tracks(folders)
+    known = [os.path.abspath(Path(name).expanduser()) for name in folders]
+    os.environ[VARIABLE] = os.pathsep.join([*known, *filter(None, [os.environ.get(VARIABLE)])])
+
+
+def expand_tracks(names: Sequence[str]) -> list[str]:
+    """Return names of tracks, with those of a folder in the place of the folder.
+
+    Raises:
+        SceneError: A folder has no tracks.
+    """
+    found: list[str] = []
+    for name in names:
+        if name in find_tracks() or not Path(name).expanduser().is_dir():
+            found.append(name)
+            continue
+        own = [str(path) for path in sorted(Path(name).expanduser().glob("*.toml"))]
+        if not own:
+            raise SceneError(f"the folder {name!r} has no track, that is, no .toml file; `donkey tracks new` writes one.")
+        found += own
+    return found

@@ -20,6 +20,9 @@ from donkeysim.core.errors import SceneError, describe_unknown
 from donkeysim.world.tracks.raw_path import RawPath
 from donkeysim.world.tracks.svg_curve import Stroke, read_strokes
 
+MEETING = 0.01
+"""Share of a drawing's size within which the ends of a line meet."""
+
 DEEPEST = 200
 """Levels of groups in groups."""
 
@@ -78,7 +81,9 @@ def read_drawing(content: str, source: str, element: str) -> RawPath:
     (stroke,) = strokes
     a, b, c, d, e, f = chosen.matrix
     x, y = np.array(stroke.point).T
-    return RawPath(np.column_stack((a * x + c * y + e, -(b * x + d * y + f))), None, True, stroke.is_closed)
+    position = np.column_stack((a * x + c * y + e, -(b * x + d * y + f)))
+    gap = float(np.hypot(*(position[-1] - position[0])))
+    return RawPath(position, None, True, stroke.is_closed or gap < MEETING * float(np.ptp(position, axis=0).max()))
 
 
 def _choose(drawn: list[_Drawn], others: dict[str, str], element: str, source: str) -> _Drawn:

@@ -16,7 +16,7 @@ from donkeysim.world.tracks.tables.ground import GroundTable
 from donkeysim.world.tracks.tables.light import LightTable
 from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.props import PropTable
-from donkeysim.world.tracks.tables.road import RoadTable
+from donkeysim.world.tracks.tables.road import Marking, RoadTable
 from donkeysim.world.tracks.tables.room import RoomTable
 from donkeysim.world.tracks.tables.start import StartTable
 from donkeysim.world.tracks.tables.tunnels import ArchTable, TunnelTable
@@ -58,11 +58,13 @@ class TrackFile:
 
 
 def read_track(path: Path) -> TrackFile:
-    """Return the track of a file.
+    """Return the track of a file; of one that is only a path, the track that `make_bare_track` makes of it.
 
     Raises:
         SceneError: The file cannot be read, is not TOML, or breaks the format.
     """
+    if path.suffix.lower() != ".toml":
+        return make_bare_track(path)
     try:
         table = read_toml(path)
         version = table.get("format")
@@ -81,6 +83,31 @@ def read_track(path: Path) -> TrackFile:
             "call file and track the same."
         )
     return track
+
+
+def make_bare_track(path: Path) -> TrackFile:
+    """Return the track of a file that holds a path and nothing else: usual values for everything beside it.
+
+    A circuit becomes a tenth of its size; a drawing, whose units mean nothing, 30 m long with corners that can be
+    driven; a model stays as it is. A road without widths of its own is 1 m wide.
+
+    Raises:
+        SceneError: The path cannot be read.
+    """
+    from donkeysim.world.tracks.path_file import read_raw_path
+
+    kind, raw = path.suffix.lower(), read_raw_path(path, "")
+    table = PathTable(
+        file=path.name,
+        closed=raw.is_closed is not False,
+        scale=0.1 if kind == ".csv" else 1.0,
+        length=30.0 if kind == ".svg" else 0.0,
+        smooth=0.8 if kind == ".svg" else 0.0,
+    )
+    edges = tuple(Marking(0.03, 0.03, (232, 232, 226), edge=side) for side in ("left", "right"))
+    width = 0.5 if raw.width is None else 0.0
+    road = RoadTable(width, width, markings=edges)
+    return TrackFile(FORMAT, path.stem, table, road, start=StartTable(lines=(0.3,)))
 
 
 def _refuse_endless(value: object, path: Path, key: str) -> None:
