@@ -18,7 +18,9 @@ from donkeysim.world.tracks.catalogue import (
     shorten_scene_name,
 )
 
-TRACK = 'format = 1\nname = "{}"\n[path]\npoints = [[0, 0], [4, 0], [2, 3]]\n[road]\nwidth_left = 0.3\nwidth_right = 0.3\n'
+TRACK = (
+    'format = 1\nname = "{}"\n[path]\npoints = [[0, 0], [4, 0], [2, 3]]\n[road]\nwidth_left = 0.3\nwidth_right = 0.3'
+)
 
 
 @pytest.fixture
@@ -67,7 +69,7 @@ def test_a_folder_stands_for_all_of_its_tracks(place):
     folder = place("a", "ring", "oval")
     names = expand_tracks(["flat", folder])
     assert [shorten_scene_name(name) for name in names] == ["flat", "oval", "ring"]
-    with pytest.raises(SceneError, match=r"has no track, that is, no \.toml file"):
+    with pytest.raises(SceneError, match=r"has no track, that is, no \.toml"):
         expand_tracks([place("b")])
 
 

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from donkeysim import __version__
+from donkeysim.cli.track_folders import use_track_folders
 from donkeysim.core.errors import describe_unknown
 from donkeysim.drive.options import run_program
 
@@ -34,6 +35,7 @@ COMMANDS = {
     "createjs": "describe a joystick that is not known yet",
     "replay": "do again what an action log tells, check that the same comes of it, make a film of it",
     "doctor": "look for what could keep donkeysim from working here",
+    "tracks": "list tracks, show what one is like, write one of your own",
     "sim": "start the simulator, or install a launcher where the original's would lie",
 }
 """Every command and what it does, in the order of the help."""
@@ -75,7 +77,9 @@ def _run_command(name: str, words: Sequence[str]) -> int:
     parser = CommandParser(prog=f"donkey {name}", description=command.__doc__, formatter_class=_keep_lines)
     command.add_arguments(parser)
     parse = getattr(command, "parse_arguments", CommandParser.parse_args)  # its own, to pass words on
-    return int(command.run(parse(parser, words)))
+    arguments = parse(parser, words)
+    use_track_folders(arguments)
+    return int(command.run(arguments))
 
 
 def describe_commands() -> str:

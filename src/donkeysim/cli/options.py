@@ -92,7 +92,13 @@ def _make_parser() -> _Parser:
     add("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)")
     add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
     add("--scene", help="start in this scene, or track file, rather than in the menu")
-    add("--tracks", metavar="DIR", action="append", default=[], help="look for tracks in this folder too (may be given again)")
+    add(
+        "--tracks",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="look for tracks in this folder too (again for more)",
+    )
     add("--action-log", metavar="FILE", help="record all that happens, for donkey replay; a file for each scene")
     add("--seed", type=_seed, default=0, help="of every random number (default 0)")
     add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')

@@ -10,6 +10,7 @@ import runpy
 import sys
 from pathlib import Path
 
+from donkeysim.cli.track_folders import add_tracks_argument
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.options import add_drive_options
 
@@ -19,6 +20,7 @@ PROGRAM = Path("manage.py")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the options of manage.py drive."""
     add_drive_options(parser)
+    add_tracks_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
     parser.add_argument("--model", help="pilot's file: .onnx, .h5 or .keras (default: the built-in pilot)")
     parser.add_argument("--type", help="of the pilot, where its file does not say it")
-    parser.add_argument("--tracks", nargs="+", metavar="NAME", help="default: that of the config")
+    parser.add_argument(
+        "--tracks", nargs="+", metavar="TRACK", help="names, files, or folders of them (default: that of the config)"
+    )
     parser.add_argument("--laps", type=int, default=3, help="whole laps on each track (default 3)")
     parser.add_argument("--seed", type=int, default=0, help="0 starts on the grid, others elsewhere on the road")
     parser.add_argument("--out", metavar="FILE", help="the report (default: the model's name with _report.html)")
@@ -40,13 +42,15 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.learn.evaluate import evaluate
     from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
     from donkeysim.learn.report import describe_verdict
+    from donkeysim.world.tracks.catalogue import expand_tracks
 
     config = find_config(arguments)
     path = Path(arguments.model) if arguments.model else BUILT_IN_PILOT
     pilot = load_pilot(path, arguments.type, config)
     conditions, scene = read_conditions(config)
+    tracks = expand_tracks(arguments.tracks or [scene])
     with show_progress("driving") as report:
-        evaluation = evaluate(pilot, arguments.tracks or [scene], arguments.laps, conditions, arguments.seed, report)
+        evaluation = evaluate(pilot, tracks, arguments.laps, conditions, arguments.seed, report)
     show_evaluation(evaluation)
     out = arguments.out or (f"{path.with_suffix('')}_report.html" if arguments.model else "built_in_report.html")
     written = report_evaluation(evaluation, path, out)

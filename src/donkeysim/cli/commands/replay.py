@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import Report, console, show_progress
+from donkeysim.cli.track_folders import add_tracks_argument
 
 if TYPE_CHECKING:
     from donkeysim.sim.replay import Replay
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--view", choices=("chase", "camera", "top"), default="chase", help="of the film (default: chase, from behind)"
     )
     parser.add_argument("--car", type=int, default=0, metavar="N", help="whom the film shows (default: 0)")
+    add_tracks_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

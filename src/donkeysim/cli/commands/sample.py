@@ -13,6 +13,7 @@ import argparse
 
 from donkeysim.cli.car_config import add_config_arguments, find_config
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.track_folders import add_tracks_argument
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", default="data", metavar="TUB", help="folder of the tub (default data)")
     parser.add_argument("--laps", type=int, default=6, help="whole laps to drive (default 6)")
     parser.add_argument("--records", type=int, help="stop after so many records instead")
-    parser.add_argument("--track", metavar="NAME", help="default: that of DONKEY_GYM_ENV_NAME in the config")
+    parser.add_argument(
+        "--track", metavar="NAME", help="or a track file (default: that of DONKEY_GYM_ENV_NAME in the config)"
+    )
+    add_tracks_argument(parser)
     parser.add_argument("--seed", type=int, default=0, help="another seed, another drive (default 0)")
     add_config_arguments(parser)
 

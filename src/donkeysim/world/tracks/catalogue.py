@@ -91,7 +91,7 @@ def find_track(spec: SceneSpec) -> Path:
             return path
         beside = [item.name for item in path.parent.glob("*") if is_track_file(item.name)] if path.name else []
         near = nearest_name(path.name, beside)
-        hint = f"did you mean {str(path.with_name(near))!r}?" if near else "give the path of an existing one, or a name."
+        hint = f"did you mean {str(path.with_name(near))!r}?" if near else "give the path of an existing one."
         raise SceneError(f"there is no track file {spec.name!r}; {hint}")
     tracks = find_tracks(spec.folders)
     if spec.name not in tracks:
@@ -151,6 +151,8 @@ def expand_tracks(names: Sequence[str]) -> list[str]:
             continue
         own = [str(path) for path in sorted(Path(name).expanduser().glob("*.toml"))]
         if not own:
-            raise SceneError(f"the folder {name!r} has no track, that is, no .toml file; `donkey tracks new` writes one.")
+            raise SceneError(
+                f"the folder {name!r} has no track, that is, no .toml file; `donkey tracks new` writes one."
+            )
         found += own
     return found

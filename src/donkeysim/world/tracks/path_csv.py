@@ -20,6 +20,9 @@ from donkeysim.world.tracks.raw_path import FARTHEST, POINTS_MOST, RawPath
 
 COLUMNS = ("x_m", "y_m", "w_tr_right_m", "w_tr_left_m")
 
+MEETING = 1.5
+"""A list whose ends lie within so many of its longest steps is taken for a circuit, where nobody says."""
+
 _SHORT = {"x": "x_m", "y": "y_m", "w_right": "w_tr_right_m", "w_left": "w_tr_left_m"}
 
 
@@ -52,7 +55,10 @@ def read_points(content: str, source: str) -> RawPath:
     if not rows:
         raise SceneError(f"{source} has no point; a row is {','.join(COLUMNS)}, for example 12.5,3.0,0.5,0.5.")
     table = np.array(rows)
-    return RawPath(table[:, :2], table[:, [3, 2]] if table.shape[1] == len(COLUMNS) else None)
+    step = np.hypot(*np.diff(table[:, :2], axis=0).T)
+    gap = math.dist(table[0, :2], table[-1, :2])
+    width = table[:, [3, 2]] if table.shape[1] == len(COLUMNS) else None
+    return RawPath(table[:, :2], width, is_closed=bool(len(step)) and gap <= MEETING * float(step.max()))
 
 
 def _read_names(text: str, place: str) -> list[str] | None:

@@ -109,6 +109,11 @@ def read_raw_path(path: Path, element: str) -> RawPath:
     return read_drawing(content, str(path), element)
 
 
+def measure_raw_path(raw: RawPath) -> float:
+    """Return the length of the line through a path's points, in the file's units."""
+    return _measure(raw.position, raw.is_closed is not False)
+
+
 def place_path(table: PathTable, source: str) -> tuple[PathPoints, Placing]:
     """Return the path of a track whose [path] names a file, and how the file's coordinates became the world's.
 

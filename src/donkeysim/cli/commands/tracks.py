@@ -1,0 +1,190 @@
+"""Tracks: which there are, what one is like, and a new one of your own.
+
+A track is a name, or a file: .toml, our own format, or .csv and .svg, a path alone with usual values for all else.
+Tracks of your own are found by their path, in the folders of --tracks, and in those of the environment variable
+DONKEYSIM_TRACKS; then every command, environment, menu and page takes them by name.
+
+For example: donkey tracks new my_track, then donkey tracks show my_track.toml
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.console import console
+from donkeysim.cli.track_folders import add_tracks_argument
+from donkeysim.core.errors import SpecError
+
+if TYPE_CHECKING:
+    from donkeysim.world.tracks.figures import LineFigures, SceneFigures
+
+PICTURES = (".png", ".jpg", ".webp")
+"""How names of pictures end."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's four kinds of work."""
+    parser.set_defaults(work=list_all)
+    works = parser.add_subparsers(title="what to do", metavar="list | show | new")
+
+    def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        made.set_defaults(work=work)
+        return made
+
+    listing = add("list", list_all, "list all tracks with their figures, and what is wrong with broken ones (default)")
+    add_tracks_argument(listing)
+    showing = add("show", show, "tell what a track is like, and draw it from above")
+    showing.add_argument("track", metavar="NAME|FILE", help="a track's name, or the path of its file")
+    showing.add_argument("--out", metavar="PNG", help="the picture (default: the track's name with .png, here)")
+    showing.add_argument("--size", type=int, default=1200, help="longer side of the picture [pixel] (default 1200)")
+    add_tracks_argument(showing)
+    making = add("new", make_new, "write a track file to begin with: commented, and ready to be driven on")
+    making.add_argument("name", metavar="NAME", help="of the track; its file becomes NAME.toml")
+    making.add_argument("--from", dest="path_file", metavar="FILE", help="take the path from this .csv or .svg")
+    making.add_argument("--element", default="", metavar="ID", help="which path of the drawing, where it has several")
+    making.add_argument("--out", default=".", metavar="DIR", help="folder to write to (default: here)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    return int(arguments.work(arguments))
+
+
+def list_all(_arguments: argparse.Namespace) -> int:
+    """List every track, one a line, then the broken ones with their sentences."""
+    from rich.table import Table
+
+    from donkeysim.world.tracks.catalogue import find_own_tracks, find_tracks
+
+    own, broken = find_own_tracks(), []
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("name", "length", "width", "kind", "from"):
+        table.add_column(name, justify="right" if name in ("length", "width") else "left", overflow="fold")
+    for name, path in sorted(find_tracks().items()):
+        try:
+            is_listed, figures = _measure(path)
+        except SpecError as error:
+            broken.append(str(error))
+            continue
+        where = str(path) if name in own else "donkeysim"
+        where += "" if is_listed else " (not in menus)"
+        table.add_row(name, f"{figures.length:.1f} m", tell_width(figures), tell_kind(figures), where)
+    console.print(table)
+    for sentence in broken:
+        console.print(f"broken: {sentence}", style="red", soft_wrap=True, markup=False)
+    return 1 if broken else 0
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Print a track's figures and write its picture."""
+    from PIL import Image
+
+    from donkeysim.sim.scene_view import SceneView
+    from donkeysim.world.specs import SceneSpec
+    from donkeysim.world.tracks.catalogue import find_track, load_scene, shorten_scene_name
+    from donkeysim.world.tracks.figures import measure_scene
+
+    if not 64 <= arguments.size <= 4096:
+        raise SpecError(f"--size is {arguments.size}; a picture has 64 to 4096 pixels on its longer side.")
+    out = Path(arguments.out or f"{shorten_scene_name(arguments.track)}.png").expanduser()
+    if out.suffix.lower() not in PICTURES:
+        raise SpecError(f"--out is {str(out)!r}; a picture's name ends in {', '.join(PICTURES)}.")
+    spec = SceneSpec(arguments.track)
+    path = find_track(spec)
+    _, line = _measure(path)
+    with console.status("Building the track ..."):
+        scene = load_scene(spec)
+        figures = measure_scene(scene)
+        console.print(f"{scene.name}  {path}", soft_wrap=True, markup=False)
+    for name, value in [*list_line(line), *list_scene(figures)]:
+        console.print(f"  {name:<14}{value}", soft_wrap=True, markup=False)
+    with console.status("Drawing it (the first picture on a machine takes half a minute) ..."):
+        picture = Image.fromarray(SceneView(scene).draw_map(arguments.size))
+    try:
+        picture.save(out)
+    except OSError as error:
+        raise SpecError(f"cannot write the picture {out}: {error.strerror or error}.") from error
+    console.print(f"picture: {out}", soft_wrap=True, markup=False)
+    return 0
+
+
+def make_new(arguments: argparse.Namespace) -> int:
+    """Write a track file and say how to go on."""
+    from donkeysim.world.tracks.new_track import write_new_track
+
+    source = Path(arguments.path_file).expanduser() if arguments.path_file else None
+    path = write_new_track(arguments.name, Path(arguments.out).expanduser(), source, arguments.element)
+    _, figures = _measure(path)
+    console.print(f"wrote {path}: {figures.length:.1f} m, {tell_kind(figures)}\n", soft_wrap=True, markup=False)
+    for what, words in (
+        ("See it", f"donkey tracks show {path}"),
+        ("Drive on it", f"donkey_sim --scene {path}"),
+        ("Record an expert on it", f"donkey sample --track {path}"),
+    ):
+        console.print(f"{what + ':':<24}{words}", soft_wrap=True, markup=False)
+    return 0
+
+
+def list_line(figures: LineFigures) -> list[tuple[str, str]]:
+    """Return the figures of a path for people."""
+    radius = [_tell_radius(figures.radius_left), _tell_radius(figures.radius_right)]
+    return [
+        ("length", f"{figures.length:.2f} m, {tell_kind(figures)}"),
+        ("extent", f"{figures.size[0]:.1f} x {figures.size[1]:.1f} m"),
+        ("nodes", f"{figures.node_count}"),
+        ("road", f"{tell_width(figures)} wide"),
+        ("least radius", f"{radius[0]} to the left, {radius[1]} to the right"),
+    ]
+
+
+def list_scene(figures: SceneFigures) -> list[tuple[str, str]]:
+    """Return the figures of a built place for people."""
+    low, high = figures.height
+    rise = "level" if high - low < 0.001 else f"{low:+.2f} to {high:+.2f} m, steepest {100.0 * figures.slope:.0f} %"
+    return [
+        ("elevation", rise),
+        ("start", f"{figures.start_lines} line{'s' * (figures.start_lines != 1)}, a grid for {figures.grid} cars"),
+        ("standing", _tell_counts(figures.standing)),
+        ("movable", _tell_counts(figures.movable)),
+        ("triangles", f"{figures.triangles:,}"),
+    ]
+
+
+def tell_kind(figures: LineFigures) -> str:
+    """Return whether a path is closed, and which way round it is driven."""
+    return f"closed, {figures.direction}" if figures.is_closed else "open"
+
+
+def tell_width(figures: LineFigures) -> str:
+    """Return how wide a road is."""
+    low, high = figures.width
+    return f"{high:.2f} m" if high - low < 0.005 else f"{low:.2f} to {high:.2f} m"
+
+
+def _measure(path: Path) -> tuple[bool, LineFigures]:
+    """Return whether menus show a track, and the figures of its path.
+
+    Raises:
+        SceneError: It is broken.
+    """
+    from donkeysim.world.tracks.figures import measure_line
+    from donkeysim.world.tracks.path import build_centre_line
+    from donkeysim.world.tracks.track_check import check_track
+    from donkeysim.world.tracks.track_file import read_track
+
+    track = read_track(path)
+    line = build_centre_line(track.path, track.road, str(path))
+    check_track(track, line, str(path))
+    return track.listed, measure_line(track, line)
+
+
+def _tell_radius(radius: float) -> str:
+    return "none" if math.isinf(radius) else f"{radius:.2f} m"
+
+
+def _tell_counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} x {name}" for name, count in counts.items()) or "nothing"

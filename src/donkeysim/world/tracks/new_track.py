@@ -1,0 +1,146 @@
+"""Writes a track file to begin with: commented, complete, and ready to be driven on."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from donkeysim.core.errors import SceneError
+from donkeysim.world.tracks.path import build_centre_line
+from donkeysim.world.tracks.path_file import measure_raw_path, read_raw_path
+from donkeysim.world.tracks.raw_path import RawPath
+from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
+from donkeysim.world.tracks.tables.road import RoadTable
+from donkeysim.world.tracks.track_check import check_track
+from donkeysim.world.tracks.track_file import TrackFile
+
+WIDTH_USUAL = 0.5
+"""From the path to either edge, where nothing says it [m]."""
+
+ROAD_WANTED = 0.9
+"""Width that a full-size circuit's road is scaled to, about [m]."""
+
+SCALES = (1.0 / 8.0, 1.0 / 10.0, 1.0 / 12.0, 1.0 / 15.0, 1.0 / 20.0)
+"""Of full-size circuits."""
+
+LENGTH_DRAWN = 30.0
+"""Of a path whose units mean nothing [m]."""
+
+SMOOTH_TRIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0, 3.0)
+"""Radii of rounded corners that are tried until a car can drive the path [m]."""
+
+_TEMPLATE = Path(__file__).parent / "templates" / "new.toml"
+
+_SCRIPT = """[path]                    # the line that a car follows, and that cte is measured from
+start = [0.0, 0.0]        # where it begins ...
+yaw = 0.0                 # ... and where it heads there, from +x counter-clockwise
+closed = true             # the end meets the beginning; a script that nearly does is changed a little until it does
+segments = [              # in driving order
+    { straight = 3.0 },
+    { turn = 90.0, radius = 1.2 },
+    { straight = 1.0 },
+    { turn = 120.0, radius = 1.0 },
+    { turn = -60.0, radius = 1.2 },
+    { turn = 120.0, radius = 1.0 },
+    { straight = 1.2 },
+    { turn = 90.0, radius = 1.2 },
+]
+# Instead of segments: points that a smooth curve passes through, or a file beside this one.
+# points = [[0.0, 0.0], [4.0, 0.0], [5.0, 2.0], [2.0, 3.0]]
+# file = "circuit.csv"    # rows of x_m,y_m,w_tr_right_m,w_tr_left_m; or a path drawn as .svg; or a model, .glb
+# scale = 0.1             # metres here for one of the file's; or length = 30.0, of the whole path
+"""
+
+_SCRIPT_WIDTH = """width_left = 0.5          # from the path to the road's edges
+width_right = 0.5
+"""
+
+
+def write_new_track(name: str, folder: Path, path_file: Path | None = None, element: str = "") -> Path:
+    """Write a track file that loads at once, and return where.
+
+    Args:
+        name: Of the track and its file.
+        folder: Where to; made if there is none.
+        path_file: Of a kind in `PATH_SUFFIXES`: its path becomes the track's; a copy is laid beside the track.
+        element: Which of several paths of the file.
+
+    Raises:
+        SceneError: The name or the file is not possible, or something of that name is there already.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+        raise SceneError(f"a track cannot be called {name!r}; take letters, digits, _ and -, for example my_track.")
+    target = folder / f"{name}.toml"
+    if target.exists():
+        raise SceneError(f"{target} exists already; take another name, or move it away.")
+    path, width, cones = _SCRIPT, _SCRIPT_WIDTH, 0.65
+    if path_file is not None:
+        path, width, cones = _adapt(path_file, element)
+    text = _TEMPLATE.read_text(encoding="utf-8").format(name=name, path=path, width=width, cones=cones)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if path_file is not None and not (folder / path_file.name).exists():
+            shutil.copyfile(path_file, folder / path_file.name)
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SceneError(f"cannot write {target}: {error.strerror or error}.") from error
+    return target
+
+
+def _adapt(path_file: Path, element: str) -> tuple[str, str, float]:
+    """Return the text of [path] and of the road's width for a file, and where cones may stand beside the road."""
+    if path_file.suffix.lower() not in PATH_SUFFIXES or not path_file.is_file():
+        raise SceneError(f"there is no file {str(path_file)!r} of a path; give one of {', '.join(PATH_SUFFIXES)}.")
+    raw = read_raw_path(path_file, element)
+    scale, length = _choose_scale(path_file, raw)
+    closed = raw.is_closed is not False
+    table = PathTable(file=path_file.name, element=element, scale=scale, length=length, closed=closed)
+    smooth = _choose_smooth(table, raw, path_file)
+    lines = [f'file = "{path_file.name}"', f"closed = {str(closed).lower()}"]
+    lines += [f'element = "{element}"'] if element else []
+    lines += (
+        [f"length = {length:g}  # of the whole path"]
+        if length
+        else [f"scale = {scale:.4g}  # metres here for one there"]
+    )
+    lines += [f"smooth = {smooth:g}  # radius that corners are rounded to"] if smooth else []
+    head = "[path]  # the line that a car follows, from a file beside this one\n"
+    reach = WIDTH_USUAL if raw.width is None else float(raw.width[:, 0].max()) * scale
+    own = "# The file says how wide the road is; width_left and width_right would overrule it.\n"
+    width = own if raw.width is not None else f"width_left = {WIDTH_USUAL}\nwidth_right = {WIDTH_USUAL}\n"
+    return head + "\n".join(lines) + "\n", width, round(reach + 0.15, 2)
+
+
+def _choose_scale(path_file: Path, raw: RawPath) -> tuple[float, float]:
+    """Return metres per unit of the file, or (1, the wanted length)."""
+    kind = path_file.suffix.lower()
+    if kind == ".svg":
+        return 1.0, LENGTH_DRAWN
+    if kind != ".csv" or measure_raw_path(raw) < 100.0:
+        return 1.0, 0.0
+    if raw.width is None:
+        return 0.1, 0.0
+    wide = float(raw.width.sum(axis=1).mean())
+    return min(SCALES, key=lambda scale: abs(scale * wide - ROAD_WANTED)), 0.0
+
+
+def _choose_smooth(table: PathTable, raw: RawPath, path_file: Path) -> float:
+    """Return the least rounding with which no turn is too tight.
+
+    Raises:
+        SceneError: None is enough.
+    """
+    road = RoadTable() if raw.width is not None else RoadTable(WIDTH_USUAL, WIDTH_USUAL)
+    trouble: SceneError | None = None
+    for smooth in SMOOTH_TRIES:
+        tried = TrackFile(1, path_file.stem, replace(table, smooth=smooth), road)
+        try:
+            check_track(tried, build_centre_line(tried.path, tried.road, str(path_file)), str(path_file))
+        except SceneError as error:
+            trouble = error
+        else:
+            return smooth
+    assert trouble is not None
+    raise trouble

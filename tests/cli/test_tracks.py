@@ -1,0 +1,69 @@
+"""`donkey tracks` lists, shows and writes tracks, and says what is wrong with broken ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from donkeysim.cli.donkey import run
+from donkeysim.world.tracks.catalogue import VARIABLE
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """An empty folder to work in, and no folders of tracks."""
+    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_new_track_is_listed_shown_and_drawn(place, capsys):
+    assert run(["tracks", "new", "mine", "--out", "place"]) == 0
+    assert "donkey_sim --scene place" in capsys.readouterr().out
+    assert run(["tracks", "list", "--tracks", "place"]) == 0
+    listed = capsys.readouterr().out
+    assert "mine" in listed
+    assert "generated_track" in listed
+    assert "(not in menus)" in listed
+    assert run(["tracks", "show", "mine", "--tracks", "place", "--size", "400"]) == 0
+    shown = capsys.readouterr().out
+    for figure in ("14.27 m, closed, counter-clockwise", "1.00 m wide", "level", "12 x tree", "5 x cone", "22 cars"):
+        assert figure in shown
+    with Image.open(place / "mine.png") as picture:
+        assert max(picture.size) == 400
+        assert len(np.unique(np.asarray(picture.convert("L")))) > 20
+
+
+def test_broken_tracks_are_named_with_their_sentences(place, capsys):
+    (place / "bad.toml").write_text('format = 1\nname = "bad"\n[path]\nfile = "bat.csv"\n', encoding="utf-8")
+    (place / "bat.csv").write_text("0,0\n1,x\n", encoding="utf-8")
+    assert run(["tracks", "list", "--tracks", "."]) == 1
+    listed = capsys.readouterr().out
+    assert "bat.csv, line 2: y_m is 'x'" in listed
+    assert "generated_track" in listed
+
+
+def test_tracks_alone_lists(capsys):
+    assert run(["tracks"]) == 0
+    assert "generated_track" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["show", "generated_trak"], "did you mean 'generated_track'?"),
+        (["show", "gone.toml"], "no track file 'gone.toml'"),
+        (["show", "flat", "--size", "5"], "--size is 5; a picture has 64 to 4096"),
+        (["show", "flat", "--out", "x.gifx"], "a picture's name ends in .png"),
+        (["list", "--tracks", "gone"], "no folder 'gone'"),
+        (["new", "a b"], "cannot be called 'a b'"),
+        (["new", "x", "--from", "gone.svg"], "no file 'gone.svg'"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(words, sentence, capsys):
+    assert run(["tracks", *words]) == 1
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
