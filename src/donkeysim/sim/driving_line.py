@@ -15,8 +15,9 @@ from donkeysim.world.tracks.line import compute_racing_line
 SPACING = 0.1
 """Greatest distance between the points of a line on the path [m]."""
 
-EASE_RADIUS = 1.05
-"""A turn of the path is eased when it is tighter than this, in units of the radius that the wheels can turn."""
+EASE_RADIUS, EASE_WINDOW = 0.95, 0.5
+"""A turn is eased when it is tighter than this, in units of the radius that the wheels can turn, over such a length
+[m]."""
 
 EASE_WIDTH, EASE_REACH, EASE_TAPER = 0.12, 1.5, 0.5
 """How far an eased line may leave the path, from how far before to how far behind the turn, and over what distance it
@@ -54,6 +55,8 @@ def find_least_radius(car: CarSpec) -> float:
 def ease_turns(line: FloatArray, radius: float) -> FloatArray:
     """Return a closed line that takes the turns tighter than a radius as wide as a narrow strip about them allows.
 
+    The radius is the mean over `EASE_WINDOW`: a spline through nodes far apart bends unevenly.
+
     Args:
         line: Points [m], shape [point_count, 2].
         radius: [m]
@@ -62,10 +65,13 @@ def ease_turns(line: FloatArray, radius: float) -> FloatArray:
     length = np.hypot(step[:, 0], step[:, 1])
     before = np.roll(step, 1, axis=0)
     turn = np.arctan2(before[:, 0] * step[:, 1] - before[:, 1] * step[:, 0], np.sum(before * step, axis=1))
-    tight = np.flatnonzero(np.abs(turn) * radius > 0.5 * (length + np.roll(length, 1)))
+    along, lap = np.cumsum(length) - length, float(length.sum())
+    near = np.concatenate((along - lap, along, along + lap))
+    turned = np.cumsum(np.tile(turn, 3))
+    ends = (np.interp(along + side, near, turned) for side in (0.5 * EASE_WINDOW, -0.5 * EASE_WINDOW))
+    tight = np.flatnonzero(np.abs(next(ends) - next(ends)) * radius > EASE_WINDOW)
     if not len(tight):
         return line
-    along, lap = np.cumsum(length) - length, float(length.sum())
     away = np.abs(along[:, None] - along[tight])
     away = np.minimum(away, lap - away).min(axis=1)
     width = EASE_WIDTH * np.clip((EASE_REACH - away) / EASE_TAPER, 0.0, 1.0)

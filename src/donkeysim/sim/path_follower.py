@@ -47,6 +47,9 @@ exceed it, the car does not brake."""
 WHEEL_SHARE = 1.2
 """Force of motor or brake on each wheel, in units of the least loaded wheel's grip; above 1 it may slip a little."""
 
+LIFTED = 0.04
+"""A wheel that carries less than this share of the car stands in the air: it may spin. On twisted ground two do."""
+
 SLIP_SPEED, SLIP_RATIO = 0.15, 0.3
 """Slip of a wheel that is let pass: at standstill [m/s], and what is added per speed."""
 
@@ -173,9 +176,11 @@ class PathFollower:
         grip = self._grip[int(state.on_road[car])]
         share = min(0.95, abs(pose.forward * pose.turn) / grip)
         loads: list[float] = state.wheel_load[car].tolist()
-        least: float = max(min(loads), 0.06 * sum(loads)) * grip / self._gravity
-        most = len(loads) * WHEEL_SHARE * least * math.sqrt(1.0 - share * share)
-        rims = [spin * self._radius for spin in state.wheel_speed[car].tolist()]
+        lifted = LIFTED * sum(loads)
+        least: float = max(min((load for load in loads if load > lifted), default=0.0), 0.06 * sum(loads))
+        most = len(loads) * WHEEL_SHARE * least * grip / self._gravity * math.sqrt(1.0 - share * share)
+        spins = zip(state.wheel_speed[car].tolist(), loads, strict=True)
+        rims = [spin * self._radius for spin, load in spins if load > lifted] or [pose.forward]
         slip = max(rims) - pose.forward if force > 0.0 else pose.forward - min(rims)
         spare = SLIP_SPEED + SLIP_RATIO * abs(pose.forward) - slip
         most *= max(0.0, min(1.0, 0.5 + 2.0 * spare))
