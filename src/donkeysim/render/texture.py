@@ -24,7 +24,9 @@ SKY_MARGIN = 1.0 / 32.0
 COARSEST_HOLED = 4
 """Shorter side of the last mip level of a picture with holes [texel]: one texel could only be there or not."""
 
-_BAND_ROWS = 256
+SPARE = 3 << 20
+"""Room for texels that are added later: the faces of a sky and many name plates."""
+
 _MEAN_STEPS = 8
 
 _SKY_FACES: dict[int, list[ByteArray]] = {}
@@ -44,14 +46,14 @@ class TexelPool:
     texel: WordArray = field(default_factory=lambda: np.zeros(0, np.uint32))
     level_base: IntArray = field(default_factory=lambda: np.zeros((0, LEVEL_LIMIT), np.int32))
     size_log: IntArray = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    _room: WordArray = field(default_factory=lambda: np.zeros(0, np.uint32))
 
     def add(self, pictures: list[ByteArray]) -> int:
         """Add textures, shape [height, width, 4] each, sRGB and alpha; return the index of the first."""
         first = len(self.size_log)
         bases, sizes = [self.level_base], [self.size_log]
         cursor = len(self.texel)
-        texel = np.empty(cursor + sum(count_texels(picture) for picture in pictures), np.uint32)
-        texel[:cursor] = self.texel
+        texel = self._make_room(cursor + sum(count_texels(picture) for picture in pictures))
         for picture in pictures:
             base = np.zeros((1, LEVEL_LIMIT), np.int32)
             count = 0
@@ -67,6 +69,14 @@ class TexelPool:
         self.level_base = np.concatenate(bases)
         self.size_log = np.concatenate(sizes)
         return first
+
+    def _make_room(self, count: int) -> WordArray:
+        """Return the texels there are and room for more, `count` in all; small additions need no copy of all."""
+        if count > len(self._room):
+            room = np.empty(count + SPARE, np.uint32)
+            room[: len(self.texel)] = self.texel
+            self._room = room
+        return self._room[:count]
 
     def measure(self, texture: IntArray) -> Float32Array:
         """Return width and height [texel] of textures, shape [texture_count, 2]."""
@@ -125,15 +135,31 @@ def make_mip_levels(picture: ByteArray) -> Iterator[WordArray]:
         yield from _make_holed_levels(picture)
         return
     yield _pack(picture)
-    if picture.shape[0] == picture.shape[1] == 1:
-        return
-    # Some rows at a time: all of a large picture as numbers would take much memory.
-    bands = range(0, len(picture), _BAND_ROWS)
-    current = np.concatenate([_average(picture[top : top + _BAND_ROWS].astype(np.float32)) for top in bands])
-    yield _pack(np.rint(current).astype(np.uint8))
+    # The first levels as whole sums of 2 ** bits texels: a large picture in floats would take much memory.
+    total, bits = picture, 0
+    while bits < 8 and min(total.shape[:2]) > 1:
+        total, bits = _add_neighbours(total), bits + 2
+        yield _pack(_divide(total, bits))
+    current = total.astype(np.float32) / np.float32(1 << bits)
     while current.shape[0] > 1 or current.shape[1] > 1:
         current = _average(current)
         yield _pack(np.rint(current).astype(np.uint8))
+
+
+def _add_neighbours(total: np.ndarray) -> np.ndarray:
+    """Return the sums of blocks of 2x2."""
+    pair = np.add(total[0::2], total[1::2], dtype=np.uint16)
+    return np.asarray(pair[:, 0::2] + pair[:, 1::2])
+
+
+def _divide(total: np.ndarray, bits: int) -> ByteArray:
+    """Return sums of 2 ** bits bytes over their number, halves rounded to the even neighbour."""
+    share = total >> np.uint16(bits)
+    share &= np.uint16(1)
+    share += total
+    share += np.uint16((1 << bits >> 1) - 1)
+    share >>= np.uint16(bits)
+    return share.astype(np.uint8)
 
 
 def _make_holed_levels(picture: ByteArray) -> Iterator[WordArray]:
