@@ -10,7 +10,7 @@ from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import CLASS_GROUND
 from donkeysim.world.tracks.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.ground import CellGrid, RoadCells, paint_road_cells
-from donkeysim.world.tracks.ground_light import paint_light
+from donkeysim.world.tracks.ground_light import cast_light
 from donkeysim.world.tracks.patches import paint_patch
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.road_class import classify_road
@@ -18,9 +18,6 @@ from donkeysim.world.tracks.road_paint import make_road_paint, paint_road
 from donkeysim.world.tracks.structure import Footprint, Shadow
 from donkeysim.world.tracks.surfaces import TILE_SIZE, make_surface
 from donkeysim.world.tracks.track_file import TrackFile
-
-BAND = 64
-"""Rows of texels that light is multiplied into at a time."""
 
 
 def paint_atlas(
@@ -54,17 +51,5 @@ def paint_atlas(
 
     grid = CellGrid(frame.origin, frame.texel, frame.rows, frame.columns)
     paint_road_cells(line, grid, paint.reach, work)
-    _cast_light(atlas, paint_light(frame, shadows, sun, classes != CLASS_GROUND))
+    cast_light(atlas, frame, shadows, sun, classes != CLASS_GROUND)
     return atlas, classes
-
-
-def _cast_light(atlas: ByteArray, light: ByteArray) -> None:
-    """Multiply the atlas by the light that falls on it, where 128 is all; alpha too: memory is read in a row."""
-    texels, falling = atlas.reshape(len(atlas), -1), light.reshape(len(light), -1)
-    product = np.empty((BAND, texels.shape[1]), np.uint16)
-    for top in range(0, len(atlas), BAND):
-        band = texels[top : top + BAND]
-        np.multiply(band, falling[top : top + BAND], out=product, dtype=np.uint16)
-        np.right_shift(product, 7, out=product)
-        np.minimum(product, 255, out=product)
-        band[:] = product

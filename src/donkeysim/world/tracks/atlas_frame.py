@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from donkeysim.world.tracks.elevation import Box
 from donkeysim.world.tracks.surfaces import TILE_SIZE
 
-TEXELS_FINE = 2**23
-"""Most texels at the finest size; larger places get coarser ones."""
-
 TEXELS_MOST = 2**24
 """Most texels of any atlas."""
 
@@ -50,8 +47,7 @@ def frame_atlas(box: Box) -> AtlasFrame:
     while True:
         tile = max(1, round(TILE_SIZE / texel))
         columns, rows = (max(tile, 2 ** math.ceil(math.log2(extent / texel))) for extent in extents)
-        most = TEXELS_FINE if texel == FINEST_TEXEL else TEXELS_MOST
-        if columns * rows <= most and max(columns, rows) <= SIDE_MOST:
+        if columns * rows <= TEXELS_MOST and max(columns, rows) <= SIDE_MOST:
             break
         texel *= 2.0
     centre = (0.5 * (box[0] + box[2]), 0.5 * (box[1] + box[3]))

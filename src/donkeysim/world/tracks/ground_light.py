@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import shapely
@@ -14,24 +16,54 @@ from donkeysim.world.tracks.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.structure import Footprint, Shadow
 from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
 
-LIGHT_CELL = 0.06
-"""Side of a cell of the picture of light [m], or eight texels where these are larger."""
+STEP = 8
+"""Texels per side of a square that the light is computed for."""
+
+BAND = 16
+"""Rows of such squares that are lit at a time."""
 
 
-def paint_light(
-    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
-) -> ByteArray:
-    """Return the share of light that reaches the ground, 128 = all (and along the border), shape [rows, columns, 4].
+def cast_light(
+    atlas: ByteArray,
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow | Footprint],
+    sun: tuple[float, float, float],
+    on_road: BoolArray,
+) -> None:
+    """Multiply the atlas by the light that falls on it; along its border all of it does.
 
     Args:
-        frame: Where the atlas lies.
+        atlas: Changed.
+        frame: Where it lies.
         shadows: What darkens the ground.
         sun: Unit vector towards the sun.
         on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
     """
-    step = 8
-    rows, columns = frame.rows // step, frame.columns // step
-    cell = frame.texel * step
+    light = _paint_light(frame, shadows, sun, on_road)
+    padded = np.concatenate((light[:1], light, light[-1:]))
+
+    def work(first: int) -> None:
+        # One cell more above and below, so that bands meet as if they had been enlarged in one piece.
+        part = Image.fromarray(padded[first : first + BAND + 2])
+        large = part.resize((frame.columns, STEP * len(padded[first : first + BAND + 2])), Image.Resampling.BILINEAR)
+        falling = np.asarray(large)[STEP:-STEP].reshape(-1, 4 * frame.columns)
+        band = atlas[STEP * first : STEP * (first + BAND)].reshape(falling.shape)
+        product = np.multiply(band, falling, dtype=np.uint16)
+        np.right_shift(product, 7, out=product)
+        np.minimum(product, 255, out=product)
+        band[:] = product
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(work, range(0, len(light), BAND)):
+            pass
+
+
+def _paint_light(
+    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
+) -> ByteArray:
+    """Return the share of light for squares of `STEP` texels, 128 = all, alpha 128, shape [rows, columns, 4]."""
+    rows, columns = frame.rows // STEP, frame.columns // STEP
+    cell = frame.texel * STEP
     x = frame.origin[0] + (np.arange(columns) + 0.5) * cell
     y = frame.origin[1] + (np.arange(rows, 0, -1) - 0.5) * cell
     shade = np.zeros((rows, columns), np.float32)
@@ -43,14 +75,12 @@ def paint_light(
     shade = np.minimum(shade, 0.52)
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
-    strength = np.where(on_road[step // 2 :: step, step // 2 :: step], np.float32(0.02), np.float32(0.085))
+    strength = np.where(on_road[STEP // 2 :: STEP, STEP // 2 :: STEP], np.float32(0.02), np.float32(0.085))
     mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
     fade = np.clip(edge / 0.4, 0.0, 1.0)
-    tint = as_colour((1.0, 0.94, 0.80))
     light = np.full((rows, columns, 4), 128.0, np.float32)
-    light[..., :3] *= mottle[..., None] * (1.0 - (shade * fade)[..., None] * tint)
-    small = Image.fromarray(np.clip(light + 0.5, 0.0, 255.0).astype(np.uint8))
-    return np.asarray(small.resize((frame.columns, frame.rows), Image.Resampling.BILINEAR))
+    light[..., :3] *= mottle[..., None] * (1.0 - (shade * fade)[..., None] * as_colour((1.0, 0.94, 0.80)))
+    return np.asarray(np.clip(light + 0.5, 0.0, 255.0), np.uint8)
 
 
 def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float], x: AnyFloat, y: AnyFloat) -> None:
