@@ -4,9 +4,9 @@ Numba itself does not notice when a function that a cached kernel calls has chan
 a hash of all kernel sources, the versions of Python and Numba, and the processor. An install that cannot be written to
 falls back to the user's cache folder.
 
-Kernels release the GIL and take a half-open range of rows; callers run ranges on threads (see
-`donkeysim.core.workers`). This compiles once for serial and parallel use, gives the same bytes for both, and survives
-fork.
+Kernels release the GIL and take a half-open range of rows, or one row after another by `take_row`; callers run them on
+threads (see `donkeysim.core.workers`). This compiles once for serial and parallel use, gives the same bytes for both,
+and survives fork.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from numba import types
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUTargetOptions
 from numba.core.options import TargetOptions
+from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -96,6 +97,21 @@ def inner_kernel(function: F) -> F:
     dispatcher.get_call_template = get_call_template
     compiled: F = dispatcher
     return compiled
+
+
+@intrinsic  # type: ignore[misc]  (Numba's own decorator has no types)
+def take_row(_context: Any, turn: Any) -> Any:
+    """Return the number in `turn[0]` and make it one more, in one go: no two threads get the same.
+
+    Args:
+        turn: Of 64-bit whole numbers, shape [1]; the rows before its number are taken.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.atomic_rmw("add", array.data, context.get_constant(types.int64, 1), "monotonic")
+
+    return types.int64(turn), generate
 
 
 def _widen(argument: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Quaternion, Vector
-from donkeysim.core.types import PHYSICS_STEP, IntArray
+from donkeysim.core.types import PHYSICS_STEP, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
 from donkeysim.physics.kernels import layout
@@ -88,8 +88,8 @@ class PhysicsEngine:
             step_count: 0 or more.
         """
 
-        def run(worker: int, begin: int, end: int) -> None:
-            self._run_worlds(worker, begin, end, state, control, step_count)
+        def run(worker: int, turn: LongArray) -> None:
+            self._run_worlds(worker, turn, self._world_count, state, control, step_count)
 
         if step_count > 0:
             self._workers.run(run, self._world_count, smallest=1 + LEAST_WORK // (self._cars_per_world * step_count))
@@ -121,7 +121,7 @@ class PhysicsEngine:
         world = car // self._cars_per_world
         scene = int(self._world_scene[world])
         state.node_index[car] = find_node(self._tables[1], scene, position[0], position[1])
-        self._run_worlds(0, world, world + 1, state, self._idle, 0)
+        self._run_worlds(0, np.array([world]), world + 1, state, self._idle, 0)
 
     def place_props(self, state: State, world: int) -> None:
         """Put all props of a world where its scene has them, at rest; slots beyond the scene's props sleep at 0."""
@@ -145,11 +145,13 @@ class PhysicsEngine:
 
     def _compile(self) -> None:
         state = make_state(self._world_count, self._cars_per_world, self._props_per_world)
-        self._run_worlds(0, 0, 0, state, self._idle, 0)
+        self._run_worlds(0, np.zeros(1, np.int64), 0, state, self._idle, 0)
 
-    def _run_worlds(self, worker: int, begin: int, end: int, state: State, control: Control, step_count: int) -> None:
+    def _run_worlds(
+        self, worker: int, turn: LongArray, end: int, state: State, control: Control, step_count: int
+    ) -> None:
         step_worlds(
-            begin,
+            turn,
             end,
             step_count,
             self.step_length,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.geometry import CLUSTER_ROOM
 from donkeysim.render.kernels.layout import BASIS_COLUMNS, LANES, RECORD_FLOATS, RECORD_INTS, WORK_FLOATS, WORK_INTS
@@ -218,7 +218,7 @@ class Renderer:
         segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
         options = (group.sharp, frame.depth is not None, frame.segment is not None, True)
 
-        def task(worker: int, begin: int, end: int) -> None:
+        def task(worker: int, turn: LongArray) -> None:
             scratch = self._find_scratch(worker, width * group.factor, height * group.factor)
             size = (
                 width,
@@ -229,7 +229,7 @@ class Renderer:
                 self.props_per_world,
             )
             render_cameras(
-                begin, end, tables, poses, group.cameras, scratch, size, options, words, frame.colour, depth, segment
+                turn, len(frame.car), tables, poses, group.cameras, scratch, size, options, words, frame.colour, depth, segment
             )
 
         self._workers.run(task, len(group.cameras.car))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_kernel, kernel
-from donkeysim.core.types import FloatArray, IntArray
+from donkeysim.core.kernel import inline_kernel, inner_kernel, kernel, take_row
+from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.physics.kernels.contact import REACH, list_pairs, may_reach_ground, resolve_contacts
 from donkeysim.physics.kernels.exchange import (
     FAR,
@@ -270,7 +270,7 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, param, ta
 
 @kernel
 def step_worlds(
-    begin: int,
+    turn: LongArray,
     end: int,
     step_count: int,
     dt: float,
@@ -283,10 +283,10 @@ def step_worlds(
     tables: tuple[Terrain, Course, Obstacles, PropTable],
     scratch: Scratch,
 ) -> None:
-    """Advance the worlds [begin, end) by `step_count` steps.
+    """Advance the worlds [turn[0], end) by `step_count` steps, those that no other thread takes.
 
     Args:
-        begin: First world.
+        turn: See `take_row`.
         end: World after the last.
         step_count: Steps to make; 0 only writes where the cars are on their paths.
         dt: Length of a step [s].
@@ -301,7 +301,10 @@ def step_worlds(
     """
     terrain, course = tables[0], tables[1]
     body = scratch.body
-    for world in range(begin, end):
+    while True:
+        world = take_row(turn)
+        if world >= end:
+            break
         scene = int(world_scene[world])
         first = world * slots
         if step_count == 0:

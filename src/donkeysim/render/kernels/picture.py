@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, kernel, pixel_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, kernel, pixel_kernel, span_kernel, take_row
 from donkeysim.render.kernels.finish import (
     halve_picture,
     make_grey,
@@ -300,11 +300,11 @@ def draw_meshes(draw_count, far, height, stride, tables, scratch):
 
 
 @pixel_kernel
-def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out):
-    """Render the cameras [begin, end) of a group.
+def render_cameras(turn, end, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out):
+    """Render the cameras [turn[0], end) of a group, those that no other thread takes.
 
     Args:
-        begin: First row. end: One behind the last.
+        turn: See `take_row`. end: One behind the last.
         tables: PictureTables. poses: PoseTables. cameras: CameraTables. scratch: Scratch of this worker.
         size: Width and height of the finished pictures, samples per pixel along each axis, stride of scratch rows,
             cars per world, props per world.
@@ -320,7 +320,10 @@ def render_cameras(begin, end, tables, poses, cameras, scratch, size, options, w
     height = out_height * factor
     sides = scratch.sides
     half = np.float32(0.5)
-    for row in range(begin, end):
+    while True:
+        row = take_row(turn)
+        if row >= end:
+            break
         world = np.int64(cameras.world[row])
         light = scratch.light
         for term in range(13):
