@@ -102,6 +102,43 @@ def test_a_seed_of_an_episode_that_goes_on_changes_nothing():
     assert_same(batches[0].reset()[0], batches[1].reset()[0])
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_pictures_given_away_are_nobody_else_s_and_only_theirs_who_hold_them(mode):
+    seen = ("camera", "grey", "depth", "segmentation")
+    batch = TrackVectorEnv(3, observe=seen, threads=1, autoreset_mode=mode, time_limit=0.5)
+    twin = TrackVectorEnv(3, observe=seen, threads=2, autoreset_mode=mode, time_limit=0.5, copy=False)
+    kept, then = [], []
+
+    def compare(ours, theirs):
+        for name, array in theirs[0].items():
+            assert np.array_equal(ours[0][name], array)
+            kept.append(ours[0][name][1, 5:])  # a part of it holds it all
+            then.append(array[1, 5:].copy())
+            ours[0][name][0] = 7  # the caller's own, to do with as they like
+
+    compare(batch.reset(seed=1), twin.reset(seed=1))
+    for index, actions in enumerate(draw_actions(40, 3)):
+        ours, theirs = batch.step(actions), twin.step(actions)
+        compare(ours, theirs)
+        over = theirs[2] | theirs[3]
+        mask = over if mode == "Disabled" else np.arange(3) == index % 3 if index % 7 == 3 else np.zeros(3, bool)
+        if mask.any():
+            compare(*(env.reset(options={"reset_mask": mask}) for env in (batch, twin)))
+        if index % 5 == 4:
+            del kept[::2], then[::2]
+    assert all(np.array_equal(array, copy) for array, copy in zip(kept, then, strict=True))
+    batch.close()
+    twin.close()
+
+
+def test_pictures_that_nobody_holds_are_drawn_over():
+    batch = TrackVectorEnv(2, observe="camera", threads=1)
+    batch.reset(seed=1)
+    places = {batch.step(actions)[0].ctypes.data for actions in draw_actions(10, 2)}
+    assert len(places) == 2
+    batch.close()
+
+
 @pytest.mark.parametrize("observe", ["camera", ("grey", "depth", "segmentation", "vector", "lidar")])
 @pytest.mark.parametrize("stack", [1, 2])
 def test_a_copy_is_nobody_else_s(observe, stack):

@@ -99,7 +99,7 @@ def inner_kernel(function: F) -> F:
     return compiled
 
 
-@intrinsic  # type: ignore[misc]  (Numba's own decorator has no types)
+@intrinsic
 def take_row(_context: Any, turn: Any) -> Any:
     """Return the number in `turn[0]` and make it one more, in one go: no two threads get the same.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
@@ -16,7 +17,7 @@ from donkeysim.core.types import LongArray
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
-from donkeysim.render.camera import FAR, Frame
+from donkeysim.render.camera import FAR, CameraGroup, Frame
 from donkeysim.render.lidar import count_rays
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR
@@ -40,6 +41,9 @@ VECTOR_LIMIT = 5.0
 CAMERA_STREAM = 1 << 21
 """First of the six streams of random numbers that cameras are moved and turned by."""
 
+GIVEN_AWAY_LIMIT = 4
+"""So many sets of pictures that callers hold are remembered, to be used again when they let go of them."""
+
 _SCALE = (3.0, 1.0, 5.0)
 """Speed ahead [m/s], to the left [m/s] and yaw rate [rad/s] that "vector" tells as 1."""
 
@@ -53,10 +57,16 @@ class _Channel(Protocol):
     """One kind of observation of all cars."""
 
     space: Box
-    buffers: list[NDArray[Any]]
+
+    @property
+    def buffers(self) -> list[NDArray[Any]]:
+        """Return both arrays."""
 
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         """Return what is seen now, shape [car_count, ...], in buffer 0 or 1; `cars`: only their rows must be new."""
+
+    def give_away(self, turn: int) -> None:
+        """Take another array for buffer 0 or 1: the old one is somebody else's now. Pictures are the camera's."""
 
 
 class _Camera:
@@ -66,8 +76,24 @@ class _Camera:
         cars = range(simulator.car_count)
         self._simulator, self._camera, self._spread = simulator, camera, spread
         self._key: LongArray = np.zeros(len(cars), np.int64)
-        self._groups = [simulator.renderer.make_group(cars, [camera] * len(cars)) for _ in range(2)]
-        self.frames = [group.frame for group in self._groups]
+        first = simulator.renderer.make_group(cars, [camera] * len(cars))
+        self._groups = [first, first.add_pictures()]
+        self._given_away: list[CameraGroup] = []
+        self._own_holders = _count_holders(first)
+
+    def get_frame(self, turn: int) -> Frame:
+        """Return frame 0 or 1."""
+        return self._groups[turn].frame
+
+    def give_away(self, turn: int) -> None:
+        """Take other arrays for frame 0 or 1, if anybody holds these.
+
+        Those that nobody holds any more are used again: touching fresh memory takes longer than copying does.
+        """
+        known = [self._groups[turn], *self._given_away]
+        unheld = next((group for group in known if _count_holders(group) == self._own_holders), None)
+        self._given_away = [group for group in known if group is not unheld][:GIVEN_AWAY_LIMIT]
+        self._groups[turn] = unheld or known[0].add_pictures()
 
     def draw(self, turn: int, step: Step, cars: Sequence[int] | None) -> None:
         """Draw what is seen now into frame 0 or 1; `cars`: only these."""
@@ -85,36 +111,55 @@ class _Camera:
             draws = [draw_uniform(int(key[car]), car % cars_per_world, 0, CAMERA_STREAM + axis) for axis in range(6)]
             moved = np.append(self._camera.position, self._camera.rotation)
             moved += np.repeat(self._spread, 3) * (2.0 * np.array(draws) - 1.0)
-            for group in self._groups:
-                group.aim(car, moved[:3].tolist(), moved[3:].tolist())
+            self._groups[0].aim(car, moved[:3].tolist(), moved[3:].tolist())
         self._key = key
+
+
+def _count_holders(group: CameraGroup) -> tuple[int, int]:
+    """Return how many references there are to what observations show of a group, the group's and this call's too."""
+    frame = group.frame
+    return sys.getrefcount(frame.colour), 0 if frame.segment is None else sys.getrefcount(frame.segment)
 
 
 class _Picture:
     """Colour, grey, distances or classes of a camera that has been drawn."""
 
-    def __init__(self, name: str, frames: Sequence[Frame]) -> None:
-        count, height, width, _ = frames[0].colour.shape
-        self._is_depth = name == "depth"
+    def __init__(self, name: str, camera: _Camera) -> None:
+        count, height, width, _ = camera.get_frame(0).colour.shape
+        self._name, self._camera = name, camera
+        self._channels = 1 if name == "grey" else 3
+        self._distances: list[NDArray[Any]] = []
         if name == "depth":
-            self.buffers: list[NDArray[Any]] = [np.zeros((count, height, width, 1), np.float32) for _ in frames]
+            self._distances = list(np.zeros((2, count, height, width, 1), np.float32))
             self.space: Box = gymnasium.spaces.Box(0.0, DEPTH_LIMIT, (height, width, 1), np.float32)
         elif name == "segmentation":
-            self.buffers = [frame.segment[..., None] for frame in frames if frame.segment is not None]
             self.space = gymnasium.spaces.Box(0, CLASS_CAR, (height, width, 1), np.uint8)
         else:
-            channels = 1 if name == "grey" else 3
-            self.buffers = [frame.colour[..., :channels] for frame in frames]
-            self.space = gymnasium.spaces.Box(0, 255, (height, width, channels), np.uint8)
-        self._frames = frames
+            self.space = gymnasium.spaces.Box(0, 255, (height, width, self._channels), np.uint8)
+
+    @property
+    def buffers(self) -> list[NDArray[Any]]:
+        return [self._show(turn) for turn in range(2)]
 
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         del step  # pictures are as the camera has drawn them
-        depth = self._frames[turn].depth
-        if self._is_depth and depth is not None:
+        depth = self._camera.get_frame(turn).depth
+        if self._distances and depth is not None:
             rows: Any = slice(None) if cars is None else list(cars)
-            self.buffers[turn][rows] = np.minimum(depth[rows, ..., None], np.float32(DEPTH_LIMIT))
-        return self.buffers[turn]
+            self._distances[turn][rows] = np.minimum(depth[rows, ..., None], np.float32(DEPTH_LIMIT))
+        return self._show(turn)
+
+    def give_away(self, turn: int) -> None:
+        if self._distances:
+            self._distances[turn] = np.zeros_like(self._distances[turn])
+
+    def _show(self, turn: int) -> NDArray[Any]:
+        if self._distances:
+            return self._distances[turn]
+        frame = self._camera.get_frame(turn)
+        if self._name == "segmentation" and frame.segment is not None:
+            return frame.segment[..., None]
+        return frame.colour[..., : self._channels]
 
 
 class _Lidar:
@@ -139,6 +184,9 @@ class _Lidar:
             buffer[car, place] = np.minimum(rows[:, 0] / self._lidar.max_range, 1.0)
         return buffer
 
+    def give_away(self, turn: int) -> None:
+        self.buffers[turn] = np.ones_like(self.buffers[turn])
+
 
 class _Vector:
     """Numbers about each car on its path; docs/envs/track_env.md lists them."""
@@ -160,6 +208,9 @@ class _Vector:
         table = np.column_stack((*columns, step.ahead.reshape(len(step.ahead), -1) / LOOK_AHEAD[-1]))
         buffer[rows] = np.clip(table, -VECTOR_LIMIT, VECTOR_LIMIT)[rows]
         return buffer
+
+    def give_away(self, turn: int) -> None:
+        self.buffers[turn] = np.zeros_like(self.buffers[turn])
 
 
 class Observer:
@@ -208,7 +259,19 @@ class Observer:
             return Rivals(fleet.simulator.car_count, fleet.cars_per_world)
         if name == "lidar":
             return _Lidar(fleet.simulator, lidar)
-        return _Picture(name, self._cameras[find_camera(name, self._cameras)].frames)
+        return _Picture(name, self._cameras[find_camera(name, self._cameras)])
+
+    @property
+    def gives_away(self) -> bool:
+        """Whether `give_away` does what it says; stacks need the last observation, so they must be copied."""
+        return self._stack == 1
+
+    def give_away(self) -> None:
+        """Leave what the next `observe` would write over to those who hold it."""
+        for camera in self._cameras.values():
+            camera.give_away(1 - self._turn)
+        for channel in self._channels.values():
+            channel.give_away(1 - self._turn)
 
     def observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
         """Return what every car sees now; the arrays are valid until the next but one call.

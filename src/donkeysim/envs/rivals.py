@@ -46,6 +46,10 @@ class Rivals:
         self.buffers[turn][rows] = self._tell(step.state)[rows]
         return self.buffers[turn]
 
+    def give_away(self, turn: int) -> None:
+        """Take another array for buffer 0 or 1."""
+        self.buffers[turn] = np.zeros_like(self.buffers[turn])
+
     def _tell(self, state: State) -> NDArray[Any]:
         count = self._cars_per_world
         place, speed = (array[:, :2].reshape(-1, count, 2) for array in (state.position, state.velocity))

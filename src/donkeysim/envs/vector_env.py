@@ -129,6 +129,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self._task, self._observer, self._actions, self._describe = task, observer, actions, describe
         self._mode = AutoresetMode(autoreset_mode)
         self.copies = copy
+        self._gives_away = copy and observer.gives_away and self._mode is not AutoresetMode.DISABLED
         self._at_random = starts_at_random
         self._is_over: BoolArray = np.zeros(self.num_envs, bool)
         self._is_seeded: BoolArray = np.zeros(self.num_envs, bool)
@@ -156,7 +157,8 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self._seed_worlds(seed, worlds)
         step = self.fleet.begin(worlds, dict.fromkeys(worlds, start) if start else None, at_random=self._at_random)
         self._is_over[worlds] = False
-        seen = self._observer.observe(step, worlds) if is_all else self._observer.renew(step, worlds)
+        is_new = is_all or self._gives_away  # what was given away may have been changed since
+        seen = self._observe(step, worlds) if is_new else self._observer.renew(step, worlds)
         return self._hand_out(seen), self._make_info(step, _make_mask(worlds, self.num_envs))
 
     def step(self, actions: Any) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
@@ -181,7 +183,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         if self._mode is AutoresetMode.NEXT_STEP:
             return self._begin_those_over(step, reward, terminated, truncated)
         self._is_over = terminated | truncated
-        seen = self._observer.observe(step)
+        seen = self._observe(step)
         if self._mode is AutoresetMode.SAME_STEP and self._is_over.any():
             seen, info = self._begin_at_once(seen, step)
         else:
@@ -203,7 +205,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             for array in (reward, terminated, truncated):
                 array[begun] = 0
         self._is_over = terminated | truncated
-        return self._hand_out(self._observer.observe(step, begun)), reward, terminated, truncated, self._make_info(step)
+        return self._hand_out(self._observe(step, begun)), reward, terminated, truncated, self._make_info(step)
 
     def _begin_at_once(self, seen: Observation, step: Step) -> tuple[Observation, dict[str, Any]]:
         over = np.flatnonzero(self._is_over).tolist()
@@ -261,8 +263,13 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             info[name], info[f"_{name}"] = array, mask
         return info
 
+    def _observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
+        if self._gives_away:
+            self._observer.give_away()
+        return self._observer.observe(step, begun)
+
     def _hand_out(self, seen: Observation) -> Observation:
-        return copy_observation(seen) if self.copies else seen
+        return copy_observation(seen) if self.copies and not self._gives_away else seen
 
 
 def _make_mask(worlds: Sequence[int], count: int) -> BoolArray:

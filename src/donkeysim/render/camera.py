@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,6 +76,17 @@ class CameraGroup:
             rotation: (roll, pitch, yaw) [rad], as `CameraSpec.rotation`.
         """
         self.cameras.mount[row] = np.append(position, make_rotation(rotation))
+
+    def add_pictures(self) -> CameraGroup:
+        """Return the same cameras with further buffers of their own; moving one of them moves the other's."""
+        kept = self.frame
+        frame = Frame(
+            kept.car,
+            np.zeros_like(kept.colour),
+            None if kept.depth is None else np.zeros_like(kept.depth),
+            None if kept.segment is None else np.zeros_like(kept.segment),
+        )
+        return replace(self, frame=frame)
 
     def select(self, row: int) -> CameraGroup:
         """Return one camera of the group, which draws into the group's own buffers."""
@@ -217,6 +228,7 @@ class Renderer:
         depth = frame.depth if frame.depth is not None else np.zeros((1, 1, 1), np.float32)
         segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
         options = (group.sharp, frame.depth is not None, frame.segment is not None, True)
+        pictures = (words, frame.colour, depth, segment)
 
         def task(worker: int, turn: LongArray) -> None:
             scratch = self._find_scratch(worker, width * group.factor, height * group.factor)
@@ -228,9 +240,7 @@ class Renderer:
                 self.cars_per_world,
                 self.props_per_world,
             )
-            render_cameras(
-                turn, len(frame.car), tables, poses, group.cameras, scratch, size, options, words, frame.colour, depth, segment
-            )
+            render_cameras(turn, len(frame.car), tables, poses, group.cameras, scratch, size, options, *pictures)
 
         self._workers.run(task, len(group.cameras.car))
 
