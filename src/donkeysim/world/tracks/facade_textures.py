@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -36,20 +37,7 @@ def make_storey(style: str) -> ByteArray:
             box(x, 42, x + 1, 51, DARK)
         box(9, 41, 55, 42.5, DARK)
     elif style == "townhouse":
-        random = np.random.default_rng(1301)
-        for course in range(16):
-            for brick in range(-1, 8):
-                left = brick * 8 + 4 * (course % 2)
-                tone = 1.0 + random.normal(0.0, 0.08)
-                fill = (int(158 * tone), int(88 * tone), int(70 * tone))
-                box(left + 0.4, course * 4 + 0.4, left + 7.6, course * 4 + 3.6, fill)
-        box(18, 10, 46, 54, LIGHT)
-        box(21, 13, 43, 51, GLASS)
-        box(21, 13, 43, 22, (112, 132, 146))
-        box(31, 13, 33, 51, LIGHT)
-        box(21, 31, 43, 33, LIGHT)
-        box(15, 54, 49, 58, (206, 200, 190))
-        box(17, 6, 47, 10, (206, 200, 190))
+        _draw_townhouse(box)
     else:
         box(0, 8, 64, 52, (86, 116, 138))
         box(0, 8, 64, 22, (126, 156, 176))
@@ -58,6 +46,24 @@ def make_storey(style: str) -> ByteArray:
             box(x, 8, x + 3, 52, (60, 66, 74))
         box(0, 29, 64, 31, (60, 66, 74))
     return to_texture(add_grain(shrink(canvas), 1302, 0.015, 0.03))
+
+
+def _draw_townhouse(box: Callable[[float, float, float, float, tuple[int, int, int]], None]) -> None:
+    """Draw bricks and a sash window between stone sills."""
+    random = np.random.default_rng(1301)
+    for course in range(16):
+        for brick in range(-1, 8):
+            left = brick * 8 + 4 * (course % 2)
+            tone = 1.0 + random.normal(0.0, 0.08)
+            fill = (int(158 * tone), int(88 * tone), int(70 * tone))
+            box(left + 0.4, course * 4 + 0.4, left + 7.6, course * 4 + 3.6, fill)
+    box(18, 10, 46, 54, LIGHT)
+    box(21, 13, 43, 51, GLASS)
+    box(21, 13, 43, 22, (112, 132, 146))
+    box(31, 13, 33, 51, LIGHT)
+    box(21, 31, 43, 33, LIGHT)
+    box(15, 54, 49, 58, (206, 200, 190))
+    box(17, 6, 47, 10, (206, 200, 190))
 
 
 @lru_cache(maxsize=4)
