@@ -16,9 +16,11 @@ format = 1
 name = "ring"
 path = { node_count = 240, length = 60.0, walk = { seed = 1, turn = 4.0 } }
 road = { width_left = 0.6, width_right = 0.4 }
-road_styles = [{ width_left = 0.9, width_right = 0.4, texture = "dirt" }]
+road_styles = [{ width_left = 0.9, width_right = 0.4, friction = 0.8 }]
 start = { lines = [0.25], columns = [0.0, 0.5], slots = 6 }
 props = [{ kind = "cone", every = 10.0, offset = 1.2 }]
+ground = { texture = "plain" }
+light = { sky = "plain" }
 """
 
 

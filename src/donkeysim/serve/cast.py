@@ -25,11 +25,13 @@ class Client:
         client_id: Never used again for another.
         turnstile: Its queue in lock-step.
         car: Its car; None in the menu and when no place was free.
+        awaits_road: Whether it has asked for a road that is being made; what it says meanwhile is carried out after.
     """
 
     client_id: int
     turnstile: Turnstile
     car: CarOnStage | None = None
+    awaits_road: bool = False
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.types import PHYSICS_RATE
-from donkeysim.wire.messages import DriveCar, Request
+from donkeysim.wire.messages import DriveCar, RegenerateRoad, Request
 
 MOST_SILENT_SECONDS = 10.0
 """A client that says nothing for so long is not waited for [s, wall time]."""
@@ -16,15 +16,27 @@ MOST_SILENT_SECONDS = 10.0
 
 @dataclass
 class Turnstile:
-    """One client's queue in lock-step.
+    """One client's queue, in lock-step and while it awaits a road.
 
     Attributes:
-        waiting: Requests not yet carried out, in the order received; the first one is a control.
+        waiting: Requests not yet carried out, in the order received; the first one is a control in lock-step.
         heard: When the client last said something or was last answered [s].
     """
 
     heard: float
     waiting: deque[Request] = field(default_factory=deque)
+
+    def add(self, request: Request, last_counts: bool) -> None:
+        """Put a request at the end of the queue.
+
+        Args:
+            request: What the client wants.
+            last_counts: Whether of several controls, or roads, in a row only the last matters.
+        """
+        is_again = bool(self.waiting) and type(self.waiting[-1]) is type(request)
+        if last_counts and is_again and isinstance(request, (DriveCar, RegenerateRoad)):
+            self.waiting.pop()
+        self.waiting.append(request)
 
     def is_ready(self) -> bool:
         """Return whether the client's next control is here."""

@@ -38,8 +38,6 @@ def change_car(simulator: Simulator, car: CarOnStage, request: messages.Request,
         if not options.has_training_fields:
             raise SceneError("positions are neither told nor taken; the simulator runs with --no-training-telemetry.")
         simulator.move_car(car.row, request.position, request.orientation)
-    elif isinstance(request, messages.RegenerateRoad):
-        raise SceneError(f"the road of {simulator.scene.name} is not a generated one; it cannot be made anew.")
     return ""
 
 

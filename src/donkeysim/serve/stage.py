@@ -17,19 +17,21 @@ from donkeysim.serve.compose import Composer
 from donkeysim.serve.lock_step import LockStep, Turnstile
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import PACE_CAR_BODY, PaceCar
+from donkeysim.serve.road_work import RoadWorks
+from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.sim import viewpoint
-from donkeysim.sim.compile_crew import CompileCrew
-from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch import view
 from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
-from donkeysim.world.scene import Scene
-from donkeysim.world.specs import BodySpec, SceneSpec, WorldSpec
-from donkeysim.world.tracks import list_scenes, load_scene, shorten_scene_name
+from donkeysim.world.specs import BodySpec
+from donkeysim.world.tracks import list_scenes, shorten_scene_name
+
+ROAD_SECONDS = 0.05
+"""How often to look whether a road is done [s], when nothing else happens."""
 
 
 class Stage:
@@ -38,37 +40,39 @@ class Stage:
     Attributes:
         scene_name: Of the running or loading scene; None in the menu.
         is_loading: Whether a scene is being loaded.
-        loading_stage: What is being done while loading, for people; "" otherwise.
         outline: The ground plan of the running scene; None in the menu.
     """
 
     def __init__(self, options: StageOptions, read_clock: Clock, report: Callable[[str], None]) -> None:
         self.scene_name: str | None = None
         self.is_loading = False
-        self.loading_stage = ""
         self._options = options
         self._composer = Composer(options)
         self._read_clock = read_clock
-        self._report = report
+        self._loader = SceneLoader(options, report)
         self._clients: dict[int, Client] = {}
         self._cars: dict[int, CarOnStage] = {}
         self._car_count = 0
         self._simulator: Simulator | None = None
-        self._built: dict[str, Scene] = {}
         self.outline: Outline | None = None
         self._pace_car: PaceCar | None = None
+        self._road_works = RoadWorks()
         self._lock_step = LockStep(read_clock)
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
         self._pacer = Pacer(interval, read_clock)
         self._watched_until = -1.0
         self._outputs: list[Output] = []
-        self._crew = CompileCrew()
 
     def close(self) -> None:
         """End what runs beside: threads, and processes that compile."""
-        self._crew.close()
+        self._loader.close()
         if self._simulator is not None:
             self._simulator.close()
+
+    @property
+    def loading_stage(self) -> str:
+        """What is being done while loading, for people; "" otherwise."""
+        return self._loader.stage
 
     # -- who is here --------------------------------------------------------------------------------------------------
 
@@ -144,38 +148,11 @@ class Stage:
             raise SceneError(describe_unknown("scene", name, names))
         self.scene_name, self.is_loading = name, True
         try:
-            self._simulator = self._build(name)
+            self._simulator = self._loader.load(name)
         finally:
-            self.is_loading, self.loading_stage = False, ""
+            self.is_loading = False
             self.scene_name = None if self._simulator is None else shorten_scene_name(name)
         self._open_scene()
-
-    def _build(self, name: str) -> Simulator:
-        """Return a compiled simulator for a scene; the last scene built is kept for the next time."""
-        self._tell("building the track", False)
-        if name not in self._built:
-            self._built = {name: load_scene(SceneSpec(name, self._options.track_folders))}
-        spec = WorldSpec(
-            scene=SceneSpec(name, self._options.track_folders),
-            cars_per_world=self._options.max_cars + (self._options.pace_car is not None),
-            seed=self._options.seed,
-        )
-        workers, log = self._options.worker_count, self._options.action_log
-        simulator = open_simulator(spec, worker_count=workers, scene=self._built[name], log=log)
-
-        is_first_run = simulator.must_compile
-
-        def tell(stage: str, done: int, total: int) -> None:
-            doing = "compiling" if is_first_run else "loading"
-            self._tell(f"{doing} kernels, {done} of {total}: {stage}", is_first_run)
-
-        simulator.compile(tell, self._crew)
-        return simulator
-
-    def _tell(self, text: str, is_news: bool) -> None:
-        self.loading_stage = text
-        if is_news:
-            self._report(text)
 
     def _open_scene(self) -> None:
         assert self._simulator is not None
@@ -197,10 +174,11 @@ class Stage:
             raise SceneError("no scene is running; there is nothing to exit.")
         self._simulator.close()
         self._simulator = self.outline = self._pace_car = self.scene_name = None
+        self._road_works = RoadWorks()
         self._cars.clear()
         self._lock_step = LockStep(self._read_clock)
         for client in self._clients.values():
-            client.car = None
+            client.car, client.awaits_road = None, False
             self._outputs.append(make_event(client, SceneSelectionReady()))
         for client in list(self._clients.values()):
             self._drain(client)
@@ -213,8 +191,8 @@ class Stage:
         if client is None:
             return
         client.turnstile.heard = self._read_clock()
-        if self._lock_step.is_on and client.car is not None:
-            client.turnstile.waiting.append(request)
+        if (self._lock_step.is_on and client.car is not None) or client.awaits_road:
+            client.turnstile.add(request, last_counts=not self._lock_step.is_on)
             self._drain(client)
         else:
             self._perform(client, request)
@@ -222,7 +200,7 @@ class Stage:
     def _drain(self, client: Client) -> None:
         """Carry out what waits in a client's queue, in lock-step up to its next control."""
         turnstile = client.turnstile
-        while turnstile.waiting:
+        while turnstile.waiting and not client.awaits_road:
             if self._lock_step.is_on and client.car is not None and turnstile.is_ready():
                 return
             self._perform(client, turnstile.waiting.popleft())
@@ -247,12 +225,30 @@ class Stage:
                 self._outputs.append(make_event(client, node, self._options.numbers_as_strings))
             elif isinstance(request, messages.SetStepMode):
                 self._set_step_mode(request)
+            elif isinstance(request, messages.RegenerateRoad):
+                self._road_works.begin(self._simulator, client, request, waits=self._lock_step.is_on)
+                if self._lock_step.is_on:
+                    self._open_road(self._simulator)
             elif client.car is not None:
                 note = orders.change_car(self._simulator, client.car, request, self._options)
                 if note:
                     self._refuse(client, note)
         except DonkeySimError as error:
             self._refuse(client, f"{request.message_type()}: {error}")
+
+    def _open_road(self, simulator: Simulator) -> None:
+        """Let everybody begin on the new road; who waited for it, or to ask for another one, goes on."""
+        waiting = [client for client in self._clients.values() if client.awaits_road]
+        work = self._road_works.open(simulator, waiting)
+        if work is not None and work.trouble and work.client_id in self._clients:
+            self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
+        self.outline = view.draw_outline(simulator.scene)
+        for car in self._cars.values():
+            car.begin_anew()
+        if self._pace_car is not None and self._options.pace_car is not None:
+            self._pace_car = PaceCar(simulator, self._pace_car.car, self._options.pace_car)
+        for client in waiting:
+            self._drain(client)
 
     def _set_step_mode(self, request: messages.SetStepMode) -> None:
         if request.step_count is not None:
@@ -278,6 +274,13 @@ class Stage:
         """Return how long until there is something to do [s]; None: until somebody says something."""
         if self._simulator is None:
             return None
+        seconds = self._seconds_to_step()
+        if self._road_works.is_on:
+            wait = 0.0 if self._road_works.is_done else ROAD_SECONDS
+            return wait if seconds is None else min(seconds, wait)
+        return seconds
+
+    def _seconds_to_step(self) -> float | None:
         if self._lock_step.is_on:
             return self._lock_step.seconds_left(c.turnstile for c in self._clients.values() if c.car is not None)
         if self._options.time_scale is None:
@@ -290,7 +293,11 @@ class Stage:
 
     def beat(self) -> None:
         """Let time move on, if it is due."""
-        if self.seconds_to_beat() != 0.0 or self._simulator is None:
+        if self._simulator is None:
+            return
+        if self._road_works.is_done:
+            self._open_road(self._simulator)
+        if self._seconds_to_step() != 0.0:
             return
         if self._lock_step.is_on:
             self._beat_in_lock_step(self._simulator)

@@ -77,9 +77,9 @@ class RegenerateRoad(Request, frozen=True, tag="regen_road"):
     """Make a new road, in scenes whose road is generated.
 
     Attributes:
-        road_style: Index of texture, width and offset.
-        rand_seed: Of the road's random numbers.
-        turn_increment: Greatest turn per span [degree].
+        road_style: Index of texture, width and offset, modulo their number; None: as before.
+        rand_seed: Of the road's random numbers; None: as before.
+        turn_increment: Change of the turn from one span to the next [degree]; None: as before.
     """
 
     road_style: int | None

@@ -34,10 +34,13 @@ from donkeysim.wire.messages import (
     SetRacerInfo,
     SetStepMode,
 )
-from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS
+from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS, TURN_LEAST, TURN_MOST
 
 FARTHEST_POSITION = 100_000.0
 """Largest coordinate in `set_position` [U]."""
+
+INT32 = (-(1 << 31), (1 << 31) - 1)
+"""Whole numbers that the original understands."""
 
 LONGEST_NAME = 64
 """Characters of a car's name."""
@@ -120,10 +123,11 @@ def _read_step_mode(form: Form) -> SetStepMode:
 
 
 def _read_regen_road(form: Form) -> RegenerateRoad:
+    turn = form.read_within("turn_increment", -TURN_MOST, TURN_MOST, zero_keeps=True)
     return RegenerateRoad(
-        road_style=form.read_integer("road_style"),
-        rand_seed=form.read_integer("rand_seed"),
-        turn_increment=form.read_number("turn_increment"),
+        road_style=form.read_whole_within("road_style", *INT32),
+        rand_seed=form.read_whole_within("rand_seed", *INT32),
+        turn_increment=None if turn is None else max(abs(turn), TURN_LEAST),
     )
 
 

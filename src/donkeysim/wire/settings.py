@@ -1,12 +1,14 @@
-"""How a client's configuration messages change a car's body, cameras and lidar: old value and message to new value."""
+"""How a client's configuration messages change body, cameras, lidar and road: old value and message to new value."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
-from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, PartialVector
-from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
+from donkeysim.core.errors import SceneError
+from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, PartialVector, RegenerateRoad
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec
 
 PLACEHOLDER_NAME = "Racer Name"
 """A `car_config` with this name is ignored whole, as the original does."""
@@ -16,6 +18,22 @@ SHORTEST_NAME = 2
 
 MOST_RAYS = 20_000
 """Rays of one lidar scan; more levels than that allows are left out."""
+
+
+def change_road(scene: Scene, request: RegenerateRoad) -> RoadSpec:
+    """Return which road a `regen_road` makes.
+
+    Raises:
+        SceneError: The scene's road is not a generated one.
+    """
+    if scene.road is None:
+        raise SceneError(f"the road of {scene.name} is not a generated one; it cannot be made anew.")
+    old = scene.road
+    return RoadSpec(
+        style=old.style if request.road_style is None else request.road_style,
+        seed=old.seed if request.rand_seed is None else request.rand_seed,
+        turn=request.turn_increment or old.turn,
+    )
 
 
 def change_body(body: BodySpec, request: ConfigureCar) -> BodySpec:

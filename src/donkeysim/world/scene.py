@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
+from donkeysim.world.specs import RoadSpec
 
 COLLIDER_BOX = 0
 COLLIDER_CYLINDER = 1
@@ -236,6 +237,7 @@ class Scene:
         hit_names: What `hit` says for colliders, props and terrain; entry 0 is the terrain.
         class_maps: CLASS_* of places of materials that show more than one class, uint8, shape [height, width], sides
             powers of two.
+        road: Which of the roads that this scene generates; None: its road is not a generated one.
     """
 
     name: str
@@ -252,3 +254,4 @@ class Scene:
     textures: tuple[ByteArray, ...] = field(repr=False)
     hit_names: tuple[str, ...]
     class_maps: tuple[ByteArray, ...] = field(default=(), repr=False)
+    road: RoadSpec | None = None

@@ -247,6 +247,8 @@ class RoadSpec:
     turn: float = 1.0
 
     def __post_init__(self) -> None:
+        if not all(-(1 << 63) <= number < 1 << 63 for number in (self.style, self.seed)):
+            raise SpecError(f"a road's style and seed are numbers of 64 bits, not {self.style} and {self.seed}.")
         if not TURN_LEAST <= self.turn <= TURN_MOST:
             raise SpecError(f"a turn of {self.turn:g} degrees is not possible; it takes {TURN_LEAST} to {TURN_MOST:g}.")
 

@@ -25,6 +25,7 @@ from donkeysim.world.tracks.structure import gather_colliders
 from donkeysim.world.tracks.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import TrackFile
+from donkeysim.world.tracks.variation import describe_road
 
 
 def build_scene(track: TrackFile, source: FilePath) -> Scene:
@@ -64,6 +65,7 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
         textures=tuple(assets.textures),
         hit_names=tuple(assets.hit_names),
         class_maps=tuple(assets.class_maps),
+        road=describe_road(track),
     )
 
 

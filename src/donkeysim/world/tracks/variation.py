@@ -15,13 +15,20 @@ def vary_track(track: TrackFile, spec: SceneSpec) -> TrackFile:
     Raises:
         SceneError: A road is asked for where it is not a generated one.
     """
-    return track if spec.road is None else _lay_road(track, spec.road)
+    road = spec.road or describe_road(track)
+    return track if road is None else _lay_road(track, road)
+
+
+def describe_road(track: TrackFile) -> RoadSpec | None:
+    """Return which of its roads a track has; None: its road is not a generated one."""
+    walk = track.path.walk
+    return None if walk is None else RoadSpec(walk.style, walk.seed, walk.turn)
 
 
 def _lay_road(track: TrackFile, road: RoadSpec) -> TrackFile:
     if track.path.walk is None:
         raise SceneError(f"the road of {track.name} is not a generated one; it cannot be made anew.")
     styles = (track.road, *track.road_styles)
-    walk = dataclasses.replace(track.path.walk, seed=road.seed, turn=road.turn)
-    path = dataclasses.replace(track.path, walk=walk)
-    return dataclasses.replace(track, path=path, road=styles[road.style % len(styles)])
+    style = road.style % len(styles)
+    walk = dataclasses.replace(track.path.walk, seed=road.seed, turn=road.turn, style=style)
+    return dataclasses.replace(track, path=dataclasses.replace(track.path, walk=walk), road=styles[style])

@@ -42,10 +42,12 @@ class RandomWalk:
     Attributes:
         seed: Of its random numbers.
         turn: How lively it turns: change of the turn from one span of 0.25 m to the next [degree].
+        style: Which road lies on it: 0 the one of [road], 1 the first of [[road_styles]] and so on.
     """
 
     seed: int = 0
     turn: float = 1.0
+    style: int = 0
 
     def __post_init__(self) -> None:
         if not TURN_LEAST <= self.turn <= TURN_MOST:

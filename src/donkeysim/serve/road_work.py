@@ -1,0 +1,114 @@
+"""New roads for the running scene, made on a thread of their own while the cars drive on."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+from collections.abc import Iterable
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.serve.cast import Client
+from donkeysim.sim.simulator import Simulator
+from donkeysim.wire.messages import RegenerateRoad
+from donkeysim.wire.settings import change_road
+from donkeysim.world.specs import SceneSpec
+
+_log = logging.getLogger("donkeysim.stage")
+
+
+class RoadWork:
+    """One road under construction.
+
+    Attributes:
+        scene: What is made.
+        client_id: Who asked for it.
+        prepared: The result, for `Simulator.change_scene`; None before the end and after a failure.
+        trouble: Why there is no result, one sentence; "" otherwise.
+    """
+
+    def __init__(self, simulator: Simulator, scene: SceneSpec, client_id: int) -> None:
+        """Begin to make it."""
+        self.scene = scene
+        self.client_id = client_id
+        self.prepared: Simulator | None = None
+        self.trouble = ""
+        self._thread = threading.Thread(target=self._run, args=(simulator,), name="road work", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has ended, well or not."""
+        return not self._thread.is_alive()
+
+    def wait(self) -> None:
+        """Wait for the end."""
+        self._thread.join()
+
+    def open(self, simulator: Simulator) -> None:
+        """Let all cars begin on the new road, unless there is trouble."""
+        if self.prepared is None:
+            return
+        try:
+            simulator.change_scene(self.scene, self.prepared)
+        except DonkeySimError as error:
+            self.trouble = str(error)
+
+    def _run(self, simulator: Simulator) -> None:
+        try:
+            self.prepared = simulator.prepare_scene(self.scene)
+        except DonkeySimError as error:
+            self.trouble = str(error)
+        except Exception as error:  # noqa: BLE001  (the client is told and the traceback is logged)
+            _log.exception("an error while a road was made")
+            self.trouble = f"the road could not be made ({type(error).__name__})."
+
+
+class RoadWorks:
+    """The roads that clients ask for, one after another.
+
+    Who asks waits: what it says meanwhile is carried out when its road is open. Everybody else drives on.
+    """
+
+    def __init__(self) -> None:
+        self._work: RoadWork | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether a road is being made, or waits to be opened."""
+        return self._work is not None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether a road waits to be opened."""
+        return self._work is not None and self._work.is_done
+
+    def begin(self, simulator: Simulator, client: Client, request: RegenerateRoad, waits: bool) -> None:
+        """Begin to make a road, or put the request back while another one is made.
+
+        Args:
+            simulator: Of the running scene.
+            client: Who asks.
+            request: What for.
+            waits: Whether to return only when it is done.
+
+        Raises:
+            SceneError: The scene's road is not a generated one.
+        """
+        road = change_road(simulator.scene, request)
+        client.awaits_road = True
+        if self._work is not None:
+            client.turnstile.waiting.appendleft(request)
+        else:
+            self._work = RoadWork(simulator, dataclasses.replace(simulator.spec.scene, road=road), client.client_id)
+        if waits:
+            self._work.wait()
+
+    def open(self, simulator: Simulator, clients: Iterable[Client]) -> RoadWork | None:
+        """Let everybody begin on the road that is done and return it; nobody waits for it any more."""
+        work, self._work = self._work, None
+        if work is not None:
+            work.open(simulator)
+            for client in clients:
+                client.awaits_road = False
+        return work

@@ -1,0 +1,74 @@
+"""From a scene's name to a compiled simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from donkeysim.serve.stage_options import StageOptions
+from donkeysim.sim.compile_crew import CompileCrew
+from donkeysim.sim.logged_simulator import open_simulator
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import SceneSpec, WorldSpec
+from donkeysim.world.tracks import load_scene
+
+
+class SceneLoader:
+    """Builds scenes; the last one is kept for the next time.
+
+    Attributes:
+        stage: What is being done, for people; "" while nothing is.
+    """
+
+    def __init__(self, options: StageOptions, report: Callable[[str], None]) -> None:
+        """Prepare to load.
+
+        Args:
+            options: How scenes are run.
+            report: Told what is being done where it takes long: the first time on a machine.
+        """
+        self.stage = ""
+        self._options = options
+        self._report = report
+        self._built: dict[SceneSpec, Scene] = {}
+        self._crew = CompileCrew()
+
+    def load(self, name: str) -> Simulator:
+        """Return a simulator of a scene, compiled.
+
+        Raises:
+            DonkeySimError: There is no such scene, or its track is broken.
+        """
+        try:
+            return self._load(SceneSpec(name, self._options.track_folders))
+        finally:
+            self.stage = ""
+
+    def close(self) -> None:
+        """End the processes that compile."""
+        self._crew.close()
+
+    def _load(self, scene: SceneSpec) -> Simulator:
+        self._tell("building the track", False)
+        if scene not in self._built:
+            self._built = {scene: load_scene(scene)}
+        spec = WorldSpec(
+            scene=scene,
+            cars_per_world=self._options.max_cars + (self._options.pace_car is not None),
+            seed=self._options.seed,
+        )
+        workers, log = self._options.worker_count, self._options.action_log
+        simulator = open_simulator(spec, worker_count=workers, scene=self._built[scene], log=log)
+        is_first_run = simulator.must_compile
+
+        def tell(stage: str, done: int, total: int) -> None:
+            doing = "compiling" if is_first_run else "loading"
+            self._tell(f"{doing} kernels, {done} of {total}: {stage}", is_first_run)
+
+        simulator.compile(tell, self._crew)
+        return simulator
+
+    def _tell(self, text: str, is_news: bool) -> None:
+        self.stage = text
+        if is_news:
+            self._report(text)

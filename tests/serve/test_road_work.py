@@ -1,0 +1,150 @@
+"""`regen_road`: everybody gets a new road, made beside while the cars drive on."""
+
+import time
+
+import pytest
+
+from donkeysim.sim.replay import Replay
+from serve.test_stage import Rehearsal
+from sim.test_relocation import RING
+
+
+@pytest.fixture
+def make_show(tmp_path):
+    (tmp_path / "ring.toml").write_text(RING)
+    shows = []
+
+    def make(**options):
+        show = Rehearsal(**{"track_folders": (str(tmp_path),), "max_cars": 4, **options})
+        show.load("ring")
+        show.join(1, 2)
+        show.beat()
+        show.received.clear()
+        shows.append(show)
+        return show
+
+    yield make
+    for show in shows:
+        show.stage.close()
+
+
+def wait_for_road(show, beats=False):
+    """Let time pass until no client waits for a road any more."""
+    end = time.monotonic() + 60.0
+    while show.stage._road_works.is_on:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+        show.beat()
+
+
+def width(show):
+    return float(show.stage._simulator.scene.path.width_left[0])
+
+
+def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make_show):
+    show = make_show(pace_car="steady")
+    for client in (1, 2):
+        show.say(client, "control", throttle="0.5")
+    show.beat(20)
+    show.take(1), show.take(2)
+    outline, pace_car = show.stage.outline, show.stage._pace_car
+    show.say(1, "regen_road", road_style="1", rand_seed="3", turn_increment="2")
+    show.beat(2)
+    assert len(show.take(2, "telemetry")) == 2, "the old road is driven until the new one is there"
+    wait_for_road(show)
+    show.beat()
+    assert width(show) == 0.9
+    for client in (1, 2):
+        last = show.take(client, "telemetry")[-1]
+        assert last["reset_count"] == 1
+        assert abs(last["cte"]) < 5.0
+        assert last["lap"] == 0
+    assert last["time"] > 1.0, "the clock runs on"
+    assert show.stage.outline is not outline
+    assert show.stage._pace_car is not pace_car
+    show.beat(40)
+    assert abs(show.stage._simulator.state.cte[show.stage._pace_car.car.row]) < 0.1, "it follows the new road"
+
+
+def test_who_asked_is_heard_again_on_the_new_road_in_its_order(make_show):
+    show = make_show()
+    show.say(1, "regen_road", road_style="1")
+    for throttle in ("0.1", "0.2", "0.9"):
+        show.say(1, "control", throttle=throttle)
+    show.say(1, "node_position", index="100")
+    show.say(2, "node_position", index="100")
+    assert show.take(1, "node_position") == []
+    old = show.take(2, "node_position")[0]
+    wait_for_road(show)
+    new = show.take(1, "node_position")[0]
+    assert new["pos_x"] == pytest.approx(old["pos_x"], abs=1e-6), "a style has no path of its own"
+    show.beat()
+    assert show.take(1, "telemetry")[-1]["throttle"] == 0.9
+
+
+def test_roads_of_several_clients_come_one_after_the_other(make_show):
+    show = make_show()
+    show.say(1, "regen_road", road_style="1")
+    for seed in range(50):
+        show.say(2, "regen_road", road_style="0", rand_seed=str(seed))
+    assert len(show.stage._clients[2].turnstile.waiting) <= 2, "of many in a row the last one counts"
+    wait_for_road(show)
+    assert show.stage._simulator.scene.road.seed == 49
+    assert show.stage._simulator.scene.road.style == 0
+    show.beat()
+    assert show.take(1, "telemetry")[-1]["reset_count"] == 2
+
+
+def test_what_is_missing_or_zero_stays_as_it_is(make_show):
+    show = make_show()
+    show.say(1, "regen_road", rand_seed="8", turn_increment="0", road_style="1")
+    wait_for_road(show)
+    show.say(1, "regen_road", turn_increment="-2.5")
+    wait_for_road(show)
+    road = show.stage._simulator.scene.road
+    assert (road.style, road.seed, road.turn) == (1, 8, 2.5)
+
+
+def test_in_lock_step_time_waits_for_the_road(make_show):
+    show = make_show()
+    show.stage.leave(2)
+    show.say(1, "step_mode", step_mode="synchronous", time_step="0.05")
+    show.say(1, "control", throttle="0.5")
+    show.say(1, "regen_road", road_style="1", rand_seed="5")
+    show.say(1, "control", throttle="0.5")
+    show.beat(2)
+    answers = show.take(1, "telemetry")
+    assert [answer["reset_count"] for answer in answers] == [0, 1]
+    assert width(show) == 0.9
+
+
+def test_who_leaves_or_exits_meanwhile_leaves_no_road_behind(make_show):
+    show = make_show()
+    show.say(1, "regen_road", road_style="1")
+    show.stage.leave(1)
+    wait_for_road(show)
+    assert width(show) == 0.9, "it was everybody's road"
+    show.say(2, "regen_road", road_style="0")
+    show.say(2, "exit_scene")
+    show.stage.exit_scene()
+    assert show.stage.seconds_to_beat() is None
+    show.collect()
+    assert "scene_selection_ready" in show.types(2)
+    show.load("ring")
+    show.beat()
+    assert width(show) == 0.6
+    assert show.types(2)[-1] == "telemetry"
+
+
+def test_the_action_log_tells_the_road(make_show, tmp_path):
+    show = make_show(action_log=str(tmp_path / "run.dlog"))
+    show.say(1, "control", throttle="0.4")
+    show.beat(5)
+    show.say(1, "regen_road", road_style="1", rand_seed="6")
+    wait_for_road(show)
+    show.beat(5)
+    show.stage.exit_scene()
+    replay = Replay(tmp_path / "run.dlog")
+    assert sum(1 for _ in replay.play()) > 10
+    assert (replay.deviation, replay.broken) == (None, "")
+    assert replay.simulator.scene.road.seed == 6
