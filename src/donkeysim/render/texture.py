@@ -27,6 +27,7 @@ COARSEST_HOLED = 4
 SPARE = 3 << 20
 """Room for texels that are added later: the faces of a sky and many name plates."""
 
+_BAND_ROWS = 256
 _MEAN_STEPS = 8
 
 _SKY_FACES: dict[int, list[ByteArray]] = {}
@@ -147,9 +148,14 @@ def make_mip_levels(picture: ByteArray) -> Iterator[WordArray]:
 
 
 def _add_neighbours(total: np.ndarray) -> np.ndarray:
-    """Return the sums of blocks of 2x2."""
-    pair = np.add(total[0::2], total[1::2], dtype=np.uint16)
-    return np.asarray(pair[:, 0::2] + pair[:, 1::2])
+    """Return the sums of blocks of 2x2, found some rows at a time."""
+    rows, columns, channels = total.shape
+    sums = np.empty((rows // 2, columns // 2, channels), np.uint16)
+    for top in range(0, rows, _BAND_ROWS):
+        band = total[top : top + _BAND_ROWS]
+        pair = np.add(band[0::2], band[1::2], dtype=np.uint16)
+        np.add(pair[:, 0::2], pair[:, 1::2], out=sums[top // 2 : top // 2 + len(pair)])
+    return sums
 
 
 def _divide(total: np.ndarray, bits: int) -> ByteArray:
