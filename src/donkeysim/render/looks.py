@@ -12,7 +12,7 @@ from donkeysim.render.geometry import MeshStore
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
 from donkeysim.render.tables import PictureTables
-from donkeysim.render.texture import SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
+from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
 from donkeysim.world.scene import CLASS_CAR, CLASS_SKY, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_UNLIT, Mesh, Scene
 from donkeysim.world.specs import BodySpec, CarSpec
 
@@ -247,18 +247,10 @@ class Looks:
 
 def make_sky_box() -> Mesh:
     """Return the box whose faces are seen from inside, in the order of `texture.make_sky_faces`, materials 0 to 5."""
-    faces = [
-        ((1, 0, 0), (0, -1, 0), (0, 0, -1)),
-        ((0, 1, 0), (1, 0, 0), (0, 0, -1)),
-        ((-1, 0, 0), (0, 1, 0), (0, 0, -1)),
-        ((0, -1, 0), (-1, 0, 0), (0, 0, -1)),
-        ((0, 0, 1), (0, -1, 0), (1, 0, 0)),
-        ((0, 0, -1), (0, -1, 0), (-1, 0, 0)),
-    ]
     vertex: list[FloatArray] = []
     uv: list[list[float]] = []
     triangle: list[tuple[int, int, int]] = []
-    for middle, right, down in np.array(faces, float):
+    for middle, right, down in np.array(SKY_AXES, float):
         base = len(vertex)
         for across, below in ((0, 0), (0, 1), (1, 1), (1, 0)):
             vertex.append(SKY_DISTANCE * (middle + (2 * across - 1) * right + (2 * below - 1) * down))

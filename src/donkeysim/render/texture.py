@@ -27,6 +27,16 @@ COARSEST_HOLED = 4
 SPARE = 3 << 20
 """Room for texels that are added later: the faces of a sky and many name plates."""
 
+SKY_AXES = (
+    ((1, 0, 0), (0, -1, 0), (0, 0, -1)),
+    ((0, 1, 0), (1, 0, 0), (0, 0, -1)),
+    ((-1, 0, 0), (0, 1, 0), (0, 0, -1)),
+    ((0, -1, 0), (-1, 0, 0), (0, 0, -1)),
+    ((0, 0, 1), (0, -1, 0), (1, 0, 0)),
+    ((0, 0, -1), (0, -1, 0), (-1, 0, 0)),
+)
+"""Of each face of a sky: where its middle lies, and which way its pictures' columns and rows run."""
+
 _BAND_ROWS = 256
 _MEAN_STEPS = 8
 
@@ -160,12 +170,14 @@ def _add_neighbours(total: np.ndarray) -> np.ndarray:
 
 def _divide(total: np.ndarray, bits: int) -> ByteArray:
     """Return sums of 2 ** bits bytes over their number, halves rounded to the even neighbour."""
-    share = total >> np.uint16(bits)
-    share &= np.uint16(1)
-    share += total
-    share += np.uint16((1 << bits >> 1) - 1)
-    share >>= np.uint16(bits)
-    return share.astype(np.uint8)
+    shares = np.empty(total.shape, np.uint8)
+    for top in range(0, len(total), _BAND_ROWS):
+        band = total[top : top + _BAND_ROWS]
+        share = (band >> np.uint16(bits)) & np.uint16(1)
+        share += band
+        share += np.uint16((1 << bits >> 1) - 1)
+        shares[top : top + _BAND_ROWS] = share >> np.uint16(bits)
+    return shares
 
 
 def _make_holed_levels(picture: ByteArray) -> Iterator[WordArray]:
@@ -263,16 +275,10 @@ def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:
         side *= 2
     step = ((np.arange(side) + 0.5) / side * 2.0 - 1.0) / (1.0 - 2.0 * SKY_MARGIN)
     right, down = np.meshgrid(step, step)
-    one = np.ones_like(right)
-    directions = [
-        (one, -right, -down),
-        (right, one, -down),
-        (-one, right, -down),
-        (-right, -one, -down),
-        (down, -right, one),
-        (-down, -right, -one),
+    return [
+        _sample_panorama(panorama, *(a + b * right + c * down for a, b, c in zip(*axes, strict=True)))
+        for axes in SKY_AXES
     ]
-    return [_sample_panorama(panorama, x, y, z) for x, y, z in directions]
 
 
 def _sample_panorama(panorama: ByteArray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> ByteArray:
@@ -284,10 +290,14 @@ def _sample_panorama(panorama: ByteArray, x: np.ndarray, y: np.ndarray, z: np.nd
     c0, r0 = np.floor(column).astype(int), np.floor(row).astype(int)
     fc, fr = (column - c0)[..., None], (row - r0)[..., None]
     r1 = np.minimum(r0 + 1, height - 1)
-    texel = panorama.astype(np.float32)
-    upper = texel[r0, c0 % width] * (1 - fc) + texel[r0, (c0 + 1) % width] * fc
-    lower = texel[r1, c0 % width] * (1 - fc) + texel[r1, (c0 + 1) % width] * fc
-    result: ByteArray = np.rint(upper * (1 - fr) + lower * fr).astype(np.uint8)
+    left, right = c0 % width, (c0 + 1) % width
+    result = np.empty((*x.shape, 4), np.uint8)
+    for top in range(0, len(x), _BAND_ROWS // 4):
+        rows = slice(top, top + _BAND_ROWS // 4)
+        across, down = fc[rows], fr[rows]
+        upper = panorama[r0[rows], left[rows]] * (1 - across) + panorama[r0[rows], right[rows]] * across
+        lower = panorama[r1[rows], left[rows]] * (1 - across) + panorama[r1[rows], right[rows]] * across
+        result[rows] = np.rint(upper * (1 - down) + lower * down)
     result[..., 3] = 255
     return result
 
