@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import donkeysim
 from donkeysim.core import kernel
 
@@ -42,3 +44,19 @@ def test_a_changed_kernel_source_changes_the_folder(tmp_path, monkeypatch):
     before = kernel._hash_sources()
     called.write_text("a = 2")
     assert kernel._hash_sources() != before
+
+
+@kernel.kernel
+def add_up(factor, numbers, total):
+    """Add up numbers of any type."""
+    for number in numbers:
+        total[0] += factor * number
+
+
+def test_repeated_calls_are_those_of_the_kernel_whatever_they_are_given():
+    call, total = kernel.RepeatedCall(add_up), np.zeros(1)
+    for numbers in (np.arange(4), np.arange(4), np.arange(4) + 0.5, np.arange(8)[::2], np.arange(4, dtype=np.int8)):
+        for factor in (1, 3):
+            before = total[0]
+            call((numbers,), factor, numbers, total)
+            assert total[0] - before == factor * numbers.sum()

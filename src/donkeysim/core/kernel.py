@@ -12,6 +12,7 @@ and survives fork.
 from __future__ import annotations
 
 import hashlib
+import operator
 import os
 import platform
 import sys
@@ -118,6 +119,33 @@ def _widen(argument: Any) -> Any:
     unliteral: Any = types.unliteral
     plain = unliteral(argument)
     return types.int64 if plain in types.signed_domain else plain
+
+
+class RepeatedCall:
+    """Calls of one kernel with the same large arguments.
+
+    Numba looks up the types of all arguments in each call: for a hundred arrays ten times what the call itself takes.
+    Here they are looked up when one of a few arguments is another object than in the last call.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._kernel: Any = function
+        self._known: tuple[tuple[Any, ...], Callable[..., Any]] | None = None
+
+    def __call__(self, owned: tuple[Any, ...], *arguments: Any) -> None:
+        """Call the kernel.
+
+        Args:
+            owned: All arguments whose types somebody else decides on, always as many; tuples, which nobody can change.
+            *arguments: Of the kernel; those that `owned` leaves out must be of the same types in every call.
+        """
+        known = self._known
+        if known is not None and all(map(operator.is_, known[0], owned)):
+            known[1](*arguments)
+            return
+        self._kernel(*arguments)
+        compiled = self._kernel.overloads[tuple(map(numba.typeof, arguments))]
+        self._known = (owned, compiled.entry_point)
 
 
 def find_cache_folder() -> Path:

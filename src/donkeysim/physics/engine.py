@@ -8,6 +8,7 @@ import numpy as np
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Quaternion, Vector
+from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.types import PHYSICS_STEP, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
@@ -76,6 +77,7 @@ class PhysicsEngine:
         self._props_per_world = props_per_world
         self._workers = workers
         self._tables = (make_terrain(scenes), make_course(scenes), make_obstacles(scenes), make_prop_table(scenes))
+        self._step_worlds = RepeatedCall(step_worlds)
         self._idle = make_control(world_count * cars_per_world)
         self._scratch = [make_scratch(cars_per_world, props_per_world) for _ in range(workers.worker_count)]
 
@@ -150,7 +152,8 @@ class PhysicsEngine:
     def _run_worlds(
         self, worker: int, turn: LongArray, end: int, state: State, control: Control, step_count: int
     ) -> None:
-        step_worlds(
+        self._step_worlds(
+            (state, control, self.car_params.packed),
             turn,
             end,
             step_count,

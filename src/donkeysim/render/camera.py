@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
+from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.geometry import CLUSTER_ROOM
@@ -122,6 +123,7 @@ class Renderer:
         self._looks = Looks(scenes, world_scene, car, world_count, cars_per_world, props_per_world)
         self._workers = workers
         self._scratch: dict[tuple[int, int, int], Scratch] = {}
+        self._render_cameras = RepeatedCall(render_cameras)
 
     def set_body(self, car: int, body: BodySpec) -> None:
         """Dress a car: style, paint and name plate."""
@@ -240,7 +242,8 @@ class Renderer:
                 self.cars_per_world,
                 self.props_per_world,
             )
-            render_cameras(turn, len(frame.car), tables, poses, group.cameras, scratch, size, options, *pictures)
+            arguments = (tables, poses, group.cameras, scratch, size, options, *pictures)
+            self._render_cameras((state, tables), turn, len(frame.car), *arguments)
 
         self._workers.run(task, len(group.cameras.car))
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.sim.kernels import readings as kernels
 from donkeysim.world.scene import Path, Scene
@@ -65,11 +66,13 @@ class PathReader:
         car_count = len(world_scene) * cars_per_world
         self.table: FloatArray = np.zeros((car_count, kernels.READING_COUNT))
         self._ahead: FloatArray = np.zeros((car_count, len(distances), 2))
+        self._read_cars = RepeatedCall(kernels.read_cars)
         self._readings = Readings._make((*self.table.T, self._ahead))
 
     def read(self, state: State) -> Readings:
         """Return the cars' readings; the arrays are the reader's own and valid until the next call."""
-        kernels.read_cars(
+        self._read_cars(
+            (state,),
             0,
             len(self.table),
             state,
