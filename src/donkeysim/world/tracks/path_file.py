@@ -131,7 +131,8 @@ def place_path(table: PathTable, source: str) -> tuple[PathPoints, Placing]:
     if table.length > 0.0:
         scale = table.length / max(_measure(point, table.closed), 1e-9)
     point, width = point * scale, None if width is None else width * scale
-    point, width = _thin(point, width, table.closed, f"{path}: at scale = {scale:g} the path")
+    spacing = SPACING_LEAST / 50.0 if raw.is_drawn else SPACING_LEAST
+    point, width = _thin(point, width, table.closed, spacing, f"{path}: at scale = {scale:g} the path")
     if raw.is_drawn or table.smooth > 0.0:
         point, width = _trace(point, width, table.closed, not raw.is_drawn)
     if table.smooth > 0.0:
@@ -192,19 +193,21 @@ def _smooth(point: FloatArray, width: FloatArray | None, table: PathTable) -> tu
     return gaussian_filter1d(np.vstack((before, point, after)), sigma, axis=0)[reach : reach + len(point)], width
 
 
-def _thin(point: FloatArray, width: FloatArray | None, closed: bool, what: str) -> tuple[FloatArray, FloatArray | None]:
-    """Return the points that lie at least `SPACING_LEAST` from the one kept before and, closed, from the first."""
+def _thin(
+    point: FloatArray, width: FloatArray | None, closed: bool, spacing: float, what: str
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the points that lie at least `spacing` [m] from the one kept before and, closed, from the first."""
     kept = [0]
     x, y = point[0].tolist()
     for index, (next_x, next_y) in enumerate(point.tolist()):
-        if math.hypot(next_x - x, next_y - y) >= SPACING_LEAST:
+        if math.hypot(next_x - x, next_y - y) >= spacing:
             kept.append(index)
             x, y = next_x, next_y
-    while closed and len(kept) > 1 and math.dist(point[kept[-1]], point[0]) < SPACING_LEAST:
+    while closed and len(kept) > 1 and math.dist(point[kept[-1]], point[0]) < spacing:
         kept.pop()
     if len(kept) < (least := 3 if closed else 2):
         raise SceneError(
-            f"{what} has {len(kept)} point{'s' * (len(kept) != 1)} that lie {SPACING_LEAST:g} m or more apart; it "
+            f"{what} has {len(kept)} point{'s' * (len(kept) != 1)} that lie {spacing:g} m or more apart; it "
             f"takes {least} or more, so give [path] a larger scale, or length."
         )
     return point[kept], None if width is None else width[kept]

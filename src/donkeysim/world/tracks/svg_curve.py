@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from donkeysim.core.errors import SceneError
 from donkeysim.world.tracks.raw_path import FARTHEST, POINTS_MOST
 
-PIECES = 48
-"""Straight pieces that one curve is taken as; an arc gets as many for a full turn, or more."""
+PIECES = 200
+"""Straight pieces that one curve is taken as; an arc gets as many for half a turn."""
 
 _NUMBER = re.compile(r"[\s,]*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
 _FLAG = re.compile(r"[\s,]*([01])")
