@@ -35,7 +35,7 @@ COMMANDS = {
     "createjs": "describe a joystick that is not known yet",
     "replay": "do again what an action log tells, check that the same comes of it, make a film of it",
     "doctor": "look for what could keep donkeysim from working here",
-    "tracks": "list tracks, show what one is like, write one of your own",
+    "tracks": "list tracks, show one, write one of your own and see it while you write",
     "sim": "start the simulator, or install a launcher where the original's would lie",
 }
 """Every command and what it does, in the order of the help."""

@@ -41,7 +41,7 @@ class SceneView:
             longest: Of its sides [pixel]; the other one suits the place.
             is_marked: Whether start, direction and a scale are drawn on it.
         """
-        low, high = _find_box(self.scene)
+        low, high = self.find_box()
         across, deep = high - low
         width, height = (longest, longest * deep / across) if across >= deep else (longest * across / deep, longest)
         camera = CameraSpec(width=_even(width), height=_even(height), fov=MAP_FOV, supersample=2)
@@ -50,6 +50,14 @@ class SceneView:
         eye = (float(middle[0]), float(middle[1]), ground + up)
         picture = self._simulator.view(0, eye, (0.0, 0.5 * math.pi, 0.5 * math.pi), camera).copy()
         return _mark_map(picture, self.scene, low, high) if is_marked else picture
+
+    def find_box(self) -> tuple[FloatArray, FloatArray]:
+        """Return least and greatest x, y of what a map shows [m], shape [2] each."""
+        path = self.scene.path
+        reach = float(max(path.width_left.max(), path.width_right.max()))
+        low, high = path.position[:, :2].min(axis=0) - reach, path.position[:, :2].max(axis=0) + reach
+        border = BORDER * (1.0 + float((high - low).max()) / 20.0)
+        return low - border, high + border
 
     def look_along(self, share: float, width: int = 320, height: int = 240) -> ByteArray:
         """Return what a car's camera sees at a place of the path, shape [height, width, 3].
@@ -71,15 +79,6 @@ class SceneView:
         eye = path.position[index] + (forward * math.cos(yaw), forward * math.sin(yaw), raised)
         camera = dataclasses.replace(car, width=width, height=height, supersample=2)
         return self._simulator.view(0, tuple(eye.tolist()), (0.0, car.rotation[1] - slope, yaw), camera).copy()
-
-
-def _find_box(scene: Scene) -> tuple[FloatArray, FloatArray]:
-    """Return least and greatest x, y of what a map shows [m]."""
-    path = scene.path
-    reach = float(max(path.width_left.max(), path.width_right.max()))
-    low, high = path.position[:, :2].min(axis=0) - reach, path.position[:, :2].max(axis=0) + reach
-    border = BORDER * (1.0 + float((high - low).max()) / 20.0)
-    return low - border, high + border
 
 
 def _even(pixels: float) -> int:

@@ -1,15 +1,16 @@
-"""Tracks: which there are, what one is like, and a new one of your own.
+"""Tracks: which there are, what one is like, a new one of your own, and a page that shows it while you write it.
 
 A track is a name, or a file: .toml, our own format, or .csv and .svg, a path alone with usual values for all else.
 Tracks of your own are found by their path, in the folders of --tracks, and in those of the environment variable
 DONKEYSIM_TRACKS; then every command, environment, menu and page takes them by name.
 
-For example: donkey tracks new my_track, then donkey tracks show my_track.toml
+For example: donkey tracks new my_track, then donkey tracks preview my_track.toml
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ from donkeysim.core.errors import SpecError
 if TYPE_CHECKING:
     from donkeysim.world.tracks.figures import LineFigures, SceneFigures
 
+DEFAULT_PORT = 8885
+
 PICTURES = (".png", ".jpg", ".webp")
 """How names of pictures end."""
 
@@ -28,7 +31,7 @@ PICTURES = (".png", ".jpg", ".webp")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's four kinds of work."""
     parser.set_defaults(work=list_all)
-    works = parser.add_subparsers(title="what to do", metavar="list | show | new")
+    works = parser.add_subparsers(title="what to do", metavar="list | show | new | preview")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
@@ -47,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     making.add_argument("--from", dest="path_file", metavar="FILE", help="take the path from this .csv or .svg")
     making.add_argument("--element", default="", metavar="ID", help="which path of the drawing, where it has several")
     making.add_argument("--out", default=".", metavar="DIR", help="folder to write to (default: here)")
+
+    watching = add("preview", preview, "show a track in the browser while you write it: every saved change at once")
+    watching.add_argument("track", metavar="NAME|FILE", help="a track's file, or its name")
+    watching.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help=f"the page's port; 0: any free one (default {DEFAULT_PORT})"
+    )
+    add_tracks_argument(watching)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -121,11 +131,40 @@ def make_new(arguments: argparse.Namespace) -> int:
     _, figures = _measure(path)
     console.print(f"wrote {path}: {figures.length:.1f} m, {tell_kind(figures)}\n", soft_wrap=True, markup=False)
     for what, words in (
-        ("See it", f"donkey tracks show {path}"),
+        ("See it while you write", f"donkey tracks preview {path}"),
         ("Drive on it", f"donkey_sim --scene {path}"),
         ("Record an expert on it", f"donkey sample --track {path}"),
     ):
         console.print(f"{what + ':':<24}{words}", soft_wrap=True, markup=False)
+    return 0
+
+
+def preview(arguments: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    from donkeysim.watch.preview import create_app
+    from donkeysim.watch.track_watch import TrackWatch
+    from donkeysim.web.serving import PageServer, bind_port
+    from donkeysim.world.specs import SceneSpec
+    from donkeysim.world.tracks.catalogue import find_track
+
+    watch = TrackWatch(find_track(SceneSpec(arguments.track)))
+
+    async def serve() -> None:
+        page = PageServer(create_app(watch), bind_port(arguments.port))
+        await page.start()
+        watch.start()
+        console.print(f"Open {page.address} in a browser on this machine and edit {watch.path}.", soft_wrap=True)
+        console.print("Every saved change shows at once; Ctrl-C stops.")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await page.stop()
+            watch.stop()
+
+    try:
+        asyncio.run(serve())
+    except KeyboardInterrupt:
+        console.print("Stopped.")
     return 0
 
 

@@ -78,7 +78,7 @@ def measure_line(track: TrackFile, line: CentreLine) -> LineFigures:
     width = line.width_left + line.width_right
     edges = np.vstack([line.offset(line.distance, side)[0] for side in (line.width_left, -line.width_right)])
     return LineFigures(
-        length=line.length,
+        length=float(line.length),
         is_closed=line.closed,
         node_count=count_nodes(track.path, line),
         width=(float(width.min()), float(width.max())),

@@ -1,0 +1,213 @@
+"""A track file that somebody is writing: read again at every change, the last good place kept for pictures.
+
+It runs on a thread of its own, so that a page answers while a place is built. A file is read once it has kept still for
+a moment, since editors save in several steps; one that is broken, gone or half written leaves a sentence and the last
+good place.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.image import encode_jpeg
+from donkeysim.core.types import FloatArray
+from donkeysim.sim.scene_view import SceneView
+from donkeysim.world.tracks.builder import build_scene
+from donkeysim.world.tracks.figures import LineFigures, SceneFigures, measure_line, measure_scene
+from donkeysim.world.tracks.path import CentreLine, build_centre_line
+from donkeysim.world.tracks.track_check import check_track
+from donkeysim.world.tracks.track_file import TrackFile, read_track
+
+POLL = 0.08
+"""Between two looks at the files [s]; a change is taken once two of them saw the same."""
+
+OUTLINE_POINTS = 400
+"""Points of the path that a page draws."""
+
+JPEG_QUALITY = 88
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TrackOutline:
+    """The ground plan of the newest road that could be read, world frame [m].
+
+    Attributes:
+        path: Shape [point_count, 2].
+        left: Left edge of the road, shape [point_count, 2].
+        right: Right edge, the same.
+        is_closed: Whether they return to their first point.
+    """
+
+    path: FloatArray
+    left: FloatArray
+    right: FloatArray
+    is_closed: bool
+
+
+@dataclass(frozen=True)
+class TrackState:
+    """What is known of the file now.
+
+    Attributes:
+        number: Grows with every change.
+        is_building: Whether a place is being built of the newest road.
+        error: What is wrong with the file, one sentence; "": nothing.
+        outline: Of the newest good road; None before the first.
+        line: Its figures.
+        scene: Figures of the newest place that was built.
+        picture: Names that place; 0: there is none yet.
+        box: Least x, y and greatest x, y of its map [m].
+    """
+
+    number: int = 0
+    is_building: bool = True
+    error: str = ""
+    outline: TrackOutline | None = None
+    line: LineFigures | None = None
+    scene: SceneFigures | None = None
+    picture: int = 0
+    box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+
+
+_Marks = dict[Path, tuple[int, int, int] | None]
+"""Files, with what changes when they do; None: there is no such file."""
+
+
+class TrackWatch:
+    """Watches one track file and draws it; every method may be called from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Prepare; `start` begins to read.
+
+        Args:
+            path: The track's file, which may be missing for now.
+        """
+        self.path = path
+        self._beside: tuple[Path, ...] = ()
+        self._known: _Marks = {}
+        self._state = TrackState()
+        self._view: SceneView | None = None
+        self._listeners: set[Callable[[], None]] = set()
+        self._lock = threading.Lock()
+        self._drawing = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="track watch", daemon=True)
+
+    @property
+    def state(self) -> TrackState:
+        """What is known now."""
+        return self._state
+
+    def start(self) -> None:
+        """Begin to read and to watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End watching; what is being built is finished first."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call a function, on the watching thread, after every change; returns what ends that."""
+        with self._lock:
+            self._listeners.add(listener)
+
+        def forget() -> None:
+            with self._lock:
+                self._listeners.discard(listener)
+
+        return forget
+
+    def draw_map(self, longest: int) -> bytes | None:
+        """Return the last good place from above as JPEG, None before the first."""
+        view = self._view
+        if view is None:
+            return None
+        with self._drawing:
+            return encode_jpeg(np.ascontiguousarray(view.draw_map(longest)), JPEG_QUALITY)
+
+    def draw_drivers_view(self, share: float, width: int, height: int) -> bytes | None:
+        """Return what a driver sees at a share of the path as JPEG, None before the first good place."""
+        view = self._view
+        if view is None:
+            return None
+        with self._drawing:
+            return encode_jpeg(np.ascontiguousarray(view.look_along(share, width, height)), JPEG_QUALITY)
+
+    def _run(self) -> None:
+        before = None
+        while not self._stopped.is_set():
+            now = {path: _mark(path) for path in (self.path, *self._beside)}
+            if now == before and now != self._known:
+                self._known = now
+                self._load()
+            before = now
+            self._stopped.wait(POLL)
+
+    def _load(self) -> None:
+        try:
+            track, line = self._read()
+            self._publish(is_building=True, error="", outline=_outline(line), line=measure_line(track, line))
+            scene = build_scene(track, self.path)
+            view = SceneView(scene)
+        except DonkeySimError as error:
+            self._publish(is_building=False, error=str(error))
+            return
+        except (ValueError, ArithmeticError, LookupError, MemoryError) as error:
+            _log.exception("a fault of donkeysim while building %s", self.path)
+            self._publish(is_building=False, error=f"{self.path} cannot be built: {error!r}; the log says more.")
+            return
+        low, high = view.find_box()
+        self._view = view
+        self._publish(
+            is_building=False,
+            scene=measure_scene(scene),
+            picture=self._state.picture + 1,
+            box=(float(low[0]), float(low[1]), float(high[0]), float(high[1])),
+        )
+
+    def _read(self) -> tuple[TrackFile, CentreLine]:
+        track = read_track(self.path)
+        self._beside = (self.path.parent / track.path.file,) if track.path.file else ()
+        self._known = {self.path: self._known[self.path], **{path: _mark(path) for path in self._beside}}
+        line = build_centre_line(track.path, track.road, str(self.path))
+        check_track(track, line, str(self.path))
+        return track, line
+
+    def _publish(self, **changes: object) -> None:
+        self._state = replace(self._state, number=self._state.number + 1, **changes)  # type: ignore[arg-type]
+        with self._lock:
+            listeners = tuple(self._listeners)
+        for listener in listeners:
+            listener()
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes when a file does, None where there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+
+
+def _outline(line: CentreLine) -> TrackOutline:
+    count = min(OUTLINE_POINTS, max(32, round(line.length / 0.1)))
+    distance = np.arange(count) * (line.length / (count if line.closed else count - 1))
+    left, right = line.measure_widths(distance)
+    return TrackOutline(
+        path=line.locate(distance)[0],
+        left=line.offset(distance, left)[0],
+        right=line.offset(distance, -right)[0],
+        is_closed=line.closed,
+    )

@@ -1,0 +1,70 @@
+"""The preview of a track in a real browser: edit the file, see map, view and figures change; a mistake is told."""
+
+import re
+import subprocess
+import sys
+
+import chromium
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+
+TRACK = """format = 1
+name = "yard"
+path.points = [[0, 0], [4, 0], [4, 3], [0, 3]]
+road.width_left = 0.3
+road.width_right = 0.3
+ground.texture = "plain"
+"""
+
+
+@pytest.fixture
+def track(tmp_path):
+    (tmp_path / "yard.toml").write_text(TRACK, encoding="utf-8")
+    return tmp_path / "yard.toml"
+
+
+@pytest.fixture
+def address(track):
+    command = [sys.executable, "-m", "donkeysim", "tracks", "preview", str(track), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield re.search(r"http://[\w.:]+", process.stdout.readline())[0]
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def test_a_track_is_seen_while_it_is_written(track, address):
+    with sync_playwright() as playwright:
+        browser = chromium.launch(playwright)
+        page = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en")
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.goto(address)
+        body = page.locator("body")
+        expect(body).to_have_attribute("data-picture", "1", timeout=60_000)
+        expect(page.locator("#map")).to_have_js_property("complete", True)
+        first = page.locator("#figures").inner_text()
+
+        track.write_text(TRACK.replace("[4, 3]", "[6, 5]"), encoding="utf-8")
+        expect(body).to_have_attribute("data-picture", "2", timeout=20_000)
+        assert page.locator("#figures").inner_text() != first
+
+        track.write_text(TRACK.replace("width_left", "width_lef"), encoding="utf-8")
+        expect(page.locator("#sentence")).to_contain_text("line 4: unknown key in [road] 'width_lef'")
+        expect(page.locator("#desk")).to_be_visible()
+        page.locator("#language").select_option("zh")
+        expect(page.locator("#status")).to_have_text("有错误")
+
+        track.write_text(TRACK, encoding="utf-8")
+        expect(body).to_have_attribute("data-picture", "3", timeout=20_000)
+        expect(page.locator("#mistake")).to_be_hidden()
+        page.locator("#sheet").click(position={"x": 600, "y": 200})
+        assert float(page.locator("#at").input_value()) > 0.1
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        browser.close()
+    assert errors == []
