@@ -15,6 +15,9 @@ from donkeysim.world.tracks.textures import AnyFloat, as_colour
 SOFT = 0.6
 """Width of a patch's edge [texel]."""
 
+BAND = 128
+"""Rows of texels painted at a time, so that intermediate arrays stay small."""
+
 
 def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray) -> None:
     """Paint a patch into the atlas, as far as it lies inside."""
@@ -29,23 +32,29 @@ def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray) -> None:
     part = atlas[rows, columns, :3]
     if not part.size:
         return
+    mean = np.maximum(part.mean(axis=(0, 1)), 1.0).astype(np.float32)
     x = frame.origin[0] + (np.arange(columns.start, columns.stop) + 0.5) * frame.texel - patch.at[0]
     y = frame.origin[1] + (frame.rows - np.arange(rows.start, rows.stop) - 0.5) * frame.texel - patch.at[1]
-    along = x[None, :] * cosine + y[:, None] * sine
-    across = y[:, None] * cosine - x[None, :] * sine
-    inset = np.minimum(half[0] - np.abs(along), half[1] - np.abs(across)) / frame.texel
+    for top in range(0, len(y), BAND):
+        band = part[top : top + BAND]
+        below = y[top : top + BAND, None]
+        _paint_band(patch, frame.texel, band, mean, x * cosine + below * sine, below * cosine - x * sine)
+
+
+def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, along: AnyFloat, across: AnyFloat) -> None:
+    """Paint a patch over some rows of the atlas; `along` and `across`: where their texels lie from its middle [m]."""
+    inset = np.minimum(0.5 * patch.size[0] - np.abs(along), 0.5 * patch.size[1] - np.abs(across)) / texel
     cover = np.clip(inset / SOFT + 0.5, 0.0, 1.0)[..., None]
-    own = part.astype(np.float32)
-    grain = own / np.maximum(own.mean(axis=(0, 1)), 1.0)
+    own = band.astype(np.float32)
     colour = as_colour(patch.colour) * np.ones_like(own)
     if patch.text:
         ink = _write_text(patch, along, across)[..., None]
         colour += (as_colour(patch.text_colour) - colour) * ink
     if patch.border > 0.0:
-        inside = np.clip((inset - patch.border / frame.texel) / SOFT + 0.5, 0.0, 1.0)[..., None]
+        inside = np.clip((inset - patch.border / texel) / SOFT + 0.5, 0.0, 1.0)[..., None]
         colour += (as_colour(patch.border_colour) - colour) * (1.0 - inside)
-    painted = colour * (patch.cover + (1.0 - patch.cover) * grain)
-    part[:] = np.clip(own + (painted - own) * cover + 0.5, 0.0, 255.0)
+    painted = colour * (patch.cover + (1.0 - patch.cover) * own / mean)
+    band[:] = np.clip(own + (painted - own) * cover + 0.5, 0.0, 255.0)
 
 
 def _write_text(patch: Patch, along: AnyFloat, across: AnyFloat) -> AnyFloat:
