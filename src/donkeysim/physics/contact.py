@@ -75,20 +75,29 @@ def compute_prop_inertia(mass: float, base: float, top: float, height: float) ->
 
 
 def _sort_into_grid(colliders: Colliders) -> tuple[FloatArray, int, int, list[list[int]]]:
+    """Return corner [m], rows and columns of a grid, and the colliders that touch each cell, in rising order."""
     if len(colliders.kind) == 0:
         return np.zeros(2), 0, 0, []
-    reach = np.hypot(colliders.half_size[:, 0], colliders.half_size[:, 1])
-    reach = np.where(colliders.kind == COLLIDER_BOX, reach, colliders.half_size[:, 0])
-    low, high = colliders.centre[:, :2] - reach[:, None], colliders.centre[:, :2] + reach[:, None]
+    is_box = colliders.kind == COLLIDER_BOX
+    cosine, sine = np.where(is_box, np.cos(colliders.yaw), 1.0), np.where(is_box, np.sin(colliders.yaw), 0.0)
+    half = colliders.half_size[:, :2]
+    turned = np.abs(np.stack((cosine, sine), axis=1))
+    reach = np.stack(((half * turned).sum(axis=1), (half * turned[:, ::-1]).sum(axis=1)), axis=1)
+    low, high = colliders.centre[:, :2] - reach, colliders.centre[:, :2] + reach
     corner: FloatArray = low.min(axis=0)
     columns, rows = (int(n) for n in np.floor((high.max(axis=0) - corner) / layout.GRID_CELL) + 1)
     cells: list[list[int]] = [[] for _ in range(rows * columns)]
     begin = np.floor((low - corner) / layout.GRID_CELL).astype(int)
     end = np.floor((high - corner) / layout.GRID_CELL).astype(int)
+    room = half + 0.5 * layout.GRID_CELL * turned.sum(axis=1)[:, None] + 1e-9
     for collider in range(len(colliders.kind)):
-        for row in range(begin[collider, 1], end[collider, 1] + 1):
-            for column in range(begin[collider, 0], end[collider, 0] + 1):
-                cells[row * columns + column].append(collider)
+        row, column = np.mgrid[begin[collider, 1] : end[collider, 1] + 1, begin[collider, 0] : end[collider, 0] + 1]
+        x = corner[0] + (column + 0.5) * layout.GRID_CELL - colliders.centre[collider, 0]
+        y = corner[1] + (row + 0.5) * layout.GRID_CELL - colliders.centre[collider, 1]
+        along, across = x * cosine[collider] + y * sine[collider], y * cosine[collider] - x * sine[collider]
+        touched = (np.abs(along) <= room[collider, 0]) & (np.abs(across) <= room[collider, 1])
+        for cell in (row * columns + column)[touched].tolist():
+            cells[cell].append(collider)
     return corner, rows, columns, cells
 
 

@@ -229,12 +229,22 @@ def fill_obstacle(obstacles, collider, box, frustum, side):
 
 
 @inline_kernel
+def is_clear(body, row, obstacles, collider, margin):
+    """Return whether a body's bounding sphere is further than `margin` from the sides of a static box [m]."""
+    shape, limit = obstacles.shape[collider], body[row, RADIUS] + margin
+    x, y = body[row, POSITION] - shape[3], body[row, POSITION + 1] - shape[4]
+    return abs(x * shape[6] + y * shape[9]) > shape[0] + limit or abs(x * shape[7] + y * shape[10]) > shape[1] + limit
+
+
+@inline_kernel
 def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt):
     """Append the contacts of one pair; return the new count."""
     body, box, frustum = scratch.body, scratch.box, scratch.frustum
     kind, a, b = scratch.pair[index, 0], scratch.pair[index, 1], scratch.pair[index, 2]
     margin = CONTACT_GAP + measure_reach(body, a, dt)
     if kind == CAR_COLLIDER or kind == PROP_COLLIDER:
+        if obstacles.kind[b] == COLLIDER_BOX and is_clear(body, a, obstacles, b, margin):
+            return count
         is_box = fill_obstacle(obstacles, b, box, frustum, 1)
         friction = obstacles.shape[b, OBSTACLE_FRICTION]
         name = obstacles.name[b]
