@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
 from donkeysim.world.specs import RoadSpec
 
@@ -237,6 +239,7 @@ class Scene:
         hit_names: What `hit` says for colliders, props and terrain; entry 0 is the terrain.
         class_maps: CLASS_* of places of materials that show more than one class, uint8, shape [height, width], sides
             powers of two.
+        ghosts: Cones without a body: x, y of each [m], shape [ghost_count, 2]; to drive through one costs a second.
         road: Which of the roads that this scene generates; None: its road is not a generated one.
     """
 
@@ -254,4 +257,5 @@ class Scene:
     textures: tuple[ByteArray, ...] = field(repr=False)
     hit_names: tuple[str, ...]
     class_maps: tuple[ByteArray, ...] = field(default=(), repr=False)
+    ghosts: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     road: RoadSpec | None = None

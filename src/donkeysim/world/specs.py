@@ -228,6 +228,9 @@ class CarSpec:
     imu: ImuSpec = ImuSpec()
 
 
+MOST_ADDED = 1000
+"""Things of a kind that a challenge adds."""
+
 TURN_LEAST, TURN_MOST = 0.1, 20.0
 """Limits of `RoadSpec.turn` [degree]."""
 
@@ -254,6 +257,35 @@ class RoadSpec:
 
 
 @dataclass(frozen=True)
+class ChallengeSpec:
+    """What is added to a scene to make it harder, drawn from a seed: the original's challenges.
+
+    Attributes:
+        cones: How many stand about, on the road too. They can be hit and pushed.
+        ghosts: The cones are the original's: without a body; driving through one costs a second.
+        trees: How many stand beside the road.
+        light: Whether the sun stands elsewhere and has another colour.
+        seed: Of the random numbers.
+    """
+
+    cones: int = 0
+    ghosts: bool = False
+    trees: int = 0
+    light: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, count in (("cones", self.cones), ("trees", self.trees)):
+            if not 0 <= count <= MOST_ADDED:
+                raise SpecError(f"{count} {name} are not possible as a challenge; it takes 0 to {MOST_ADDED}.")
+        if not -(1 << 63) <= self.seed < 1 << 63:
+            raise SpecError(f"a challenge's seed is a number of 64 bits, not {self.seed}.")
+
+
+NO_CHALLENGES = ChallengeSpec()
+
+
+@dataclass(frozen=True)
 class SceneSpec:
     """Which place.
 
@@ -261,11 +293,13 @@ class SceneSpec:
         name: A scene's name, or the path of a track file.
         folders: Further folders to look for track files.
         road: Which road, in scenes that generate theirs; None: as the track file says.
+        challenges: What is added.
     """
 
     name: str = "generated_track"
     folders: tuple[str, ...] = ()
     road: RoadSpec | None = None
+    challenges: ChallengeSpec = NO_CHALLENGES
 
 
 @dataclass(frozen=True)

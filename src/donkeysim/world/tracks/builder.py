@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from pathlib import Path as FilePath
@@ -10,8 +11,10 @@ import numpy as np
 
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Ground, Light, Path, Props, Scene, Start
+from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.car_models import build_car_models
+from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
 from donkeysim.world.tracks.ground import build_ground, sample_height
 from donkeysim.world.tracks.land import build_land
 from donkeysim.world.tracks.line import compute_shortest_line
@@ -20,7 +23,7 @@ from donkeysim.world.tracks.path import CentreLine, build_centre_line, count_nod
 from donkeysim.world.tracks.placement import Placement, place_props
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.sky import make_plain_sky, make_sky
-from donkeysim.world.tracks.standing import build_structures
+from donkeysim.world.tracks.standing import build_standing, build_structures
 from donkeysim.world.tracks.structure import gather_colliders
 from donkeysim.world.tracks.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import check_track
@@ -28,12 +31,13 @@ from donkeysim.world.tracks.track_file import TrackFile
 from donkeysim.world.tracks.variation import describe_road
 
 
-def build_scene(track: TrackFile, source: FilePath) -> Scene:
+def build_scene(track: TrackFile, source: FilePath, challenges: ChallengeSpec = NO_CHALLENGES) -> Scene:
     """Return the scene of a track.
 
     Args:
         track: What the file says.
         source: The file, for error texts.
+        challenges: Cones and trees to add.
 
     Raises:
         SceneError: The track is impossible; the text says where and why.
@@ -47,15 +51,22 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
     still = [item for item in placed if PROP_KINDS[item.kind].movable is None]
     moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
     structures = build_structures(track, line, start, still, ground, assets, str(source))
+    path = build_path(track, line, ground)
+    around = Surroundings(path.position[:, :2], line, ground, start, structures, placed)
+    trees = place_trees(challenges, around, choose_tree_kinds(track))
+    structures += build_standing(trees, ground, assets)
+    cones = place_cones(challenges, dataclasses.replace(around, structures=structures))
+    if challenges.ghosts:
+        structures += [dataclasses.replace(cone, colliders=()) for cone in build_standing(cones, ground, assets)]
     sun = find_sun(track)
     shadows = [shadow for structure in structures for shadow in structure.shadows]
     land = build_land(track, line, ground, assets, shadows, sun)
     return Scene(
         name=track.name,
-        path=build_path(track, line, ground),
+        path=path,
         ground=ground,
         colliders=gather_colliders(structures, assets),
-        props=build_props(moved, ground, assets),
+        props=build_props(moved if challenges.ghosts else [*moved, *cones], ground, assets),
         start=start,
         light=build_light(track, sun, assets),
         static=merge_meshes([*land, *(structure.mesh for structure in structures)]),
@@ -65,6 +76,7 @@ def build_scene(track: TrackFile, source: FilePath) -> Scene:
         textures=tuple(assets.textures),
         hit_names=tuple(assets.hit_names),
         class_maps=tuple(assets.class_maps),
+        ghosts=np.array([cone.position for cone in cones if challenges.ghosts]).reshape(-1, 2),
         road=describe_road(track),
     )
 

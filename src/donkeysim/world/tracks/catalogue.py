@@ -56,7 +56,8 @@ def load_scene(spec: SceneSpec) -> Scene:
     """Build a scene by its name or from a file.
 
     Args:
-        spec: A scene's name, or the path of a file in `TRACK_SUFFIXES`, folders to look in, and which of its roads.
+        spec: A scene's name, or the path of a file in `TRACK_SUFFIXES`, folders to look in, which of its roads,
+            and what is added.
 
     Raises:
         SceneError: There is no such scene, its file is broken, or its road is not a generated one.
@@ -66,7 +67,7 @@ def load_scene(spec: SceneSpec) -> Scene:
     from donkeysim.world.tracks.variation import vary_track
 
     path = find_track(spec)
-    return build_scene(vary_track(read_track(path), spec), path)
+    return build_scene(vary_track(read_track(path), spec), path, spec.challenges)
 
 
 def is_track_file(name: str) -> bool:

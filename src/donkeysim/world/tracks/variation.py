@@ -1,4 +1,4 @@
-"""What is asked of a scene beyond its track file: which of its generated roads."""
+"""What is asked of a scene beyond its track file: which of its generated roads, which light."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 
 from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import RoadSpec, SceneSpec
+from donkeysim.world.tracks.challenges import vary_light
 from donkeysim.world.tracks.track_file import TrackFile
 
 
@@ -16,7 +17,10 @@ def vary_track(track: TrackFile, spec: SceneSpec) -> TrackFile:
         SceneError: A road is asked for where it is not a generated one.
     """
     road = spec.road or describe_road(track)
-    return track if road is None else _lay_road(track, road)
+    track = track if road is None else _lay_road(track, road)
+    if spec.challenges.light:
+        return dataclasses.replace(track, light=vary_light(track.light, spec.challenges.seed))
+    return track
 
 
 def describe_road(track: TrackFile) -> RoadSpec | None:
