@@ -4,11 +4,11 @@ import functools
 
 import pytest
 
-from donkeysim.sim import simulator
+from donkeysim.sim import places
 
 
 @pytest.fixture(autouse=True, scope="package")
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulator, "load_scene", functools.cache(simulator.load_scene))
+        patch.setattr(places, "load_scene", functools.cache(places.load_scene))
         yield

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.sim import action_log, simulator
+from donkeysim.sim import action_log, places, simulator
 from donkeysim.sim.action_log import LogReader
 from donkeysim.sim.logged_simulator import ArraySum, open_simulator
 from donkeysim.sim.replay import Replay
@@ -21,7 +21,7 @@ FLAT = WorldSpec(SceneSpec("flat"))
 @pytest.fixture(autouse=True, scope="module")
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulator, "load_scene", functools.cache(simulator.load_scene))
+        patch.setattr(places, "load_scene", functools.cache(places.load_scene))
         yield
 
 

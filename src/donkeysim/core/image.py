@@ -39,6 +39,11 @@ def encode_jpeg(picture: ByteArray, quality: int = JPEG_QUALITY) -> bytes:
     return encoded
 
 
+def decode_jpeg(data: bytes, target: ByteArray) -> None:
+    """Write the pixels of a JPEG file, sRGB, into an array of the picture's shape, [height, width, 3]."""
+    simplejpeg.decode_jpeg(data, colorspace="RGB", buffer=target)
+
+
 def decode_picture(data: bytes) -> ByteArray:
     """Return the pixels of any picture file Pillow opens, sRGB, shape [height, width, 3]."""
     import numpy as np

@@ -8,9 +8,10 @@ from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.fleet import Start
 from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.sim.compile_crew import CompileReport
 from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.placement import place_on_path
-from donkeysim.sim.simulator import CompileReport, Simulator
+from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
 from donkeysim.wire import settings
 from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera

@@ -121,7 +121,7 @@ class _Informer:
         self._laps = [LapClock() for _ in cars]
         self._crossing_step = np.full(len(cars), -1, np.int64)
         second = self._simulator.get_camera(0, second=True)
-        self._second = second and self._simulator.renderer.make_group(cars, [second] * len(cars))
+        self._second = second and self._simulator.renderer.make_group(cars, [second] * len(cars), [True] * len(cars))
 
     def note_crossings(self, who: BoolArray) -> None:
         """Run the lap clocks of these cars."""
@@ -137,7 +137,7 @@ class _Informer:
             self._laps[car].begin_anew()
             self._crossing_step[car] = self._simulator.state.crossing_step[car]
         if self._second:
-            self._simulator.renderer.render_group(self._second, self._simulator.state)
+            self._simulator.render_group(self._second)
         told = [make_info(self._sense(step, car), self._conf.lidar) for car in range(len(self._laps))]
         return {name: _stack([info[name] for info in told]) for name in told[0]}
 

@@ -72,11 +72,13 @@ class _Channel(Protocol):
 class _Camera:
     """Every car's camera: what all pictures of it are taken from."""
 
-    def __init__(self, simulator: Simulator, camera: CameraSpec, spread: tuple[float, float] = (0.0, 0.0)) -> None:
+    def __init__(
+        self, simulator: Simulator, camera: CameraSpec, is_second: bool, spread: tuple[float, float] = (0.0, 0.0)
+    ) -> None:
         cars = range(simulator.car_count)
         self._simulator, self._camera, self._spread = simulator, camera, spread
         self._key: LongArray = np.zeros(len(cars), np.int64)
-        first = simulator.renderer.make_group(cars, [camera] * len(cars))
+        first = simulator.renderer.make_group(cars, [camera] * len(cars), [is_second] * len(cars))
         self._groups = [first, first.add_pictures()]
         self._given_away: list[CameraGroup] = []
         self._own_holders = _count_holders(first)
@@ -95,13 +97,13 @@ class _Camera:
         self._given_away = [group for group in known if group is not unheld][:GIVEN_AWAY_LIMIT]
         self._groups[turn] = unheld or known[0].add_pictures()
 
-    def draw(self, turn: int, step: Step, cars: Sequence[int] | None) -> None:
+    def draw(self, turn: int, cars: Sequence[int] | None = None) -> None:
         """Draw what is seen now into frame 0 or 1; `cars`: only these."""
         if any(self._spread):
             self._aim()
-        group, renderer = self._groups[turn], self._simulator.renderer
+        group = self._groups[turn]
         for part in [group] if cars is None else [group.select(car) for car in cars]:
-            renderer.render_group(part, step.state)
+            self._simulator.render_group(part)
 
     def _aim(self) -> None:
         """Give every car of a new episode, known by its world's key, the camera drawn for it."""
@@ -282,7 +284,7 @@ class Observer:
         """
         self._turn = 1 - self._turn
         for camera in self._cameras.values():
-            camera.draw(self._turn, step, None)
+            camera.draw(self._turn)
         return self._collect({name: self._take(name, step, begun) for name in self._channels})
 
     def renew(self, step: Step, cars: Sequence[int]) -> Observation:
@@ -300,7 +302,7 @@ class Observer:
         It is written over the last one.
         """
         for camera in self._cameras.values():
-            camera.draw(self._turn, step, cars)
+            camera.draw(self._turn, cars)
         seen: dict[str, NDArray[Any]] = {}
         for name, channel in self._channels.items():
             fresh = channel.read(self._turn, step, cars)
@@ -342,7 +344,7 @@ def _open_cameras(
             camera = cameras[name == "camera_b"]
             lens = replace(camera, grey=camera.grey or name == "grey")
             lens = replace(lens, depth="depth" in served, segment="segmentation" in served)
-            opened[name] = _Camera(simulator, lens, spread)
+            opened[name] = _Camera(simulator, lens, name == "camera_b", spread)
     return opened
 
 

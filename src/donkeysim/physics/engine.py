@@ -13,10 +13,11 @@ from donkeysim.core.types import PHYSICS_STEP, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
 from donkeysim.physics.kernels import layout
+from donkeysim.physics.kernels.layout import Orders
 from donkeysim.physics.kernels.world import step_worlds
 from donkeysim.physics.progress import find_node, make_course
 from donkeysim.physics.terrain import make_terrain
-from donkeysim.physics.vehicle import make_params
+from donkeysim.physics.vehicle import make_orders, make_params
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.state import HIT_NONE, Control, State, make_control, make_state
@@ -79,19 +80,21 @@ class PhysicsEngine:
         self._tables = (make_terrain(scenes), make_course(scenes), make_obstacles(scenes), make_prop_table(scenes))
         self._step_worlds = RepeatedCall(step_worlds)
         self._idle = make_control(world_count * cars_per_world)
+        self._no_orders = make_orders(world_count * cars_per_world, 1)
         self._scratch = [make_scratch(cars_per_world, props_per_world) for _ in range(workers.worker_count)]
 
-    def step(self, state: State, control: Control, step_count: int) -> None:
+    def step(self, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
         """Advance every world by `step_count` steps.
 
         Args:
             state: Read and written.
             control: Read; requests beyond their limits are clamped, ones that are not numbers count as 0.
             step_count: 0 or more.
+            orders: Further commands, each from a step of its own on; they are written into `control` then.
         """
 
         def run(worker: int, turn: LongArray) -> None:
-            self._run_worlds(worker, turn, self._world_count, state, control, step_count)
+            self._run_worlds(worker, turn, self._world_count, state, control, step_count, orders)
 
         if step_count > 0:
             self._workers.run(run, self._world_count, smallest=1 + LEAST_WORK // (self._cars_per_world * step_count))
@@ -150,7 +153,14 @@ class PhysicsEngine:
         self._run_worlds(0, np.zeros(1, np.int64), 0, state, self._idle, 0)
 
     def _run_worlds(
-        self, worker: int, turn: LongArray, end: int, state: State, control: Control, step_count: int
+        self,
+        worker: int,
+        turn: LongArray,
+        end: int,
+        state: State,
+        control: Control,
+        step_count: int,
+        orders: Orders | None = None,
     ) -> None:
         self._step_worlds(
             (state, control, self.car_params.packed),
@@ -164,6 +174,7 @@ class PhysicsEngine:
             state,
             control,
             self.car_params.packed,
+            orders or self._no_orders,
             self._tables,
             self._scratch[worker],
         )

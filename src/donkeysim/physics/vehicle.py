@@ -33,6 +33,36 @@ class CarParams(NamedTuple):
     """[N m], shape [car_count]."""
     steer_gain: FloatArray
     """[rad], shape [car_count]."""
+    steer_trim: FloatArray
+    """Added to the angle of the steered wheels, + = left [rad], shape [car_count]."""
+
+    def vary(self, car: int, base: FloatArray, mass: float, friction: float, motor: float, steer_trim: float) -> None:
+        """Write a car's row anew, from what it was made with.
+
+        Args:
+            car: Row.
+            base: The row as made by `pack_car`.
+            mass: Times the mass and the inertia; the springs carry it at the same height.
+            friction: Times the grip of the tyres.
+            motor: Times the motor's torque.
+            steer_trim: [rad]
+        """
+        row = self.packed[car]
+        row[:] = base
+        for first, count in ((layout.P_MASS, 1), (layout.P_INERTIA, 3), (layout.P_STATIC_LOAD, 4)):
+            row[first : first + count] *= mass
+        row[layout.P_GRIP_MASS] *= mass / friction
+        for curve in (layout.P_FORWARD, layout.P_SIDEWAYS):
+            row[[curve + 1, curve + 3]] *= friction
+        row[layout.P_TORQUE_MAX] *= motor
+        row[layout.P_STEER_TRIM] = steer_trim
+
+
+def make_orders(car_count: int, length: int) -> layout.Orders:
+    """Return rings for so many commands to each car, without any."""
+    shape = (car_count, length)
+    counts = np.zeros((2, car_count), np.int64)
+    return layout.Orders(np.zeros(shape, np.int64), np.zeros((*shape, 3)), counts[0], counts[1])
 
 
 def make_params(car: CarSpec, car_count: int) -> CarParams:
@@ -53,6 +83,7 @@ def make_params(car: CarSpec, car_count: int) -> CarParams:
         torque_max=packed[:, wide.P_TORQUE_MAX],
         brake_torque=packed[:, wide.P_BRAKE_TORQUE],
         steer_gain=packed[:, wide.P_STEER_GAIN],
+        steer_trim=packed[:, wide.P_STEER_TRIM],
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,9 +14,12 @@ from donkeysim.core.workers import Workers
 from donkeysim.render.geometry import CLUSTER_ROOM
 from donkeysim.render.kernels.layout import BASIS_COLUMNS, LANES, RECORD_FLOATS, RECORD_INTS, WORK_FLOATS, WORK_INTS
 from donkeysim.render.kernels.picture import place_cameras, render_cameras
+from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
+from donkeysim.render.rotation import make_rotation
 from donkeysim.render.tables import CameraTables, PoseTables, Scratch
+from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
 from donkeysim.world.state import State, make_state
@@ -60,6 +62,7 @@ class CameraGroup:
         size: Width and height [pixel].
         sharp: One texel per pixel.
         factor: Samples per pixel along each axis.
+        varied: How the cameras are meant to be, where cars' pictures differ; else None.
     """
 
     frame: Frame
@@ -67,6 +70,7 @@ class CameraGroup:
     size: tuple[int, int]
     sharp: bool
     factor: int
+    varied: VariedCameras | None = None
 
     def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
         """Put one camera elsewhere on its car.
@@ -77,6 +81,8 @@ class CameraGroup:
             rotation: (roll, pitch, yaw) [rad], as `CameraSpec.rotation`.
         """
         self.cameras.mount[row] = np.append(position, make_rotation(rotation))
+        if self.varied is not None:
+            self.varied.aim(row, position, rotation)
 
     def add_pictures(self) -> CameraGroup:
         """Return the same cameras with further buffers of their own; moving one of them moves the other's."""
@@ -99,11 +105,15 @@ class CameraGroup:
             None if self.frame.segment is None else self.frame.segment[rows],
         )
         cameras = CameraTables._make(array[rows] for array in self.cameras)
-        return CameraGroup(frame, cameras, self.size, self.sharp, self.factor)
+        varied = None if self.varied is None else self.varied.select(rows)
+        return CameraGroup(frame, cameras, self.size, self.sharp, self.factor, varied)
 
 
 class Renderer:
     """Renders the cameras of all cars of all worlds, and free cameras.
+
+    Attributes:
+        variation: What differs from car to car; None: nothing.
 
     Raises:
         ShapeError: A scene's meshes, materials or textures do not belong together.
@@ -122,19 +132,33 @@ class Renderer:
         self.world_count, self.cars_per_world, self.props_per_world = world_count, cars_per_world, props_per_world
         self._looks = Looks(scenes, world_scene, car, world_count, cars_per_world, props_per_world)
         self._workers = workers
-        self._scratch: dict[tuple[int, int, int], Scratch] = {}
+        self.variation: CarVariation | None = None
+        self._scratch: dict[tuple[int, int, int, bool], Scratch] = {}
         self._render_cameras = RepeatedCall(render_cameras)
+
+    def open_variation(self, with_looks: bool) -> CarVariation:
+        """Let pictures differ from car to car and return the rows that say how; call it before any group is made.
+
+        Args:
+            with_looks: Whether colours shall differ, which costs something for every pixel.
+        """
+        world = np.arange(self.world_count * self.cars_per_world) // self.cars_per_world
+        self.variation = make_variation(self._looks.tables.light[self._looks.tables.world_scene[world]], with_looks)
+        return self.variation
 
     def set_body(self, car: int, body: BodySpec) -> None:
         """Dress a car: style, paint and name plate."""
         self._looks.set_body(car, body)
 
-    def make_group(self, cars: Sequence[int], cameras: Sequence[CameraSpec]) -> CameraGroup:
+    def make_group(
+        self, cars: Sequence[int], cameras: Sequence[CameraSpec], second: Sequence[bool] = ()
+    ) -> CameraGroup:
         """Return a group of one camera per entry of `cars`.
 
         Args:
             cars: Whose cameras they are.
             cameras: One per car, all of one kind (`find_kind`).
+            second: Which of them are second cameras of their cars, whose noise is their own; none given: none.
 
         Raises:
             ShapeError: The cameras differ in kind, or there is not one per car.
@@ -147,11 +171,14 @@ class Renderer:
             )
         owners = np.array(cars, np.int32)
         mount = np.stack([np.append(camera.position, make_rotation(camera.rotation)) for camera in cameras])
-        return self._allocate_group(owners, owners // self.cars_per_world, mount, cameras, FAR)
+        varied = None if self.variation is None else vary_cameras(cameras, second)
+        return self._allocate_group(owners, owners // self.cars_per_world, mount, cameras, FAR, varied)
 
     def render_group(self, group: CameraGroup, state: State) -> Frame:
         """Render the group's cameras; the pictures stay valid until the group is rendered again."""
         cameras = group.cameras
+        if group.varied is not None and self.variation is not None:
+            group.varied.update(self.variation, cameras)
         place_cameras(
             0,
             len(cameras.car),
@@ -192,10 +219,10 @@ class Renderer:
     def count_drawn(self, group: CameraGroup, state: State) -> tuple[float, float]:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
         triangles, textured = 0, 0
-        looks, (width, height) = self._looks.tables, group.size
+        looks, (width, height), is_varied = self._looks.tables, group.size, group.cameras.look.shape[1] > 0
         for row in range(len(group.frame.car)):
             self.render_group(group.select(row), state)
-            scratch = self._find_scratch(0, width * group.factor, height * group.factor)
+            scratch = self._find_scratch(0, width * group.factor, height * group.factor, is_varied)
             stride = round_up(width * group.factor) + LANES
             seen = scratch.ident[: stride * height * group.factor].reshape(-1, stride)[:, : width * group.factor]
             texture = looks.material_texture[looks.triangle_material[scratch.record_int[seen, 0]]]
@@ -229,11 +256,12 @@ class Renderer:
         words = view_words(frame.colour)
         depth = frame.depth if frame.depth is not None else np.zeros((1, 1, 1), np.float32)
         segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
-        options = (group.sharp, frame.depth is not None, frame.segment is not None, True)
+        is_varied = group.cameras.look.shape[1] > 0
+        options = (group.sharp, frame.depth is not None, frame.segment is not None, True, is_varied)
         pictures = (words, frame.colour, depth, segment)
 
         def task(worker: int, turn: LongArray) -> None:
-            scratch = self._find_scratch(worker, width * group.factor, height * group.factor)
+            scratch = self._find_scratch(worker, width * group.factor, height * group.factor, is_varied)
             size = (
                 width,
                 height,
@@ -246,12 +274,14 @@ class Renderer:
             self._render_cameras((state, tables), turn, len(frame.car), *arguments)
 
         self._workers.run(task, len(group.cameras.car))
+        if group.varied is not None and self.variation is not None:
+            group.varied.finish(self._workers, self.variation, frame.car, frame.colour)
 
-    def _find_scratch(self, worker: int, width: int, height: int) -> Scratch:
-        key = (worker, width, height)
+    def _find_scratch(self, worker: int, width: int, height: int, with_classes: bool = False) -> Scratch:
+        key = (worker, width, height, with_classes)
         scratch = self._scratch.get(key)
         if scratch is None or len(scratch.record_float) < self._looks.record_limit:
-            scratch = make_scratch(width, height, self._looks.record_limit, self._looks.draw_limit)
+            scratch = make_scratch(width, height, self._looks.record_limit, self._looks.draw_limit, with_classes)
             self._scratch[key] = scratch
         return scratch
 
@@ -262,6 +292,7 @@ class Renderer:
         mount: FloatArray,
         cameras: Sequence[CameraSpec],
         far: float,
+        varied: VariedCameras | None = None,
     ) -> CameraGroup:
         count, first = len(owners), cameras[0]
         shape = (count, first.height, first.width)
@@ -282,8 +313,14 @@ class Renderer:
             np.zeros((count, 3), np.float32),
             np.zeros((count, 9), np.float32),
             lens,
+            self._looks.tables.light[self._looks.tables.world_scene[worlds]],
+            np.zeros((count, 0 if varied is None else self._count_looks(), LOOK_WIDTH), np.float32),
         )
-        return CameraGroup(frame, rows, (first.width, first.height), first.quality == "fast", first.supersample)
+        size = (first.width, first.height)
+        return CameraGroup(frame, rows, size, first.quality == "fast", first.supersample, varied)
+
+    def _count_looks(self) -> int:
+        return 0 if self.variation is None else self.variation.look.shape[1]
 
 
 def find_kind(camera: CameraSpec) -> tuple[int, int, str, int, bool, bool]:
@@ -291,8 +328,8 @@ def find_kind(camera: CameraSpec) -> tuple[int, int, str, int, bool, bool]:
     return camera.width, camera.height, camera.quality, camera.supersample, camera.depth, camera.segment
 
 
-def make_scratch(width: int, height: int, record_limit: int, draw_limit: int) -> Scratch:
-    """Return working memory for pictures of one size [sample]."""
+def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, with_classes: bool = False) -> Scratch:
+    """Return working memory for pictures of one size [sample]; `with_classes`: for varied colours too."""
     stride = round_up(width) + LANES
     pixels = stride * height + stride
     change = np.zeros(width // 8 + 2, np.int64)
@@ -316,6 +353,7 @@ def make_scratch(width: int, height: int, record_limit: int, draw_limit: int) ->
         zero=np.zeros(3, np.float32),
         drawn=np.zeros(1, np.int64),
         light=np.zeros(13, np.float32),
+        classes=np.zeros((height, width) if with_classes else (1, 1), np.uint8),
     )
 
 
@@ -330,24 +368,3 @@ def view_words(picture: ByteArray) -> WordArray:
 def round_up(width: int) -> int:
     """Return the columns of whole lanes that hold a row."""
     return (width + LANES - 1) // LANES * LANES
-
-
-def make_rotation(rotation: Sequence[float]) -> FloatArray:
-    """Return the matrix (9, row by row) of a rotation by roll about x, then pitch about y, then yaw about z [rad]."""
-    roll, pitch, yaw = rotation
-    cr, sr = math.cos(roll), math.sin(roll)
-    cp, sp = math.cos(pitch), math.sin(pitch)
-    cy, sy = math.cos(yaw), math.sin(yaw)
-    return np.array(
-        [
-            cy * cp,
-            cy * sp * sr - sy * cr,
-            cy * sp * cr + sy * sr,
-            sy * cp,
-            sy * sp * sr + cy * cr,
-            sy * sp * cr - cy * sr,
-            -sp,
-            cp * sr,
-            cp * cr,
-        ]
-    )

@@ -91,6 +91,11 @@ class CameraTables(NamedTuple):
     lens: Float32Array
     """Focal length [pixel of the finished picture], fisheye x, fisheye y, grey, far plane [m],
     share of the scene's fog, shape [camera_count, 6]."""
+    light: Float32Array
+    """As `PictureTables.light`, shape [camera_count, 13]."""
+    look: Float32Array
+    """Of each class, see `kernels.recolour.LOOK_WIDTH`, shape [camera_count, class_count, LOOK_WIDTH]; of class_count
+    0 where colours are not varied."""
 
 
 class Scratch(NamedTuple):
@@ -133,3 +138,5 @@ class Scratch(NamedTuple):
     """Triangles of this picture that had pixels to try, shape [1]."""
     light: Float32Array
     """The scene's, as this camera sees it, shape [13]."""
+    classes: ByteArray
+    """CLASS_* of each sample where colours are varied, shape [height, width]; else of one sample."""

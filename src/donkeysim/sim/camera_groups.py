@@ -76,5 +76,6 @@ def group_cameras(
         specs = [camera_spec[member] for member in members]
         for row, member in enumerate(members):
             made.place[member] = (len(made.groups), row)
-        made.groups.append(renderer.make_group([car for car, _ in members], specs))
+        owners, seconds = [car for car, _ in members], [is_second for _, is_second in members]
+        made.groups.append(renderer.make_group(owners, specs, seconds))
     return made

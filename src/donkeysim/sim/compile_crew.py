@@ -11,6 +11,7 @@ import hashlib
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -18,6 +19,9 @@ from donkeysim.core.kernel import CACHE_FOLDER, list_kernel_sources
 
 CREW = (("vehicles and contacts", "lidar"), ("camera",))
 """Compile stages that each process works through; together they are all of `Simulator.list_compile_stages`."""
+
+CompileReport = Callable[[str, int, int], None]
+"""Called as report(stage, done, total) before each stage and once at the end."""
 
 _WORKPLACE = "donkeysim.sim.compile_apart"
 
@@ -89,3 +93,27 @@ def _find_mark(stage: str) -> Path:
     """Return the file that says so; Numba forgets kernels when their sources' times change, so they are in its name."""
     times = " ".join(str(source.stat().st_mtime_ns) for source in list_kernel_sources())
     return CACHE_FOLDER / f"{stage.replace(' ', '-')}-{hashlib.sha256(times.encode()).hexdigest()[:8]}.done"
+
+
+def compile_stages(
+    stages: Sequence[tuple[str, Callable[[], None]]], report: CompileReport | None, crew: CompileCrew | None
+) -> None:
+    """Compile some stages, or load them from the cache, telling how far it is.
+
+    Args:
+        stages: Names and what to call.
+        report: Told before each stage and at the end.
+        crew: Processes that already compile; None: start them here where something is missing.
+    """
+    if crew is None:
+        with CompileCrew() as own_crew:
+            compile_stages(stages, report, own_crew)
+        return
+    for done, (name, run) in enumerate(stages):
+        if report is not None:
+            report(name, done, len(stages))
+        crew.wait_for(name)
+        run()
+        mark_compiled(name)
+    if report is not None:
+        report("ready", len(stages), len(stages))

@@ -16,7 +16,7 @@ from donkeysim.world.state import HIT_NONE, State
 if TYPE_CHECKING:
     from donkeysim.sim.simulator import Simulator
 
-OF_A_PLACE = ("spec", "scenes", "scene", "world_scene", "workers", "physics", "renderer", "_lidar")
+OF_A_PLACE = ("spec", "scenes", "scene", "world_scene", "workers", "physics", "renderer", "_lidar", "_randomizer")
 """Attributes of a simulator that come from its place."""
 
 

@@ -152,7 +152,7 @@ class Replay:
     def _(self, event: log.Moment) -> None:
         spec = self.simulator.spec
         props = len(self.simulator.state.prop_asleep) // spec.world_count
-        moment, place = make_snapshot(spec.world_count, spec.cars_per_world, props), 0
+        moment, place = make_snapshot(spec, props), 0
         for array in list_arrays(moment).values():
             part = event.arrays[place : place + array.nbytes]
             array[...] = np.frombuffer(part, array.dtype).reshape(array.shape)

@@ -8,22 +8,22 @@ import numpy as np
 
 from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.frames import Quaternion, Vector
-from donkeysim.core.rng import hash_words
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.render.camera import Renderer
+from donkeysim.render.camera import CameraGroup, Renderer
 from donkeysim.render.lidar import LidarScanner
 from donkeysim.sim.camera_groups import CameraGroups, group_cameras
-from donkeysim.sim.compile_crew import CompileCrew, is_compiled, mark_compiled
+from donkeysim.sim.compile_crew import CompileCrew, CompileReport, compile_stages, is_compiled
 from donkeysim.sim.observe import observe_lidar, observe_telemetry
+from donkeysim.sim.places import load_places, make_world_key
+from donkeysim.sim.randomizer import make_randomizer
 from donkeysim.sim.relocation import give_slot, place_spec, relocate
 from donkeysim.sim.snapshot import Snapshot, copy_moment, write_moment
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec, load_car
 from donkeysim.world.state import HIT_NONE, make_control, make_state
 from donkeysim.world.telemetry import LidarPoint, Telemetry
-from donkeysim.world.tracks import load_scene
 
 RESET_BRAKE = 10.0
 """Brake request that a reset leaves until the next command, as the original does."""
@@ -34,14 +34,8 @@ STEPS_PER_FRAME = PHYSICS_RATE // 20
 FIRST_STAGES = ("vehicles and contacts", "camera")
 """What the first telemetry needs; the lidar is compiled behind, or when the first one scans."""
 
-_WORD = 0x7FFFFFFFFFFFFFFF
-"""The bits of a world key."""
-
 _GROUPING_LIMIT = 64
 """How many choices of cars keep their camera groups."""
-
-CompileReport = Callable[[str, int, int], None]
-"""Called as report(stage, done, total) before each stage and once at the end."""
 
 
 class Simulator:
@@ -61,10 +55,10 @@ class Simulator:
 
     def __init__(self, spec: WorldSpec, *, worker_count: int = 1, scene: Scene | None = None) -> None:
         self.spec = spec
-        self.scenes = _load_scenes(spec) if scene is None else (scene,)
+        self.scenes = load_places(spec) if scene is None else (scene,)
         self.scene = self.scenes[0]
         self.world_scene: IntArray = (np.arange(spec.world_count) % len(self.scenes)).astype(np.int32)
-        self.world_key: LongArray = np.array([_make_key(spec.seed, world) for world in range(spec.world_count)])
+        self.world_key: LongArray = np.array([make_world_key(spec.seed, world) for world in range(spec.world_count)])
         self.car_spec = load_car(spec.car)
         self.car_count = spec.world_count * spec.cars_per_world
         props_per_world = max(len(place.props.mass) for place in self.scenes)
@@ -82,6 +76,7 @@ class Simulator:
         self._body: dict[int, BodySpec] = {}
         self._names: dict[int, str] = {}
         self._frame_count: LongArray = np.zeros(self.car_count, np.int64)
+        self._randomizer = make_randomizer(spec.randomization, self.physics, self.renderer, props_per_world)
         for world in range(spec.world_count):
             self.physics.place_props(self.state, world)
 
@@ -97,19 +92,7 @@ class Simulator:
             report: Told before each stage and at the end.
             crew: Processes that already compile; None: start them here where something is missing.
         """
-        if crew is None:
-            with CompileCrew() as own_crew:
-                self.compile(report, own_crew)
-            return
-        stages = [stage for stage in self.list_compile_stages() if stage[0] in FIRST_STAGES]
-        for done, (name, run) in enumerate(stages):
-            if report is not None:
-                report(name, done, len(stages))
-            crew.wait_for(name)
-            run()
-            mark_compiled(name)
-        if report is not None:
-            report("ready", len(stages), len(stages))
+        compile_stages([stage for stage in self.list_compile_stages() if stage[0] in FIRST_STAGES], report, crew)
 
     def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
         """Return all there is to compile: a name and a function that compiles it or loads it from the cache."""
@@ -210,12 +193,12 @@ class Simulator:
     def move_car(self, car: int, position: Vector, orientation: Quaternion | None = None) -> None:
         """Put a car somewhere else [m, world frame]; it keeps its velocity. No orientation: facing along +x."""
         self._require_car(car)
-        self.physics.place_car(self.state, car, position, orientation or (1.0, 0.0, 0.0, 0.0), at_rest=False)
+        self._put(car, position, orientation or (1.0, 0.0, 0.0, 0.0), at_rest=False)
 
     def place_car(self, car: int, position: Vector, orientation: Quaternion) -> None:
         """Put a car somewhere [m, world frame], at rest, wheels straight; laps and hits stay."""
         self._require_car(car)
-        self.physics.place_car(self.state, car, position, orientation, at_rest=True)
+        self._put(car, position, orientation, at_rest=True)
 
     def set_spawn(self, car: int, position: Vector, orientation: Quaternion) -> None:
         """Say where a reset puts a car [m, world frame] and how it turns it."""
@@ -255,7 +238,10 @@ class Simulator:
 
     def step(self, step_count: int = STEPS_PER_FRAME) -> None:
         """Advance every world by `step_count` physics steps of 1/480 s."""
-        self.physics.step(self.state, self.control, step_count)
+        if self._randomizer is None:
+            self.physics.step(self.state, self.control, step_count)
+        else:
+            self._randomizer.step(self.state, self.control, self.world_key, step_count)
 
     def clear_hits(self, cars: Sequence[int] | None = None) -> None:
         """Forget what these cars (default: all cars) touched; call it after their telemetry was made."""
@@ -272,8 +258,15 @@ class Simulator:
                 self._cameras.clear()
             drawn = self._cameras[key] = group_cameras(self.renderer, key, self._camera_spec)
         for group in drawn.groups:
-            self.renderer.render_group(group, self.state)
+            self.render_group(group)
         self._drawn = drawn
+
+    def render_group(self, group: CameraGroup) -> None:
+        """Draw cameras of a group of our renderer into its own buffers, varied and late as each car's values say."""
+        if self._randomizer is None:
+            self.renderer.render_group(group, self.state)
+        else:
+            self._randomizer.render_group(group, self.state, self.world_key)
 
     def get_picture(self, car: int, second: bool = False) -> ByteArray:
         """Return the picture of the last `render`, shape [height, width, 3], valid until the next one."""
@@ -347,7 +340,7 @@ class Simulator:
 
         How cars look and what sensors they carry is not in it.
         """
-        return copy_moment(self.state, self.control, self.world_key, self._frame_count)
+        return copy_moment(self._hold_moment())
 
     def restore(self, snapshot: Snapshot, worlds: Sequence[int] | None = None) -> None:
         """Go back to a snapshot of this simulator, or of one with the same `WorldSpec`.
@@ -359,15 +352,20 @@ class Simulator:
         Raises:
             ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props.
         """
-        write_moment(snapshot, self.state, self.control, self.world_key, self._frame_count, worlds)
+        write_moment(snapshot, self._hold_moment(), worlds)
 
     def seed_world(self, world: int, seed: int) -> None:
         """Draw a world's random numbers from a seed of its own, whichever row of the batch it is."""
-        self.world_key[world] = _make_key(seed, 0)
+        self.world_key[world] = make_world_key(seed, 0)
 
     def close(self) -> None:
         """Stop the worker threads."""
         self.workers.close()
+
+    def get_drawn(self, car: int) -> dict[str, float]:
+        """Return what was drawn for a car at its last reset, by name, see `world.randomization`; empty: nothing."""
+        self._require_car(car)
+        return {} if self._randomizer is None else self._randomizer.describe(car, self.state, self.world_key)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -375,26 +373,26 @@ class Simulator:
         if not 0 <= car < self.car_count or not self.state.present[car]:
             raise SpecError(f"there is no car {car}; cars now: {self.list_cars()}.")
 
+    def _put(self, car: int, position: Vector, orientation: Quaternion, at_rest: bool) -> None:
+        self.physics.place_car(self.state, car, position, orientation, at_rest)
+        if self._randomizer is not None:
+            self._randomizer.forget(car, self.state, self.control)
+
     def _put_at_spawn(self, car: int) -> None:
         state = self.state
         position, orientation = state.spawn_position[car], state.spawn_orientation[car]
-        self.physics.place_car(state, car, tuple(position.tolist()), tuple(orientation.tolist()), at_rest=True)
         self.control.steer[car] = self.control.throttle[car] = 0.0
         self.control.brake[car] = RESET_BRAKE
+        self._put(car, tuple(position.tolist()), tuple(orientation.tolist()), at_rest=True)
         state.hit[car] = HIT_NONE
         state.lap[car] = 0
         state.crossing_step[car] = -1
         state.crossing_nodes[car] = 0
 
+    def _hold_moment(self) -> Snapshot:
+        """Return our own arrays as a snapshot."""
+        under_way = {} if self._randomizer is None else self._randomizer.list_arrays()
+        return Snapshot(self.state, self.control, self.world_key, self._frame_count, under_way)
+
     def _world_key(self, car: int) -> int:
         return int(self.world_key[car // self.spec.cars_per_world])
-
-
-def _load_scenes(spec: WorldSpec) -> tuple[Scene, ...]:
-    """Return the places of the worlds; one that is named twice is built once."""
-    built = {place: load_scene(place) for place in dict.fromkeys(spec.scenes)}
-    return tuple(built[place] for place in spec.scenes)
-
-
-def _make_key(seed: int, world: int) -> int:
-    return int(hash_words(seed & _WORD, world, 0, 0)) & _WORD

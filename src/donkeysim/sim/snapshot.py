@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import LongArray
+from donkeysim.sim.delay_line import list_under_way, make_lines
+from donkeysim.world.specs import WorldSpec
 from donkeysim.world.state import Control, State, make_control, make_state
 
 
@@ -25,46 +27,40 @@ class Snapshot:
         control: Likewise.
         world_key: Of each world's random numbers, shape [world_count].
         frame_count: Telemetries made so far per car, shape [car_count].
+        under_way: Commands and pictures that come late, by name; see `delay_line`. Empty where nothing does.
     """
 
     state: State
     control: Control
     world_key: LongArray
     frame_count: LongArray
+    under_way: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-def copy_moment(state: State, control: Control, world_key: LongArray, frame_count: LongArray) -> Snapshot:
-    """Return a snapshot that later steps do not touch."""
-    return Snapshot(copy.deepcopy(state), copy.deepcopy(control), world_key.copy(), frame_count.copy())
+def copy_moment(here: Snapshot) -> Snapshot:
+    """Return a copy of a simulator's own arrays that later steps do not touch."""
+    return copy.deepcopy(here)
 
 
-def write_moment(
-    snapshot: Snapshot,
-    state: State,
-    control: Control,
-    world_key: LongArray,
-    frame_count: LongArray,
-    worlds: Sequence[int] | None = None,
-) -> None:
+def write_moment(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | None = None) -> None:
     """Write a snapshot's arrays into a simulator's own, which stay the same objects.
 
     Args:
         snapshot: Read.
-        state: Written.
-        control: Written.
-        world_key: Written.
-        frame_count: Written.
+        here: The simulator's own arrays; written.
         worlds: Only the rows of these worlds; None: all.
 
     Raises:
-        ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props.
+        ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props, or other delays.
     """
-    pairs = [
-        *_pair_arrays(snapshot.state, state),
-        *_pair_arrays(snapshot.control, control),
-        ("world_key", snapshot.world_key, world_key),
-        ("frame_count", snapshot.frame_count, frame_count),
-    ]
+    theirs, ours = list_arrays(snapshot), list_arrays(here)
+    if set(theirs) != set(ours):
+        raise ShapeError(
+            f"the snapshot and this simulator do not both hold {', '.join(sorted(set(theirs) ^ set(ours)))}; "
+            "restore into a simulator of the same WorldSpec."
+        )
+    pairs = [(name, theirs[name], ours[name]) for name in ours]
+    world_key = here.world_key
     for name, source, target in pairs:
         if source.shape != target.shape:
             raise ShapeError(
@@ -82,18 +78,21 @@ def write_moment(
             target[world * rows : (world + 1) * rows] = source[world * rows : (world + 1) * rows]
 
 
-def make_snapshot(world_count: int, cars_per_world: int, props_per_world: int) -> Snapshot:
+def make_snapshot(spec: WorldSpec, props_per_world: int) -> Snapshot:
     """Return a snapshot of a simulator without cars."""
+    world_count, cars_per_world = spec.world_count, spec.cars_per_world
     car_count = world_count * cars_per_world
     state, control = make_state(world_count, cars_per_world, props_per_world), make_control(car_count)
-    return Snapshot(state, control, np.zeros(world_count, np.int64), np.zeros(car_count, np.int64))
+    lines = make_lines(spec.randomization.delay, world_count, cars_per_world, props_per_world)
+    under_way = list_under_way(*lines)
+    return Snapshot(state, control, np.zeros(world_count, np.int64), np.zeros(car_count, np.int64), under_way)
 
 
 def list_arrays(snapshot: Snapshot) -> dict[str, NDArray[Any]]:
     """Return all arrays of a snapshot by name, always in the same order."""
     arrays: dict[str, NDArray[Any]] = {f"state.{name}": getattr(snapshot.state, name) for name in State._fields}
     arrays |= {f"control.{name}": getattr(snapshot.control, name) for name in Control._fields}
-    return arrays | {"world_key": snapshot.world_key, "frame_count": snapshot.frame_count}
+    return arrays | {"world_key": snapshot.world_key, "frame_count": snapshot.frame_count, **snapshot.under_way}
 
 
 def hash_state(state: State) -> str:
@@ -102,7 +101,3 @@ def hash_state(state: State) -> str:
     for array in state:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _pair_arrays(source: State | Control, target: State | Control) -> list[tuple[str, NDArray[Any], NDArray[Any]]]:
-    return list(zip(source._fields, source, target, strict=True))

@@ -94,7 +94,7 @@ def _read(file: IO[bytes], path: Path) -> StoredSnapshot:
         if isinstance(version, int) and version > FORMAT:
             raise SpecError(f"{path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
         head = msgspec.json.decode(raw, type=_Head)
-        snapshot = _fill(make_snapshot(head.spec.world_count, head.spec.cars_per_world, 0), entries)
+        snapshot = _fill(make_snapshot(head.spec, 0), entries)
     return StoredSnapshot(snapshot, head.spec, head.origin)
 
 
@@ -103,7 +103,7 @@ def _fill(blank: Snapshot, entries: Any) -> Snapshot:
     filled: dict[str, NDArray[Any]] = {}
     for name, array in list_arrays(blank).items():
         entry = entries[name]
-        free = name.startswith("state.prop_")
+        free = name.startswith(("state.prop_", "picture.prop_"))
         if entry.dtype != array.dtype or entry.shape[int(free) :] != array.shape[int(free) :]:
             raise ValueError(f"{name} has shape {entry.shape} and type {entry.dtype}")
         filled[name] = np.ascontiguousarray(entry)
@@ -112,4 +112,5 @@ def _fill(blank: Snapshot, entries: Any) -> Snapshot:
         type(blank.control)(*(filled[f"control.{name}"] for name in blank.control._fields)),
         filled["world_key"],
         filled["frame_count"],
+        {name: filled[name] for name in blank.under_way},
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from donkeysim.core.config import read_dataclass, read_toml
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.world.randomization import RandomizationSpec
 
 BODY_STYLES = ("donkey", "bare", "car01", "cybertruck", "f1")
 """Bodies a car may wear; all share one chassis."""
@@ -309,6 +310,7 @@ class WorldSpec:
     Attributes:
         scene: The place of all worlds, or of the first where there are more.
         more_scenes: Further places; worlds take turns, world i is on place i modulo their number.
+        randomization: What differs from car to car and from reset to reset; nothing unless something is asked for.
         car: Preset name, a file of `world/cars`.
         world_count: Independent worlds.
         cars_per_world: Slots for cars in each world.
@@ -321,6 +323,7 @@ class WorldSpec:
     cars_per_world: int = 1
     seed: int = 0
     more_scenes: tuple[SceneSpec, ...] = ()
+    randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
 
     @property
     def scenes(self) -> tuple[SceneSpec, ...]:

@@ -25,6 +25,7 @@ from donkeysim.physics.kernels.layout import (
     P_MASS,
     P_STEER_GAIN,
     P_STEER_LIMIT,
+    P_STEER_TRIM,
     POSITION,
     PROP_BASE,
     PROP_CENTRE,
@@ -61,6 +62,35 @@ def limit_request(value, low, high):
 
 
 @inner_kernel
+def set_request(body, row, state, control, car, param):
+    """Copy what a car is asked to do from Control into a row of `body`, within its limits."""
+    steer = limit_request(control.steer[car], -1.0, 1.0) * param[car, P_STEER_GAIN]
+    if param[car, P_STEER_TRIM] != 0.0:
+        steer += param[car, P_STEER_TRIM]
+    steer = limit_request(steer, -param[car, P_STEER_LIMIT], param[car, P_STEER_LIMIT])
+    body[row, STEER_COS] = np.cos(steer)
+    body[row, STEER_SIN] = np.sin(steer)
+    body[row, THROTTLE] = limit_request(control.throttle[car], -1.0, 1.0)
+    body[row, BRAKE] = limit_request(control.brake[car], 0.0, 10.0)
+    state.steer_angle[car] = steer
+
+
+@inner_kernel
+def take_orders(body, row, state, control, car, param, orders, clock):
+    """Let a car do what has become due; `control` becomes what it does."""
+    length = orders.due.shape[1]
+    while orders.waiting[car] > 0 and orders.due[car, orders.first[car]] <= clock:
+        place = orders.first[car]
+        control.steer[car] = orders.value[car, place, 0]
+        control.throttle[car] = orders.value[car, place, 1]
+        control.brake[car] = orders.value[car, place, 2]
+        orders.first[car] = (place + 1) % length
+        orders.waiting[car] -= 1
+        if orders.waiting[car] == 0 or orders.due[car, orders.first[car]] > clock:
+            set_request(body, row, state, control, car, param)
+
+
+@inner_kernel
 def load_car(body, row, state, control, car, param):
     """Copy a car from State and its controls from Control into a row of `body`."""
     for axis in range(3):
@@ -86,13 +116,7 @@ def load_car(body, row, state, control, car, param):
         side = abs(param[car, P_BOX_CENTRE + axis]) + param[car, P_HALF_SIZE + axis]
         reach += side * side
     body[row, RADIUS] = np.sqrt(reach)
-    steer = limit_request(control.steer[car], -1.0, 1.0) * param[car, P_STEER_GAIN]
-    steer = limit_request(steer, -param[car, P_STEER_LIMIT], param[car, P_STEER_LIMIT])
-    body[row, STEER_COS] = np.cos(steer)
-    body[row, STEER_SIN] = np.sin(steer)
-    body[row, THROTTLE] = limit_request(control.throttle[car], -1.0, 1.0)
-    body[row, BRAKE] = limit_request(control.brake[car], 0.0, 10.0)
-    state.steer_angle[car] = steer
+    set_request(body, row, state, control, car, param)
     rotate_frame(body, row)
     for axis in range(3):
         body[row, POSITION + axis] = state.position[car, axis] + turn_vector(body, row, axis, 1.0)

@@ -91,7 +91,9 @@ P_CURVE_COUNT = 65
 P_CURVE = 66
 """Torque curve, `CURVE_ROWS` rows of speed share, factor, slope."""
 CURVE_ROWS = 6
-PARAM_WIDTH = P_CURVE + 3 * CURVE_ROWS
+P_STEER_TRIM = P_CURVE + 3 * CURVE_ROWS
+"""Added to the angle of the steered wheels, + = left [rad]."""
+PARAM_WIDTH = P_STEER_TRIM + 1
 
 # -- prop parameters, one row per prop of a scene
 PROP_MASS = 0
@@ -179,6 +181,19 @@ class PropTable(NamedTuple):
     number: FloatArray
     """One row per prop, columns PROP_*."""
     name: LongArray
+
+
+class Orders(NamedTuple):
+    """Commands on their way to the cars, a ring for each; whoever has none gives rings of length 1 that are empty."""
+
+    due: LongArray
+    """World's step count after which the car does it, rising along a ring, shape [car_count, ring_length]."""
+    value: FloatArray
+    """Steer, throttle and brake, shape [car_count, ring_length, 3]."""
+    first: LongArray
+    """Place of the oldest one, shape [car_count]; written."""
+    waiting: LongArray
+    """How many there are, shape [car_count]; written."""
 
 
 class Scratch(NamedTuple):

@@ -14,6 +14,7 @@ from donkeysim.physics.kernels.exchange import (
     measure_body_velocity,
     store_car,
     store_prop,
+    take_orders,
     turn_vector,
 )
 from donkeysim.physics.kernels.ground import sample_height
@@ -39,6 +40,7 @@ from donkeysim.physics.kernels.layout import (
     WHEEL_SPEED,
     Course,
     Obstacles,
+    Orders,
     PropTable,
     Scratch,
     Terrain,
@@ -218,7 +220,7 @@ def track_car(body, row, state, car, course, scene, step):
 
 
 @inline_kernel
-def step_world(world, step_count, dt, scene, slots, prop_slots, state, param, tables, scratch):
+def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch):
     """Advance the cars and props of one world, loaded in `scratch.body`, by `step_count` steps."""
     terrain, course, obstacles, props = tables
     body = scratch.body
@@ -239,6 +241,8 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, param, ta
         chunk -= 1
         for slot in range(slots):
             if state.present[first + slot] != 0:
+                if orders.waiting[first + slot] > 0:
+                    take_orders(body, slot, state, control, first + slot, param, orders, clock - 1)
                 if step == step_count - 1:
                     for axis in range(3):
                         body[slot, BODY_VELOCITY + axis] = measure_body_velocity(body, slot, axis)
@@ -280,6 +284,7 @@ def step_worlds(
     state: State,
     control: Control,
     param: FloatArray,
+    orders: Orders,
     tables: tuple[Terrain, Course, Obstacles, PropTable],
     scratch: Scratch,
 ) -> None:
@@ -294,8 +299,9 @@ def step_worlds(
         slots: Cars per world.
         prop_slots: Props per world.
         state: Read and written, rows of these worlds only.
-        control: Read.
+        control: Read; written where an order becomes due.
         param: Car parameters, one row per car.
+        orders: Commands on their way.
         tables: Of all scenes.
         scratch: Of this worker.
     """
@@ -316,7 +322,7 @@ def step_worlds(
                 load_car(body, slot, state, control, first + slot, param)
                 if is_buried(body, slot, terrain, scene):
                     rescue_car(body, slot, state, first + slot, course, scene)
-        step_world(world, step_count, dt, scene, slots, prop_slots, state, param, tables, scratch)
+        step_world(world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch)
         for slot in range(slots):
             car = first + slot
             if state.present[car] != 0:

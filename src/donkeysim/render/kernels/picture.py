@@ -16,6 +16,7 @@ from donkeysim.render.kernels.finish import (
 )
 from donkeysim.render.kernels.outline import sees_sphere
 from donkeysim.render.kernels.raster import draw_mesh
+from donkeysim.render.kernels.recolour import recolour_pixels
 from donkeysim.render.kernels.shade import shade_rows
 from donkeysim.render.kernels.shadow import darken_ground
 
@@ -299,6 +300,15 @@ def draw_meshes(draw_count, far, height, stride, tables, scratch):
     scratch.drawn[0] = count
 
 
+@inline_kernel
+def vary_colours(size, looks, light, camera, tables, scratch):
+    """Recolour the samples of a picture by class; see `recolour_pixels`."""
+    plain = (np.float32(0.0), np.float32(0.0))
+    prepare_classes(tables, scratch)
+    write_segments(size[0], size[1], size[2], 1, plain, tables, scratch, scratch.classes)
+    recolour_pixels(size, looks, light, camera, scratch.classes, scratch.depth, scratch.colour)
+
+
 @pixel_kernel
 def render_cameras(turn, end, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out):
     """Render the cameras [turn[0], end) of a group, those that no other thread takes.
@@ -308,14 +318,14 @@ def render_cameras(turn, end, tables, poses, cameras, scratch, size, options, wo
         tables: PictureTables. poses: PoseTables. cameras: CameraTables. scratch: Scratch of this worker.
         size: Width and height of the finished pictures, samples per pixel along each axis, stride of scratch rows,
             cars per world, props per world.
-        options: Sharp (one texel per pixel), depth wanted, classes wanted, own car drawn.
+        options: Sharp (one texel per pixel), depth wanted, classes wanted, own car drawn, colours varied.
         words: The memory of `picture` as 32-bit words when a row is a whole number of them.
         picture: Written, shape [camera_count, height, width, 3].
         depth_out: Written when wanted, shape [camera_count, height, width].
         segment_out: Written when wanted, shape [camera_count, height, width].
     """
     out_width, out_height, factor, stride, cars_per_world, props_per_world = size
-    sharp, want_depth, want_segments, draw_own = options
+    sharp, want_depth, want_segments, draw_own, is_varied = options
     width = out_width * factor
     height = out_height * factor
     sides = scratch.sides
@@ -327,7 +337,7 @@ def render_cameras(turn, end, tables, poses, cameras, scratch, size, options, wo
         world = np.int64(cameras.world[row])
         light = scratch.light
         for term in range(13):
-            light[term] = tables.light[tables.world_scene[world], term]
+            light[term] = cameras.light[row, term]
         light[9] *= cameras.lens[row, 5]
         focal = cameras.lens[row, 0] * np.float32(np.int32(factor))
         sides[0] = np.float32(np.int32(width))
@@ -358,6 +368,8 @@ def render_cameras(turn, end, tables, poses, cameras, scratch, size, options, wo
                 scratch.colour,
             ),
         )
+        if is_varied:
+            vary_colours((width, height, stride), cameras.look[row], light, camera, tables, scratch)
         darken_ground(world, (width, height, stride), camera, light[9], tables, poses, counts, scratch)
         strength = (cameras.lens[row, 1], cameras.lens[row, 2])
         if want_depth:

@@ -1,0 +1,197 @@
+"""Commands and pictures that come late: rings of commands on their way, and of moments that pictures are made of.
+
+A command is done `delay` after it was given, or when the one before is, whichever is later. Pictures are taken at the
+ends of steps, at most 60 to the second, and arrive `delay` later; a camera shows the newest that has arrived, and after
+a reset the oldest there is. No picture is kept: it is drawn anew from where everything was.
+
+All arrays have the rows of world 0 first, then those of world 1 and so on, so a moment may be restored world by world.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from donkeysim.core.rng import draw_uniform
+from donkeysim.core.types import PHYSICS_RATE, FloatArray, LongArray
+from donkeysim.physics.engine import PhysicsEngine
+from donkeysim.physics.vehicle import make_orders
+from donkeysim.render.tables import PoseTables
+from donkeysim.world.randomization import DelayRanges
+from donkeysim.world.state import Control, State, make_control, make_state
+
+MOMENT_STEPS = PHYSICS_RATE // 60
+"""Physics steps between two moments that pictures are taken of, at least."""
+
+ACTION_STREAM, PICTURE_STREAM = (1 << 22) + (1 << 12), (1 << 22) + (1 << 12) + 1
+"""Streams of random numbers of the delay of each command and of each picture."""
+
+_POSES = PoseTables._fields
+
+Delays = tuple[FloatArray, FloatArray]
+"""Delay and greatest further delay of each car [s], shape [car_count] each."""
+
+
+def find_latest(ranges: DelayRanges, name: str) -> float:
+    """Return the greatest delay that may be drawn [s]; 0 when nothing is.
+
+    Args:
+        ranges: Of the experiment.
+        name: "action" or "picture".
+    """
+    return float(sum((getattr(ranges, f"{name}{part}") or (0.0, 0.0))[1] for part in ("", "_jitter")))
+
+
+class ActionLine:
+    """Commands on their way.
+
+    Attributes:
+        control: What the cars do now; they were asked for it `delay` ago.
+        orders: Rings of what they will do.
+        asked: The last command of each car: steer, throttle, brake, shape [car_count, 3].
+    """
+
+    def __init__(self, latest: float, car_count: int, cars_per_world: int) -> None:
+        self._cars_per_world = cars_per_world
+        self.control = make_control(car_count)
+        self.orders = make_orders(car_count, math.ceil(latest * PHYSICS_RATE) + 2)
+        self.asked: FloatArray = np.zeros((car_count, 3))
+
+    def list_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all that changes, by name."""
+        arrays = {**self.control._asdict(), **self.orders._asdict(), "asked": self.asked}
+        return {f"action.{name}": array for name, array in arrays.items()}
+
+    def forget(self, car: int, control: Control) -> None:
+        """Let a car do at once what it is asked to, and nothing that is on its way."""
+        self.orders.first[car] = self.orders.waiting[car] = 0
+        for column, (now, then) in enumerate(zip(control, self.control, strict=True)):
+            self.asked[car, column] = then[car] = now[car]
+
+    def send(self, control: Control, clock: LongArray, key: LongArray, delays: Delays) -> None:
+        """Send off what has been asked for since the last step.
+
+        Args:
+            control: What is asked for now.
+            clock: Physics step of each world.
+            key: Of each world's random numbers.
+            delays: Of commands.
+        """
+        wanted = np.column_stack(control)
+        orders = self.orders
+        for car in np.flatnonzero((wanted != self.asked).any(axis=1)).tolist():
+            world, slot = divmod(car, self._cars_per_world)
+            now = int(clock[world])
+            late = float(delays[0][car])
+            if delays[1][car] > 0.0:
+                late += float(delays[1][car]) * draw_uniform(int(key[world]), slot, now, ACTION_STREAM)
+            due, length = now + round(late * PHYSICS_RATE), orders.due.shape[1]
+            waiting, first = int(orders.waiting[car]), int(orders.first[car])
+            if waiting:
+                due = max(due, int(orders.due[car, (first + waiting - 1) % length]))
+            place = (first + waiting) % length
+            orders.due[car, place], orders.value[car, place] = due, wanted[car]
+            orders.waiting[car] = waiting + 1
+        self.asked[:] = wanted
+
+    def step(self, physics: PhysicsEngine, state: State, step_count: int) -> None:
+        """Let time pass."""
+        physics.step(state, self.control, step_count, self.orders)
+
+
+class PictureLine:
+    """Moments that pictures are made of.
+
+    Attributes:
+        stamp: Physics step of each moment, -1 where there is none, shape [world_count, moment_count].
+        since: Physics step of each car's last reset: older pictures are not shown, shape [car_count].
+        poses: Where everything was, by field of `PoseTables`, shape [row_count, moment_count, ...].
+    """
+
+    def __init__(self, latest: float, world_count: int, cars_per_world: int, props_per_world: int) -> None:
+        count = math.ceil(latest * PHYSICS_RATE / MOMENT_STEPS) + 3
+        self._cars_per_world, self._props_per_world = cars_per_world, props_per_world
+        self.stamp: LongArray = np.full((world_count, count), -1, np.int64)
+        self.since: LongArray = np.zeros(world_count * cars_per_world, np.int64)
+        state = make_state(world_count, cars_per_world, props_per_world)
+        now = {name: getattr(state, name) for name in _POSES}
+        self.poses = {name: np.repeat(array[:, None], count, axis=1) for name, array in now.items()}
+        self._shown = state
+
+    def list_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all that changes, by name."""
+        return {"picture.stamp": self.stamp, "picture.since": self.since} | {
+            f"picture.{name}": array for name, array in self.poses.items()
+        }
+
+    def forget(self, car: int, state: State) -> None:
+        """Begin anew with where a car is now."""
+        world = car // self._cars_per_world
+        self.since[car] = state.step_index[world]
+        self.note(state, [world])
+
+    def note(self, state: State, worlds: Iterable[int] | None = None) -> None:
+        """Keep where everything is now, in these worlds or in all."""
+        chosen = np.arange(len(self.stamp)) if worlds is None else np.array(list(worlds))
+        stamp, clock = self.stamp[chosen], state.step_index[chosen]
+        order = np.argsort(stamp, axis=1)
+        newest, second = order[:, -1], order[:, -2]
+        rows = np.arange(len(chosen))
+        # The newest moment stays only if it is far enough from the one before; else this one takes its place.
+        is_near = stamp[rows, newest] - stamp[rows, second] < MOMENT_STEPS
+        is_near &= (stamp[rows, second] >= 0) | (stamp[rows, newest] == clock)
+        is_near |= stamp[rows, newest] == clock
+        place = np.where(is_near, newest, order[:, 0])
+        self.stamp[chosen, place] = clock
+        for name, array in self.poses.items():
+            source: NDArray[Any] = getattr(state, name)
+            each = self._props_per_world if name.startswith("prop_") else self._cars_per_world
+            row = (chosen[:, None] * each + np.arange(each)).ravel()
+            array[row, np.repeat(place, each)] = source[row]
+
+    def show(self, state: State, car: int, key: int, delay: float, jitter: float) -> State:
+        """Return the state as a car's cameras see it now: its world as it was, valid until the next call for it."""
+        world, slot = divmod(car, self._cars_per_world)
+        place = self._find_moment(int(state.step_index[world]), world, slot, key, delay, jitter)
+        for name, array in self.poses.items():
+            each = self._props_per_world if name.startswith("prop_") else self._cars_per_world
+            rows = slice(world * each, (world + 1) * each)
+            getattr(self._shown, name)[rows] = getattr(state, name)[rows] if place is None else array[rows, place]
+        return self._shown
+
+    def _find_moment(self, now: int, world: int, slot: int, key: int, delay: float, jitter: float) -> int | None:
+        """Return the place of the newest moment whose picture has arrived, of the oldest if none has; None: of none."""
+        stamps = self.stamp[world]
+        car = world * self._cars_per_world + slot
+        places = np.flatnonzero((stamps >= self.since[car]) & (stamps <= now))
+        if not len(places):
+            return None
+        newest_first = places[np.argsort(-stamps[places])].tolist()
+        for place in newest_first:
+            late = delay
+            if jitter > 0.0:
+                late += jitter * draw_uniform(key, slot, int(stamps[place]), PICTURE_STREAM)
+            if int(stamps[place]) + round(late * PHYSICS_RATE) <= now:
+                return int(place)
+        return int(newest_first[-1])
+
+
+def make_lines(
+    ranges: DelayRanges, world_count: int, cars_per_world: int, props_per_world: int
+) -> tuple[ActionLine | None, PictureLine | None]:
+    """Return the lines that ranges of delays ask for, None where nothing comes late."""
+    action, picture = find_latest(ranges, "action"), find_latest(ranges, "picture")
+    return (
+        ActionLine(action, world_count * cars_per_world, cars_per_world) if action else None,
+        PictureLine(picture, world_count, cars_per_world, props_per_world) if picture else None,
+    )
+
+
+def list_under_way(actions: ActionLine | None, pictures: PictureLine | None) -> dict[str, NDArray[Any]]:
+    """Return all that changes in these lines, by name."""
+    lines = [line for line in (actions, pictures) if line is not None]
+    return {name: array for line in lines for name, array in line.list_arrays().items()}

@@ -1,0 +1,183 @@
+"""Draws what differs from car to car and from reset to reset, and puts it where it acts.
+
+A car's values are a function of its world's key, its slot and how often it was reset. So nothing has to be noted when a
+moment is restored or a world gets another seed: before time passes and before something is drawn, `refresh` finds the
+cars whose values are not the ones that they should have.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from donkeysim.core.rng import draw_uniform, hash_words
+from donkeysim.core.types import Float32Array, FloatArray, LongArray
+from donkeysim.physics.engine import PhysicsEngine
+from donkeysim.render.camera import CameraGroup, Renderer
+from donkeysim.sim.delay_line import list_under_way, make_lines
+from donkeysim.sim.look import has_looks, make_light, make_looks
+from donkeysim.world.randomization import RandomizationSpec, list_knobs
+from donkeysim.world.state import Control, State
+
+STREAM = 1 << 22
+"""First of the streams of random numbers that values are drawn from."""
+
+NOISE_STREAM, PATTERN_STREAM = STREAM + (1 << 12) + 2, STREAM + (1 << 12) + 3
+
+
+class Randomizer:
+    """Values of all cars, and what they act on.
+
+    Attributes:
+        knobs: What is drawn.
+        values: Of each car, shape [car_count, knob_count].
+        actions: Commands on their way; None when they are never late.
+        pictures: Moments that pictures are made of; None when they are never late.
+    """
+
+    def __init__(
+        self,
+        spec: RandomizationSpec,
+        physics: PhysicsEngine,
+        renderer: Renderer,
+        props_per_world: int,
+    ) -> None:
+        self.knobs = list_knobs(spec)
+        self._column = {knob.name: column for column, knob in enumerate(self.knobs)}
+        self._physics, self._renderer = physics, renderer
+        self._cars_per_world = renderer.cars_per_world
+        car_count = renderer.world_count * renderer.cars_per_world
+        self.values: FloatArray = np.zeros((car_count, len(self.knobs)))
+        self._drawn_key: LongArray = np.zeros(car_count, np.int64)
+        self._drawn_count: LongArray = np.full(car_count, -1, np.int64)
+        self._base = physics.car_params.packed.copy()
+        self._variation = renderer.open_variation(with_looks=has_looks(spec))
+        self._light: Float32Array = self._variation.light.copy()
+        self._variation.has_effects = any((spec.picture.blur, spec.picture.exposure, spec.picture.noise))
+        self._variation.has_files = spec.picture.jpeg_quality is not None
+        layout = (renderer.world_count, renderer.cars_per_world, props_per_world)
+        self.actions, self.pictures = make_lines(spec.delay, *layout)
+
+    def list_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is under way, by name; the drawn values themselves follow from the rest of a moment."""
+        return list_under_way(self.actions, self.pictures)
+
+    # -- drawing ------------------------------------------------------------------------------------------------------
+
+    def refresh(self, state: State, world_key: LongArray) -> None:
+        """Draw anew for cars of another key, or that have been reset since.
+
+        Args:
+            state: Who is there, and how often each was reset.
+            world_key: Of each world's random numbers.
+        """
+        key = np.repeat(world_key, self._cars_per_world)
+        stale = (key != self._drawn_key) | (state.reset_count != self._drawn_count)
+        for car in np.flatnonzero(stale & (state.present != 0)).tolist():
+            self._draw(car, int(key[car]), int(state.reset_count[car]))
+
+    def _draw(self, car: int, key: int, reset_count: int) -> None:
+        slot = car % self._cars_per_world
+        self._drawn_key[car], self._drawn_count[car] = key, reset_count
+        for column, knob in enumerate(self.knobs):
+            share = draw_uniform(key, slot, reset_count, STREAM + knob.stream)
+            value = knob.low + share * (knob.high - knob.low)
+            self.values[car, column] = float(round(value)) if knob.name == "picture.jpeg_quality" else value
+        pattern = int(hash_words(key, slot, reset_count, PATTERN_STREAM)) & 0xFFFFFF
+        self._drive_so(car)
+        self._show_so(car, pattern)
+
+    def describe(self, car: int, state: State, world_key: LongArray) -> dict[str, float]:
+        """Return a car's values by name; the arguments are those of `refresh`."""
+        self.refresh(state, world_key)
+        return self._list_values(car)
+
+    def _list_values(self, car: int) -> dict[str, float]:
+        return {knob.name: float(self.values[car, column]) for column, knob in enumerate(self.knobs)}
+
+    def _read(self, car: int, name: str, default: float) -> float:
+        """Return a car's value, the default where none is drawn."""
+        column = self._column.get(name)
+        return default if column is None else float(self.values[car, column])
+
+    def _drive_so(self, car: int) -> None:
+        self._physics.car_params.vary(
+            car,
+            self._base[car],
+            mass=self._read(car, "car.mass", 1.0),
+            friction=self._read(car, "car.friction", 1.0),
+            motor=self._read(car, "car.motor", 1.0),
+            steer_trim=self._read(car, "car.steer_trim", 0.0),
+        )
+
+    def _show_so(self, car: int, pattern: int) -> None:
+        values, rows = self._list_values(car), self._variation
+        rows.light[car] = make_light(self._light[car], values)
+        if rows.look.shape[1]:
+            rows.look[car] = make_looks(self._light[car], rows.light[car], values, pattern)
+        rows.mount[car] = [values.get(f"camera.{axis}", 0.0) for axis in ("x", "y", "z", "roll", "pitch", "yaw")]
+        rows.lens[car] = values.get("camera.fov", 0.0), values.get("camera.distortion", 0.0)
+        # The renderer takes sRGB for a square root of light.
+        gain = math.sqrt(2.0 ** values.get("picture.exposure", 0.0))
+        rows.effect[car] = values.get("picture.blur", 0.0), gain, values.get("picture.noise", 0.0)
+        rows.quality[car] = int(values.get("picture.jpeg_quality", 0.0))
+        rows.version += 1
+
+    # -- where it acts ------------------------------------------------------------------------------------------------
+
+    def forget(self, car: int, state: State, control: Control) -> None:
+        """Drop what is on its way to or from a car that has been put somewhere."""
+        if self.actions is not None:
+            self.actions.forget(car, control)
+        if self.pictures is not None:
+            self.pictures.forget(car, state)
+
+    def step(self, state: State, control: Control, world_key: LongArray, step_count: int) -> None:
+        """Let time pass."""
+        self.refresh(state, world_key)
+        if self.actions is None or step_count < 1:
+            self._physics.step(state, control, step_count)
+        else:
+            self.actions.send(control, state.step_index, world_key, self._read_delays("action"))
+            self.actions.step(self._physics, state, step_count)
+        if self.pictures is not None:
+            self.pictures.note(state)
+
+    def render_group(self, group: CameraGroup, state: State, world_key: LongArray) -> None:
+        """Draw the cameras of a group, each as its car's values are."""
+        self.refresh(state, world_key)
+        cars = group.frame.car.tolist()
+        if self._variation.has_effects:
+            for car in cars:
+                world, slot = divmod(car, self._cars_per_world)
+                number = hash_words(int(world_key[world]), slot, int(state.step_index[world]), NOISE_STREAM)
+                self._variation.number[car] = int(number) & 0xFFFFFFFF
+        if self.pictures is None:
+            self._renderer.render_group(group, state)
+            return
+        delay, jitter = self._read_delays("picture")
+        for row, car in enumerate(cars):
+            key = int(world_key[car // self._cars_per_world])
+            shown = self.pictures.show(state, car, key, float(delay[car]), float(jitter[car]))
+            if self._cars_per_world > 1:
+                self._renderer.render_group(group.select(row), shown)
+        if self._cars_per_world == 1 and cars:
+            self._renderer.render_group(group, shown)
+
+    def _read_delays(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """Return delay and greatest further delay of all cars [s]."""
+        return self._read_all(f"delay.{name}"), self._read_all(f"delay.{name}_jitter")
+
+    def _read_all(self, name: str) -> FloatArray:
+        column = self._column.get(name)
+        return np.zeros(len(self.values)) if column is None else self.values[:, column]
+
+
+def make_randomizer(
+    spec: RandomizationSpec, physics: PhysicsEngine, renderer: Renderer, props_per_world: int
+) -> Randomizer | None:
+    """Return what draws, None when nothing is drawn; call it before any camera group is made."""
+    return Randomizer(spec, physics, renderer, props_per_world) if spec.is_on else None
