@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rng import draw_uniform, hash_words
 from donkeysim.core.types import PHYSICS_RATE, FloatArray
 from donkeysim.envs.counts import Counts, forget_counts, make_counts
@@ -145,6 +146,7 @@ class Fleet:
             self.simulator.scenes[self.simulator.world_scene[car // cars_per_world]].path for car in range(car_count)
         )
         self._counts = make_counts(car_count)
+        self._count_step = RepeatedCall(count_step)
         self._nobody = np.zeros(car_count, bool)
         self._seed = [0] * world_count
         self._episode = [0] * world_count
@@ -250,7 +252,8 @@ class Fleet:
         control.brake[:] = 0.0 if brake is None else brake
         simulator.step(FRAME_STEPS * self._frame_skip)
         readings, state = self._reader.read(simulator.state), simulator.state
-        count_step(0, simulator.car_count, counts, self._reader.table, state.on_road, self._frame_skip)
+        arguments = (counts, self._reader.table, state.on_road, self._frame_skip)
+        self._count_step((state,), 0, simulator.car_count, *arguments)
         counts.hit[:] = state.hit
         simulator.clear_hits()
         return self._make_step(readings)
