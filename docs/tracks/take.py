@@ -1,6 +1,6 @@
-"""Take the pictures of the tracks and of the car bodies that the documentation shows, with the project's own renderer.
+"""Take the pictures of generated_track and of the car bodies that its page shows, with the project's own renderer.
 
-Run it from anywhere: `python docs/tracks/take.py`. Writes JPEG files beside this one.
+Run it from anywhere: `python docs/tracks/take.py`. Writes JPEG files beside this one. All scenes: `take_gallery.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from PIL import Image
 from donkeysim.core.types import ByteArray
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, SceneSpec, WorldSpec
-from donkeysim.world.tracks import list_scenes
 
 HERE = Path(__file__).parent
 JPEG_QUALITY = 86
@@ -102,8 +101,7 @@ def take_bodies() -> None:
 
 def main() -> None:
     """Take all pictures."""
-    for name in list_scenes():
-        take_scene(name)
+    take_scene("generated_track")
     take_bodies()
 
 

@@ -1,0 +1,124 @@
+"""Make the gallery: for each scene of the menu the driver's view at four places, the chase view, the map, the figures.
+
+Run it from anywhere: `python docs/tracks/take_gallery.py [SCENE ...]`. Writes JPEG files into `gallery/` and, for all
+scenes, `gallery.md`. Everything is drawn and measured by the project itself.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from take import Photographer
+
+from donkeysim.core.types import ByteArray
+from donkeysim.sim.driving_line import refine_line
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CameraSpec, SceneSpec
+from donkeysim.world.tracks import list_scenes, load_scene
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "gallery"
+JPEG_QUALITY = 80
+DRIVER = CameraSpec(width=240, height=180, supersample=2)
+CHASE = CameraSpec(width=600, height=338, fov=math.radians(70.0), supersample=2)
+MAP = CameraSpec(width=360, height=338, fov=math.radians(50.0), supersample=2)
+U = 8.0
+
+WORDS = {
+    "generated_road": "A seeded random road that comes back to its beginning; `regen_road` makes others, in five styles.",
+    "warehouse": "A taped lane through a hall with racks, work benches, pallets and people who stand about.",
+    "sparkfun_avc": "A big lot in a city: hay bales, railings, raised kerbs, hoops, tents, and a ramp 1 U high.",
+    "generated_track": "The classic two-lane loop on a meadow, with cones beside it.",
+    "circuit_launch": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
+    "mini_monaco": "Streets between rails and walls, along a quay, past houses and through a tunnel.",
+    "mountain_track": "2.2 m up through hairpins between cliffs, through a tunnel, along guard rails and down again.",
+    "roboracingleague_1": "Long straights and hairpins between barriers, with stands and tents beside them.",
+    "thunderhill": "A race track over rolling hills: kerbs, rails, walls of tyres, a bridge, stands and pits.",
+    "warren": "Tape and boards on a club's red carpet.",
+    "waveshare": "The oval of a printed mat on an office's carpet; the smallest of all.",
+}
+"""What one sees, a sentence each; a scene without one shows its pictures and figures."""
+
+
+def save(picture: ByteArray, name: str) -> None:
+    """Write a JPEG file into the gallery."""
+    Image.fromarray(picture).save(FOLDER / name, quality=JPEG_QUALITY, optimize=True)
+
+
+def take_scene(name: str) -> None:
+    """Write the pictures of a scene: chase view and map side by side, the driver's view at four places below."""
+    photographer = Photographer(name)
+    count = len(photographer.node)
+    for place, car in enumerate(photographer.cars[1:]):
+        photographer.place(car, count * (2 * place + 3) // 10, 0.0)
+    photographer.place(photographer.cars[0], count - 1, 0.0)
+    chase = photographer.look(count - 1, 0.75, 0.36, 17.0, CHASE)
+    save(np.hstack((chase, take_map(photographer))), f"{name}.jpg")
+    photographer.simulator.remove_car(photographer.cars[0])
+    places = (0, count // 4, count // 2, 3 * count // 4)
+    save(np.hstack([photographer.look(place, -0.07, 0.14, 15.0, DRIVER) for place in places]), f"{name}_driver.jpg")
+
+
+def take_map(photographer: Photographer) -> ByteArray:
+    """Return the track from above, its longer side upright or along the picture, whichever shows it larger."""
+    low, high = photographer.node[:, :2].min(axis=0), photographer.node[:, :2].max(axis=0)
+    along, across = high - low + 2.6
+    turned = along < across
+    wide, tall = (across, along) if turned else (along, across)
+    height = 0.5 * max(tall, wide * MAP.height / MAP.width) / math.tan(0.5 * MAP.fov)
+    eye = (*(0.5 * (low + high)), height)
+    yaw = 0.0 if turned else 0.5 * math.pi
+    return photographer.simulator.view(0, eye, (0.0, 0.5 * math.pi, yaw), MAP).copy()
+
+
+def describe(scene: Scene) -> str:
+    """Return the row of a scene in the table of figures."""
+    node = scene.path.position
+    line = refine_line(node[:, :2], 8, closed=True)
+    step = np.roll(line, -1, axis=0) - line
+    length = float(np.hypot(step[:, 0], step[:, 1]).sum())
+    area = 0.5 * float(np.sum(node[:, 0] * np.roll(node[:, 1], -1) - node[:, 1] * np.roll(node[:, 0], -1)))
+    x, y, climb = (*np.ptp(line, axis=0), np.ptp(node[:, 2]))
+    width = scene.path.width_left + scene.path.width_right
+    wide = f"{width.min():.2f}" if np.ptp(width) < 0.01 else f"{width.min():.2f} to {width.max():.2f}"
+    direction = "counter-clockwise" if area > 0.0 else "clockwise"
+    figures = f"{len(node)} | {length * U:.1f} U, {length:.2f} m | {y * U:.1f} x {x * U:.1f} U | {climb:.1f} m"
+    return f"| [{scene.name}](#{scene.name}) | {figures} | {wide} m | {direction} |"
+
+
+def write_page(names: tuple[str, ...]) -> None:
+    """Write the page with the figures and pictures of all scenes."""
+    rows = [describe(load_scene(SceneSpec(name))) for name in names]
+    parts = [
+        "# Gallery",
+        "Every scene of the menu: the chase view, the map, and what the driver sees at the start and after each "
+        "quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. Made by "
+        "`python docs/tracks/take_gallery.py`.",
+        "| scene | nodes | length | box | climb | road | driven |\n|---|---|---|---|---|---|---|\n" + "\n".join(rows),
+    ]
+    for name in names:
+        words = [WORDS[name]] if name in WORDS else []
+        pictures = (
+            f"![chase view and map of {name}](gallery/{name}.jpg)\n"
+            f"![{name} as the driver sees it at four places](gallery/{name}_driver.jpg)"
+        )
+        parts += [f"## {name}", *words, pictures]
+    (HERE / "gallery.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Take the pictures of the scenes that the command line names, or of all, and then the page too."""
+    FOLDER.mkdir(exist_ok=True)
+    names = tuple(sys.argv[1:]) or list_scenes()
+    for name in names:
+        take_scene(name)
+    if not sys.argv[1:]:
+        write_page(names)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Every scene of the menu: laps of the pace car, loading, and a server that goes through all of them many times."""
+
+import itertools
+import json
+import time
+import tracemalloc
+
+import numpy as np
+import psutil
+import pytest
+
+from donkeysim.sim.path_follower import PathFollower
+from donkeysim.world.specs import SceneSpec
+from donkeysim.world.tracks import list_scenes, load_scene
+from driving import CAR, Course
+from e2e.simulator_process import SimulatorProcess
+from e2e.wire_client import WireClient
+
+pytestmark = pytest.mark.soak
+
+SWITCHES = 100
+
+
+def report(case, **figures):
+    print("\n" + json.dumps({"case": case, **figures}), flush=True)
+
+
+@pytest.mark.parametrize("name", list_scenes())
+def test_the_pace_car_laps_three_times_in_its_lane_without_a_hit(name):
+    scene = load_scene(SceneSpec(name))
+    half = min(scene.path.width_left.min(), scene.path.width_right.min())
+    course, driver, cte = Course(scene), PathFollower(scene, CAR, "steady"), []
+    hits, off_road = set(), 0
+    while course.state.lap[0] <= 3 and len(cte) < 40_000:
+        seen = course.drive(driver, seconds=0.05)
+        hits, off_road = hits | seen.hits, off_road + seen.off_road
+        cte.append(abs(float(course.state.cte[0])))
+    report(
+        "scene_laps", scene=name, laps=int(course.state.lap[0]) - 1, cte_m=round(max(cte), 3), half_lane_m=float(half)
+    )
+    assert course.state.lap[0] == 4
+    assert (off_road, hits) == (0, set())
+    assert max(cte) < half
+
+
+@pytest.mark.parametrize("name", list_scenes())
+def test_a_scene_loads_within_a_second_and_300_megabytes(name):
+    load_scene(SceneSpec(name))
+    seconds = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        load_scene(SceneSpec(name))
+        seconds.append(time.perf_counter() - begin)
+    tracemalloc.start()
+    load_scene(SceneSpec(name))
+    peak = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    report("scene_load", scene=name, seconds=round(min(seconds), 3), peak_mb=round(peak, 1))
+    assert min(seconds) < 1.0
+    assert peak < 300.0
+
+
+def test_a_server_goes_through_all_scenes_a_hundred_times_without_growing():
+    memory, slowest = [], 0.0
+    with SimulatorProcess() as simulator, WireClient(simulator.address) as client:
+        process = psutil.Process(simulator.process.pid)
+        client.read_until("scene_selection_ready")
+        for turn, name in zip(range(SWITCHES), itertools.cycle(list_scenes()), strict=False):
+            begin = time.perf_counter()
+            client.send({"msg_type": "load_scene", "scene_name": name})
+            assert client.read_until("car_loaded", "error").get("scene_name") == name
+            telemetry = client.read_until("telemetry", "error")
+            assert telemetry["msg_type"] == "telemetry"
+            slowest = max(slowest, time.perf_counter() - begin) if turn else slowest
+            client.send({"msg_type": "exit_scene"})
+            client.read_until("scene_selection_ready")
+            memory.append(process.memory_info().rss / 2**20)
+    rounds = [max(part) for part in np.array_split(memory, SWITCHES // len(list_scenes()))]
+    growth = rounds[-1] - rounds[1]
+    report("scene_switching", switches=SWITCHES, rss_mib=[round(r) for r in rounds], slowest_s=round(slowest, 2))
+    assert growth < 60.0, "what a round of all scenes needs at most stays as it is"
