@@ -4,7 +4,9 @@ import time
 
 import pytest
 
+from donkeysim.core.frames import position_to_units
 from donkeysim.sim.replay import Replay
+from donkeysim.world.specs import ChallengeSpec
 from serve.test_stage import Rehearsal
 from sim.test_relocation import RING
 
@@ -31,7 +33,7 @@ def make_show(tmp_path):
 def wait_for_road(show, beats=False):
     """Let time pass until no client waits for a road any more."""
     end = time.monotonic() + 60.0
-    while show.stage._road_works.is_on:
+    while show.stage._road_works.seconds_left() is not None:
         assert time.monotonic() < end
         time.sleep(0.01)
         show.beat()
@@ -148,3 +150,35 @@ def test_the_action_log_tells_the_road(make_show, tmp_path):
     assert sum(1 for _ in replay.play()) > 10
     assert (replay.deviation, replay.broken) == (None, "")
     assert replay.simulator.scene.road.seed == 6
+
+
+def test_a_ghost_cone_is_told_once_each_time_and_has_no_body(make_show):
+    show = make_show(challenges=ChallengeSpec(cones=12, ghosts=True, seed=2))
+    x, y = show.stage._simulator.scene.ghosts[4]
+    right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.06))
+    show.say(1, "car_config", body_style="f1", car_name="Zoë")
+    for _ in range(2):
+        show.say(1, "set_position", pos_x=right, pos_y=up, pos_z=ahead)
+        show.say(1, "control", throttle="1")
+        show.take(1)
+        show.beat(30)
+        messages = show.take(1)
+        events = [message for message in messages if message["msg_type"] == "collision_with_cone"]
+        assert [(event["car_name"], event["cone_index"]) for event in events] == [("Zoë", 4)]
+        assert 0.0 < events[0]["timeStamp"] <= messages[-1]["time"]
+        assert {message["hit"] for message in messages if message["msg_type"] == "telemetry"} == {"none"}
+    assert show.take(2, "collision_with_cone") == []
+
+
+def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
+    show = make_show(challenges=ChallengeSpec(cones=12, seed=2))
+    state = show.stage._simulator.state
+    before = state.prop_position[-12:].copy()
+    x, y = before[4, :2]
+    right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.06))
+    show.say(1, "set_position", pos_x=right, pos_y=up, pos_z=ahead)
+    show.say(1, "control", throttle="1")
+    show.beat(30)
+    hits = [message["hit"] for message in show.take(1, "telemetry") if message["hit"] != "none"]
+    assert "cone" in hits
+    assert abs(state.prop_position[-12:] - before)[4].max() > 0.05

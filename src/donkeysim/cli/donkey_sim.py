@@ -109,6 +109,7 @@ def _make_stage(options: Options) -> Stage:
 
     from donkeysim.serve.stage import Stage
     from donkeysim.serve.stage_options import StageOptions
+    from donkeysim.world.specs import ChallengeSpec, RoadSpec
 
     stage_options = StageOptions(
         telemetry_rate=options.telemetry_rate,
@@ -121,6 +122,10 @@ def _make_stage(options: Options) -> Stage:
         numbers_as_strings=options.numbers_as_strings,
         track_folders=options.track_folders,
         action_log=options.action_log,
+        road=None if options.road is None else RoadSpec(*options.road),
+        challenges=ChallengeSpec(
+            options.cones, options.has_ghost_cones, options.trees, options.has_random_light, options.seed
+        ),
         worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
     )
     return Stage(stage_options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))

@@ -37,6 +37,11 @@ class Options:
     track_folders: tuple[str, ...]
     car_folder: str | None
     action_log: str | None
+    road: tuple[int, int, float] | None
+    cones: int
+    has_ghost_cones: bool
+    trees: int
+    has_random_light: bool
     ignored: tuple[str, ...]
 
 
@@ -47,6 +52,8 @@ def read_options(arguments: Sequence[str]) -> Options:
     given, unknown = parser.parse_known_args(_join_negative_numbers(own))
     if unknown:
         parser.error(_describe_unknown(unknown[0], parser))
+    if given.ghost_cones and not given.cones:
+        parser.error("--ghost-cones says what the cones of --cones are; give both")
     return Options(
         host=given.host,
         port=given.port,
@@ -65,8 +72,23 @@ def read_options(arguments: Sequence[str]) -> Options:
         track_folders=tuple(given.tracks),
         car_folder=given.drive,
         action_log=given.action_log,
+        road=_read_road(given, parser),
+        cones=given.cones,
+        has_ghost_cones=given.ghost_cones,
+        trees=given.trees,
+        has_random_light=given.random_light,
         ignored=tuple(ignored),
     )
+
+
+def _read_road(given: argparse.Namespace, parser: argparse.ArgumentParser) -> tuple[int, int, float] | None:
+    """Return style, seed and turn of generated roads; None: none of them was given."""
+    style, seed, turn = given.road_style, given.road_seed, given.road_turn
+    if style is None and seed is None and turn is None:
+        return None
+    if style is not None and not 0 <= style <= 1 << 31:
+        parser.error(f"argument --road-style: {style} is not a style; it takes 0 or more")
+    return style or 0, seed or 0, 1.0 if turn is None else turn
 
 
 class _Parser(argparse.ArgumentParser):
@@ -111,7 +133,21 @@ def _make_parser() -> _Parser:
     add("--page-port", type=_port, default=9093, help="port of the watching page (default 9093, else the next free)")
     add("--numbers-as-strings", action="store_true", help="write numbers in telemetry as texts")
     add("--no-training-telemetry", action="store_true", help="leave out pos_*, vel_* and cte; refuse set_position")
+    _add_scene_options(parser)
     return parser
+
+
+def _add_scene_options(parser: argparse.ArgumentParser) -> None:
+    """Describe what may be asked of scenes."""
+    add = parser.add_argument_group("challenges, drawn from --seed").add_argument
+    add("--cones", type=_added, nargs="?", const=20, default=0, metavar="N", help="add random cones (default 20)")
+    add("--ghost-cones", action="store_true", help="these cones have no body; driving through one costs a second")
+    add("--trees", type=_added, nargs="?", const=100, default=0, metavar="N", help="add random trees (default 100)")
+    add("--random-light", action="store_true", help="the sun stands elsewhere and has another colour")
+    add = parser.add_argument_group("scenes that generate their road").add_argument
+    add("--road-style", type=_whole, metavar="N", help="width and surface; generated_road has 0 to 4")
+    add("--road-seed", type=_seed, metavar="N", help="another seed, another road")
+    add("--road-turn", type=_turn, metavar="DEGREES", help="how lively it turns, 0.1 to 20 (default 1)")
 
 
 def _split_engine_switches(
@@ -173,6 +209,20 @@ def _seed(text: str) -> int:
     value = _whole(text)
     if not 0 <= value < 1 << 63:
         raise argparse.ArgumentTypeError(f"{text[:80]} is not a seed; it takes 0 to {(1 << 63) - 1}")
+    return value
+
+
+def _added(text: str) -> int:
+    value = _whole(text)
+    if not 0 <= value <= 1000:
+        raise argparse.ArgumentTypeError(f"{text[:80]} is not possible; it takes 0 to 1000")
+    return value
+
+
+def _turn(text: str) -> float:
+    value = _number(text)
+    if not 0.1 <= value <= 20.0:
+        raise argparse.ArgumentTypeError(f"{text[:80]} is not possible; it takes 0.1 to 20 degrees")
     return value
 
 

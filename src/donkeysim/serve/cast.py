@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.serve.lock_step import Turnstile
 from donkeysim.serve.output import Output, OutputKind
+from donkeysim.sim.ghost_cones import GhostWatch
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
-from donkeysim.wire.replies import Reply, StartLineCrossed, encode_reply
+from donkeysim.wire.replies import ConeTouched, Reply, StartLineCrossed, encode_reply
 from donkeysim.world.telemetry import Telemetry
 
 IDLE_RADIUS = 0.125
@@ -74,8 +75,19 @@ class CarOnStage:
         if telemetry.hit != "none":
             self.last_hit = telemetry.hit
 
-    def take_crossing(self, simulator: Simulator) -> Output | None:
-        """Return the event of a start line crossed since the last call, for the car's client."""
+    def take_events(self, simulator: Simulator, ghosts: GhostWatch) -> list[Output]:
+        """Return the events since the last call for the car's client: a start line crossed, ghost cones driven into."""
+        crossing = self._take_crossing(simulator)
+        entered = ghosts.find_entered(simulator.state, self.row)
+        events = [] if crossing is None else [crossing]
+        if self.client is not None and entered:
+            name = simulator.get_body(self.row).name or f"car{self.row}"
+            time = float(simulator.state.step_index[0]) * PHYSICS_STEP
+            events += [make_event(self.client, ConeTouched(name, index, time)) for index in entered]
+        return events
+
+    def _take_crossing(self, simulator: Simulator) -> Output | None:
+        """Return the event of a start line crossed since the last call."""
         step = int(simulator.state.crossing_step[self.row])
         if step <= self.crossing_step:
             return None

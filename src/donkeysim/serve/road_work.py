@@ -14,6 +14,9 @@ from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.wire.settings import change_road
 from donkeysim.world.specs import SceneSpec
 
+LOOK_SECONDS = 0.05
+"""How often to look whether a road is done [s], when nothing else happens."""
+
 _log = logging.getLogger("donkeysim.stage")
 
 
@@ -74,14 +77,15 @@ class RoadWorks:
         self._work: RoadWork | None = None
 
     @property
-    def is_on(self) -> bool:
-        """Whether a road is being made, or waits to be opened."""
-        return self._work is not None
-
-    @property
     def is_done(self) -> bool:
         """Whether a road waits to be opened."""
         return self._work is not None and self._work.is_done
+
+    def seconds_left(self) -> float | None:
+        """Return when to look again [s]: 0 when a road waits to be opened, None while none is made."""
+        if self._work is None:
+            return None
+        return 0.0 if self._work.is_done else LOOK_SECONDS
 
     def begin(self, simulator: Simulator, client: Client, request: RegenerateRoad, waits: bool) -> None:
         """Begin to make a road, or put the request back while another one is made.

@@ -10,7 +10,7 @@ from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import SceneSpec, WorldSpec
-from donkeysim.world.tracks import load_scene
+from donkeysim.world.tracks import load_scene, specify_scene
 
 
 class SceneLoader:
@@ -40,7 +40,8 @@ class SceneLoader:
             DonkeySimError: There is no such scene, or its track is broken.
         """
         try:
-            return self._load(SceneSpec(name, self._options.track_folders))
+            options = self._options
+            return self._load(specify_scene(name, options.track_folders, options.road, options.challenges))
         finally:
             self.stage = ""
 

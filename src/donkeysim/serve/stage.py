@@ -22,6 +22,7 @@ from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.sim import viewpoint
+from donkeysim.sim.ghost_cones import GhostWatch
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch import view
 from donkeysim.watch.watchable import CarRow, Outline, View
@@ -29,9 +30,6 @@ from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.specs import BodySpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
-
-ROAD_SECONDS = 0.05
-"""How often to look whether a road is done [s], when nothing else happens."""
 
 
 class Stage:
@@ -156,13 +154,17 @@ class Stage:
 
     def _open_scene(self) -> None:
         assert self._simulator is not None
-        self.outline = view.draw_outline(self._simulator.scene)
+        self._look_around(self._simulator)
         for client in self._clients.values():
             self._seat(client)
         if self._options.pace_car is not None:
             car = self._add_car(None, PACE_CAR_BODY)
             self._pace_car = PaceCar(self._simulator, car, self._options.pace_car)
         self._pacer.restart()
+
+    def _look_around(self, simulator: Simulator) -> None:
+        self.outline = view.draw_outline(simulator.scene)
+        self._ghosts = GhostWatch(simulator.scene, simulator.car_spec)
 
     def exit_scene(self) -> None:
         """Bring everybody back to the menu.
@@ -242,7 +244,7 @@ class Stage:
         work = self._road_works.open(simulator, waiting)
         if work is not None and work.trouble and work.client_id in self._clients:
             self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
-        self.outline = view.draw_outline(simulator.scene)
+        self._look_around(simulator)
         for car in self._cars.values():
             car.begin_anew()
         if self._pace_car is not None and self._options.pace_car is not None:
@@ -274,11 +276,8 @@ class Stage:
         """Return how long until there is something to do [s]; None: until somebody says something."""
         if self._simulator is None:
             return None
-        seconds = self._seconds_to_step()
-        if self._road_works.is_on:
-            wait = 0.0 if self._road_works.is_done else ROAD_SECONDS
-            return wait if seconds is None else min(seconds, wait)
-        return seconds
+        times = [self._seconds_to_step(), self._road_works.seconds_left()]
+        return min((time for time in times if time is not None), default=None)
 
     def _seconds_to_step(self) -> float | None:
         if self._lock_step.is_on:
@@ -329,9 +328,7 @@ class Stage:
         else:
             self._pace_car.step(simulator, step_count)
         for car in self._cars.values():
-            crossing = car.take_crossing(simulator)
-            if crossing is not None:
-                self._outputs.append(crossing)
+            self._outputs += car.take_events(simulator, self._ghosts)
         if cars:
             rows = [car.row for car in cars]
             simulator.render(rows)

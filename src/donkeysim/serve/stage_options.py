@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, RoadSpec
+
 
 @dataclass(frozen=True)
 class StageOptions:
@@ -20,6 +22,8 @@ class StageOptions:
         numbers_as_strings: Whether telemetry has its numbers as text.
         track_folders: Further folders with track files.
         worker_count: Threads for physics and pictures.
+        road: Of scenes that generate theirs; None: as the track file says.
+        challenges: What is added to scenes.
         action_log: File to record all that happens in, for `donkey replay`, one for each scene; None: none.
     """
 
@@ -34,3 +38,5 @@ class StageOptions:
     track_folders: tuple[str, ...] = ()
     worker_count: int = 1
     action_log: str | None = None
+    road: RoadSpec | None = None
+    challenges: ChallengeSpec = NO_CHALLENGES

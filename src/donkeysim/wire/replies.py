@@ -68,6 +68,14 @@ class StartLineCrossed(Reply, frozen=True, tag="collision_with_starting_line"):
     timeStamp: float  # noqa: N815  (the wire's name)
 
 
+class ConeTouched(Reply, frozen=True, tag="collision_with_cone"):
+    """A car drove through a cone without a body, which costs a second; `timeStamp` as of a start line."""
+
+    car_name: str
+    cone_index: int
+    timeStamp: float  # noqa: N815  (the wire's name)
+
+
 class ErrorReply(Reply, frozen=True, tag="error"):
     """What was given, what is allowed, what to do."""
 
@@ -86,7 +94,7 @@ def encode_reply(reply: Reply, numbers_as_strings: bool = False) -> bytes:
     if numbers_as_strings and isinstance(reply, NodePosition):
         return _finish(_encode(_spell_numbers(msgspec.to_builtins(reply))))
     line = _encode(reply)
-    if isinstance(reply, NodePosition | StartLineCrossed):
+    if isinstance(reply, NodePosition | StartLineCrossed | ConeTouched):
         _check_finite(line, reply)
     return _finish(line)
 

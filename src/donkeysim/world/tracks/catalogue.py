@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown, nearest_name
+from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, RoadSpec, SceneSpec
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES
 
 if TYPE_CHECKING:
     from donkeysim.world.scene import Scene
-    from donkeysim.world.specs import SceneSpec
 
 FIRST_SCENES = ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
 """Scenes that menus show first, where they exist."""
@@ -68,6 +69,25 @@ def load_scene(spec: SceneSpec) -> Scene:
 
     path = find_track(spec)
     return build_scene(vary_track(read_track(path), spec), path, spec.challenges)
+
+
+def specify_scene(
+    name: str,
+    folders: tuple[str, ...] = (),
+    road: RoadSpec | None = None,
+    challenges: ChallengeSpec = NO_CHALLENGES,
+) -> SceneSpec:
+    """Return the spec of a scene, of several that may be chosen: the road counts only where roads are generated.
+
+    Raises:
+        SceneError: There is no such scene, or its file is broken.
+    """
+    from donkeysim.world.tracks.track_file import read_track
+
+    spec = SceneSpec(name, folders, challenges=challenges)
+    if road is None or read_track(find_track(spec)).path.walk is None:
+        return spec
+    return dataclasses.replace(spec, road=road)
 
 
 def is_track_file(name: str) -> bool:

@@ -41,8 +41,8 @@ GRID_GAP = 0.26
 THING_GAP = 0.1
 """From a cone or a tree to everything else that stands there, at least [m]."""
 
-TRIES = 10
-"""Random places for each tree, as in the original, and for each cone; then it is left out."""
+TRIES = 30
+"""Random places for each cone and each tree; then it is left out. The original has 10, and no walls."""
 
 GREEN = ("tree", "spruce", "birch", "pine", "palm", "cactus", "bush")
 """What may be added as a tree: of these what the track has already, or `COMMON`."""
