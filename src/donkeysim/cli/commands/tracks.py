@@ -1,6 +1,6 @@
 """Tracks: which there are, what one is like, a new one of your own, and a page that shows it while you write it.
 
-A track is a name, or a file: .toml, our own format, or .csv and .svg, a path alone with usual values for all else.
+A track is a name, or a file: .toml, our own format; or .csv, .svg, .glb: a path, with usual values for all else.
 Tracks of your own are found by their path, in the folders of --tracks, and in those of the environment variable
 DONKEYSIM_TRACKS; then every command, environment, menu and page takes them by name.
 
@@ -47,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_tracks_argument(showing)
     making = add("new", make_new, "write a track file to begin with: commented, and ready to be driven on")
     making.add_argument("name", metavar="NAME", help="of the track; its file becomes NAME.toml")
-    making.add_argument("--from", dest="path_file", metavar="FILE", help="take the path from this .csv or .svg")
-    making.add_argument("--element", default="", metavar="ID", help="which path of the drawing, where it has several")
+    making.add_argument("--from", dest="path_file", metavar="FILE", help="take the path from this .csv, .svg or .glb")
+    making.add_argument("--element", default="", metavar="ID", help="which path of the file, where it has several")
     making.add_argument("--out", default=".", metavar="DIR", help="folder to write to (default: here)")
 
     watching = add("preview", preview, "show a track in the browser while you write it: every saved change at once")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
-from donkeysim.world.tracks.path_file import place_path
+from donkeysim.world.tracks.path_file import Placing, place_path
 from donkeysim.world.tracks.tables.path import PathTable, RandomWalk, Segment
 from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.walk import Walk, draw_walk
@@ -136,7 +136,7 @@ def _draw_line(table: PathTable, source: str) -> CentreLine:
         place = locate_key(source, "path")
         raise SceneError(f"{place}: the path is {rough:.0f} m long; scenes are built for up to {LONGEST:.0f} m.")
     if table.file:
-        return _draw_file(table, source)
+        return draw_file(table, source)[0]
     if table.points:
         return _spline_through(np.array(table.points, float), None, table.closed, source)
     length, angle = _read_script(table.segments)
@@ -231,9 +231,15 @@ def _sample_script(start: FloatArray, yaw: float, length: FloatArray, angle: Flo
     )
 
 
-def _draw_file(table: PathTable, source: str) -> CentreLine:
-    """Return the path of a file, scaled once more where smoothing and the curve have changed its length."""
-    points, _ = place_path(table, source)
+def draw_file(table: PathTable, source: str) -> tuple[CentreLine, Placing]:
+    """Return the path of a file and how the file's coordinates became the world's.
+
+    It is scaled once more where smoothing and the curve have changed a wanted length.
+
+    Raises:
+        SceneError: The file is missing or broken, or the path is too long.
+    """
+    points, placing = place_path(table, source)
     if (rough := float(np.hypot(*np.diff(points.position, axis=0).T).sum())) > LONGEST:
         raise SceneError(
             f"{locate_key(source, 'path.scale')}: the path is {rough:.0f} m long; scenes are built for up to "
@@ -241,8 +247,11 @@ def _draw_file(table: PathTable, source: str) -> CentreLine:
         )
     line = _spline_through(points.position, points.width, table.closed, source)
     if table.length > 0.0:
-        line = _stretch(line, table.length / line.length)
-    return line
+        factor = table.length / line.length
+        line = _stretch(line, factor)
+        x, y = (begin + factor * (shift - begin) for begin, shift in zip(table.start, placing.shift, strict=True))
+        placing = Placing(placing.scale * factor, placing.yaw, (x, y))
+    return line, placing
 
 
 def _stretch(line: CentreLine, factor: float) -> CentreLine:

@@ -18,6 +18,9 @@ from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
 
+MODEL_SUFFIXES = (".glb", ".gltf")
+"""Files that hold a whole place beside the path."""
+
 SPACING_LEAST = 0.05
 """Points nearer than this to the one before are left out [m]: duplicates, and more detail than a road has."""
 
@@ -97,6 +100,10 @@ def read_raw_path(path: Path, element: str) -> RawPath:
         SceneError: One sentence with file, line and what is wrong.
     """
     suffix = path.suffix.lower()
+    if suffix in MODEL_SUFFIXES:
+        from donkeysim.world.tracks.model_path import read_model_path
+
+        return read_model_path(path, element)
     if element and suffix == ".csv":
         raise SceneError(f"{path} is one list of points; it has no element {element!r}.")
     content = _read_content(path)

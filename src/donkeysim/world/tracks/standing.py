@@ -13,6 +13,7 @@ from donkeysim.world.tracks.blocks import build_blocks
 from donkeysim.world.tracks.clearance import check_clear
 from donkeysim.world.tracks.gantry import build_gantry
 from donkeysim.world.tracks.ground import sample_height
+from donkeysim.world.tracks.model_mesh import build_model
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.placement import Placement
 from donkeysim.world.tracks.props import PROP_KINDS
@@ -40,6 +41,7 @@ def build_structures(
     structures = [
         *build_gantries(track, start, ground, assets),
         *build_room(track, line, assets),
+        *build_model(track, line, assets, source),
         *build_walls(track, line, ground, assets),
         *build_blocks(track, line, ground, assets),
         *build_tunnels(track, line, ground, assets),

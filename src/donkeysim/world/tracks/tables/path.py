@@ -8,7 +8,7 @@ from donkeysim.world.specs import TURN_LEAST, TURN_MOST
 
 Point = tuple[float, float]
 
-PATH_SUFFIXES = (".csv", ".svg")
+PATH_SUFFIXES = (".csv", ".svg", ".glb", ".gltf")
 """Files that a path is read from."""
 
 
