@@ -45,7 +45,7 @@ def _run(options: Options) -> int:
     for switch in options.ignored:
         _log.info("ignored %s, a switch of another engine", switch)
     try:
-        _check_scene(options)
+        _check_files(options)
     except DonkeySimError as error:
         return _complain(str(error), 2)
     try:
@@ -59,12 +59,17 @@ def _run(options: Options) -> int:
     return asyncio.run(_serve(options, listener))
 
 
-def _check_scene(options: Options) -> None:
-    """Raise when the scene to start in, or a folder of tracks, does not exist or is broken; log other broken tracks."""
+def _check_files(options: Options) -> None:
+    """Raise when the scene to start in, a folder of tracks or a file of ranges does not exist or is broken.
+
+    Other broken tracks are told to the log.
+    """
+    from donkeysim.world.randomization import read_randomization
     from donkeysim.world.specs import SceneSpec
     from donkeysim.world.tracks.catalogue import find_track, list_scenes
     from donkeysim.world.tracks.track_file import read_track
 
+    read_randomization(options.randomization)
     if options.scene is not None:
         read_track(find_track(SceneSpec(options.scene, options.track_folders)))
     list_scenes(options.track_folders, lambda error: _log.warning("left out of the menu: %s", error))
@@ -109,6 +114,7 @@ def _make_stage(options: Options) -> Stage:
 
     from donkeysim.serve.stage import Stage
     from donkeysim.serve.stage_options import StageOptions
+    from donkeysim.world.randomization import read_randomization
     from donkeysim.world.specs import ChallengeSpec, RoadSpec
 
     stage_options = StageOptions(
@@ -126,6 +132,7 @@ def _make_stage(options: Options) -> Stage:
         challenges=ChallengeSpec(
             options.cones, options.has_ghost_cones, options.trees, options.has_random_light, options.seed
         ),
+        randomization=read_randomization(options.randomization),
         worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
     )
     return Stage(stage_options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))

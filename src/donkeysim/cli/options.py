@@ -42,6 +42,7 @@ class Options:
     has_ghost_cones: bool
     trees: int
     has_random_light: bool
+    randomization: str | None
     ignored: tuple[str, ...]
 
 
@@ -77,6 +78,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         has_ghost_cones=given.ghost_cones,
         trees=given.trees,
         has_random_light=given.random_light,
+        randomization=given.randomization,
         ignored=tuple(ignored),
     )
 
@@ -122,6 +124,9 @@ def _make_parser() -> _Parser:
         help="look for tracks in this folder too (again for more)",
     )
     add("--action-log", metavar="FILE", help="record all that happens, for donkey replay; a file for each scene")
+    add(
+        "--randomization", metavar="FILE", help="draw light, colours, cars and more anew for each car and reset: ranges"
+    )
     add("--seed", type=_seed, default=0, help="of every random number (default 0)")
     add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')
     add("--telemetry-hz", type=_rate, default=20, help="telemetries per simulated second (default 20)")

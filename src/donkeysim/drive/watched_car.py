@@ -139,6 +139,7 @@ class WatchedCar:
                 pose=(x, y, yaw),
                 lap_times=moment.lap_times,
                 last_hit=self._car.last_hit,
+                drawn=moment.drawn,
             )
         ]
 

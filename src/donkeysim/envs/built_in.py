@@ -36,7 +36,8 @@ class BuiltInCar:
         Raises:
             SceneError: There is no such scene.
         """
-        self.simulator = open_simulator(WorldSpec(scene=SceneSpec(scene), seed=seed), log=conf.action_log)
+        spec = WorldSpec(scene=SceneSpec(scene), seed=seed, randomization=conf.randomization)
+        self.simulator = open_simulator(spec, log=conf.action_log)
         self.row = 0
         self._conf = conf
         self._seed = seed
@@ -123,6 +124,7 @@ class BuiltInCar:
             self._copy_picture(True) if simulator.get_camera(row, True) is not None else None,
             simulator.scan_lidar(row),
             self._laps.lap_times,
+            simulator.get_drawn(row),
         )
         simulator.clear_hits((row,))
         return moment

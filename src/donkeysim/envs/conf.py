@@ -13,6 +13,7 @@ from typing import Any
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.wire.reading import read_request
+from donkeysim.world.randomization import RandomizationSpec, read_randomization
 
 Message = dict[str, str]
 """A message for a server; every value is text, because the original ignores numbers."""
@@ -32,6 +33,7 @@ ENV_KEYS = (
     "throttle_min",
     "throttle_max",
     "action_log",
+    "randomization",
 )
 CAMERA_DEFAULTS = dict.fromkeys(
     (
@@ -84,6 +86,7 @@ class EnvConf:
         port: Of a server.
         exe_path: Program to start that takes `--port`; None: none.
         action_log: File to record all that happens in, for `donkey replay`; None: none.
+        randomization: What is drawn for every car and episode.
         messages: Configure car, cameras and lidar, in this order.
         lidar: The lidar's keys with numbers [degree, U]; empty when it is off.
     """
@@ -99,6 +102,7 @@ class EnvConf:
     port: int | None = None
     exe_path: str | None = None
     action_log: str | None = None
+    randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     messages: tuple[Message, ...] = ()
     lidar: Mapping[str, float] = field(default_factory=dict)
 
@@ -131,6 +135,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         port=None if given.get("port") is None else _read_whole(given, "port", 9091, 1, 65535),
         exe_path=_read_path(given),
         action_log=_read_log(given),
+        randomization=_read_randomization(given),
         messages=_make_messages(given, resolution),
         lidar=_read_lidar(given),
         **_read_limits(given),
@@ -200,6 +205,17 @@ def _read_log(given: Mapping[str, Any]) -> str | None:
     if given.get("host") is not None or given.get("port") is not None or _read_path(given) is not None:
         raise SpecError("action_log records a simulator in this process only; leave out host, port and exe_path.")
     return str(log)
+
+
+def _read_randomization(given: Mapping[str, Any]) -> RandomizationSpec:
+    """Return what is drawn; a simulator elsewhere draws by itself."""
+    ranges = read_randomization(given.get("randomization"))
+    if ranges.is_on and (given.get("host") is not None or given.get("port") is not None or _read_path(given)):
+        raise SpecError(
+            "randomization is drawn in this process only; leave out host, port and exe_path, or start the server with "
+            "donkey_sim --randomization."
+        )
+    return ranges
 
 
 def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:

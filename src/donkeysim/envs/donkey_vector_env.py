@@ -68,7 +68,13 @@ class DonkeyVectorEnv(FleetVectorEnv):
                 "these keys out, or make single environments with vectorization_mode='sync'."
             )
         check_count("num_envs", num_envs)
-        fleet = Fleet([scene], num_envs, worker_count=choose_threads(threads, num_envs), log=self.conf.action_log)
+        fleet = Fleet(
+            [scene],
+            num_envs,
+            worker_count=choose_threads(threads, num_envs),
+            log=self.conf.action_log,
+            randomization=self.conf.randomization,
+        )
         fleet.open(None)
         for car in range(num_envs):
             configure_car(fleet.simulator, car, self.conf)

@@ -27,6 +27,7 @@ from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.readings import PathReader, Readings
 from donkeysim.sim.snapshot import Snapshot
+from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
 
 FRAME_STEPS = PHYSICS_RATE // STEP_RATE
@@ -116,6 +117,7 @@ class Fleet:
         look_ahead: Sequence[float] = (),
         folders: tuple[str, ...] = (),
         log: str | Path | None = None,
+        randomization: RandomizationSpec | None = None,
     ) -> None:
         """Build the tracks, quickly; cars are put on them by `open`.
 
@@ -128,6 +130,7 @@ class Fleet:
             look_ahead: Distances for `Step.ahead`, rising [m].
             folders: Further folders to look for track files.
             log: File to record all that happens in, for `donkey replay`; None: none.
+            randomization: What is drawn for every car and episode; None: nothing.
 
         Raises:
             SceneError: There is no such track.
@@ -136,7 +139,13 @@ class Fleet:
         if not tracks:
             raise SpecError("no track was given; name at least one.")
         first, *more = (SceneSpec(name, folders) for name in tracks[:world_count] or tracks[:1])
-        spec = WorldSpec(first, world_count=world_count, cars_per_world=cars_per_world, more_scenes=tuple(more))
+        spec = WorldSpec(
+            first,
+            world_count=world_count,
+            cars_per_world=cars_per_world,
+            more_scenes=tuple(more),
+            randomization=randomization or RandomizationSpec(),
+        )
         self.simulator = open_simulator(spec, worker_count=worker_count, log=log)
         self.world_count, self.cars_per_world = world_count, cars_per_world
         self._frame_skip = frame_skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,6 +21,7 @@ class Moment:
         image_b: Second camera, shape [height, width, 3]; None when it is off.
         lidar: Returned rays; None when the lidar is off.
         lap_times: Since the last reset, oldest first [s].
+        drawn: What was drawn for the car, by name; see `world.randomization`.
     """
 
     telemetry: Telemetry
@@ -28,6 +29,7 @@ class Moment:
     image_b: ByteArray | None = None
     lidar: Sequence[LidarPoint] | None = None
     lap_times: tuple[float, ...] = ()
+    drawn: Mapping[str, float] = field(default_factory=dict)
 
 
 class LapClock:

@@ -79,4 +79,6 @@ def make_info(moment: Moment, lidar: Mapping[str, float]) -> dict[str, Any]:
     }
     if moment.image_b is not None:
         info["image_b"] = moment.image_b
+    if moment.drawn:
+        info["randomization"] = dict(moment.drawn)
     return info

@@ -164,8 +164,8 @@ def make_sb3_vec_env(
 def _split_info(info: dict[str, Any], count: int) -> list[dict[str, Any]]:
     """Return each car's part of a batch's `info`."""
     columns = {
-        name: array.tolist() if array.ndim == 1 else array
-        for name, array in info.items()
+        name: _split_info(part, count) if isinstance(part, dict) else part.tolist() if part.ndim == 1 else part
+        for name, part in info.items()
         if not name.startswith("_") and name not in ("final_obs", "final_info")
     }
     return [{name: column[car] for name, column in columns.items()} for car in range(count)]

@@ -15,6 +15,7 @@ from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
 from donkeysim.envs.tasks import DEFAULT_ENDS, End, Reward, Task, make_task
 from donkeysim.envs.vector_env import ActionRange
+from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import CameraSpec, LidarSpec
 
 DEFAULT_LIDAR = LidarSpec(sweep_increment=math.radians(10.0), noise=0.0)
@@ -42,6 +43,8 @@ class TrackSettings:
         starts_at_random: Episodes begin somewhere on the road, a little askew; else on the grid.
         folders: Further folders to look for track files.
         log: File to record all that happens in, for `donkey replay`; None: none.
+        randomization: What is drawn for every car and episode: anything `world.randomization.read_randomization`
+            takes; None: nothing.
     """
 
     reward: str | Reward = "progress"
@@ -60,6 +63,7 @@ class TrackSettings:
     starts_at_random: bool = True
     folders: tuple[str, ...] = ()
     log: str | Path | None = None
+    randomization: RandomizationSpec | Mapping[str, Any] | str | Path | None = None
 
     def __post_init__(self) -> None:
         for name in ("stack", "frame_skip"):
@@ -88,6 +92,7 @@ class TrackSettings:
 
         Raises:
             SceneError: There is no such track.
+            SpecError: The randomization is not possible.
         """
         return Fleet(
             tracks,
@@ -98,6 +103,7 @@ class TrackSettings:
             look_ahead=LOOK_AHEAD if "vector" in check_observe(self.observe) else (),
             folders=self.folders,
             log=self.log,
+            randomization=read_randomization(self.randomization),
         )
 
     def make_observer(self, fleet: Fleet) -> Observer:

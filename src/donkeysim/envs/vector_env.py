@@ -261,6 +261,10 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         info: dict[str, Any] = {}
         for name, array in self._describe(step).items():
             info[name], info[f"_{name}"] = array, mask
+        drawn = self.fleet.simulator.list_drawn()
+        if drawn:
+            info["randomization"] = drawn | {f"_{name}": mask for name in drawn}
+            info["_randomization"] = mask
         return info
 
     def _observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
@@ -302,6 +306,13 @@ def choose_threads(threads: int | None, car_count: int) -> int:
 
 def take_first(info: Mapping[str, Any]) -> dict[str, Any]:
     """Return the first car's part of a batch's `info`, as a single environment tells it."""
+    return take_car(info, 0)
+
+
+def take_car(info: Mapping[str, Any], car: int) -> dict[str, Any]:
+    """Return a car's part of a batch's `info`; numbers as Python has them, dicts of such parts as dicts."""
     return {
-        name: array.item() if array.ndim == 1 else array[0] for name, array in info.items() if not name.startswith("_")
+        name: take_car(part, car) if isinstance(part, Mapping) else part[car].item() if part.ndim == 1 else part[car]
+        for name, part in info.items()
+        if not name.startswith("_")
     }

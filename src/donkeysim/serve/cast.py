@@ -121,6 +121,7 @@ class CarOnStage:
             pose=(x, y, yaw),
             lap_times=tuple(self.lap_times),
             last_hit=self.last_hit,
+            drawn=simulator.get_drawn(self.row),
         )
 
 

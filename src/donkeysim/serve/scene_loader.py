@@ -57,6 +57,7 @@ class SceneLoader:
             scene=scene,
             cars_per_world=self._options.max_cars + (self._options.pace_car is not None),
             seed=self._options.seed,
+            randomization=self._options.randomization,
         )
         workers, log = self._options.worker_count, self._options.action_log
         simulator = open_simulator(spec, worker_count=workers, scene=self._built[scene], log=log)

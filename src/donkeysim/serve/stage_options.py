@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, RoadSpec
 
 
@@ -25,6 +26,7 @@ class StageOptions:
         road: Of scenes that generate theirs; None: as the track file says.
         challenges: What is added to scenes.
         action_log: File to record all that happens in, for `donkey replay`, one for each scene; None: none.
+        randomization: What differs from car to car and from reset to reset.
     """
 
     telemetry_rate: int = 20
@@ -40,3 +42,4 @@ class StageOptions:
     action_log: str | None = None
     road: RoadSpec | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
+    randomization: RandomizationSpec = field(default_factory=RandomizationSpec)

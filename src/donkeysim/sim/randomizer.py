@@ -95,6 +95,11 @@ class Randomizer:
         self.refresh(state, world_key)
         return self._list_values(car)
 
+    def describe_all(self, state: State, world_key: LongArray) -> dict[str, FloatArray]:
+        """Return the values of all cars by name, shape [car_count] each; the arguments are those of `refresh`."""
+        self.refresh(state, world_key)
+        return {knob.name: self.values[:, column].copy() for column, knob in enumerate(self.knobs)}
+
     def _list_values(self, car: int) -> dict[str, float]:
         return {knob.name: float(self.values[car, column]) for column, knob in enumerate(self.knobs)}
 

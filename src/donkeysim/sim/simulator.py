@@ -1,4 +1,7 @@
-"""The simulator: owns `State`, knows the order of a step, and is all that servers, environments and apps need."""
+"""The simulator: owns `State`, knows the order of a step, and is all that servers, environments and apps need.
+
+A little over 400 lines, as everything that may be asked of it is described here; what it takes to do so is elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -366,6 +369,10 @@ class Simulator:
         """Return what was drawn for a car at its last reset, by name, see `world.randomization`; empty: nothing."""
         self._require_car(car)
         return {} if self._randomizer is None else self._randomizer.describe(car, self.state, self.world_key)
+
+    def list_drawn(self) -> dict[str, FloatArray]:
+        """Return what `get_drawn` does of all cars, arrays of shape [car_count]."""
+        return {} if self._randomizer is None else self._randomizer.describe_all(self.state, self.world_key)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 

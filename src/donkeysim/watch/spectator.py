@@ -34,6 +34,7 @@ from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.origin import OriginCheck
+from donkeysim.world.randomization import find_unit
 from donkeysim.world.telemetry import Telemetry
 
 PAGES = Path(__file__).parent / "pages"
@@ -93,6 +94,14 @@ class CarEntry(msgspec.Struct):
     best_lap: float | None
 
 
+class DrawnValue(msgspec.Struct):
+    """One value that was drawn for a car, as in `world.randomization`."""
+
+    name: str
+    value: float
+    unit: str
+
+
 class CarReadings(msgspec.Struct):
     """Everything about the watched car."""
 
@@ -101,6 +110,7 @@ class CarReadings(msgspec.Struct):
     lap_times: tuple[float, ...]
     lap_count: int
     last_hit: str
+    drawn: list[DrawnValue]
 
 
 class StateReply(msgspec.Struct):
@@ -254,6 +264,7 @@ def describe_readings(car: CarRow) -> CarReadings:
         lap_times=car.lap_times[-RECENT_LAPS:],
         lap_count=len(car.lap_times),
         last_hit=_clean_text(car.last_hit),
+        drawn=[DrawnValue(name, round(value, 4), find_unit(name)) for name, value in car.drawn.items()],
     )
 
 

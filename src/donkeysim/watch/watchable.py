@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from donkeysim.core.types import FloatArray
@@ -26,6 +27,7 @@ class CarRow:
         pose: Position of the body's origin x, y [m] and yaw [rad], world frame.
         lap_times: Of the laps since the last reset, oldest first [s].
         last_hit: Name of what it touched last since it joined or was reset; "" for nothing.
+        drawn: What was drawn for it, by name; see `world.randomization`. Empty: nothing.
     """
 
     car_id: int
@@ -37,6 +39,7 @@ class CarRow:
     pose: tuple[float, float, float]
     lap_times: tuple[float, ...] = ()
     last_hit: str = ""
+    drawn: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -250,6 +250,11 @@ def list_knobs(spec: RandomizationSpec) -> tuple[Knob, ...]:
     return tuple(knobs)
 
 
+def find_unit(name: str) -> str:
+    """Return the unit of a value by its reported name; "" for none."""
+    return _UNITS.get(name, "")
+
+
 def list_presets() -> tuple[str, ...]:
     """Return the names of the files of ranges that come along."""
     return tuple(sorted(path.stem for path in _PRESETS.glob("*.toml")))
@@ -330,3 +335,10 @@ def _check_range(name: str, given: Range, about: Mapping[str, Any]) -> None:
         raise SpecError(
             f"{name} is {given}; it takes two numbers from {low:.4g} to {high:.4g}{unit}, the lower one first."
         )
+
+
+_UNITS: dict[str, str] = {
+    f"{table}.{name}" + (f"_{part}" if part else ""): about["unit"]
+    for table, name, about in _list_fields(RandomizationSpec())
+    for part in about["parts"] or ("",)
+}

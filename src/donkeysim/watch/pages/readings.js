@@ -25,6 +25,7 @@ export class Readings {
     setText(byId("last-hit"), readings ? readings.last_hit || "none" : "–");
     byId("last-hit").title = readings?.last_hit ?? "";
     this.showLaps(readings);
+    this.showDrawn(readings?.drawn ?? []);
     if (telemetry) this.showTelemetry(telemetry);
   }
 
@@ -64,6 +65,22 @@ export class Readings {
     }));
     byId("no-laps").hidden = times.length > 0;
   }
+
+  /** What domain randomisation drew for the car; nothing when it is off. */
+  showDrawn(values) {
+    const key = JSON.stringify(values);
+    if (key === this.drawnShown) return;
+    this.drawnShown = key;
+    byId("drawn").hidden = values.length === 0;
+    setText(byId("drawn-count"), `${values.length} values`);
+    byId("drawn-values").replaceChildren(...values.map((drawn) =>
+      make("div", "", "", make("dt", "", drawn.name), make("dd", "", formatValue(drawn)))));
+  }
+}
+
+function formatValue({ value, unit }) {
+  const number = Number.isInteger(value) ? String(value) : value.toPrecision(3);
+  return unit ? `${number} ${unit}` : number;
 }
 
 function describeSide(metres) {
