@@ -85,9 +85,11 @@ def build_donkey(assets: Assets) -> Mesh:
     parts += [make_box((0.028, 0.05, 0.016), (-0.095, 0.0, 0.0355), assets.ensure_plain((0.16, 0.22, 0.5), CLASS_CAR))]
     for side in (-1.0, 1.0):
         y = side * 0.055
-        parts += [make_beam((0.012, y, 0.026), (0.026, 0.72 * y, 0.128), 0.016, cage)]
-        parts += [make_beam((-0.098, y, 0.026), (0.018, 0.72 * y, 0.134), 0.014, cage)]
-    parts += [make_prism(((0.0, 0.122), (0.036, 0.122), (0.032, 0.142), (-0.006, 0.142)), 0.098, (0.0, 0.0, 0.0), cage)]
+        parts += [make_beam((0.012, y, 0.026), (0.026, 0.72 * y, 0.128), 0.022, cage)]
+        parts += [make_beam((-0.098, y, 0.026), (0.018, 0.72 * y, 0.134), 0.022, cage)]
+    parts += [
+        make_prism(((-0.004, 0.110), (0.038, 0.110), (0.034, 0.144), (-0.008, 0.144)), 0.108, (0.0, 0.0, 0.0), cage)
+    ]
     parts += [make_box((0.02, 0.108, 0.008), (-0.094, 0.0, 0.028), shade)]
     parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.138), _dark(assets))]
     parts += [place_mesh(_barrel(0.009, 0.010, assets.ensure_plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
@@ -97,16 +99,17 @@ def build_donkey(assets: Assets) -> Mesh:
 
 
 def build_bare(assets: Assets) -> Mesh:
-    """Return the chassis without a body: plate, motor, battery, board, shock towers, camera on a mast."""
+    """Return the chassis without a body: painted plate, blue shock towers and battery, board, camera on a mast."""
     metal = assets.ensure_plain((0.66, 0.68, 0.71), CLASS_CAR)
+    blue = assets.ensure_plain((0.16, 0.34, 0.85), CLASS_CAR)
     parts = [_chassis(assets)]
-    parts += [make_box((0.2, 0.07, 0.01), (0.0, 0.0, 0.012), assets.ensure_paint())]
-    parts += [make_box((0.085, 0.036, 0.026), (0.0, 0.022, 0.03), assets.ensure_plain((0.18, 0.3, 0.62), CLASS_CAR))]
-    parts += [make_box((0.06, 0.03, 0.014), (0.0, -0.022, 0.024), assets.ensure_plain((0.13, 0.36, 0.20), CLASS_CAR))]
+    parts += [make_box((0.2, 0.1, 0.012), (0.0, 0.0, 0.012), assets.ensure_paint())]
+    parts += [make_box((0.12, 0.06, 0.038), (0.0, 0.0, 0.036), blue)]
+    parts += [make_box((0.06, 0.04, 0.008), (0.0, 0.0, 0.058), assets.ensure_plain((0.13, 0.36, 0.20), CLASS_CAR))]
     motor = make_revolved(((0.017, 0.0), (0.017, 0.04)), 8, metal)
     parts += [place_mesh(_lay_across(motor), (-0.065, 0.0, 0.03))]
     for x in AXLES:
-        parts += [make_box((0.008, 0.09, 0.036), (0.86 * x, 0.0, 0.034), _dark(assets))]
+        parts += [make_box((0.008, 0.1, 0.036), (0.86 * x, 0.0, 0.034), blue)]
         for side in (-1.0, 1.0):
             parts += [
                 make_beam(
@@ -120,8 +123,8 @@ def build_bare(assets: Assets) -> Mesh:
 
 
 def build_touring_car(assets: Assets) -> Mesh:
-    """Return a rounded touring car (`car01`): painted shell, dark windows, wing."""
-    paint, glass = assets.ensure_paint(), _glass(assets)
+    """Return a rounded touring car (`car01`): painted shell, dark windows, white roof and stripe, wing."""
+    paint, glass, white = assets.ensure_paint(), _glass(assets), _white(assets)
     body = _shell(
         ((-0.128, 0.056, -0.014, 0.030), (-0.105, 0.064, -0.022, 0.042), (-0.03, 0.066, -0.026, 0.040),
          (0.05, 0.066, -0.026, 0.034), (0.105, 0.062, -0.022, 0.022), (0.128, 0.050, -0.014, 0.006)),
@@ -130,7 +133,7 @@ def build_touring_car(assets: Assets) -> Mesh:
     cabin = _shell(((-0.088, 0.052, 0.034, 0.042), (-0.052, 0.050, 0.034, 0.072), (0.008, 0.050, 0.034, 0.074),
                     (0.056, 0.052, 0.030, 0.034)), 0.80, glass)  # fmt: skip
     roof = _shell(
-        ((-0.05, 0.0395, 0.068, 0.0745), (-0.022, 0.0405, 0.070, 0.0775), (0.009, 0.0395, 0.068, 0.0755)), 0.85, paint
+        ((-0.056, 0.0425, 0.064, 0.0765), (-0.022, 0.0435, 0.068, 0.0795), (0.012, 0.0425, 0.064, 0.0765)), 0.88, white
     )
     parts = [_chassis(assets), body, cabin, roof]
     for side in (-1.0, 1.0):
@@ -140,24 +143,24 @@ def build_touring_car(assets: Assets) -> Mesh:
     parts += [
         make_prism(((-0.132, 0.066), (-0.104, 0.060), (-0.104, 0.064), (-0.132, 0.071)), 0.126, (0.0, 0.0, 0.0), paint)
     ]
-    stripe = assets.ensure_plain((0.95, 0.95, 0.93), CLASS_CAR)
     parts += [
-        make_prism(((0.060, 0.0338), (0.104, 0.0232), (0.104, 0.024), (0.060, 0.0348)), 0.03, (0.0, 0.0, 0.0), stripe)
+        make_prism(((0.060, 0.0338), (0.104, 0.0232), (0.104, 0.024), (0.060, 0.0348)), 0.05, (0.0, 0.0, 0.0), white)
     ]
     return merge_meshes(parts + _lamps(assets, 0.122, 0.034, 0.008) + _tail_lamps(assets, -0.1285, 0.036, 0.016))
 
 
 def build_cybertruck(assets: Assets) -> Mesh:
-    """Return the wedge: flat faces up to one ridge, dark glass, light bars from side to side."""
+    """Return the wedge: steel below, painted faces up to one ridge, dark glass, light bars from side to side."""
     paint, glass = assets.ensure_paint(), _glass(assets)
+    steel = assets.ensure_plain((0.52, 0.54, 0.57), CLASS_CAR)
     low = ((-0.128, -0.018), (0.122, -0.018), (0.130, 0.012), (0.118, 0.026), (-0.128, 0.036))
     upper = ((-0.128, 0.036), (0.118, 0.026), (0.004, 0.088))
-    parts = [_chassis(assets), make_prism(low, 0.136, (0.0, 0.0, 0.0), paint)]
+    parts = [_chassis(assets), make_prism(low, 0.136, (0.0, 0.0, 0.0), steel)]
     outline = np.array(upper)
     wide = np.array([0.066, 0.066, 0.046])
     parts += [make_loft([_side(outline, -wide), _side(outline, wide)], paint)]
-    windscreen = np.array(((0.012, 0.0866), (0.082, 0.0486), (0.082, 0.0496), (0.012, 0.0876)))
-    spread = np.array([0.042, 0.052, 0.052, 0.042])
+    windscreen = np.array(((0.012, 0.0866), (0.058, 0.0616), (0.058, 0.0626), (0.012, 0.0876)))
+    spread = np.array([0.042, 0.049, 0.049, 0.042])
     parts += [make_loft([_side(windscreen, -spread), _side(windscreen, spread)], glass)]
     for side in (-1.0, 1.0):
         window = np.array(((-0.070, 0.050), (0.056, 0.048), (0.004, 0.0765)))
@@ -167,18 +170,14 @@ def build_cybertruck(assets: Assets) -> Mesh:
             parts += [_fender(x, side, _dark(assets))]
     bar = assets.ensure_plain((1.0, 0.98, 0.92), CLASS_CAR, SHADE_UNLIT)
     rear = assets.ensure_plain((0.92, 0.08, 0.06), CLASS_CAR, SHADE_UNLIT)
-    parts += [make_box((0.004, 0.128, 0.005), (0.1255, 0.0, 0.0185), bar)]
-    parts += [make_box((0.004, 0.128, 0.006), (-0.1285, 0.0, 0.030), rear)]
-    parts += [
-        make_prism(
-            ((-0.122, 0.0375), (-0.045, 0.0625), (-0.045, 0.0645), (-0.122, 0.0395)), 0.096, (0, 0, 0), _dark(assets)
-        )
-    ]
+    parts += [make_box((0.004, 0.128, 0.009), (0.1255, 0.0, 0.0175), bar)]
+    parts += [make_box((0.004, 0.128, 0.014), (-0.1285, 0.0, 0.027), rear)]
+    parts += [make_box((0.11, 0.142, 0.014), (0.004, 0.0, -0.011), paint)]
     return merge_meshes(parts)
 
 
 def build_formula(assets: Assets) -> Mesh:
-    """Return a formula car: needle nose, side pods, airbox, wings, open wheels, helmet."""
+    """Return a formula car: needle nose, side pods, airbox, broad yellow wing high behind, open wheels, helmet."""
     paint, dark = assets.ensure_paint(), _dark(assets)
     nose = _shell(
         ((0.0, 0.030, -0.024, 0.026), (0.06, 0.022, -0.022, 0.018), (0.132, 0.010, -0.022, -0.006)), 0.8, paint
@@ -193,15 +192,18 @@ def build_formula(assets: Assets) -> Mesh:
     parts = [nose, tub, airbox, make_box((0.205, 0.09, 0.006), (-0.02, 0.0, -0.026), dark)]
     parts += [place_mesh(pod, (0.0, side * 0.048, 0.0)) for side in (-1.0, 1.0)]
     parts += [make_prism(((0.108, -0.028), (0.136, -0.030), (0.136, -0.026), (0.108, -0.020)), 0.176, (0, 0, 0), paint)]
-    parts += [make_prism(((-0.136, 0.058), (-0.106, 0.050), (-0.106, 0.055), (-0.136, 0.066)), 0.118, (0, 0, 0), paint)]
-    white = assets.ensure_plain((0.95, 0.95, 0.93), CLASS_CAR)
+    yellow = assets.ensure_plain((0.98, 0.80, 0.08), CLASS_CAR)
+    parts += [
+        make_prism(((-0.136, 0.062), (-0.106, 0.050), (-0.106, 0.058), (-0.136, 0.092)), 0.150, (0, 0, 0), yellow)
+    ]
+    white = _white(assets)
     for side in (-1.0, 1.0):
-        parts += [make_box((0.036, 0.003, 0.044), (-0.122, side * 0.060, 0.046), dark)]
+        parts += [make_box((0.040, 0.003, 0.052), (-0.122, side * 0.0765, 0.068), yellow)]
         parts += [make_box((0.034, 0.003, 0.020), (0.120, side * 0.089, -0.022), white)]
         for x in AXLES:
             parts += [make_beam((x, 0.0, -0.012), (x, side * 0.078, AXLE_HEIGHT), 0.006, dark, 3)]
     parts += [make_box((0.005, 0.02, 0.04), (-0.112, 0.0, 0.034), dark)]
-    helmet = make_revolved(((0.0, 0.022), (0.0115, 0.028), (0.0125, 0.038), (0.006, 0.046), (0.0, 0.048)), 7, white)
+    helmet = make_revolved(((0.0, 0.022), (0.0115, 0.028), (0.0125, 0.038), (0.006, 0.046), (0.0, 0.048)), 7, yellow)
     parts += [place_mesh(helmet, (-0.008, 0.0, 0.0)), make_box((0.003, 0.018, 0.006), (0.0045, 0.0, 0.036), dark)]
     parts += [make_box((0.034, 0.036, 0.002), (0.004, 0.0, 0.0265), dark)]
     return merge_meshes(parts + _tail_lamps(assets, -0.112, 0.0, 0.006))
@@ -268,6 +270,10 @@ def _tail_lamps(assets: Assets, x: float, y: float, z: float) -> list[Mesh]:
 
 def _dark(assets: Assets) -> int:
     return assets.ensure_plain((0.11, 0.11, 0.12), CLASS_CAR)
+
+
+def _white(assets: Assets) -> int:
+    return assets.ensure_plain((0.95, 0.95, 0.93), CLASS_CAR)
 
 
 def _glass(assets: Assets) -> int:
