@@ -7,6 +7,8 @@ registered at once when Gymnasium is loaded already, and otherwise right after i
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -28,13 +30,20 @@ SCENE_BY_ID = {
 }
 """The original's ids and the scenes they drive in."""
 
-TRACK_BY_ID = {
-    f"donkeysim/{''.join(word.capitalize() for word in scene.split('_'))}-v0": scene for scene in SCENE_BY_ID.values()
-}
-"""Our own family, `donkeysim/GeneratedTrack-v0` and so on, and its tracks."""
+
+def make_id(track: str) -> str:
+    """Return the id of a track in our own family: `donkeysim/GeneratedTrack-v0` for generated_track."""
+    return f"donkeysim/{''.join(word[:1].upper() + word[1:] for word in track.split('_'))}-v0"
+
+
+TRACK_BY_ID = {make_id(scene): scene for scene in SCENE_BY_ID.values()}
+"""Our own family and its tracks."""
 
 ENTRY_POINT = "donkeysim.envs.donkey_env:DonkeyEnv"
 VECTOR_ENTRY_POINT = "donkeysim.envs.donkey_vector_env:DonkeyVectorEnv"
+
+VARIABLE = "DONKEYSIM_TRACKS"
+"""As `world.tracks.catalogue.VARIABLE`, which is not imported for nothing; a test compares them."""
 
 _HOST = "gymnasium"
 
@@ -48,11 +57,24 @@ def register_ids() -> None:
             if own not in registry:
                 kwargs = {"scene": scene}
                 register(own, entry_point=ENTRY_POINT, vector_entry_point=VECTOR_ENTRY_POINT, kwargs=kwargs)
-    for name, track in TRACK_BY_ID.items():
+    for name, track in {**TRACK_BY_ID, **_list_own_tracks()}.items():
         if name not in registry:
             module = "donkeysim.envs.track_env"
             vector = f"{module}:TrackVectorEnv"
             register(name, entry_point=f"{module}:TrackEnv", vector_entry_point=vector, kwargs={"track": track})
+
+
+def _list_own_tracks() -> dict[str, str]:
+    """Return ids for the tracks in the folders of `DONKEYSIM_TRACKS`; a folder that is missing is told at first use."""
+    if not os.environ.get(VARIABLE):
+        return {}
+    from donkeysim.core.errors import SceneError
+    from donkeysim.world.tracks.catalogue import find_own_tracks
+
+    try:
+        return {make_id(track): track for track in find_own_tracks() if re.fullmatch(r"[\w-]+", track)}
+    except SceneError:
+        return {}
 
 
 def register_when_loaded() -> None:
