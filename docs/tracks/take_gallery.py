@@ -29,7 +29,7 @@ MAP = CameraSpec(width=360, height=338, fov=math.radians(50.0), supersample=2)
 U = 8.0
 
 WORDS = {
-    "generated_road": "A seeded random road that comes back to its beginning; `regen_road` makes others, in five styles.",
+    "generated_road": "A seeded random road that meets its beginning; `regen_road` makes others, of five styles.",
     "warehouse": "A taped lane through a hall with racks, work benches, pallets and people who stand about.",
     "sparkfun_avc": "A big lot in a city: hay bales, railings, raised kerbs, hoops, tents, and a ramp 1 U high.",
     "generated_track": "The classic two-lane loop on a meadow, with cones beside it.",
