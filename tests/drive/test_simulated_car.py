@@ -145,7 +145,6 @@ def test_the_placeholder_of_an_old_config_means_the_built_in_simulator(make_car)
     ("values", "words"),
     [
         ({"DONKEY_GYM_ENV_NAME": "donkey-generated-trak-v0"}, "donkey-generated-track-v0"),
-        ({"DONKEY_GYM_ENV_NAME": "donkey-thunderhill-track-v0"}, "thunderhill"),
         ({"GYM_CONF": {"body_stile": "f1"}}, "body_style"),
         ({"DRIVE_LOOP_HZ": 0}, "DRIVE_LOOP_HZ"),
         ({"IMAGE_W": 9000}, "IMAGE_W"),
