@@ -17,6 +17,7 @@ from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.envs.donkey_env import DonkeyEnv
 from e2e.simulator_process import SimulatorProcess
+from sim.test_relocation import RING
 
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in executables are shell scripts")
 
@@ -82,6 +83,26 @@ def test_another_scene_than_the_running_one_is_refused(simulator):
     env = DonkeyEnv(conf={"port": simulator.address[1]})
     with pytest.raises(SceneError, match="runs generated_track, not warehouse"):
         DonkeyEnv("warehouse", conf={"port": simulator.address[1]})
+    env.close()
+
+
+def test_a_road_is_made_anew_at_the_server(tmp_path):
+    (tmp_path / "ring.toml").write_text(RING)
+    with SimulatorProcess("--tracks", str(tmp_path)) as simulator:
+        env = DonkeyEnv("ring", conf={"port": simulator.address[1], "road_style": 1, "rand_seed": 3})
+        for seed in (4, 5):
+            env.regen_road(rand_seed=seed)
+            env.reset()
+            env.step([0.0, 0.5])
+            assert abs(env.telemetry.cte) < 1.0
+        env.close()
+
+
+def test_a_road_that_is_not_generated_is_refused(simulator):
+    env = DonkeyEnv(conf={"port": simulator.address[1]})
+    with pytest.raises(SceneError, match="not a generated one"):
+        env.regen_road(rand_seed=4)
+    env.reset()
     env.close()
 
 

@@ -9,13 +9,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import donkeysim  # noqa: F401  (registers the ids)
-from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
+from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.envs.donkey_env import DonkeyEnv
-from donkeysim.envs.registration import SCENE_BY_ID
-from donkeysim.world.tracks import list_scenes
 
 LIDAR = {"lidar_config": {"deg_per_sweep_inc": 10, "deg_ang_delta": -1, "num_sweeps_levels": 2}}
-MISSING = [name for name, scene in SCENE_BY_ID.items() if scene not in list_scenes()]
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +47,6 @@ def test_gymnasium_finds_nothing_wrong():  # nor with any other id: see tests/so
     env = gymnasium.make("donkeysim/donkey-generated-track-v0", disable_env_checker=True)
     check_env(env.unwrapped, skip_render_check=True)
     env.close()
-
-
-@pytest.mark.parametrize("name", MISSING)
-def test_an_id_without_its_scene_says_so(name):
-    with pytest.raises(SceneError, match=SCENE_BY_ID[name]):
-        gymnasium.make(name)
 
 
 def test_spaces_follow_the_conf():

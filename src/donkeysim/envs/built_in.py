@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from donkeysim.core import frames
 from donkeysim.core.rng import hash_words
 from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
-from donkeysim.envs.conf import EnvConf
+from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.fleet import Start
 from donkeysim.envs.moment import LapClock, Moment
 from donkeysim.sim.compile_crew import CompileReport
@@ -14,9 +16,10 @@ from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
 from donkeysim.wire import settings
-from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera
+from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera, RegenerateRoad
 from donkeysim.wire.reading import read_request
 from donkeysim.world.specs import LidarSpec, SceneSpec, WorldSpec
+from donkeysim.world.tracks import find_road
 
 FRAME_STEPS = PHYSICS_RATE // 20
 """Physics steps of one step of an environment: a twentieth of a simulated second, as the original's telemetry."""
@@ -36,7 +39,7 @@ class BuiltInCar:
         Raises:
             SceneError: There is no such scene.
         """
-        spec = WorldSpec(scene=SceneSpec(scene), seed=seed, randomization=conf.randomization)
+        spec = WorldSpec(scene=specify_place(scene, conf), seed=seed, randomization=conf.randomization)
         self.simulator = open_simulator(spec, log=conf.action_log)
         self.row = 0
         self._conf = conf
@@ -82,6 +85,19 @@ class BuiltInCar:
         self.drive(steering, throttle, brake)
         self.advance()
         return self.observe()
+
+    def regen_road(self, message: Message) -> None:
+        """Go on on another road, made as a `regen_road` says; the next episode begins there.
+
+        Raises:
+            SceneError: The scene's road is not a generated one.
+        """
+        place, scene = self.simulator.spec.scene, self.simulator.scene
+        request = read_request(message).request
+        if isinstance(request, RegenerateRoad):
+            self.simulator.change_scene(replace(place, road=settings.change_road(scene.name, scene.road, request)))
+        self._forget_laps()
+        self._beginning = self.simulator.snapshot()
 
     def reset(self) -> None:
         """Put the car back to its start; time goes on, as in the original."""
@@ -141,6 +157,19 @@ class BuiltInCar:
     def close(self) -> None:
         """Stop the simulator's threads."""
         self.simulator.close()
+
+
+def specify_place(scene: str, conf: EnvConf) -> SceneSpec:
+    """Return the place that a `conf` asks for.
+
+    Raises:
+        SceneError: There is no such scene, or its road is not a generated one and another is asked for.
+    """
+    place = SceneSpec(scene, challenges=conf.challenges)
+    request = None if conf.road is None else read_request(conf.road).request
+    if not isinstance(request, RegenerateRoad):
+        return place
+    return replace(place, road=settings.change_road(scene, find_road(place), request))
 
 
 def configure_car(simulator: Simulator, row: int, conf: EnvConf) -> None:

@@ -5,6 +5,7 @@ A server is sent the messages as they are; the built-in simulator reads the very
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.wire.reading import read_request
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
+from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 
 Message = dict[str, str]
 """A message for a server; every value is text, because the original ignores numbers."""
@@ -35,6 +37,11 @@ ENV_KEYS = (
     "action_log",
     "randomization",
 )
+ROAD_KEYS = ("road_style", "rand_seed", "turn_increment")
+"""As in `regen_road`."""
+
+CHALLENGE_KEYS = tuple(field.name for field in dataclasses.fields(ChallengeSpec))
+
 CAMERA_DEFAULTS = dict.fromkeys(
     (
         *("fov", "fish_eye_x", "fish_eye_y", "img_w", "img_h", "img_d", "img_enc"),
@@ -63,8 +70,9 @@ _TABLES = {
     "cam_config": tuple(CAMERA_DEFAULTS),
     "cam_config_b": tuple(CAMERA_DEFAULTS),
     "lidar_config": tuple(LIDAR_FIELDS),
+    "challenges": CHALLENGE_KEYS,
 }
-_FLAT_KEYS = (*ENV_KEYS, *CAR_KEYS, *RACER_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
+_FLAT_KEYS = (*ENV_KEYS, *ROAD_KEYS, *CAR_KEYS, *RACER_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
 _LIDAR_ONLY = tuple(key for key in LIDAR_FIELDS if key not in CAMERA_DEFAULTS)
 
 _log = logging.getLogger("donkeysim.envs")
@@ -87,6 +95,8 @@ class EnvConf:
         exe_path: Program to start that takes `--port`; None: none.
         action_log: File to record all that happens in, for `donkey replay`; None: none.
         randomization: What is drawn for every car and episode.
+        road: The message that asks for a road; None: as the scene has it.
+        challenges: What is added to the scene.
         messages: Configure car, cameras and lidar, in this order.
         lidar: The lidar's keys with numbers [degree, U]; empty when it is off.
     """
@@ -103,6 +113,8 @@ class EnvConf:
     exe_path: str | None = None
     action_log: str | None = None
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
+    road: Message | None = None
+    challenges: ChallengeSpec = NO_CHALLENGES
     messages: tuple[Message, ...] = ()
     lidar: Mapping[str, float] = field(default_factory=dict)
 
@@ -136,6 +148,8 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         exe_path=_read_path(given),
         action_log=_read_log(given),
         randomization=_read_randomization(given),
+        road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
+        challenges=_read_challenges(given),
         messages=_make_messages(given, resolution),
         lidar=_read_lidar(given),
         **_read_limits(given),
@@ -197,12 +211,41 @@ def _read_path(given: Mapping[str, Any]) -> str | None:
     return None if path is None or str(path) == "remote" else str(path)
 
 
+def make_road_message(road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> Message:
+    """Return a `regen_road`.
+
+    Raises:
+        WireError: A value that is not possible.
+    """
+    values = (road_style, rand_seed, turn_increment)
+    message = {"msg_type": "regen_road", **{key: str(value) for key, value in zip(ROAD_KEYS, values, strict=True)}}
+    note = read_request(message).note
+    if note:
+        _log.warning("%s", note)
+    return message
+
+
+def _read_challenges(given: Mapping[str, Any]) -> ChallengeSpec:
+    """Return what is added to the scene; only a simulator in this process does so when it is asked."""
+    table = _read_table(given, "challenges")
+    if not table:
+        return NO_CHALLENGES
+    if _names_server(given):
+        raise SpecError("challenges are added by a simulator in this process only; start the other with --cones.")
+    cones, trees, seed = (_read_whole(table, key, 0, -(1 << 31), 1 << 31) for key in ("cones", "trees", "seed"))
+    return ChallengeSpec(cones, bool(table.get("ghosts", False)), trees, bool(table.get("light", False)), seed)
+
+
+def _names_server(given: Mapping[str, Any]) -> bool:
+    return given.get("host") is not None or given.get("port") is not None or _read_path(given) is not None
+
+
 def _read_log(given: Mapping[str, Any]) -> str | None:
     """Return where to keep the action log; None for none."""
     log = given.get("action_log")
     if log is None:
         return None
-    if given.get("host") is not None or given.get("port") is not None or _read_path(given) is not None:
+    if _names_server(given):
         raise SpecError("action_log records a simulator in this process only; leave out host, port and exe_path.")
     return str(log)
 

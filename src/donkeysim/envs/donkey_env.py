@@ -17,7 +17,7 @@ import numpy as np
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.envs.conf import EnvConf, read_conf
+from donkeysim.envs.conf import EnvConf, Message, make_road_message, read_conf
 from donkeysim.envs.fleet import read_start
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.moment import Moment
@@ -37,6 +37,8 @@ class _Car(Protocol):
     def begin_episode(self, seed: int | None = None) -> Moment: ...
 
     def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment: ...
+
+    def regen_road(self, message: Message) -> None: ...
 
     def close(self) -> None: ...
 
@@ -139,6 +141,20 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
             raise SpecError("a simulator elsewhere puts its cars on its own start; leave the options of reset out.")
         self._show()
         return self._observe(), make_info(self._moment, self.conf.lidar)
+
+    def regen_road(self, road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> None:
+        """Have another road made, where roads are generated; call `reset` next.
+
+        Args:
+            road_style: Surface and width, modulo their number.
+            rand_seed: Same seed, same road.
+            turn_increment: How lively it turns [degree]; 0: as before.
+
+        Raises:
+            SceneError: The road is not a generated one.
+        """
+        self._car.regen_road(make_road_message(road_style, rand_seed, turn_increment))
+        self._moment = None
 
     def step(self, action: Sequence[float] | Float32Array) -> tuple[ByteArray, float, bool, bool, dict[str, Any]]:
         """Drive for `frame_skip` twentieths of a simulated second; ends early with the episode.

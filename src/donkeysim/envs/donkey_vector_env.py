@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import PHYSICS_STEP, BoolArray, FloatArray
-from donkeysim.envs.built_in import configure_car
+from donkeysim.envs.built_in import configure_car, specify_place
 from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.fleet import Fleet, FleetMoment
 from donkeysim.envs.moment import LapClock, Moment
@@ -69,7 +69,7 @@ class DonkeyVectorEnv(FleetVectorEnv):
             )
         check_count("num_envs", num_envs)
         fleet = Fleet(
-            [scene],
+            [specify_place(scene, self.conf)],
             num_envs,
             worker_count=choose_threads(threads, num_envs),
             log=self.conf.action_log,

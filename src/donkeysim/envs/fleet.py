@@ -108,7 +108,7 @@ class Fleet:
 
     def __init__(
         self,
-        tracks: Sequence[str],
+        tracks: Sequence[str | SceneSpec],
         world_count: int,
         *,
         cars_per_world: int = 1,
@@ -122,7 +122,7 @@ class Fleet:
         """Build the tracks, quickly; cars are put on them by `open`.
 
         Args:
-            tracks: Names of the places; worlds take turns.
+            tracks: The places or their names; worlds take turns.
             world_count: Worlds.
             cars_per_world: Cars in each.
             worker_count: Threads.
@@ -138,7 +138,8 @@ class Fleet:
         """
         if not tracks:
             raise SpecError("no track was given; name at least one.")
-        first, *more = (SceneSpec(name, folders) for name in tracks[:world_count] or tracks[:1])
+        places = [place if isinstance(place, SceneSpec) else SceneSpec(place, folders) for place in tracks]
+        first, *more = places[:world_count] or places[:1]
         spec = WorldSpec(
             first,
             world_count=world_count,

@@ -115,6 +115,26 @@ class RemoteCar:
         self.drive(steering, throttle, brake)
         return self.wait_moment(count)
 
+    def regen_road(self, message: Message) -> None:
+        """Ask for another road; the next episode begins there.
+
+        Raises:
+            SceneError: The scene's road is not a generated one.
+            SimulatorError: The connection has ended, or the server did not answer.
+        """
+        before, self._last_fault = self.get_moment().telemetry.reset_count, ""
+        self._send(message)
+        if not self.has_lock_step:
+            return
+        self.drive(0.0, 0.0, 1.0)
+        self._wait(
+            lambda: self.get_moment().telemetry.reset_count > before or bool(self._last_fault),
+            LOAD_SECONDS,
+            "make a road",
+        )
+        if self._last_fault:
+            raise SceneError(self._last_fault)
+
     def ask_reset(self) -> None:
         """Have the car put back to its start; the clock of its laps begins anew."""
         with self._news:
@@ -255,6 +275,8 @@ class RemoteCar:
         if kind != "scene_loaded":
             for message in self._conf.messages:
                 self._send(message)
+            if self._conf.road is not None:
+                self._send(self._conf.road)
             self._is_seated = True
 
     def _choose_scene(self, names: list[str]) -> None:

@@ -16,7 +16,8 @@ from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
 from donkeysim.envs.tasks import DEFAULT_ENDS, End, Reward, Task, make_task
 from donkeysim.envs.vector_env import ActionRange
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
-from donkeysim.world.specs import CameraSpec, LidarSpec
+from donkeysim.world.specs import NO_CHALLENGES, CameraSpec, ChallengeSpec, LidarSpec, RoadSpec
+from donkeysim.world.tracks import specify_scene
 
 DEFAULT_LIDAR = LidarSpec(sweep_increment=math.radians(10.0), noise=0.0)
 """36 rays on one level, without noise."""
@@ -42,6 +43,8 @@ class TrackSettings:
         frame_skip: Twentieths of a simulated second in one step.
         starts_at_random: Episodes begin somewhere on the road, a little askew; else on the grid.
         folders: Further folders to look for track files.
+        road: Of tracks that generate theirs; None: as the track file says.
+        challenges: What is added to the tracks.
         log: File to record all that happens in, for `donkey replay`; None: none.
         randomization: What is drawn for every car and episode: anything `world.randomization.read_randomization`
             takes; None: nothing.
@@ -62,6 +65,8 @@ class TrackSettings:
     frame_skip: int = 1
     starts_at_random: bool = True
     folders: tuple[str, ...] = ()
+    road: RoadSpec | None = None
+    challenges: ChallengeSpec = NO_CHALLENGES
     log: str | Path | None = None
     randomization: RandomizationSpec | Mapping[str, Any] | str | Path | None = None
 
@@ -95,13 +100,12 @@ class TrackSettings:
             SpecError: The randomization is not possible.
         """
         return Fleet(
-            tracks,
+            [specify_scene(track, self.folders, self.road, self.challenges) for track in tracks],
             world_count,
             cars_per_world=cars_per_world,
             worker_count=worker_count,
             frame_skip=self.frame_skip,
             look_ahead=LOOK_AHEAD if "vector" in check_observe(self.observe) else (),
-            folders=self.folders,
             log=self.log,
             randomization=read_randomization(self.randomization),
         )

@@ -99,7 +99,7 @@ class RoadWorks:
         Raises:
             SceneError: The scene's road is not a generated one.
         """
-        road = change_road(simulator.scene, request)
+        road = change_road(simulator.scene.name, simulator.scene.road, request)
         client.awaits_road = True
         if self._work is not None:
             client.turnstile.waiting.appendleft(request)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from donkeysim.core.errors import SceneError
 from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, PartialVector, RegenerateRoad
-from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec
 
 PLACEHOLDER_NAME = "Racer Name"
@@ -20,15 +19,14 @@ MOST_RAYS = 20_000
 """Rays of one lidar scan; more levels than that allows are left out."""
 
 
-def change_road(scene: Scene, request: RegenerateRoad) -> RoadSpec:
-    """Return which road a `regen_road` makes.
+def change_road(scene_name: str, old: RoadSpec | None, request: RegenerateRoad) -> RoadSpec:
+    """Return which road a `regen_road` makes after an old one.
 
     Raises:
-        SceneError: The scene's road is not a generated one.
+        SceneError: There is no old one: the scene's road is not a generated one.
     """
-    if scene.road is None:
-        raise SceneError(f"the road of {scene.name} is not a generated one; it cannot be made anew.")
-    old = scene.road
+    if old is None:
+        raise SceneError(f"the road of {scene_name} is not a generated one; it cannot be made anew.")
     return RoadSpec(
         style=old.style if request.road_style is None else request.road_style,
         seed=old.seed if request.rand_seed is None else request.rand_seed,

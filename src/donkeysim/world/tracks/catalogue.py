@@ -71,6 +71,18 @@ def load_scene(spec: SceneSpec) -> Scene:
     return build_scene(vary_track(read_track(path), spec), path, spec.challenges)
 
 
+def find_road(spec: SceneSpec) -> RoadSpec | None:
+    """Return which of its roads a scene has; None: its road is not a generated one.
+
+    Raises:
+        SceneError: There is no such scene, or its file is broken.
+    """
+    from donkeysim.world.tracks.track_file import read_track
+    from donkeysim.world.tracks.variation import describe_road
+
+    return spec.road or describe_road(read_track(find_track(spec)))
+
+
 def specify_scene(
     name: str,
     folders: tuple[str, ...] = (),
@@ -82,10 +94,8 @@ def specify_scene(
     Raises:
         SceneError: There is no such scene, or its file is broken.
     """
-    from donkeysim.world.tracks.track_file import read_track
-
     spec = SceneSpec(name, folders, challenges=challenges)
-    if road is None or read_track(find_track(spec)).path.walk is None:
+    if road is None or find_road(spec) is None:
         return spec
     return dataclasses.replace(spec, road=road)
 

@@ -1,0 +1,98 @@
+"""Roads and challenges through the environments: by `conf`, by `regen_road`, in batches, and at a server."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import donkeysim  # noqa: F401  (registers the ids)
+from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
+from donkeysim.envs.donkey_env import DonkeyEnv
+from donkeysim.envs.donkey_vector_env import DonkeyVectorEnv
+from donkeysim.envs.registration import SCENE_BY_ID, TRACK_BY_ID
+from donkeysim.envs.track_env import TrackEnv
+from donkeysim.world.specs import ChallengeSpec, RoadSpec
+from donkeysim.world.tracks import list_scenes
+from sim.test_relocation import RING
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tracks") / "ring.toml"
+    path.write_text(RING)
+    return str(path)
+
+
+def test_every_id_has_its_scene():
+    assert set(SCENE_BY_ID.values()) == set(TRACK_BY_ID.values()) <= set(list_scenes())
+    assert list_scenes()[:4] == ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
+    assert list(list_scenes()[4:]) == sorted(list_scenes()[4:])
+    for name, scene in SCENE_BY_ID.items():
+        assert gymnasium.spec(name).kwargs == gymnasium.spec(f"donkeysim/{name}").kwargs == {"scene": scene}
+
+
+def test_conf_chooses_road_and_challenges(ring):
+    env = DonkeyEnv(ring, {"road_style": 1, "rand_seed": 8, "turn_increment": 2, "challenges": {"cones": 5, "seed": 2}})
+    spec = env.simulator.spec.scene
+    assert spec.road == RoadSpec(1, 8, 2.0)
+    assert spec.challenges == ChallengeSpec(cones=5, seed=2)
+    assert len(env.simulator.scene.props.mass) == 11
+    env.close()
+
+
+def test_episodes_go_on_on_a_road_made_anew(ring):
+    env = DonkeyEnv(ring)
+    env.reset(seed=1)
+    env.step([0.0, 0.5])
+    env.regen_road(road_style=1, rand_seed=9)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step([0.0, 0.5])
+    first, _ = env.reset(seed=1)
+    env.step([0.3, 0.5])
+    again, info = env.reset(seed=1)
+    assert np.array_equal(first, again)
+    assert abs(info["cte"]) < 0.1
+    assert env.simulator.scene.road == RoadSpec(1, 9, 4.0), "a turn of 0 keeps the track's own"
+    assert env.simulator.scene.path.width_left[0] == 0.9
+    env.close()
+    fresh = DonkeyEnv(ring, {"road_style": 1, "rand_seed": 9})
+    assert np.array_equal(fresh.reset(seed=1)[0], first)
+    fresh.close()
+
+
+def test_batches_and_our_own_family_take_them_too(ring):
+    batch = DonkeyVectorEnv(2, ring, {"rand_seed": 4, "challenges": {"trees": 9}})
+    assert batch.fleet.simulator.scene.road.seed == 4
+    assert len(batch.fleet.simulator.scene.colliders.kind) > 4
+    batch.close()
+    env = TrackEnv(ring, observe="vector", road=RoadSpec(1, 3), challenges=ChallengeSpec(cones=3))
+    observation, _ = env.reset(seed=0)
+    assert np.isfinite(observation).all()
+    assert env.fleet.simulator.scene.road == RoadSpec(1, 3)
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("conf", "text"),
+    [
+        ({"challenges": {"cone": 3}}, "did you mean 'cones'"),
+        ({"challenges": {"cones": 3}, "port": 9091}, "start the other with --cones"),
+        ({"challenges": {"cones": -3}}, "0 to 1000"),
+        ({"challenges": {"seed": 0.5}}, "whole number"),
+        ({"road_style": "x"}, "road_style"),
+        ({"road_stile": 1}, "did you mean 'road_style'"),
+    ],
+)
+def test_what_is_not_possible_is_refused(conf, text):
+    with pytest.raises(DonkeySimError, match=text):
+        DonkeyEnv("flat", conf)
+
+
+def test_a_road_that_is_not_generated_cannot_be_chosen():
+    with pytest.raises(SceneError, match="road of flat is not a generated one"):
+        DonkeyEnv("flat", {"rand_seed": 3})
+    env = DonkeyEnv("flat")
+    with pytest.raises(SceneError, match="not a generated one"):
+        env.regen_road(rand_seed=3)
+    env.close()
+    with pytest.raises(SpecError, match="0 to 1000"):
+        TrackEnv("flat", challenges=ChallengeSpec(trees=-1))
