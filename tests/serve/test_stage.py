@@ -14,6 +14,7 @@ from donkeysim.serve.stage import Stage
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.sim.replay import Replay
 from donkeysim.wire.reading import read_request
+from donkeysim.world.randomization import read_randomization
 from donkeysim.world.tracks.catalogue import find_tracks
 
 
@@ -569,3 +570,17 @@ def test_a_scene_is_recorded_and_replayed(tmp_path):
         assert sum(replay.play()) == 25 * 24
         assert (replay.broken, replay.deviation) == ("", None)
         assert replay.simulator.list_cars() == []
+
+
+def test_each_clients_car_draws_for_itself_and_watchers_are_told():
+    ranges = read_randomization({"car": {"mass": (0.8, 1.2)}, "picture": {"jpeg_quality": (5, 6)}})
+    rehearsal = Rehearsal(randomization=ranges)
+    rehearsal.stage.join(1)
+    rehearsal.say(1, "load_scene", scene_name="generated_track")
+    rehearsal.stage.join(2)
+    before = [row.drawn for row in rehearsal.stage.list_cars()]
+    assert before[0]["car.mass"] != before[1]["car.mass"]
+    rehearsal.say(1, "reset_car")
+    after = [row.drawn for row in rehearsal.stage.list_cars()]
+    assert after[0] != before[0]
+    assert after[1] == before[1]

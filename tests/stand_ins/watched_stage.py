@@ -28,6 +28,7 @@ class WatchedStage:
     picture_delay: float = 0.0
     picture_count: int = 0
     last_hit: str = ""
+    drawn: dict[str, float] = field(default_factory=dict)
 
     def scene_names(self) -> tuple[str, ...]:
         return ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
@@ -49,6 +50,7 @@ class WatchedStage:
             pose=(4.0 * math.cos(angle), 2.5 * math.sin(angle), angle + math.pi / 2),
             lap_times=tuple(LAP_TIME - 0.1 * (lap % 3) for lap in range(laps)),
             last_hit=self.last_hit,
+            drawn=self.drawn,
         )
 
     def outline(self) -> Outline | None:

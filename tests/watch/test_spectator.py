@@ -54,6 +54,15 @@ def test_the_state_lists_scenes_and_cars_and_reads_the_watched_one(client):
     assert (state["readings"]["lap_times"], state["readings"]["lap_count"]) == ([20.0, 19.9], 2)
 
 
+def test_what_was_drawn_for_the_watched_car_is_told_with_its_unit(client, stage):
+    assert ask_state(client)["readings"]["drawn"] == []
+    stage.drawn = {"camera.x": 0.0123456, "car.mass": 1.25}
+    assert ask_state(client)["readings"]["drawn"] == [
+        {"name": "camera.x", "value": 0.0123, "unit": "m"},
+        {"name": "car.mass", "value": 1.25, "unit": ""},
+    ]
+
+
 def test_a_car_that_left_has_no_readings(client):
     assert ask_state(client, '{"car":99}')["readings"] is None
     assert ask_state(client, "{}")["readings"] is None
