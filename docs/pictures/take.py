@@ -1,13 +1,14 @@
 """Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
-`python docs/pictures/take.py [watching] [control] [tubclean] [report]`, from anywhere; without words all of them. Needs
-the extra `dev` and a Chromium; writes JPEG files beside this one.
+`python docs/pictures/take.py [watching] [control] [tubclean] [report] [preview]`, from anywhere; without words all of
+them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car
   and three clients, and opens its page.
 * control: makes a car folder, lets the built-in pilot drive it, and opens the control page.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
 * report: lets the built-in pilot drive three laps, and opens the report.
+* preview: writes a new track, opens its page, then makes a mistake in it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.spectator import PREVIEWS
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes
+from donkeysim.world.tracks.new_track import write_new_track
 
 HERE = Path(__file__).parent
 JPEG_QUALITY = 84
@@ -76,7 +78,13 @@ class Driver:
 
 def main() -> None:
     """Take the pictures that the command line names."""
-    takers = {"watching": take_watching, "control": take_control, "tubclean": take_tubclean, "report": take_report}
+    takers = {
+        "watching": take_watching,
+        "control": take_control,
+        "tubclean": take_tubclean,
+        "report": take_report,
+        "preview": take_preview,
+    }
     names = sys.argv[1:] or [*takers]
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
@@ -131,6 +139,26 @@ def take_control(browser: Browser, folder: Path) -> None:
         take(page, "control-page")
         phone = open_page(browser, f"{address}/drive", 390, 844, "dark", scale=2)
         take(phone, "control-page-phone")
+
+
+def take_preview(browser: Browser, folder: Path) -> None:
+    """Take the preview of a new track on a desktop, and with a mistake on a phone."""
+    track = write_new_track("my_track", folder)
+    with run("-m", "donkeysim", "tracks", "preview", str(track), "--port", "0", folder=folder) as program:
+        address = read_address(program)
+        page = open_page(browser, address, 1280, 820, "light")
+        page.locator("body[data-state=ready]").wait_for(timeout=120_000)
+        page.locator("#at").fill("0.12")
+        page.evaluate("document.getElementById('name').textContent = '~/tracks/my_track.toml'")
+        page.wait_for_timeout(1500)
+        take(page, "preview")
+        phone = open_page(browser, address, 390, 844, "dark", scale=2)
+        track.write_text(track.read_text(encoding="utf-8").replace("radius = 1.0", "radus = 1.0"), encoding="utf-8")
+        phone.locator("body[data-state=mistake]").wait_for(timeout=120_000)
+        sentence = phone.locator("#sentence").inner_text().replace(str(track), "~/tracks/my_track.toml")
+        phone.evaluate("text => { document.getElementById('sentence').textContent = text; }", sentence)
+        phone.wait_for_timeout(1500)
+        take(phone, "preview-phone")
 
 
 def take_tubclean(browser: Browser, folder: Path) -> None:

@@ -103,12 +103,22 @@ def _mark_map(picture: ByteArray, scene: Scene, low: FloatArray, high: FloatArra
     )
     pen.polygon([tuple(corner) for corner in place(arrow).tolist()], fill=(214, 40, 32), outline=PAPER, width=2)
     length = _choose_scale(0.25 * float(high[0] - low[0]))
-    x, y, thick = 1.4 * unit, height - 1.4 * unit, max(3.0, 0.22 * unit)
+    thick = max(3.0, 0.22 * unit)
+    corners = [
+        (x, y) for y in (height - 1.4 * unit, 3.2 * unit) for x in (1.4 * unit, width - 1.4 * unit - length * per_metre)
+    ]
+    x, y = max(corners, key=lambda corner: _measure_room(corner, length * per_metre, place(scene.path.position[:, :2])))
     pen.rectangle((x - 2, y - thick - 2, x + length * per_metre + 2, y + 2), fill=PAPER)
     pen.rectangle((x, y - thick, x + length * per_metre, y), fill=INK)
     font = ImageFont.load_default(1.3 * unit)
     pen.text((x, y - 1.5 * thick), f"{length:g} m", INK, font, anchor="ls", stroke_width=3, stroke_fill=PAPER)
     return np.asarray(image)
+
+
+def _measure_room(corner: tuple[float, float], length: float, node: FloatArray) -> float:
+    """Return how far the path stays away from a bar that begins at a corner, up to its own length [pixel]."""
+    beside = np.maximum(np.abs(node[:, 0] - corner[0] - 0.5 * length) - 0.5 * length, 0.0)
+    return min(float(np.hypot(beside, node[:, 1] - corner[1]).min()), 0.5 * length)
 
 
 def _choose_scale(most: float) -> float:
