@@ -24,6 +24,14 @@ def test_be_pushed_to_both_sides():
     assert max(watched.cte) > 0.25
 
 
+def test_hairpins_near_full_lock_are_left_in_peace():
+    course = Course(load_track("circuit_launch"))
+    watched = Watched(HumanDriver(course.scene, CAR, 3))
+    seen = course.drive(watched, laps=1, seconds=60.0)
+    assert (len(seen.laps), seen.off_road, seen.hits) == (1, 0, set())
+    assert np.abs(np.array(watched.steer) - watched.intent).max() > 0.35, "it is pushed elsewhere"
+
+
 def test_mean_to_come_back_while_being_pushed_away():
     course = Course(load_track())
     watched = Watched(HumanDriver(course.scene, CAR, 2))

@@ -46,6 +46,27 @@ def test_a_car_from_a_bend_onto_a_straight_gains_what_grip_allows():
     assert np.allclose(slow.speed, 1.0)
 
 
+def test_the_weight_pulls_back_uphill_and_pushes_downhill():
+    line = np.column_stack([np.linspace(0.0, 4.0, 401), np.zeros(401)])
+    friction, climb = np.ones(401), 0.1 * line[:, 0]
+    friction[0] = friction[-1] = 1e-8
+    weak = replace(FREE, torque_max=0.5, brake_torque=0.5)
+    train = make_powertrain(weak)
+    for slope in (1.0, 0.0, -1.0):
+        plan = plan_speed(line, weak, friction, closed=False, height=slope * climb)
+        weight = 0.1 * slope * CAR.gravity
+        motor = train.force_most * train.factor(float(plan.speed[100])) / train.mass
+        assert plan.acceleration[100] == pytest.approx(motor - weight, rel=0.02)
+        assert plan.acceleration[380] == pytest.approx(-train.brake_most / train.mass - weight, rel=0.02)
+
+
+def test_no_crest_is_driven_so_fast_that_the_car_takes_off():
+    line = np.column_stack([np.linspace(0.0, 8.0, 801), np.zeros(801)])
+    hill = 0.3 * np.exp(-((line[:, 0] - 4.0) ** 2))
+    plan = plan_speed(line, FREE, np.ones(801), speed_limit=20.0, closed=False, height=hill)
+    assert plan.speed[400] == pytest.approx(math.sqrt(CAR.gravity / 0.6), rel=0.1)
+
+
 def test_no_point_asks_for_more_than_the_friction_circle():
     track = load_track()
     plan = plan_fastest(track.path, track.ground, CAR, GripUse(), margin=0.1)

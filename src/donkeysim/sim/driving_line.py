@@ -10,6 +10,7 @@ from donkeysim.core.types import FloatArray
 from donkeysim.sim.lap_time import GripUse, SpeedPlan, plan_speed, sample_friction
 from donkeysim.world.scene import Ground, Path
 from donkeysim.world.specs import CarSpec
+from donkeysim.world.tracks.ground import sample_height
 from donkeysim.world.tracks.line import compute_racing_line
 
 SPACING = 0.1
@@ -40,8 +41,15 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
     line = refine_line(path.position[:, :2], count_points_per_node(path), path.closed)
     if path.closed:
         line = ease_turns(line, EASE_RADIUS * find_least_radius(car))
-    friction = sample_friction(ground, line)
-    return plan_speed(line, car, friction, use=use, speed_limit=speed_limit, closed=path.closed)
+    return plan_speed(
+        line,
+        car,
+        sample_friction(ground, line),
+        use=use,
+        speed_limit=speed_limit,
+        closed=path.closed,
+        height=sample_height(ground, line),
+    )
 
 
 def find_least_radius(car: CarSpec) -> float:
@@ -97,7 +105,17 @@ def plan_fastest(path: Path, ground: Ground, car: CarSpec, use: GripUse, margin:
             compute_racing_line(node, path.width_left, path.width_right, margin, weight) for weight in LENGTH_WEIGHTS
         ]
     lines = [refine_line(line, factor, path.closed) for line in lines]
-    plans = [plan_speed(line, car, sample_friction(ground, line), use=use, closed=path.closed) for line in lines]
+    plans = [
+        plan_speed(
+            line,
+            car,
+            sample_friction(ground, line),
+            use=use,
+            closed=path.closed,
+            height=sample_height(ground, line),
+        )
+        for line in lines
+    ]
     return min(plans, key=lambda plan: plan.lap_time)
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import FloatArray, LongArray
-from donkeysim.sim.driving_line import count_points_per_node, measure_room, plan_path
+from donkeysim.sim.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
 from donkeysim.sim.lap_time import GripUse, Powertrain, SpeedPlan, make_powertrain
 from donkeysim.sim.line_table import LineTable
 from donkeysim.world.scene import Scene
@@ -74,6 +74,12 @@ ROOM_KEPT = 0.14
 PUSH_OFFSET = 0.4
 """Too far out in any case: this far from the line [m]."""
 
+FULL_LOCK = 0.85
+"""Nothing pushes the car near a turn that takes more than this share of what its wheels can turn."""
+
+BEND_LENGTH = 0.5
+"""Length over which a turn is measured [m]."""
+
 FIRST_CALM = 1.0
 """Time before the first push [s]."""
 
@@ -100,6 +106,8 @@ class HumanDriver:
         self._factor = count_points_per_node(scene.path)
         left, right = measure_room(scene.path, self.plan)
         self._room = (left.tolist(), right.tolist())
+        bend = np.abs(self.plan.curvature[_window(self.plan, BEND_LENGTH)].mean(axis=1)) * find_least_radius(car)
+        self._is_tight = (bend[_window(self.plan, SPEED_LENGTH)].max(axis=1) > FULL_LOCK).tolist()
         front = [
             place[0] for place, is_steered in zip(car.wheel_position, car.wheel_steered, strict=True) if is_steered
         ]
@@ -159,11 +167,11 @@ class HumanDriver:
         if self._push_left > 0:
             self._push_left -= 1
             room, outwards = (self._room[0][index], soon) if self._push > 0.0 else (self._room[1][index], -soon)
-            if outwards > min(PUSH_OFFSET, room - ROOM_KEPT):
+            if outwards > min(PUSH_OFFSET, room - ROOM_KEPT) or self._is_tight[index]:
                 self._push_left = 0
             return self._push if self._push_left > 0 else 0.0
         self._calm_left -= 1
-        if self._calm_left <= 0:
+        if self._calm_left <= 0 and not self._is_tight[index]:
             self._begin_push()
         return 0.0
 
@@ -184,7 +192,7 @@ def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
     plan = plan_path(scene.path, scene.ground, car, GRIP, TOP_SPEED)
     train = make_powertrain(car)
     speed = _calm_down(plan, train)
-    rows = _window(plan)
+    rows = _window(plan, SPEED_LENGTH)
     speed = speed[rows].mean(axis=1)
     after = np.roll(speed, -1)
     if not plan.closed:
@@ -221,9 +229,9 @@ def _calm_down(plan: SpeedPlan, train: Powertrain) -> FloatArray:
     return np.array(speed)
 
 
-def _window(plan: SpeedPlan) -> LongArray:
-    """Return the rows of the points around each point within `SPEED_LENGTH`, shape [point_count, window]."""
-    half = max(1, round(0.5 * SPEED_LENGTH / float(plan.length.mean())))
+def _window(plan: SpeedPlan, length: float) -> LongArray:
+    """Return the rows of the points around each point within a length [m], shape [point_count, window]."""
+    half = max(1, round(0.5 * length / float(plan.length.mean())))
     rows = np.arange(len(plan.length))[:, None] + np.arange(-half, half + 1)
     within: LongArray = rows % len(plan.length) if plan.closed else np.clip(rows, 0, len(plan.length) - 1)
     return within

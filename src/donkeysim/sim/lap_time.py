@@ -19,8 +19,15 @@ from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Ground
 from donkeysim.world.specs import CarSpec, Vector
 
-Road = tuple[list[float], list[float], list[float]]
-"""Of each point: length to the next [m], curvature without sign [1/m], grip [m/s²]."""
+Road = tuple[list[float], list[float], list[float], list[float]]
+"""Of each point: length to the next [m], curvature without sign [1/m], grip [m/s²], weight pulling back up to the
+next [m/s²]."""
+
+_TWIST_LOSS = 2.0
+"""Share of the grip that goes per slope: a road that turns on a slope is twisted, and stiff springs lift a wheel."""
+
+_CREST_LENGTH = 0.6
+"""Length over which heights are averaged: the facets of a height field are no crests [m]."""
 
 _SPEED_MOST = 50.0
 """Bound where neither curvature nor the motor gives one [m/s]."""
@@ -144,8 +151,11 @@ def plan_speed(
     use: GripUse = ALL_GRIP,
     speed_limit: float = _SPEED_MOST,
     closed: bool = True,
+    height: FloatArray | None = None,
 ) -> SpeedPlan:
     """Compute the fastest speed along a line and the time it takes.
+
+    Uphill and downhill the weight brakes or pushes; over a crest it presses less.
 
     Args:
         line: Points of the line [m], shape [point_count, 2].
@@ -154,6 +164,7 @@ def plan_speed(
         use: How much of the grip to use.
         speed_limit: Never faster than this [m/s].
         closed: The last point is followed by point 0; otherwise the ends may have any speed.
+        height: Of the ground under each point [m], shape [point_count]; none: level.
     """
     point = np.asarray(line, np.float64)
     side = np.roll(point, -1, axis=0) - point
@@ -163,8 +174,11 @@ def plan_speed(
     heading, curvature = _measure_line(side, length, closed)
     grip = np.asarray(friction, np.float64) * car.gravity * min(car.sideways.extremum_value, car.forward.extremum_value)
     grip = grip * use.across
-    speed = np.minimum(np.sqrt(grip / np.maximum(np.abs(curvature), 1e-6)), speed_limit).tolist()
-    road = (length.tolist(), np.abs(curvature).tolist(), grip.tolist())
+    slope, crest = _measure_height(height, length, closed)
+    grip *= 1.0 - np.minimum(_TWIST_LOSS * np.abs(slope), 0.5)
+    bend = np.abs(curvature) + grip / car.gravity * crest
+    speed = np.minimum(np.sqrt(grip / np.maximum(bend, 1e-6)), speed_limit).tolist()
+    road = (length.tolist(), bend.tolist(), grip.tolist(), (car.gravity * slope).tolist())
     steps = list(range(len(speed))) * 2 if closed else list(range(len(speed) - 1))
     train = make_powertrain(car)
     _limit_gain(speed, road, use, steps, train)
@@ -207,25 +221,41 @@ def _measure_line(side: FloatArray, length: FloatArray, closed: bool) -> tuple[F
     return np.arctan2(tangent[:, 1], tangent[:, 0]), 2.0 * angle / (length + length_before)
 
 
+def _measure_height(height: FloatArray | None, length: FloatArray, closed: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the slope from each point to the next, and how sharply the road bends downwards there [1/m]."""
+    if height is None:
+        return np.zeros_like(length), np.zeros_like(length)
+    half = max(1, round(0.5 * _CREST_LENGTH / float(length.mean())))
+    padded = np.pad(height, half, mode="wrap" if closed else "edge")
+    smooth = np.convolve(padded, np.full(2 * half + 1, 1.0 / (2 * half + 1)), mode="valid")
+    slope = (np.roll(smooth, -1) - smooth) / length
+    if not closed:
+        slope[-1] = slope[-2]
+    before = np.roll(slope, 1)
+    if not closed:
+        before[0] = slope[0]
+    return slope, np.maximum(0.0, (before - slope) / length)
+
+
 def _limit_gain(speed: list[float], road: Road, use: GripUse, steps: list[int], train: Powertrain) -> None:
     """Lower the speeds that the car cannot reach from the point before; `steps` in driving order."""
-    length, bend, grip = road
+    length, bend, grip, climb = road
     for here in steps:
         after = (here + 1) % len(speed)
         v = speed[here]
         share = use.leave(v * v * bend[here], grip[here])
         motor = (train.force_most * train.factor(v) - train.loss * v) / (train.mass + train.spin_mass)
-        gain = min(motor, share - train.drag * v / train.mass)
+        gain = min(motor, share - train.drag * v / train.mass) - climb[here]
         speed[after] = min(speed[after], math.sqrt(max(1e-6, v * v + 2.0 * gain * length[here])))
 
 
 def _limit_loss(speed: list[float], road: Road, use: GripUse, steps: list[int], train: Powertrain) -> None:
     """Lower the speeds from which the car cannot slow down to the point after; `steps` against driving order."""
-    length, bend, grip = road
+    length, bend, grip, climb = road
     for before in steps:
         here = (before + 1) % len(speed)
         v = speed[here]
         share = use.leave(v * v * bend[here], grip[here])
         brakes = (train.brake_most + train.loss * v) / (train.mass + train.spin_mass)
-        loss = min(brakes, share + train.drag * v / train.mass)
+        loss = max(0.0, min(brakes, share + train.drag * v / train.mass) + climb[before])
         speed[before] = min(speed[before], math.sqrt(v * v + 2.0 * loss * length[before]))
