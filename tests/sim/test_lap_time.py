@@ -57,7 +57,7 @@ def test_the_weight_pulls_back_uphill_and_pushes_downhill():
         weight = 0.1 * slope * CAR.gravity
         motor = train.force_most * train.factor(float(plan.speed[100])) / train.mass
         assert plan.acceleration[100] == pytest.approx(motor - weight, rel=0.02)
-        assert plan.acceleration[380] == pytest.approx(-train.brake_most / train.mass - weight, rel=0.02)
+        assert plan.acceleration[360] == pytest.approx(-train.brake_most / train.mass - weight, rel=0.02)
 
 
 def test_no_crest_is_driven_so_fast_that_the_car_takes_off():
