@@ -10,6 +10,7 @@ import numpy as np
 
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
+from donkeysim.sim.path_follower import PathFollower
 from donkeysim.world.specs import SceneSpec, load_car
 from donkeysim.world.state import HIT_NONE, make_control, make_state
 from donkeysim.world.tracks import load_scene
@@ -121,3 +122,23 @@ def mirror_scene(scene):
         props=replace(props, position=flip(props.position), yaw=-props.yaw),
         colliders=replace(scene.colliders, centre=flip(scene.colliders.centre), yaw=-scene.colliders.yaw),
     )
+
+
+def drive_circuit(path, lap_count):
+    """Let the pace car drive laps of a track file.
+
+    Returns the laps driven, what was hit, moments off the road, and the greatest distance from the path as a share of
+    the narrowest half of the road.
+    """
+    scene = load_scene(SceneSpec(str(path)))
+    seen = Course(scene).drive(PathFollower(scene, CAR, "steady"), laps=lap_count, seconds=200.0 * lap_count)
+    node = scene.path.position[:, :2]
+    before, after = node, np.roll(node, -1, axis=0)
+    side = (after - before) / np.linalg.norm(after - before, axis=1)[:, None]
+    away = 0.0
+    for point in np.array(seen.trace)[::4, :2]:
+        offset = point - before
+        along = np.clip(np.einsum("ij,ij->i", offset, side), 0.0, np.linalg.norm(after - before, axis=1))
+        away = max(away, float(np.linalg.norm(offset - along[:, None] * side, axis=1).min()))
+    narrowest = min(scene.path.width_left.min(), scene.path.width_right.min())
+    return len(seen.laps), seen.hits, seen.off_road, away / narrowest
