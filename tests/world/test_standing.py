@@ -231,7 +231,7 @@ BREAKAGES = [
     ('[[walls]]\nkind = "wall"\noffset = 0.2', r"\[\[walls\]\] 1 \(wall\) at .* stands on the road"),
     (
         '[[walls]]\nkind = "hay"\npoints = [[2.0, -2.0], [2.0, 2.0]]',
-        r"\[\[walls\]\] 1 \(hay\) at .* stands on the road",
+        r"line \d+: \[\[walls\]\] 1 \(hay\) at .* stands on the road",
     ),
     ('[[blocks]]\nkind = "crate"\nplaces = [[2.0, 0.5]]', r"\[\[blocks\]\] 1 \(crate\) at .* stands on the road"),
     ('[[blocks]]\nkind = "crate"', r"blocks need either places or side"),
@@ -242,7 +242,10 @@ BREAKAGES = [
     ("[room]\nmargin = 0.0", r"\[room\] at .* stands on the road"),
     ("[room]\nbox = [0.0, 0.0, -1.0, 5.0]", r"box is least x, least y, greatest x, greatest y"),
     ("[room]\ndoors = [{ wall = 'nord' }]", r"unknown room\.doors\[0\]\.wall 'nord'; did you mean 'north'"),
-    ('[[props]]\nkind = "rack"\nplaces = [[2.0, -1.2, 0.0]]', r"a rack at .* stands on the road"),
+    (
+        '[[props]]\nkind = "rack"\nplaces = [[2.0, -1.2, 0.0]]',
+        r"line \d+: \[\[props\]\] 1 \(rack\) at .* stands on the road",
+    ),
     ('[[props]]\nkind = "person"\nplaces = [[2.0, -1.2, 90.0, 4.0]]', r"a place of a prop is \[x, y\] or"),
     ('[[props]]\nkind = "person"\nplaces = [[2.0, -1.2]]\nscale = 0.0', r"scale is 0; it takes 0.01 to 100"),
 ]

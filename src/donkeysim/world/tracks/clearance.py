@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import COLLIDER_BOX, Ground
@@ -51,9 +53,16 @@ def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Groun
         label = rows[owner[worst]][0]
         x, y = np.concatenate(bases)[worst]
         raise SceneError(
-            f"{source}: {label} at ({x:.2f}, {y:.2f}) stands on the road, {-gap[worst]:.2f} m inside its edge; "
-            "move it off."
+            f"{_locate(source, label)}: {label} at ({x:.2f}, {y:.2f}) stands on the road, {-gap[worst]:.2f} m inside "
+            "its edge; move it off."
         )
+
+
+def _locate(source: str, label: str) -> str:
+    """Return file and line of what a label names: "[[walls]] 2 (hay)" is the second of its tables."""
+    if found := re.match(r"\[\[(\w+)\]\] (\d+)", label):
+        return locate_key(source, f"{found[1]}[{int(found[2]) - 1}]")
+    return locate_key(source, label.strip("[]")) if label.startswith("[") else source
 
 
 def outline_base(collider: Collider) -> FloatArray:

@@ -152,7 +152,7 @@ def _draw_random(table: PathTable, walk: RandomWalk, road: RoadTable, source: st
     try:
         points = draw_walk(wanted, table.start, math.radians(table.yaw))
     except SceneError as error:
-        raise SceneError(f"{source}: {error}") from error
+        raise SceneError(f"{locate_key(source, 'path.walk')}: {error}") from error
     line = _spline_through(points, None, True, source)
     return _stretch(line, table.length / line.length)
 
@@ -194,8 +194,9 @@ def _close_script(
         share = np.linalg.pinv(slope) @ (slope @ share - error)
     if np.abs(miss(share)).max() > 1e-9 or np.abs(share).max() > CLOSING_LIMIT:
         x, y, turn, _ = _end_of_script(length, angle)
+        place = locate_key(source, "path.segments")
         raise SceneError(
-            f"{source}: the segments of [path] end {math.hypot(x, y):.2f} m from the start after turning "
+            f"{place}: the segments of [path] end {math.hypot(x, y):.2f} m from the start after turning "
             f"{math.degrees(turn):.0f} degrees; change them so that they close, or set closed = false."
         )
     value = np.concatenate((length, angle)) + share * scale

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.clearance import measure_gap
@@ -32,6 +34,7 @@ class Placement:
         position: x, y of the middle of its base [m].
         yaw: [rad]
         scale: Of its size.
+        table: Which [[props]] asks for it, from 1.
     """
 
     kind: str
@@ -39,6 +42,12 @@ class Placement:
     position: tuple[float, float]
     yaw: float
     scale: float
+    table: int = 1
+
+    @property
+    def label(self) -> str:
+        """What error texts call it."""
+        return f"[[props]] {self.table} ({self.kind})"
 
 
 def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placement]:
@@ -48,17 +57,17 @@ def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placeme
         SceneError: A thing would stand on the road, or a scatter finds no more room.
     """
     placed: list[Placement] = []
-    for table in track.props:
-        if table.scatter:
-            placed += _scatter(table, line, placed, source)
-        else:
-            placed += _line_up(table, line)
+    for index, table in enumerate(track.props):
+        place = locate_key(source, f"props[{index}]")
+        added = _scatter(table, line, placed, place) if table.scatter else _line_up(table, line)
+        placed += [dataclasses.replace(item, table=index + 1) for item in added]
     moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
     gaps = measure_gap(np.array([item.position for item in moved]).reshape(-1, 2), line)
     for item, gap in zip(moved, gaps, strict=True):
         if gap < PROP_KINDS[item.kind].radius * item.scale:
             x, y = item.position
-            raise SceneError(f"{source}: a {item.kind} at ({x:.2f}, {y:.2f}) stands on the road; move it off.")
+            place = locate_key(source, f"props[{item.table - 1}]")
+            raise SceneError(f"{place}: {item.label} at ({x:.2f}, {y:.2f}) stands on the road; move it off.")
     return placed
 
 
@@ -93,7 +102,7 @@ def _choose_variant(table: PropTable, index: int) -> int:
     return (index if table.variant < 0 else table.variant) % variants
 
 
-def _scatter(table: PropTable, line: CentreLine, before: list[Placement], source: str) -> list[Placement]:
+def _scatter(table: PropTable, line: CentreLine, before: list[Placement], place: str) -> list[Placement]:
     random = np.random.default_rng(table.seed)
     reach = table.far + line.widest
     low, high = line.position.min(axis=0) - reach, line.position.max(axis=0) + reach
@@ -110,7 +119,7 @@ def _scatter(table: PropTable, line: CentreLine, before: list[Placement], source
             if len(placed) == table.scatter:
                 return placed
     raise SceneError(
-        f"{source}: there is room for {len(placed)} of {table.scatter} of {table.kind!r}; "
+        f"{place}: there is room for {len(placed)} of {table.scatter} of {table.kind!r}; "
         "lower scatter or spacing, or raise far."
     )
 

@@ -69,5 +69,5 @@ def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -
         key = (item.kind, item.variant)
         if key not in made:
             made[key] = PROP_KINDS[item.kind].build(assets, item.variant)
-        structures.append(place_structure(made[key], (*item.position, foot), item.yaw, item.scale, f"a {item.kind}"))
+        structures.append(place_structure(made[key], (*item.position, foot), item.yaw, item.scale, item.label))
     return structures
