@@ -126,3 +126,14 @@ def test_a_joystick_is_found_by_its_device(car_here):
     assert "there is no" in find("joystick").text
     device.write_text("")
     assert find("joystick") == Finding("joystick", FINE, str(device))
+
+
+def test_folders_of_tracks_are_looked_through(here, monkeypatch):
+    monkeypatch.setenv("DONKEYSIM_TRACKS", str(here))
+    (here / "yard.toml").write_text("format = 1\n", encoding="utf-8")
+    assert find("tracks").state == NOTE
+    assert "yard.toml: the key 'name' is missing" in find("tracks").text
+    monkeypatch.setenv("DONKEYSIM_TRACKS", str(here / "gone"))
+    assert find("tracks").state == WRONG
+    monkeypatch.delenv("DONKEYSIM_TRACKS")
+    assert find("tracks").state == FINE

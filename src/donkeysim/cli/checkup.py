@@ -43,10 +43,27 @@ def check_all() -> Iterator[Finding]:
     yield from _check_original()
     yield from _check_packages()
     yield _check_kernels()
+    yield _check_tracks()
     car, finding = _read_car()
     yield finding
     yield from _check_ports(car)
     yield _check_joystick(car.joystick)
+
+
+def _check_tracks() -> Finding:
+    """The tracks of the folders in DONKEYSIM_TRACKS, and whether they can be read."""
+    from donkeysim.world.tracks.catalogue import VARIABLE, find_own_tracks, list_scenes
+
+    broken: list[str] = []
+    try:
+        names = list_scenes((), lambda error: broken.append(str(error)))
+        own = find_own_tracks()
+    except DonkeySimError as error:
+        return Finding("tracks", WRONG, str(error), f"take the folder out of {VARIABLE}, or make it")
+    text = f"{len(names)} in the menu" + (f", {len(own)} in the folders of {VARIABLE}" if own else "")
+    if broken:
+        return Finding("tracks", NOTE, f"{text}; left out: {broken[0]}", "donkey tracks list tells of all broken ones")
+    return Finding("tracks", FINE, text)
 
 
 class _Car(NamedTuple):

@@ -182,8 +182,8 @@ def list_line(figures: LineFigures) -> list[tuple[str, str]]:
 
 def list_scene(figures: SceneFigures) -> list[tuple[str, str]]:
     """Return the figures of a built place for people."""
-    low, high = figures.height
-    rise = "level" if high - low < 0.001 else f"{low:+.2f} to {high:+.2f} m, steepest {100.0 * figures.slope:.0f} %"
+    low, high = (round(height, 2) + 0.0 for height in figures.height)
+    rise = "level" if high == low else f"{low:+.2f} to {high:+.2f} m, steepest {100.0 * figures.slope:.0f} %"
     return [
         ("elevation", rise),
         ("start", f"{figures.start_lines} line{'s' * (figures.start_lines != 1)}, a grid for {figures.grid} cars"),

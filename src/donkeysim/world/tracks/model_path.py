@@ -43,5 +43,7 @@ def _choose(lines: list[ModelLine], others: list[str], element: str, path: Path)
         raise SceneError(f"{path} has no line; draw the path as edges without faces, and export loose edges too.")
     if len(lines) > 1:
         names = ", ".join(repr(line.name) for line in lines[:20])
-        raise SceneError(f'{path} has {len(lines)} lines: {names}; choose one in [path] by element = "NAME".')
+        raise SceneError(
+            f'{path} has {len(lines)} lines: {names}; choose one in [path] by element = "NAME", or with --element.'
+        )
     return lines[0]

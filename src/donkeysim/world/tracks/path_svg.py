@@ -100,7 +100,9 @@ def _choose(drawn: list[_Drawn], others: dict[str, str], element: str, source: s
         raise SceneError(f"{source} draws no line; it needs a <path>, for example of a curve drawn in Inkscape.")
     if len(seen) > 1:
         names = ", ".join(repr(item.name or f"(no id, line {item.line})") for item in seen[:20])
-        raise SceneError(f'{source} draws {len(seen)} lines: {names}; choose one in [path] by element = "ID".')
+        raise SceneError(
+            f'{source} draws {len(seen)} lines: {names}; choose one in [path] by element = "ID", or with --element.'
+        )
     return seen[0]
 
 
