@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from donkeysim.world.scene import CLASS_GROUND, SHADE_PAINT, SHADE_TEXTURE
+from donkeysim.world.scene import CLASS_GROUND, SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE
 from donkeysim.world.specs import BODY_STYLES, SceneSpec, load_car
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.mesh import (
@@ -96,8 +96,9 @@ def test_the_ground_faces_up_and_leaves_no_gap(scene):
 
 def test_trees_do_not_hang_into_the_road(scene):
     segment = np.array([material.segment for material in scene.materials])
-    ground = segment[scene.static.material] == CLASS_GROUND
-    vertex = scene.static.vertex[np.unique(scene.static.triangle[~ground])]
+    card = np.array([bool(material.flags & SHADE_CUTOUT) for material in scene.materials])
+    solid = (segment != CLASS_GROUND) & ~card
+    vertex = scene.static.vertex[np.unique(scene.static.triangle[solid[scene.static.material]])]
     low = vertex[vertex[:, 2] < 0.5]
     away = np.linalg.norm(low[:, None, :2] - scene.path.position[None, ::2, :2], axis=2).min(axis=1)
     assert away.min() > 0.38

@@ -196,6 +196,15 @@ def make_palm_trunk() -> ByteArray:
 
 
 @lru_cache(maxsize=1)
+def make_boulder() -> ByteArray:
+    """Return weathered stone, mossy at its foot."""
+    tone = 0.7 * make_noise(64, 64, 1.2, 1081, finest=2.0) + 0.5 * make_noise(64, 64, 0.5, 1082)
+    colour = (140.0 + 17.0 * tone)[..., None] * as_colour((1.0, 0.98, 0.94))
+    moss = np.clip(np.linspace(-0.5, 1.1, 64)[:, None] + 0.35 * make_noise(64, 64, 1.3, 1083), 0.0, 1.0)[..., None]
+    return to_texture(colour + (as_colour((92, 104, 58)) - colour) * 0.55 * moss)
+
+
+@lru_cache(maxsize=1)
 def make_cactus_skin() -> ByteArray:
     """Return the ribs of a cactus."""
     x = np.arange(64)

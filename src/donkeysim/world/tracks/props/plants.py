@@ -9,94 +9,89 @@ import numpy as np
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_revolved, merge_meshes, place_mesh
-from donkeysim.world.tracks.prop_textures import make_cactus_skin, make_palm_leaf, make_palm_trunk
+from donkeysim.world.tracks.leaf_textures import CARD, CARD_RADIUS, make_crown, make_spruce
+from donkeysim.world.tracks.mesh import make_mesh, make_revolved, merge_meshes
+from donkeysim.world.tracks.prop_textures import make_boulder, make_cactus_skin, make_palm_leaf, make_palm_trunk
 from donkeysim.world.tracks.props.kind import stand_on_post
-from donkeysim.world.tracks.props.shape import make_limb, make_sheet
+from donkeysim.world.tracks.props.shape import Vector, make_limb, make_sheet
 from donkeysim.world.tracks.structure import Shadow, Structure
-from donkeysim.world.tracks.textures import make_bark, make_foliage
+from donkeysim.world.tracks.textures import make_bark
 
 
 def build_broadleaf(assets: Assets, variant: int) -> Structure:
-    """Return a tree with a round, lumpy crown; variants differ in shape and leaf."""
+    """Return a tree with a round crown; variants differ in shape and leaf."""
     random = np.random.default_rng(100 + variant)
-    leaves = _leaves(assets, variant)
     crown_low, top = (0.30, 0.27, 0.34)[variant % 3], (1.05, 0.92, 1.2)[variant % 3]
     middle = 0.5 * (crown_low + top)
     girth = (0.36, 0.40, 0.30)[variant % 3]
-    profile = (
-        (0.0, crown_low), (0.78 * girth, crown_low + 0.14 * (top - crown_low)), (girth, middle - 0.03),
-        (0.72 * girth, top - 0.2 * (top - crown_low)), (0.0, top),
-    )  # fmt: skip
-    crown = make_revolved(profile, 6, leaves, uv_scale=2.0, wobble=_wobble(random, 5, 6, 0.14))
-    tree = [_trunk(assets, 0.045, 0.028, crown_low + 0.12), crown]
+    leaves = _ensure_leaves(assets, variant)
+    tree = [_trunk(assets, 0.048, 0.024, middle), *_spread_boughs(assets, crown_low, girth, random)]
+    tree += _cross_cards(leaves, 2.5 * girth, 1.25 * (top - crown_low), (0.0, 0.0, middle), 3, random)
     if variant % 3 == 0:
-        lump = ((0.0, -0.16), (0.2, -0.05), (0.17, 0.10), (0.0, 0.17))
-        bough = make_revolved(lump, 5, leaves, wobble=_wobble(random, 4, 5, 0.12))
         angle = random.uniform(0.0, 2.0 * math.pi)
-        tree += [place_mesh(bough, (0.24 * math.cos(angle), 0.24 * math.sin(angle), crown_low + 0.20))]
+        bough = (0.24 * math.cos(angle), 0.24 * math.sin(angle), crown_low + 0.20)
+        tree += _cross_cards(leaves, 0.5, 0.42, bough, 2, random)
     return stand_on_post(merge_meshes(tree), 0.045, 0.6, "tree", Shadow((0.0, 0.0), 0.40, 0.62, 0.55))
 
 
 def build_conifer(assets: Assets, variant: int) -> Structure:
-    """Return a spruce of three or four skirts."""
+    """Return a spruce: branches drooping in tiers on upright cards, its widest ones on one that lies."""
     random = np.random.default_rng(200 + variant)
-    needles = assets.ensure_textured("spruce", lambda: make_foliage((30, 66, 44), (92, 136, 80), 11.0, 6))
-    tiers = 4 if variant == 5 else 3
-    top = 1.15 + 0.2 * (variant % 3)
-    parts = [_trunk(assets, 0.04, 0.03, 0.26)]
-    for tier in range(tiers):
-        share = tier / tiers
-        low = 0.16 + share * (top - 0.30)
-        high = min(top, low + (0.42 if tier < tiers - 1 else 0.50) * top * 0.75)
-        girth = 0.36 * (1.0 - 0.72 * share)
-        profile = ((girth, low), (0.0, high if tier < tiers - 1 else top))
-        parts += [make_revolved(profile, 6, needles, uv_scale=2.0, wobble=_wobble(random, 2, 6, 0.10))]
+    flags = SHADE_CUTOUT | SHADE_TWO_SIDED
+    needles = assets.ensure_textured("spruce", lambda: make_spruce((30, 66, 44), (92, 136, 80), 6), flags=flags)
+    crown = _ensure_needles(assets)
+    top, low, girth = 1.15 + 0.2 * (variant % 3), 0.12, 0.78
+    uv, triangle = np.array(CARD), np.array([(0, 1, 2)])
+    parts = [make_limb([(0.0, 0.0, 0.0), (0.0, 0.0, 0.34)], (0.10, 0.06), assets.ensure_textured("bark", make_bark))]
+    first = float(random.uniform(0.0, math.pi))
+    for angle in first + np.arange(3) * (math.pi / 3.0):
+        across = (uv[:, :1] - 0.5) * girth * (math.cos(angle), math.sin(angle), 0.0)
+        card = across + (low + (1.0 - uv[:, 1:]) * (top - low)) * (0.0, 0.0, 1.0)
+        parts.append(make_mesh(card, uv, triangle, needles))
+    parts.append(_lay_card(crown, 0.46, (0.0, 0.0, 0.34)))
     return stand_on_post(merge_meshes(parts), 0.045, 0.6, "tree", Shadow((0.0, 0.0), 0.30, 0.45, 0.55))
 
 
 def build_birch(assets: Assets, variant: int) -> Structure:
     """Return a slender tree with a white stem and a light crown."""
     random = np.random.default_rng(300 + variant)
-    leaves = assets.ensure_textured("birch", lambda: make_foliage((76, 118, 44), (172, 208, 98), 10.0, 8))
-    stem = make_revolved(((0.024, 0.0), (0.014, 0.62)), 4, assets.ensure_plain((0.86, 0.85, 0.81)), capped=False)
-    profile = ((0.0, 0.36), (0.17, 0.48), (0.21, 0.74), (0.13, 1.05), (0.0, 1.25))
-    crown = make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 5, 5, 0.16))
-    return stand_on_post(merge_meshes([stem, crown]), 0.026, 0.6, "tree", Shadow((0.0, 0.0), 0.22, 0.75, 0.45))
+    white = assets.ensure_plain((0.86, 0.85, 0.81))
+    stem = make_revolved(((0.026, 0.0), (0.012, 0.85)), 4, white, capped=False)
+    leaves = assets.ensure_textured(
+        "birch", lambda: make_crown((76, 118, 44), (172, 208, 98), 18.0, 9), flags=SHADE_CUTOUT | SHADE_TWO_SIDED
+    )
+    cards = _cross_cards(leaves, 0.54, 1.06, (0.0, 0.0, 0.82), 2, random)
+    return stand_on_post(merge_meshes([stem, *cards]), 0.026, 0.6, "tree", Shadow((0.0, 0.0), 0.22, 0.75, 0.45))
 
 
 def build_bush(assets: Assets, variant: int) -> Structure:
     """Return a low round bush."""
     random = np.random.default_rng(400 + variant)
-    leaves = _leaves(assets, variant)
-    profile = ((0.15, 0.0), (0.19, 0.08), (0.12, 0.19), (0.0, 0.23))
-    mesh = make_revolved(profile, 5, leaves, uv_scale=2.0, wobble=_wobble(random, 4, 5, 0.15), capped=False)
-    return stand_on_post(mesh, 0.15, 0.2, "bush", Shadow((0.0, 0.0), 0.21, 0.08, 0.55))
+    cards = _cross_cards(_ensure_leaves(assets, variant), 0.52, 0.36, (0.0, 0.0, 0.11), 2, random)
+    return stand_on_post(merge_meshes(cards), 0.15, 0.2, "bush", Shadow((0.0, 0.0), 0.21, 0.08, 0.55))
 
 
 def build_rock(assets: Assets, variant: int) -> Structure:
     """Return a grey boulder."""
     random = np.random.default_rng(500 + variant)
-    stone = assets.ensure_plain((0.50, 0.49, 0.47))
-    profile = ((0.13, 0.0), (0.11, 0.08), (0.0, 0.12))
-    mesh = make_revolved(profile, 6, stone, wobble=_wobble(random, 3, 6, 0.22), capped=False)
+    stone = assets.ensure_textured("boulder", make_boulder)
+    profile = ((0.13, -0.01), (0.135, 0.03), (0.11, 0.085), (0.05, 0.118), (0.0, 0.12))
+    mesh = make_revolved(profile, 7, stone, uv_scale=2.0, wobble=_wobble(random, 5, 7, 0.16), capped=False)
     return stand_on_post(mesh, 0.12, 0.11, "rock", Shadow((0.0, 0.0), 0.15, 0.04, 0.55))
 
 
 def build_pine(assets: Assets, variant: int) -> Structure:
     """Return an umbrella pine: a bare reddish stem, flat dark crowns on top."""
     random = np.random.default_rng(600 + variant)
-    needles = assets.ensure_textured("spruce", lambda: make_foliage((30, 66, 44), (92, 136, 80), 11.0, 6))
+    needles = _ensure_needles(assets)
     bark = assets.ensure_textured("bark", make_bark, tint=(1.0, 0.80, 0.68))
     lean = random.uniform(-0.07, 0.07, 2)
     top = 0.85 + 0.15 * (variant % 3)
     crown = (float(lean[0]), float(lean[1]), top)
     parts = [make_limb([(0.0, 0.0, 0.0), (0.4 * lean[0], 0.4 * lean[1], 0.5 * top), crown], (0.09, 0.07, 0.05), bark)]
-    lump = ((0.0, -0.08), (0.36, -0.02), (0.34, 0.12), (0.0, 0.26))
-    for size, angle, reach, low in ((1.0, 0.0, 0.0, 0.0), (0.7, random.uniform(0.0, 6.28), 0.20, -0.26)):
-        wobble = _wobble(random, 4, 6, 0.16)
-        foot = (crown[0] + reach * math.cos(angle), crown[1] + reach * math.sin(angle), top + low)
-        parts.append(place_mesh(make_revolved(lump, 6, needles, uv_scale=2.0, wobble=wobble), foot, 0.0, size))
+    for size, angle, reach, low in ((1.0, 0.0, 0.0, 0.05), (0.7, random.uniform(0.0, 6.28), 0.20, -0.22)):
+        middle = (crown[0] + reach * math.cos(angle), crown[1] + reach * math.sin(angle), top + low)
+        parts += _cross_cards(needles, 0.86 * size, 0.40 * size, middle, 3, random)
     return stand_on_post(merge_meshes(parts), 0.04, 0.6, "tree", Shadow((0.0, 0.0), 0.34, 0.9, 0.5))
 
 
@@ -137,14 +132,57 @@ def build_cactus(assets: Assets, variant: int) -> Structure:
     return stand_on_post(merge_meshes(parts), 0.06, high, "cactus", Shadow((0.0, 0.0), 0.1, 0.25, 0.45))
 
 
-def _leaves(assets: Assets, variant: int) -> int:
+def _ensure_leaves(assets: Assets, variant: int) -> int:
+    """Return the crown of a maple or an oak."""
+    flags = SHADE_CUTOUT | SHADE_TWO_SIDED
     if variant % 2:
-        return assets.ensure_textured("oak", lambda: make_foliage((46, 78, 30), (128, 160, 62), 17.0, 5))
-    return assets.ensure_textured("maple", lambda: make_foliage((52, 92, 36), (146, 184, 74), 15.0, 7))
+        return assets.ensure_textured("oak", lambda: make_crown((46, 78, 30), (128, 160, 62), 20.0, 5), flags=flags)
+    return assets.ensure_textured("maple", lambda: make_crown((52, 92, 36), (146, 184, 74), 20.0, 7), flags=flags)
+
+
+def _ensure_needles(assets: Assets) -> int:
+    """Return the crown of a conifer from above, or of a pine."""
+    flags = SHADE_CUTOUT | SHADE_TWO_SIDED
+    return assets.ensure_textured("needles", lambda: make_crown((30, 66, 44), (80, 122, 72), 20.0, 16), flags=flags)
+
+
+def _cross_cards(
+    material: int, width: float, height: float, middle: Vector, count: int, random: np.random.Generator
+) -> list[Mesh]:
+    """Return upright cards through a crown's axis, turned evenly, and one that lies in it: each a single triangle."""
+    first = float(random.uniform(0.0, math.pi))
+    corner = (np.array(CARD) - (0.5, 1.0 - CARD_RADIUS)) * (0.5 / CARD_RADIUS)
+    cards = []
+    for n in range(count):
+        angle = first + n * math.pi / count
+        across = corner[:, :1] * width * (math.cos(angle), math.sin(angle), 0.0)
+        cards.append(np.array(middle) + across - corner[:, 1:] * height * (0.0, 0.0, 1.0))
+    triangle = np.array([(0, 1, 2)])
+    upright = [make_mesh(card, np.array(CARD), triangle, material) for card in cards]
+    return [*upright, _lay_card(material, width, middle)]
+
+
+def _lay_card(material: int, width: float, middle: Vector) -> Mesh:
+    """Return a crown's picture lying level, of one triangle: what is seen of it from above and from below."""
+    corner = (np.array(CARD) - (0.5, 1.0 - CARD_RADIUS)) * (0.5 / CARD_RADIUS) * width
+    card = np.array(middle) + corner[:, :1] * (1.0, 0.0, 0.0) - corner[:, 1:] * (0.0, 1.0, 0.0)
+    return make_mesh(card, np.array(CARD), np.array([(0, 1, 2)]), material)
 
 
 def _trunk(assets: Assets, base: float, top: float, height: float) -> Mesh:
-    return make_revolved(((base, 0.0), (top, height)), 4, assets.ensure_textured("bark", make_bark), capped=False)
+    bark = assets.ensure_textured("bark", make_bark)
+    profile = ((1.35 * base, 0.0), (0.9 * base, 0.18 * height), (top, height))
+    return make_revolved(profile, 6, bark, capped=False)
+
+
+def _spread_boughs(assets: Assets, low: float, girth: float, random: np.random.Generator) -> list[Mesh]:
+    """Return three boughs that fork from the trunk into the crown."""
+    bark = assets.ensure_textured("bark", make_bark)
+    boughs = []
+    for angle in random.uniform(0.0, 2.0 * math.pi) + np.arange(3) * (2.0 * math.pi / 3.0):
+        out = (0.55 * girth * math.cos(angle), 0.55 * girth * math.sin(angle))
+        boughs.append(make_limb([(0.0, 0.0, low - 0.08), (*out, low + 0.22)], (0.035, 0.012), bark, 3))
+    return boughs
 
 
 def _wobble(random: np.random.Generator, rings: int, sides: int, strength: float) -> FloatArray:

@@ -17,7 +17,7 @@ from donkeysim.world.tracks.prop_textures import (
     make_tyre_side,
 )
 from donkeysim.world.tracks.props.kind import stand_on_block, stand_on_post
-from donkeysim.world.tracks.props.shape import Part, make_board, make_legs, make_limb, make_sheet
+from donkeysim.world.tracks.props.shape import Part, make_board, make_case, make_legs, make_limb, make_sheet
 from donkeysim.world.tracks.structure import Footprint, Shadow, Structure, make_post
 from donkeysim.world.tracks.textures import make_cone_stripes
 from donkeysim.world.tracks.wall_textures import make_straw
@@ -37,9 +37,11 @@ def build_cone(assets: Assets, variant: int) -> Structure:
     """Return a traffic cone of 0.14 m on its black foot."""
     del variant
     stripes = assets.ensure_textured("cone stripes", make_cone_stripes)
-    body = make_revolved(((0.042, 0.010), (0.006, 0.140)), 7, stripes, capped=False)
-    foot = make_box((0.104, 0.104, 0.010), (0.0, 0.0, 0.005), assets.ensure_plain((0.13, 0.13, 0.14)))
-    return Structure(merge_meshes([foot, body]))
+    dark = assets.ensure_plain((0.13, 0.13, 0.14))
+    body = make_revolved(((0.042, 0.012), (0.006, 0.140)), 12, stripes, capped=False)
+    rim = make_revolved(((0.050, 0.008), (0.042, 0.014)), 12, dark, capped=False)
+    foot = make_case((0.104, 0.104, 0.010), (0.0, 0.0, 0.0), dark)
+    return Structure(merge_meshes([foot, rim, body]))
 
 
 def build_pylon(assets: Assets, variant: int) -> Structure:
