@@ -23,7 +23,10 @@ IMAGE_DEPTH = 3  # 3: colour, 1: grey
 # ---- Simulator
 DONKEY_GYM = True  # the car is a simulated one; this project drives no other
 DONKEY_SIM_PATH = ""  # "": the simulator built in; or the path of a simulator to start; or "remote": at SIM_HOST
-DONKEY_GYM_ENV_NAME = "donkey-generated-track-v0"  # the track
+# The tracks: donkey-generated-track-v0, donkey-generated-roads-v0, donkey-warehouse-v0, donkey-avc-sparkfun-v0,
+# donkey-mountain-track-v0, donkey-roboracingleague-track-v0, donkey-waveshare-v0, donkey-minimonaco-track-v0,
+# donkey-warren-track-v0, donkey-thunderhill-track-v0, donkey-circuit-launch-track-v0; see also `donkey tracks`.
+DONKEY_GYM_ENV_NAME = "donkey-generated-track-v0"  # the track: one of these, a scene's name or a track file
 GYM_CONF = {  # how the car looks and who drives it; also the camera, as the original takes it
     "body_style": "donkey",  # donkey, bare, car01, cybertruck, f1
     "body_rgb": (128, 128, 128),  # colour of the body, 0 to 255 each
