@@ -21,6 +21,7 @@ CASES = (
     "drive_loop",
     "envs",
     "action_log",
+    "randomization",
     "peers",
 )
 

@@ -1,4 +1,4 @@
-"""What domain randomisation costs: 64 cars, a 160x120 picture every 1/20 s, one thread; off, value by value, presets."""
+"""What domain randomisation costs: 64 cars, a 160x120 picture every 1/20 s, one thread; off, by value, presets."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ CASES: tuple[tuple[str, Any], ...] = (
     ("patches", {"ground": {"patches": (0.5, 0.5)}, "road": {"patches": (0.5, 0.5)}}),
     ("noise and exposure", {"picture": {"noise": (5.0, 5.0), "exposure": (0.5, 0.5)}}),
     ("blur", {"picture": {"blur": (0.6, 0.6)}}),
+    ("distortion", {"camera": {"distortion": (0.1, 0.1)}}),
     ("JPEG", {"picture": {"jpeg_quality": (60, 60)}}),
     ("the preset mild", "mild"),
     ("the preset wide", "wide"),

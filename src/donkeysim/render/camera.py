@@ -354,6 +354,7 @@ def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, wi
         drawn=np.zeros(1, np.int64),
         light=np.zeros(13, np.float32),
         classes=np.zeros((height, width) if with_classes else (1, 1), np.uint8),
+        factor=np.ones(width, np.float32),
     )
 
 

@@ -140,3 +140,5 @@ class Scratch(NamedTuple):
     """The scene's, as this camera sees it, shape [13]."""
     classes: ByteArray
     """CLASS_* of each sample where colours are varied, shape [height, width]; else of one sample."""
+    factor: Float32Array
+    """Of the samples of a row, shape [width]."""

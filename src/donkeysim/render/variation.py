@@ -150,17 +150,18 @@ class VariedCameras:
         """
         if variation.has_effects:
             number = variation.number[car] ^ self.number
+            rows = picture.reshape(*picture.shape[:2], -1)
 
             def expose(worker: int, turn: LongArray) -> None:
                 room = self._find_room(worker)
-                finish_pictures(turn, len(car), self.effect, number, picture, *room)
+                finish_pictures(turn, len(car), self.effect, number, rows, *room)
 
             workers.run(expose, len(car))
         if variation.has_files:
-            rows = iter(range(len(car)))
+            turns = iter(range(len(car)))
 
             def compress(_worker: int, _turn: LongArray) -> None:
-                for row in rows:
+                for row in turns:
                     decode_jpeg(encode_jpeg(picture[row], int(variation.quality[car[row]])), picture[row])
 
             workers.run(compress, len(car))
@@ -169,8 +170,8 @@ class VariedCameras:
         """Return a worker's working memory."""
         if worker not in self._room:
             width, height = self.size
-            across, along = np.zeros((width, height, 3), np.float32), np.zeros((height, width, 3), np.float32)
-            self._room[worker] = across, along, np.zeros(BLUR_REACH + 1, np.float32)
+            wide, soft = np.zeros(3 * (width + 2 * BLUR_REACH), np.float32), np.zeros((height, 3 * width), np.float32)
+            self._room[worker] = wide, soft, np.zeros(BLUR_REACH + 1, np.float32)
         return self._room[worker]
 
 

@@ -1,41 +1,88 @@
 """What a real camera does to a finished picture: blur, exposure, noise. One picture at a time, in bytes.
 
-Noise is a function of a picture's own number and the place of the pixel, so it does not depend on how many pictures
-there are or which thread draws them. Four random bytes add up to a value that is normal enough (Irwin–Hall).
+Noise is a function of a picture's own number and the place of the value, so it does not depend on how many pictures
+there are or which thread draws them. Four random bytes add up to a value that is normal enough (Irwin–Hall). Loops run
+over whole rows of values, red, green and blue one after another, so that they run on vectors.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, take_row
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
 
 BLUR_REACH = 16
 """Farthest pixel that a blur takes in; twice the greatest standard deviation."""
+
+LEAST_BLUR = np.float32(0.05)
+"""A blur narrower than this changes nothing [pixel]."""
 
 NOISE_SPREAD = np.float32(1.0 / 147.8)
 """One over the standard deviation of the sum of four random bytes."""
 
 
 @inner_pixel_kernel
-def hash_place(number, place):
-    """Return 32 random bits for a place of a picture (finaliser of MurmurHash3, Appleby, twice)."""
-    h = np.uint32(number ^ np.uint32(np.uint32(place) * np.uint32(0x9E3779B1)))
-    for _ in range(2):
-        h = np.uint32(np.uint32(h ^ np.uint32(h >> np.uint32(16))) * np.uint32(0x85EBCA6B))
-        h = np.uint32(np.uint32(h ^ np.uint32(h >> np.uint32(13))) * np.uint32(0xC2B2AE35))
-        h = np.uint32(h ^ np.uint32(h >> np.uint32(16)))
-    return h
+def draw_noise(number, place):
+    """Return a number of mean 0 and standard deviation 1 for a place, hashed by MurmurHash3's finaliser (Appleby)."""
+    h = np.uint32(number ^ np.uint32(place * np.uint32(0x9E3779B1)))
+    h = np.uint32(np.uint32(h ^ np.uint32(h >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+    h = np.uint32(np.uint32(h ^ np.uint32(h >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+    h = np.uint32(h ^ np.uint32(h >> np.uint32(16)))
+    pair = np.uint32(0xFF00FF)
+    total = np.uint32(np.uint32(h & pair) + np.uint32(np.uint32(h >> np.uint32(8)) & pair))
+    total = np.uint32(np.uint32(total & np.uint32(0xFFFF)) + np.uint32(total >> np.uint32(16)))
+    return (np.float32(np.int32(total)) - np.float32(510.0)) * NOISE_SPREAD
 
 
 @inline_kernel
-def draw_noise(number, place):
-    """Return a number of mean 0 and standard deviation 1 for a place of a picture."""
-    h = hash_place(number, place)
-    low = np.uint32(0xFF)
-    total = np.uint32(np.uint32(h & low) + np.uint32((h >> np.uint32(8)) & low))
-    total = np.uint32(total + np.uint32(np.uint32((h >> np.uint32(16)) & low) + np.uint32(h >> np.uint32(24))))
-    return (np.float32(np.int32(total)) - np.float32(510.0)) * NOISE_SPREAD
+def make_byte(value):
+    """Return a value as the nearest whole number from 0 to 255."""
+    return np.uint8(np.int32(min(max(value + np.float32(0.5), np.float32(0.0)), np.float32(255.0))))
+
+
+@span_kernel
+def load_row(count, source, target):
+    """Write bytes as numbers."""
+    for k in range(count):
+        target[k] = np.float32(np.int32(source[k]))
+
+
+@span_kernel
+def weigh_row(count, weight, source, target):
+    """Write a row times a weight."""
+    for k in range(count):
+        target[k] = weight * source[k]
+
+
+@span_kernel
+def add_rows(count, weight, before, after, target):
+    """Add two rows times a weight."""
+    for k in range(count):
+        target[k] += weight * (before[k] + after[k])
+
+
+@span_kernel
+def expose_row(count, gain, source, target):
+    """Write values times a gain as bytes."""
+    for k in range(count):
+        target[k] = make_byte(source[k] * gain)
+
+
+@span_kernel
+def roughen_row(count, gain, noise, number, place, source, target):
+    """Write values times a gain, with noise, as bytes; `place` is that of the first."""
+    for k in range(count):
+        target[k] = make_byte(source[k] * gain + noise * draw_noise(number, np.uint32(place + np.uint32(k))))
+
+
+@span_kernel
+def roughen_grey(count, gain, noise, number, place, source, target):
+    """Write pixels, whose channels are alike, times a gain, with noise, as bytes."""
+    for k in range(count):
+        value = make_byte(source[3 * k] * gain + noise * draw_noise(number, np.uint32(place + np.uint32(k))))
+        target[3 * k] = value
+        target[3 * k + 1] = value
+        target[3 * k + 2] = value
 
 
 @inner_pixel_kernel
@@ -53,37 +100,46 @@ def weigh_blur(sigma, weight):
 
 
 @inner_pixel_kernel
-def blur_rows(source, weight, count, target):
-    """Blur along rows and write the result, columns as rows, so that a second call blurs along the columns.
+def blur_row(width, weight, taps, wide, target):
+    """Blur a row along itself.
 
     Args:
-        source: Shape [height, width, 3].
-        weight: As `weigh_blur`; count: how many.
-        target: Written, shape [width, height, 3].
+        width: Values. taps: How many weights.
+        weight: As `weigh_blur`.
+        wide: The row's values behind room for `BLUR_REACH` pixels, and more room; the room is written.
+        target: Written.
     """
-    height, width = source.shape[0], source.shape[1]
-    for row in range(height):
-        for column in range(width):
-            for channel in range(3):
-                value = weight[0] * np.float32(source[row, column, channel])
-                for k in range(1, count):
-                    before, after = max(column - k, 0), min(column + k, width - 1)
-                    value += weight[k] * (
-                        np.float32(source[row, before, channel]) + np.float32(source[row, after, channel])
-                    )
-                target[column, row, channel] = value
+    first = 3 * BLUR_REACH
+    for k in range(1, taps):
+        for channel in range(3):
+            wide[first - 3 * k + channel] = wide[first + channel]
+            wide[first + width + 3 * (k - 1) + channel] = wide[first + width - 3 + channel]
+    weigh_row(width, weight[0], wide[first:], target)
+    for k in range(1, taps):
+        add_rows(width, weight[k], wide[first - 3 * k :], wide[first + 3 * k :], target)
+
+
+@inner_pixel_kernel
+def load_picture(picture, weight, taps, wide, soft):
+    """Write a picture's values into `soft`, blurred along its rows when there are weights."""
+    for row in range(picture.shape[0]):
+        if taps == 0:
+            load_row(picture.shape[1], picture[row], soft[row])
+        else:
+            load_row(picture.shape[1], picture[row], wide[3 * BLUR_REACH :])
+            blur_row(picture.shape[1], weight, taps, wide, soft[row])
 
 
 @pixel_kernel
-def finish_pictures(turn, end, effect, number, picture, across, along, weight):
+def finish_pictures(turn, end, effect, number, picture, wide, soft, weight):
     """Blur, expose and roughen the pictures [turn[0], end), those that no other thread takes.
 
     Args:
         turn: See `take_row`. end: One behind the last.
         effect: Blur [pixel], factor of all values, noise [grey level], whether grey; shape [camera_count, 4].
         number: Of each picture, its random numbers' start, shape [camera_count].
-        picture: Read and written, shape [camera_count, height, width, 3].
-        across: Working memory, shape [width, height, 3]. along: The same, shape [height, width, 3].
+        picture: Read and written, shape [camera_count, height, 3 * width].
+        wide: Working memory, shape [3 * (width + 2 * BLUR_REACH)]. soft: The same, shape [height, 3 * width].
         weight: Working memory, shape [BLUR_REACH + 1].
     """
     height, width = picture.shape[1], picture.shape[2]
@@ -92,23 +148,20 @@ def finish_pictures(turn, end, effect, number, picture, across, along, weight):
         if row >= end:
             return
         blur, gain, noise, is_grey = effect[row, 0], effect[row, 1], effect[row, 2], effect[row, 3]
-        if blur > np.float32(0.05):
-            count = weigh_blur(blur, weight)
-            blur_rows(picture[row], weight, count, across)
-            blur_rows(across, weight, count, along)
-        elif gain != np.float32(1.0) or noise > np.float32(0.0):
-            for y in range(height):
-                for x in range(width):
-                    for channel in range(3):
-                        along[y, x, channel] = np.float32(picture[row, y, x, channel])
-        else:
+        if blur <= LEAST_BLUR and gain == np.float32(1.0) and noise <= np.float32(0.0):
             continue
+        taps = weigh_blur(blur, weight) if blur > LEAST_BLUR else np.int64(0)
+        load_picture(picture[row], weight, taps, wide, soft)
         for y in range(height):
-            for x in range(width):
-                for channel in range(3):
-                    place = 3 * (y * width + x) + (0 if is_grey != np.float32(0.0) else channel)
-                    value = along[y, x, channel] * gain
-                    if noise > np.float32(0.0):
-                        value += noise * draw_noise(number[row], place)
-                    value = min(max(value + np.float32(0.5), np.float32(0.0)), np.float32(255.0))
-                    picture[row, y, x, channel] = np.uint8(np.int32(value))
+            line = soft[y]
+            if taps > 0:
+                line = wide[:width]
+                weigh_row(width, weight[0], soft[y], line)
+                for k in range(1, taps):
+                    add_rows(width, weight[k], soft[max(y - k, 0)], soft[min(y + k, height - 1)], line)
+            if noise <= np.float32(0.0):
+                expose_row(width, gain, line, picture[row, y])
+            elif is_grey != np.float32(0.0):
+                roughen_grey(width // 3, gain, noise, number[row], np.uint32(y * width), line, picture[row, y])
+            else:
+                roughen_row(width, gain, noise, number[row], np.uint32(y * width), line, picture[row, y])

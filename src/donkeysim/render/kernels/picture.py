@@ -16,7 +16,7 @@ from donkeysim.render.kernels.finish import (
 )
 from donkeysim.render.kernels.outline import sees_sphere
 from donkeysim.render.kernels.raster import draw_mesh
-from donkeysim.render.kernels.recolour import recolour_pixels
+from donkeysim.render.kernels.recolour import classify_pixels, recolour_pixels
 from donkeysim.render.kernels.shade import shade_rows
 from donkeysim.render.kernels.shadow import darken_ground
 
@@ -303,10 +303,9 @@ def draw_meshes(draw_count, far, height, stride, tables, scratch):
 @inline_kernel
 def vary_colours(size, looks, light, camera, tables, scratch):
     """Recolour the samples of a picture by class; see `recolour_pixels`."""
-    plain = (np.float32(0.0), np.float32(0.0))
     prepare_classes(tables, scratch)
-    write_segments(size[0], size[1], size[2], 1, plain, tables, scratch, scratch.classes)
-    recolour_pixels(size, looks, light, camera, scratch.classes, scratch.depth, scratch.colour)
+    classify_pixels(size, tables, scratch)
+    recolour_pixels(size, looks, light, camera, scratch)
 
 
 @pixel_kernel

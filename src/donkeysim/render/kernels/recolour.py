@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.finish import look_up_class
 from donkeysim.render.kernels.shade import FOG_POWER, clear_view, pack_colour
 from donkeysim.world.scene import CLASS_SKY
 
@@ -45,66 +46,135 @@ def sample_patches(x, y, seed):
     return two * (low + (c + (d - c) * fx - low) * fy) - np.float32(1.0)
 
 
-@inner_pixel_kernel
-def measure_patches(look, x, y, w, camera):
-    """Return the factor of a surface's pattern where the pixel (x, y) sees it, at depth w [m]; far off it fades."""
+@span_kernel
+def measure_patches(count, look, first, y, camera, iota, depth, factor):
+    """Write by how much a surface's pattern lightens some pixels of a row; far off it fades.
+
+    Args:
+        count: Pixels.
+        look: Of their class.
+        first: Column of the first. y: Their row.
+        camera: As `recolour_pixels`.
+        iota: 0, 1, 2 …
+        depth: 1/w of the pixels.
+        factor: Written.
+    """
     eye, axes, focal, sides, _, _ = camera
-    half = np.float32(0.5)
-    across = (x + half - half * sides[0]) / focal
+    half, one = np.float32(0.5), np.float32(1.0)
     below = (y + half - half * sides[1]) / focal
-    px = eye[0] + w * (axes[6] + across * axes[0] + below * axes[3])
-    py = eye[1] + w * (axes[7] + across * axes[1] + below * axes[4])
-    scale = look[LOOK_SCALE]
+    scale, strength = look[LOOK_SCALE], look[LOOK_PATCHES]
     seed = np.uint32(np.int32(look[LOOK_SEED]))
+    next_seed = np.uint32(seed + np.uint32(1))
+    x0 = scale * eye[0]
+    y0 = scale * eye[1]
+    x1, y1 = scale * (axes[6] + below * axes[3]), scale * (axes[7] + below * axes[4])
+    x2, y2 = scale * axes[0] / focal, scale * axes[1] / focal
+    begin = np.float32(np.int32(first)) + half - half * sides[0]
     # How many patches a pixel sees one behind the other: a flat look at the ground stretches it.
-    seen = w * w * scale / (focal * max(abs(eye[2]), np.float32(0.02)))
-    fade = max(np.float32(1.0) - seen, np.float32(0.0))
-    value = sample_patches(px * scale, py * scale, seed)
-    finer = sample_patches(np.float32(3.1) * px * scale, np.float32(3.1) * py * scale, np.uint32(seed + np.uint32(1)))
-    return np.float32(1.0) + look[LOOK_PATCHES] * fade * (np.float32(0.7) * value + np.float32(0.3) * finer)
+    stretch = scale / (focal * max(abs(eye[2]), np.float32(0.02)))
+    for k in range(count):
+        w = one / max(depth[k], np.float32(1e-4))
+        across = iota[k] + begin
+        px = x0 + w * (x1 + across * x2)
+        py = y0 + w * (y1 + across * y2)
+        fade = max(one - w * w * stretch, np.float32(0.0))
+        value = sample_patches(px, py, seed)
+        finer = sample_patches(np.float32(3.1) * px, np.float32(3.1) * py, next_seed)
+        factor[k] = one + strength * fade * (np.float32(0.7) * value + np.float32(0.3) * finer)
+
+
+@span_kernel
+def fill_factor(count, factor):
+    """Write 1."""
+    for k in range(count):
+        factor[k] = np.float32(1.0)
 
 
 @inline_kernel
 def limit_shade(value):
-    """Return a colour value within 0 to 255."""
-    return min(max(value, np.float32(0.0)), np.float32(255.0))
+    """Return a colour value within 0 to 255, rounded up by a half."""
+    return min(max(value + np.float32(0.5), np.float32(0.0)), np.float32(255.0))
+
+
+@span_kernel
+def recolour_run(count, look, rate, light, depth, factor, colour):
+    """Change the colours of pixels of one class; `rate` is that of the fog, the rest as for `recolour_pixels`."""
+    low = np.uint32(0xFF)
+    one = np.float32(1.0)
+    m0, m1, m2, m3, m4, m5, m6, m7, m8 = look[0], look[1], look[2], look[3], look[4], look[5], look[6], look[7], look[8]
+    more_red, more_green, more_blue = look[9], look[10], look[11]
+    haze_red, haze_green, haze_blue = light[6], light[7], light[8]
+    for k in range(count):
+        word = colour[k]
+        clear = clear_view(rate, one / max(depth[k], np.float32(1e-9)))
+        haze = one - clear
+        r = np.float32(np.int32(word & low)) - haze * haze_red
+        g = np.float32(np.int32(np.uint32(word >> np.uint32(8)) & low)) - haze * haze_green
+        b = np.float32(np.int32(np.uint32(word >> np.uint32(16)) & low)) - haze * haze_blue
+        red = (m0 * r + m1 * g + m2 * b + more_red * clear) * factor[k] + haze * haze_red
+        green = (m3 * r + m4 * g + m5 * b + more_green * clear) * factor[k] + haze * haze_green
+        blue = (m6 * r + m7 * g + m8 * b + more_blue * clear) * factor[k] + haze * haze_blue
+        colour[k] = pack_colour(limit_shade(red), limit_shade(green), limit_shade(blue))
 
 
 @inner_pixel_kernel
-def recolour_pixels(size, looks, light, camera, classes, depth, colour):
-    """Change the colours of all pixels by the look of what they show.
+def classify_pixels(size, tables, scratch):
+    """Write the class of every sample into `scratch.classes`, run by run of one triangle, as `write_segments` does.
+
+    Args:
+        size: Columns, rows, samples from one row to the next.
+        tables: PictureTables. scratch: Scratch, `prepare_classes` done.
+    """
+    width, height, stride = size
+    for row in range(height):
+        y = np.float32(np.int32(row))
+        begin = np.int64(0)
+        while begin < width:
+            number = scratch.ident[row * stride + begin]
+            end = begin + 1
+            while end < width and scratch.ident[row * stride + end] == number:
+                end += 1
+            material = tables.triangle_material[scratch.record_int[number, 0]]
+            if tables.material_class[material, 0] >= 0:
+                record = scratch.record_float[number]
+                for column in range(begin, end):
+                    x = np.float32(np.int32(column))
+                    scratch.classes[row, column] = look_up_class(tables, material, record, x, y)
+            else:
+                scratch.classes[row, begin:end] = tables.material_segment[material]
+            begin = end
+
+
+@inner_pixel_kernel
+def recolour_pixels(size, looks, light, camera, scratch):
+    """Change the colours of all pixels by the look of what they show, run by run of one class.
 
     Args:
         size: Columns, rows, pixels from one row to the next.
         looks: Of each class, shape [class_count, LOOK_WIDTH].
         light: Haze in columns 6 to 8, fog density in column 9.
         camera: Eye, axes, focal length, sides, far plane, sun.
-        classes: Of each pixel, shape [height, width].
-        depth: 1/w of each pixel. colour: Packed; written.
+        scratch: Scratch, its classes written; `colour` is written.
     """
     width, height, stride = size
-    low = np.uint32(0xFF)
-    one = np.float32(1.0)
-    rate = light[9] * np.float32(1.0 / FOG_POWER)
+    classes, factor = scratch.classes, scratch.factor
     for row in range(height):
-        for column in range(width):
-            kind = classes[row, column]
+        begin = np.int64(0)
+        while begin < width:
+            kind = classes[row, begin]
+            end = begin + 1
+            while end < width and classes[row, end] == kind:
+                end += 1
             look = looks[kind]
-            if look[LOOK_IS_ON] == np.float32(0.0):
-                continue
-            at = row * stride + column
-            word = colour[at]
-            w = one / max(depth[at], np.float32(1e-9))
-            clear = one if kind == CLASS_SKY else clear_view(rate, w)
-            haze = one - clear
-            r = np.float32(np.int32(word & low)) - haze * light[6]
-            g = np.float32(np.int32((word >> np.uint32(8)) & low)) - haze * light[7]
-            b = np.float32(np.int32((word >> np.uint32(16)) & low)) - haze * light[8]
-            shade = one
-            if look[LOOK_PATCHES] > np.float32(0.0):
-                shade = measure_patches(look, np.float32(column), np.float32(row), w, camera)
-            red = (look[0] * r + look[1] * g + look[2] * b + look[9] * clear) * shade + haze * light[6]
-            green = (look[3] * r + look[4] * g + look[5] * b + look[10] * clear) * shade + haze * light[7]
-            blue = (look[6] * r + look[7] * g + look[8] * b + look[11] * clear) * shade + haze * light[8]
-            half = np.float32(0.5)
-            colour[at] = pack_colour(limit_shade(red + half), limit_shade(green + half), limit_shade(blue + half))
+            if look[LOOK_IS_ON] != np.float32(0.0):
+                at = row * stride + begin
+                count = end - begin
+                depth = scratch.depth[at:]
+                if look[LOOK_PATCHES] > np.float32(0.0):
+                    y = np.float32(np.int32(row))
+                    measure_patches(count, look, begin, y, camera, scratch.iota, depth, factor)
+                else:
+                    fill_factor(count, factor)
+                rate = np.float32(0.0) if kind == CLASS_SKY else light[9] * np.float32(1.0 / FOG_POWER)
+                recolour_run(count, look, rate, light, depth, factor, scratch.colour[at:])
+            begin = end
