@@ -45,6 +45,10 @@ class SceneLoader:
         finally:
             self.stage = ""
 
+    def forget(self) -> None:
+        """Keep no scene: the one that was loaded last has got another road."""
+        self._built.clear()
+
     def close(self) -> None:
         """End the processes that compile."""
         self._crew.close()

@@ -244,6 +244,7 @@ class Stage:
         work = self._road_works.open(simulator, waiting)
         if work is not None and work.trouble and work.client_id in self._clients:
             self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
+        self._loader.forget()
         self._look_around(simulator)
         for car in self._cars.values():
             car.begin_anew()
