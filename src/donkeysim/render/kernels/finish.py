@@ -61,36 +61,47 @@ def find_sample(column, row, width, height, factor, strength):
     return np.int64(px + half) * factor, np.int64(py + half) * factor
 
 
-@inline_kernel
+@span_kernel
+def warp_row(width, height, stride, row, strength, colour, target):
+    """Write a row of a fisheye's picture; see `find_source`, whose sums these are, for a whole row at once."""
+    strength_x, strength_y = strength
+    one, two, half, none = np.float32(1.0), np.float32(2.0), np.float32(0.5), np.float32(0.0)
+    y = (np.float32(row) + half) / np.float32(height) * two - one
+    low, inside = np.uint32(0xFF), np.uint32(0x3FFFFFFF)
+    last_x, last_y, step = np.int32(width - 1), np.int32(height - 1), np.int32(stride)
+    for column in range(width):
+        x = (np.float32(np.int32(column)) + half) / np.float32(width) * two - one
+        from_x = x - two * (one - y * y) * strength_y * x
+        from_y = y - two * (one - x * x) * strength_x * y
+        px = min(max((from_x + one) * half * np.float32(width) - half, none), np.float32(width - 1))
+        py = min(max((from_y + one) * half * np.float32(height) - half, none), np.float32(height - 1))
+        x0, y0 = np.int32(px), np.int32(py)
+        x1, y1 = np.int32(min(np.int32(x0 + np.int32(1)), last_x)), np.int32(min(np.int32(y0 + np.int32(1)), last_y))
+        fx, fy = px - np.float32(x0), py - np.float32(y0)
+        upper_row, lower_row = np.int32(y0 * step), np.int32(y1 * step)
+        a = colour[np.uint32(np.int32(upper_row + x0)) & inside]
+        b = colour[np.uint32(np.int32(upper_row + x1)) & inside]
+        c = colour[np.uint32(np.int32(lower_row + x0)) & inside]
+        d = colour[np.uint32(np.int32(lower_row + x1)) & inside]
+        packed = np.uint32(0)
+        for channel in range(3):
+            shift = np.uint32(8 * channel)
+            ca = np.float32(np.int32((a >> shift) & low))
+            cb = np.float32(np.int32((b >> shift) & low))
+            cc = np.float32(np.int32((c >> shift) & low))
+            cd = np.float32(np.int32((d >> shift) & low))
+            upper = ca + (cb - ca) * fx
+            lower = cc + (cd - cc) * fx
+            value = np.uint32(np.int32(upper + (lower - upper) * fy + half))
+            packed = np.uint32(packed | np.uint32(value << shift))
+        target[column] = packed
+
+
+@inner_pixel_kernel
 def warp_picture(width, height, stride, strength, colour, warped):
     """Write the fisheye warp of a picture; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
-    half = np.float32(0.5)
     for row in range(height):
-        for column in range(width):
-            px, py = find_source(column, row, width, height, strength)
-            x0 = np.int64(px)
-            y0 = np.int64(py)
-            x1 = min(x0 + 1, width - 1)
-            y1 = min(y0 + 1, height - 1)
-            fx = px - np.float32(x0)
-            fy = py - np.float32(y0)
-            a = colour[y0 * stride + x0]
-            b = colour[y0 * stride + x1]
-            c = colour[y1 * stride + x0]
-            d = colour[y1 * stride + x1]
-            packed = np.uint32(0)
-            for channel in range(3):
-                shift = np.uint32(8 * channel)
-                low = np.uint32(0xFF)
-                ca = np.float32(np.int32((a >> shift) & low))
-                cb = np.float32(np.int32((b >> shift) & low))
-                cc = np.float32(np.int32((c >> shift) & low))
-                cd = np.float32(np.int32((d >> shift) & low))
-                upper = ca + (cb - ca) * fx
-                lower = cc + (cd - cc) * fx
-                value = np.uint32(np.int32(upper + (lower - upper) * fy + half))
-                packed = np.uint32(packed | np.uint32(value << shift))
-            warped[row * stride + column] = packed
+        warp_row(width, height, stride, row, strength, colour, warped[row * stride :])
 
 
 @span_kernel
