@@ -127,6 +127,8 @@ BREAKAGES = [
     (SLOTS, PROPS + '"kone"\nevery = 1.0', r"unknown props\[0\]\.kind 'kone'; did you mean 'cone'\?"),
     (SLOTS, PROPS + '"cone"\nplaces = [[1.0, 0.0]]', r"line 24: \[\[props\]\] 1 \(cone\) at .* stands on the road"),
     (SLOTS, PROPS + '"tree"\nscatter = 900\nfar = 1.0', r"line 24: there is room for \d+ of 900 of 'tree'"),
+    (SLOTS, PROPS + '"cone"\nevery = 1e-9', r"line 26: \[props\[0\]\] every is 1e-09; .* 0\.02 m or more apart"),
+    (SLOTS, PROPS + '"cone"\nevery = 1.0\nspans = [[0, 1], [2, 99]]', r"line 27: props\[0\]\.spans\[1\] is \[2\.0, 99"),
     (SLOTS, TWO_PROPS + '"kone"\nevery = 1.0', r"line 29: .*props\[1\]\.kind 'kone'"),
     (SLOTS, TWO_PROPS + '"tree"', r"line 28: \[props\[1\]\] a prop needs"),
     ("{ turn = 180.0, radius = 1.0 },\n]", "{ turn = 180.0, radius = nan },\n]", r"line 10: .*radius is nan"),

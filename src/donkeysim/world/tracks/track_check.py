@@ -21,8 +21,22 @@ def check_track(track: TrackFile, line: CentreLine, source: str) -> None:
     if not line.closed and track.start.lines and max(track.start.lines) > line.length:
         place = locate_key(source, "start.lines")
         raise SceneError(f"{place}: [start] lines lie within the path, 0 to {line.length:g} m.")
+    _check_spans(track, line, source)
     _check_turns(line, bool(track.path.file), source)
     _check_grid(track, line, source)
+
+
+def _check_spans(track: TrackFile, line: CentreLine, source: str) -> None:
+    """Refuse what begins or ends beyond the path: a wall of 100 km would be built for minutes."""
+    for name in ("props", "walls", "blocks", "tunnels"):
+        for index, table in enumerate(getattr(track, name)):
+            for number, span in enumerate(table.spans):
+                if not all(-line.length <= place <= line.length * 1.001 for place in span):
+                    where = f"{name}[{index}].spans[{number}]"
+                    raise SceneError(
+                        f"{locate_key(source, where)}: {where} is {list(span)}; places along the path lie within its "
+                        f"length, 0 to {line.length:.2f} m."
+                    )
 
 
 def _check_turns(line: CentreLine, is_from_file: bool, source: str) -> None:

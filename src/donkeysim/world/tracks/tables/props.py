@@ -51,6 +51,8 @@ class PropTable:
     def __post_init__(self) -> None:
         if (bool(self.places), self.every > 0.0, self.scatter > 0).count(True) != 1:
             raise ValueError("a prop needs exactly one of places, every above 0, and scatter above 0.")
+        if 0.0 < self.every < 0.02:
+            raise ValueError(f"every is {self.every:g}; things of a row stand 0.02 m or more apart.")
         if any(len(place) not in (2, 3) for place in self.places):
             raise ValueError("a place of a prop is [x, y] or [x, y, yaw in degrees].")
         if self.scatter and not 0.0 <= self.near < self.far:
