@@ -111,7 +111,7 @@ def test_left_and_right_loops_are_both_drawn():
 def test_nothing_stands_on_any_of_the_roads(scene):
     assert len(scene.colliders.kind) > 150
     for style in range(5):
-        placed = place_props(vary(style, 7), draw(style, 7), "test")  # which refuses what stands on the road
+        placed = place_props(vary(style, 7), draw(style, 7), (), "test")  # which refuses what stands on the road
         assert len(placed) == len(scene.colliders.kind) - len(scene.start.line) * 2
 
 

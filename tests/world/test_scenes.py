@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from shapely import LinearRing, Point, Polygon, affinity, box
+from shapely import LinearRing, Point, Polygon, STRtree, affinity, box
 
 from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.sim.path_follower import PathFollower
@@ -157,6 +157,15 @@ def test_nothing_stands_on_the_road(scene, road):
         assert not outline.intersects(inside), outline.centroid
     for point, radius in zip(scene.props.position, scene.props.radius_base, strict=True):
         assert road.distance(Point(point[:2])) > radius
+
+
+def test_nothing_stands_inside_another_thing(scene):
+    outline, name, row = list(outline_colliders(scene)), scene.colliders.name, scene.colliders
+    for a, b in STRtree(outline).query(outline, predicate="intersects").T:
+        apart = abs(row.centre[a, 2] - row.centre[b, 2]) > row.half_size[a, 2] + row.half_size[b, 2]
+        if a < b and name[a] != name[b] and not apart:
+            pair = f"{scene.hit_names[name[a]]} and {scene.hit_names[name[b]]} at {outline[b].centroid}"
+            assert outline[a].intersection(outline[b]).area < 1e-3, pair
 
 
 @pytest.mark.parametrize("name", ["waveshare", "mini_monaco"])

@@ -15,6 +15,7 @@ from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.car_models import build_car_models
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
+from donkeysim.world.tracks.clearance import check_clear
 from donkeysim.world.tracks.ground import build_ground, sample_height
 from donkeysim.world.tracks.land import build_land
 from donkeysim.world.tracks.line import compute_shortest_line
@@ -23,7 +24,7 @@ from donkeysim.world.tracks.path import CentreLine, build_centre_line, count_nod
 from donkeysim.world.tracks.placement import Placement, place_props
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.sky import make_plain_sky, make_sky
-from donkeysim.world.tracks.standing import build_standing, build_structures
+from donkeysim.world.tracks.standing import build_fixed, build_standing
 from donkeysim.world.tracks.structure import gather_colliders
 from donkeysim.world.tracks.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import check_track
@@ -47,10 +48,12 @@ def build_scene(track: TrackFile, source: FilePath, challenges: ChallengeSpec = 
     check_track(track, line, str(source))
     ground = build_ground(track, line)
     start = build_start(track, line, ground)
-    placed = place_props(track, line, str(source))
+    structures = build_fixed(track, line, start, ground, assets, str(source))
+    placed = place_props(track, line, structures, str(source))
     still = [item for item in placed if PROP_KINDS[item.kind].movable is None]
     moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
-    structures = build_structures(track, line, start, still, ground, assets, str(source))
+    structures += build_standing(still, ground, assets)
+    check_clear(structures, line, ground, str(source))
     path = build_path(track, line, ground)
     around = Surroundings(path.position[:, :2], line, ground, start, structures, placed)
     trees = place_trees(challenges, around, choose_tree_kinds(track))

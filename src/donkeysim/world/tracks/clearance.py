@@ -80,6 +80,27 @@ def outline_base(collider: Collider) -> FloatArray:
     return np.asarray(centre + point @ np.array(((cosine, sine), (-sine, cosine))))
 
 
+def measure_distance(point: FloatArray, colliders: Sequence[Collider]) -> FloatArray:
+    """Return the distance of points from the nearest base of some colliders [m], 0 inside, shape [n].
+
+    Args:
+        point: x, y [m], shape [n, 2].
+        colliders: Seen from above; none: infinitely far.
+    """
+    nearest = np.full(len(point), np.inf)
+    for collider in colliders:
+        x, y = point[:, 0] - collider.centre[0], point[:, 1] - collider.centre[1]
+        half = collider.half_size
+        if collider.kind == COLLIDER_BOX:
+            cosine, sine = math.cos(collider.yaw), math.sin(collider.yaw)
+            aside = np.maximum(np.abs(x * cosine + y * sine) - half[0], 0.0)
+            away = np.hypot(aside, np.maximum(np.abs(y * cosine - x * sine) - half[1], 0.0))
+        else:
+            away = np.maximum(np.hypot(x, y) - half[0], 0.0)
+        nearest = np.minimum(nearest, away)
+    return nearest
+
+
 def measure_gap(point: FloatArray, line: CentreLine) -> FloatArray:
     """Return the distance of points from the road's nearest edge [m], negative on the road, shape [n].
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,10 @@ import numpy as np
 from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
-from donkeysim.world.tracks.clearance import measure_gap
+from donkeysim.world.tracks.clearance import measure_distance, measure_gap
 from donkeysim.world.tracks.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.structure import Collider, Structure
 from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -22,6 +24,9 @@ TRIES = 60
 
 TRIED_AT_ONCE = 6
 """Of these, looked at together."""
+
+CLEARANCE = 0.5
+"""Distance of scattered things from what stands already and is no prop, as a share of their spacing."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +55,23 @@ class Placement:
         return f"[[props]] {self.table} ({self.kind})"
 
 
-def place_props(track: TrackFile, line: CentreLine, source: str) -> list[Placement]:
+def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure], source: str) -> list[Placement]:
     """Return everything that stands on a track, in the file's order.
+
+    Args:
+        track: What the file says.
+        line: The path.
+        fixed: What stands already; nothing is scattered into it.
+        source: The file, for error texts.
 
     Raises:
         SceneError: A thing would stand on the road, or a scatter finds no more room.
     """
     placed: list[Placement] = []
+    bases = [collider for structure in fixed for collider in structure.colliders]
     for index, table in enumerate(track.props):
         place = locate_key(source, f"props[{index}]")
-        added = _scatter(table, line, placed, place) if table.scatter else _line_up(table, line)
+        added = _scatter(table, line, placed, bases, place) if table.scatter else _line_up(table, line)
         placed += [dataclasses.replace(item, table=index + 1) for item in added]
     moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
     gaps = measure_gap(np.array([item.position for item in moved]).reshape(-1, 2), line)
@@ -102,7 +114,9 @@ def _choose_variant(table: PropTable, index: int) -> int:
     return (index if table.variant < 0 else table.variant) % variants
 
 
-def _scatter(table: PropTable, line: CentreLine, before: list[Placement], place: str) -> list[Placement]:
+def _scatter(
+    table: PropTable, line: CentreLine, before: list[Placement], bases: Sequence[Collider], place: str
+) -> list[Placement]:
     random = np.random.default_rng(table.seed)
     reach = table.far + line.widest
     low, high = line.position.min(axis=0) - reach, line.position.max(axis=0) + reach
@@ -112,7 +126,9 @@ def _scatter(table: PropTable, line: CentreLine, before: list[Placement], place:
     placed: list[Placement] = []
     for some in np.array_split(candidates, TRIES // TRIED_AT_ONCE):
         gap = measure_gap(some, line)
-        for x, y in some[(gap >= max(table.near, body)) & (gap <= table.far)]:
+        beside = (gap >= max(table.near, body)) & (gap <= table.far)
+        some = some[beside]
+        for x, y in some[measure_distance(some, bases) >= max(body, CLEARANCE * table.spacing)]:
             if all(math.hypot(x - other[0], y - other[1]) >= table.spacing for other in taken):
                 placed.append(_vary(table, len(placed), (float(x), float(y)), random))
                 taken.append((x, y))

@@ -10,7 +10,6 @@ from donkeysim.world.scene import Ground, Start
 from donkeysim.world.tracks.arches import build_arches
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.blocks import build_blocks
-from donkeysim.world.tracks.clearance import check_clear
 from donkeysim.world.tracks.gantry import build_gantry
 from donkeysim.world.tracks.ground import sample_height
 from donkeysim.world.tracks.model_mesh import build_model
@@ -24,21 +23,11 @@ from donkeysim.world.tracks.tunnels import build_tunnels
 from donkeysim.world.tracks.walls import build_walls
 
 
-def build_structures(
-    track: TrackFile,
-    line: CentreLine,
-    start: Start,
-    still: Sequence[Placement],
-    ground: Ground,
-    assets: Assets,
-    source: str,
+def build_fixed(
+    track: TrackFile, line: CentreLine, start: Start, ground: Ground, assets: Assets, source: str
 ) -> list[Structure]:
-    """Return everything that never moves.
-
-    Raises:
-        SceneError: Something of it stands on the road; the text says what and where.
-    """
-    structures = [
+    """Return everything that never moves but props: gantry, room, model, walls, blocks, tunnels, arches."""
+    return [
         *build_gantries(track, start, ground, assets),
         *build_room(track, line, assets),
         *build_model(track, line, assets, source),
@@ -46,10 +35,7 @@ def build_structures(
         *build_blocks(track, line, ground, assets),
         *build_tunnels(track, line, ground, assets),
         *build_arches(track, line, ground, assets),
-        *build_standing(still, ground, assets),
     ]
-    check_clear(structures, line, ground, source)
-    return structures
 
 
 def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Assets) -> list[Structure]:
