@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.finish import look_up_class
 from donkeysim.render.kernels.shade import FOG_POWER, clear_view, pack_colour
 from donkeysim.world.scene import CLASS_SKY
 
@@ -117,6 +116,33 @@ def recolour_run(count, look, rate, light, depth, factor, colour):
         colour[k] = pack_colour(limit_shade(red), limit_shade(green), limit_shade(blue))
 
 
+@span_kernel
+def look_up_run(count, begin, y, record, layout, cells, iota, target):
+    """Write what a class map says for pixels of one triangle; the same as `look_up_class` for each.
+
+    Args:
+        count: Pixels.
+        begin: Column of the first. y: Their row.
+        record: Of the triangle.
+        layout: Columns and rows of the map per texel, logarithms of its width and height to base 2.
+        cells: The map.
+        iota: 0, 1, 2 …
+        target: Written.
+    """
+    scale_u, scale_v, wide, high = layout
+    shift = np.uint32(wide)
+    mask_u = np.uint32((np.int64(1) << wide) - 1)
+    mask_v = np.uint32((np.int64(1) << high) - 1)
+    for k in range(count):
+        x = iota[k] + begin
+        w = np.float32(1.0) / (record[0] * x + record[1] * y + record[2])
+        u = (record[3] * x + record[4] * y + record[5]) * w * scale_u
+        v = (record[6] * x + record[7] * y + record[8]) * w * scale_v
+        column = np.uint32(np.uint32(np.int32(np.floor(u))) & mask_u)
+        line = np.uint32(np.uint32(np.int32(np.floor(v))) & mask_v)
+        target[k] = cells[np.uint32(np.uint32(line << shift) + column) & np.uint32(0x3FFFFFFF)]
+
+
 @inner_pixel_kernel
 def classify_pixels(size, tables, scratch):
     """Write the class of every sample into `scratch.classes`, run by run of one triangle, as `write_segments` does.
@@ -136,10 +162,20 @@ def classify_pixels(size, tables, scratch):
                 end += 1
             material = tables.triangle_material[scratch.record_int[number, 0]]
             if tables.material_class[material, 0] >= 0:
-                record = scratch.record_float[number]
-                for column in range(begin, end):
-                    x = np.float32(np.int32(column))
-                    scratch.classes[row, column] = look_up_class(tables, material, record, x, y)
+                cells = tables.material_class[material]
+                texels = tables.size_log[tables.material_texture[material]]
+                scale_u = np.float32(np.int32(1 << cells[1])) / np.float32(np.int32(1 << texels[0]))
+                scale_v = np.float32(np.int32(1 << cells[2])) / np.float32(np.int32(1 << texels[1]))
+                look_up_run(
+                    end - begin,
+                    np.float32(np.int32(begin)),
+                    y,
+                    scratch.record_float[number],
+                    (scale_u, scale_v, cells[1], cells[2]),
+                    tables.class_cell[cells[0] :],
+                    scratch.iota,
+                    scratch.classes[row, begin:],
+                )
             else:
                 scratch.classes[row, begin:end] = tables.material_segment[material]
             begin = end
