@@ -17,7 +17,7 @@ from xml.parsers import expat
 import numpy as np
 
 from donkeysim.core.errors import SceneError, describe_unknown
-from donkeysim.world.tracks.raw_path import RawPath
+from donkeysim.world.tracks.raw_path import FARTHEST, RawPath
 from donkeysim.world.tracks.svg_curve import Stroke, read_strokes
 
 MEETING = 0.01
@@ -82,6 +82,8 @@ def read_drawing(content: str, source: str, element: str) -> RawPath:
     a, b, c, d, e, f = chosen.matrix
     x, y = np.array(stroke.point).T
     position = np.column_stack((a * x + c * y + e, -(b * x + d * y + f)))
+    if not np.abs(position).max() < FARTHEST:
+        raise SceneError(f"{place}: a coordinate is beyond {FARTHEST:g}; scale the drawing down.")
     gap = float(np.hypot(*(position[-1] - position[0])))
     return RawPath(position, None, True, stroke.is_closed or gap < MEETING * float(np.ptp(position, axis=0).max()))
 
@@ -110,6 +112,8 @@ def _read_shape(drawn: _Drawn, place: str) -> list[Stroke]:
     if drawn.tag == "path":
         return read_strokes(drawn.shape, place)
     numbers = [float(number) for number in _NUMBER.findall(drawn.shape)]
+    if not all(abs(number) < FARTHEST for number in numbers):
+        raise SceneError(f"{place}: a coordinate is beyond {FARTHEST:g}; scale the drawing down.")
     points = list(zip(numbers[::2], numbers[1::2], strict=False))
     return [Stroke(points, drawn.tag == "polygon")]
 
@@ -185,7 +189,7 @@ def _read_transform(text: str, place: str) -> Matrix:
             break
         at = step.end()
         numbers = [float(number) for number in _NUMBER.findall(step[2])]
-        made = _make_matrix(step[1], numbers)
+        made = _make_matrix(step[1], numbers) if all(abs(number) < FARTHEST for number in numbers) else None
         if made is None:
             raise SceneError(f"{place}: the transform {step[0][:60]!r} is none of SVG's, or has other numbers.")
         matrix = _join(matrix, made)
