@@ -42,9 +42,9 @@ def make_crown(base: Colour, light: Colour, leaf: float, seed: int) -> ByteArray
     for n in np.argsort(-reach).tolist():
         angle, radius = 2.0 * math.pi * turn[n], 0.82 * round_ * reach[n] * lumps[n]
         x, y = 0.5 * SIZE + radius * math.cos(angle), (1.0 - CARD_RADIUS) * SIZE + radius * math.sin(angle)
-        spread = leaf * (0.45 + 0.4 * size[n]) * (1.0 - 0.35 * reach[n] ** 4)
+        spread = leaf * (0.55 + 0.4 * size[n]) * (1.0 - 0.25 * reach[n] ** 4)
         high = 0.5 + 0.5 * radius * math.sin(angle) / round_
-        mix = float(np.clip(0.3 + 0.5 * (tone[n] - 0.5) + 0.75 * (0.67 - high), 0.0, 1.0))
+        mix = float(np.clip(0.3 + 0.32 * (tone[n] - 0.5) + 0.75 * (0.67 - high), 0.0, 1.0))
         shade = (1.0 - 0.28 * high) * (as_colour(base) * (1.0 - mix) + as_colour(light) * mix)
         box = (x - spread, y - 0.62 * spread, x + spread, y + 0.62 * spread)
         draw.ellipse(box, fill=(*(int(c) for c in shade), 255))
@@ -73,7 +73,7 @@ def make_spruce(base: Colour, light: Colour, seed: int, tiers: int = 5) -> ByteA
             length = random.uniform(0.05, 0.11)
             x, y = 0.5 + out, high
             lean, fall = 0.55 * out / max(span, 1e-3) * length, min(y + length, 0.985 * low + 0.012)
-            mix = float(np.clip(0.5 * random.random() + 0.45 * (high - top) / (low - top), 0.0, 1.0))
+            mix = float(np.clip(0.1 + 0.32 * random.random() + 0.42 * (high - top) / (low - top), 0.0, 1.0))
             fill = (*(int(c) for c in as_colour(base) * (1.0 - mix) + as_colour(light) * mix), 255)
             wide = random.uniform(0.010, 0.018)
             outline = [(x - wide, y), (x + wide, y), (x + lean, fall)]

@@ -35,11 +35,10 @@ def build_broadleaf(assets: Assets, variant: int) -> Structure:
 
 
 def build_conifer(assets: Assets, variant: int) -> Structure:
-    """Return a spruce: branches drooping in tiers on upright cards, its widest ones on one that lies."""
+    """Return a spruce, its branches drooping in tiers on three upright cards."""
     random = np.random.default_rng(200 + variant)
     flags = SHADE_CUTOUT | SHADE_TWO_SIDED
     needles = assets.ensure_textured("spruce", lambda: make_spruce((30, 66, 44), (92, 136, 80), 6), flags=flags)
-    crown = _ensure_needles(assets)
     top, low, girth = 1.15 + 0.2 * (variant % 3), 0.12, 0.78
     uv, triangle = np.array(CARD), np.array([(0, 1, 2)])
     parts = [make_limb([(0.0, 0.0, 0.0), (0.0, 0.0, 0.34)], (0.10, 0.06), assets.ensure_textured("bark", make_bark))]
@@ -48,7 +47,6 @@ def build_conifer(assets: Assets, variant: int) -> Structure:
         across = (uv[:, :1] - 0.5) * girth * (math.cos(angle), math.sin(angle), 0.0)
         card = across + (low + (1.0 - uv[:, 1:]) * (top - low)) * (0.0, 0.0, 1.0)
         parts.append(make_mesh(card, uv, triangle, needles))
-    parts.append(_lay_card(crown, 0.46, (0.0, 0.0, 0.34)))
     return stand_on_post(merge_meshes(parts), 0.045, 0.6, "tree", Shadow((0.0, 0.0), 0.30, 0.45, 0.55))
 
 
@@ -141,7 +139,7 @@ def _ensure_leaves(assets: Assets, variant: int) -> int:
 
 
 def _ensure_needles(assets: Assets) -> int:
-    """Return the crown of a conifer from above, or of a pine."""
+    """Return the crown of a pine."""
     flags = SHADE_CUTOUT | SHADE_TWO_SIDED
     return assets.ensure_textured("needles", lambda: make_crown((30, 66, 44), (80, 122, 72), 20.0, 16), flags=flags)
 
