@@ -197,3 +197,24 @@ def test_a_node_with_faces_is_no_path(tmp_path):
     write_model(tmp_path / "yard.glb", [("lap", RING, LOOP, None)], [("box", make_block((1, 1, 1), (0, 0, 0)))])
     with pytest.raises(SceneError, match=r"'box' has faces; the path is a line"):
         read_model_path(tmp_path / "yard.glb", "box")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ((("accessors", 0, "count"), 10**9), r"yard\.glb cannot be read as a model"),
+        ((("meshes", 0, "primitives", 0, "attributes", "POSITION"), 0), r"yard\.glb cannot be read as a model"),
+        ((("bufferViews", 0, "byteLength"), 10**9), r"yard\.glb cannot be read as a model"),
+    ],
+)
+def test_a_broken_mesh_gets_one_sentence(tmp_path, change, sentence):
+    block = make_block((1, 1, 1), (0, 0, 0))
+    write_model(
+        tmp_path / "yard.glb",
+        [("lap", RING, LOOP, None)],
+        [("box", block)],
+        change=lambda document: set_in(document, *change),
+    )
+    with pytest.raises(SceneError, match=sentence) as caught:
+        load_scene(SceneSpec(str(tmp_path / "yard.glb")))
+    assert "\n" not in str(caught.value)

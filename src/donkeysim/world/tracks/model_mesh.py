@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,20 @@ THINNEST = 0.02
 DARKNESS = 0.45
 """Of the shadow around the foot of a piece."""
 
+_FAULTS = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+    RuntimeError,
+    MemoryError,
+    struct.error,
+    Image.DecompressionBombError,
+)
+"""What reading a broken model raises, in trimesh and below it."""
+
 COLOUR_STEPS = 32
 """Shades of each primary that colours of vertices are rounded to: each is a material."""
 
@@ -99,14 +114,31 @@ def _read_meshes(path: Path) -> list[tuple[str, FloatArray, Any]]:
 
     try:
         model = trimesh.load_scene(path)
-        found = [(name, *model.graph[name]) for name in model.graph.nodes_geometry]
-        meshes = [(str(name), np.asarray(matrix, float), model.geometry[shape]) for name, matrix, shape in found]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, NotImplementedError) as error:
-        raise SceneError(f"{path} cannot be read as a model: {error}.") from error
-    for name, matrix, shape in meshes:
-        if isinstance(shape, trimesh.Trimesh) and not np.isfinite(shape.vertices @ matrix[:3, :3].T).all():
-            raise SceneError(f"{path}: the mesh {name!r} has a coordinate that is no number.")
-    return [item for item in meshes if isinstance(item[2], trimesh.Trimesh) and len(item[2].faces)]
+        found = [(str(name), *model.graph[name]) for name in model.graph.nodes_geometry]
+        meshes = [(name, np.asarray(matrix, float), model.geometry[shape]) for name, matrix, shape in found]
+        meshes = [item for item in meshes if isinstance(item[2], trimesh.Trimesh) and len(item[2].faces)]
+        for item in meshes:
+            _check_mesh(*item)
+    except _FAULTS as error:
+        raise SceneError(f"{path} cannot be read as a model: {error or type(error).__name__}.") from error
+    return meshes
+
+
+def _check_mesh(name: str, matrix: FloatArray, shape: Any) -> None:
+    """Raise ValueError or OSError for a mesh that cannot be built, and load its picture."""
+    vertex, face = np.asarray(shape.vertices), np.asarray(shape.faces)
+    if vertex.ndim != 2 or vertex.shape[1] != 3 or face.min() < 0 or face.max() >= len(vertex):
+        raise ValueError(f"the mesh {name!r} names vertices that are not there")
+    if not np.isfinite(vertex @ matrix[:3, :3].T + matrix[:3, 3]).all():
+        raise ValueError(f"the mesh {name!r} has a coordinate that is no number")
+    if (picture := _find_picture(shape)) is not None:
+        picture.load()
+
+
+def _find_picture(shape: Any) -> Image.Image | None:
+    material = getattr(shape.visual, "material", None)
+    picture = getattr(material, "baseColorTexture", getattr(material, "image", None))
+    return picture if isinstance(picture, Image.Image) else None
 
 
 def _build_node(
@@ -199,7 +231,7 @@ def _colour(shape: Any, segment: int, assets: Assets) -> tuple[FloatArray, Any]:
     none = np.zeros((len(shape.vertices), 2))
     count = len(shape.faces)
     visual, material = shape.visual, getattr(shape.visual, "material", None)
-    picture = None if material is None else getattr(material, "baseColorTexture", getattr(material, "image", None))
+    picture = _find_picture(shape)
     uv = getattr(visual, "uv", None)
     flags = SHADE_TWO_SIDED if getattr(material, "doubleSided", False) else 0
     if picture is not None and uv is not None and len(uv) == len(none) and np.isfinite(uv).all():
