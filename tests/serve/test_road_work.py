@@ -4,9 +4,10 @@ import time
 
 import pytest
 
+from donkeysim.core.errors import SceneError
 from donkeysim.core.frames import position_to_units
 from donkeysim.sim.replay import Replay
-from donkeysim.world.specs import ChallengeSpec
+from donkeysim.world.specs import ChallengeSpec, RoadSpec
 from serve.test_stage import Rehearsal
 from sim.test_relocation import RING
 
@@ -182,3 +183,18 @@ def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     hits = [message["hit"] for message in show.take(1, "telemetry") if message["hit"] != "none"]
     assert "cone" in hits
     assert abs(state.prop_position[-12:] - before)[4].max() > 0.05
+
+
+def test_a_watcher_makes_a_road_too(make_show):
+    show = make_show()
+    show.stage.make_road(RoadSpec(1, 9))
+    with pytest.raises(SceneError, match="a road is being made"):
+        show.stage.make_road(RoadSpec(0, 9))
+    wait_for_road(show)
+    assert show.stage.outline.road == RoadSpec(1, 9)
+    show.stage.exit_scene()
+    with pytest.raises(SceneError, match="no scene is running"):
+        show.stage.make_road(RoadSpec())
+    show.stage.load_scene("flat")
+    with pytest.raises(SceneError, match="not a generated one"):
+        show.stage.make_road(RoadSpec())

@@ -9,6 +9,7 @@ import numpy as np
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.core.image import encode_jpeg
 from donkeysim.watch.watchable import CarRow, Outline, View
+from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
 LAP_TIME = 20.0
@@ -28,6 +29,7 @@ class WatchedStage:
     picture_delay: float = 0.0
     picture_count: int = 0
     last_hit: str = ""
+    road: RoadSpec | None = None
     drawn: dict[str, float] = field(default_factory=dict)
 
     def scene_names(self) -> tuple[str, ...]:
@@ -64,6 +66,7 @@ class WatchedStage:
             right=ring * (4.4, 2.9),
             start_line=np.array([[[3.6, 0.0], [4.4, 0.0]]]),
             is_closed=True,
+            road=self.road,
         )
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
@@ -84,6 +87,12 @@ class WatchedStage:
         if name not in self.scene_names():
             raise SceneError(describe_unknown("scene", name, self.scene_names()))
         self.scene_name = name
+
+    async def make_road(self, road: RoadSpec) -> None:
+        self.calls.append(("make_road", road))
+        if self.road is None:
+            raise SceneError("the road is not a generated one; it cannot be made anew.")
+        self.road = road
 
     async def exit_scene(self) -> None:
         self.calls.append(("exit_scene",))

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from donkeysim.core.image import decode_picture
 from donkeysim.watch.spectator import create_app
 from donkeysim.web.serving import PageServer, bind_port
+from donkeysim.world.specs import RoadSpec
 from stand_ins.watched_stage import WatchedStage, make_telemetry
 
 PAGE = "http://127.0.0.1:9093"
@@ -144,9 +145,21 @@ def test_the_page_loads_resets_and_exits(client, stage):
     assert stage.calls == [("exit_scene",), ("load_scene", "warehouse"), ("reset_car", 2)]
 
 
+def test_the_page_asks_for_another_road_where_there_are_others(client, stage):
+    assert ask_state(client)["road"] is None
+    stage.road = RoadSpec(1, 5, 2.0)
+    assert ask_state(client)["road"] == {"style": 1, "seed": 5, "turn": 2.0}
+    assert client.post("/road", headers=OWN, json={"style": 2, "seed": 6, "turn": 2.0}).status_code == 200
+    assert stage.calls == [("make_road", RoadSpec(2, 6, 2.0))]
+    assert ask_state(client)["road"]["seed"] == 6
+
+
 @pytest.mark.parametrize(
     ("path", "body", "part"),
     [
+        ("/road", b'{"style":0,"seed":1,"turn":1}', "not a generated one"),
+        ("/road", b'{"style":0,"seed":1,"turn":0}', "0.1 to 20"),
+        ("/road", b'{"style":0,"seed":99999999999999999999999,"turn":1}', "64 bits"),
         ("/scene", b'{"name":"warehose"}', "did you mean 'warehouse'?"),
         ("/scene", b"{}", "`name`"),
         ("/scene", b"\xff\xfe", "does not exist"),

@@ -15,11 +15,12 @@ from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import ByteArray
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
-from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera, place_top_camera
+from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.spectator import create_app
-from donkeysim.watch.view import draw_outline
+from donkeysim.watch.view import draw_car, draw_outline
 from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.web.serving import PageServer, bind_port
+from donkeysim.world.specs import RoadSpec
 
 if TYPE_CHECKING:
     import socket
@@ -163,9 +164,7 @@ class WatchedCar:
         if kind == "camera" and moment is not None:
             return encode_jpeg(_spread_grey(moment.image))
         with car.lock:
-            x, y, z, yaw = find_pose(self._car.car.simulator.state, self._car.car.row)
-            pose = place_chase_camera(x, y, z, yaw) if kind == "chase" else place_top_camera(x, y, z)
-            picture = car.car.simulator.view(0, *pose, make_view_camera(width, height)).copy()
+            picture = draw_car(car.car.simulator, car.car.row, kind, width, height).copy()
         return encode_jpeg(picture)
 
     async def load_scene(self, name: str) -> None:
@@ -175,6 +174,10 @@ class WatchedCar:
     async def exit_scene(self) -> None:
         """Refuse; see `Watchable`."""
         raise SceneError(f"there is no menu here; {_CHOSEN}")
+
+    async def make_road(self, road: RoadSpec) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"the road of seed {road.seed} cannot be made here; {_CHOSEN}")
 
     async def reset_car(self, car_id: int) -> None:
         """Put the car back to where it began, at the next loop."""

@@ -21,6 +21,7 @@ from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
 from donkeysim.serve.output import Output
 from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.wire.messages import DriveCar, Request
+from donkeysim.world.specs import RoadSpec
 from donkeysim.world.tracks import list_scenes
 
 if TYPE_CHECKING:
@@ -210,6 +211,10 @@ class Director:
     async def exit_scene(self) -> None:
         """Bring everybody back to the menu; see `Watchable`."""
         await self._ask(lambda stage: stage.exit_scene())
+
+    async def make_road(self, road: RoadSpec) -> None:
+        """Begin to make another road; see `Watchable`."""
+        await self._ask(lambda stage: stage.make_road(road))
 
     async def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began; see `Watchable`."""

@@ -7,12 +7,12 @@ import logging
 import threading
 from collections.abc import Iterable
 
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, SceneError
 from donkeysim.serve.cast import Client
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.wire.settings import change_road
-from donkeysim.world.specs import SceneSpec
+from donkeysim.world.specs import RoadSpec, SceneSpec
 
 LOOK_SECONDS = 0.05
 """How often to look whether a road is done [s], when nothing else happens."""
@@ -25,12 +25,12 @@ class RoadWork:
 
     Attributes:
         scene: What is made.
-        client_id: Who asked for it.
+        client_id: Who asked for it; None: a watcher.
         prepared: The result, for `Simulator.change_scene`; None before the end and after a failure.
         trouble: Why there is no result, one sentence; "" otherwise.
     """
 
-    def __init__(self, simulator: Simulator, scene: SceneSpec, client_id: int) -> None:
+    def __init__(self, simulator: Simulator, scene: SceneSpec, client_id: int | None) -> None:
         """Begin to make it."""
         self.scene = scene
         self.client_id = client_id
@@ -87,14 +87,8 @@ class RoadWorks:
             return None
         return 0.0 if self._work.is_done else LOOK_SECONDS
 
-    def begin(self, simulator: Simulator, client: Client, request: RegenerateRoad, waits: bool) -> None:
-        """Begin to make a road, or put the request back while another one is made.
-
-        Args:
-            simulator: Of the running scene.
-            client: Who asks.
-            request: What for.
-            waits: Whether to return only when it is done.
+    def ask(self, simulator: Simulator, client: Client, request: RegenerateRoad) -> None:
+        """Begin to make the road that a client wants, or put its request back while another one is made.
 
         Raises:
             SceneError: The scene's road is not a generated one.
@@ -104,8 +98,23 @@ class RoadWorks:
         if self._work is not None:
             client.turnstile.waiting.appendleft(request)
         else:
-            self._work = RoadWork(simulator, dataclasses.replace(simulator.spec.scene, road=road), client.client_id)
-        if waits:
+            self.begin(simulator, road, client.client_id)
+
+    def begin(self, simulator: Simulator, road: RoadSpec, client_id: int | None = None) -> None:
+        """Begin to make a road.
+
+        Raises:
+            SceneError: The scene's road is not a generated one, or another one is being made.
+        """
+        if simulator.scene.road is None:
+            raise SceneError(f"the road of {simulator.scene.name} is not a generated one; it cannot be made anew.")
+        if self._work is not None:
+            raise SceneError("a road is being made; wait until it is done.")
+        self._work = RoadWork(simulator, dataclasses.replace(simulator.spec.scene, road=road), client_id)
+
+    def wait(self) -> None:
+        """Wait until the road that is being made is done."""
+        if self._work is not None:
             self._work.wait()
 
     def open(self, simulator: Simulator, clients: Iterable[Client]) -> RoadWork | None:

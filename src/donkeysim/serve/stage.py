@@ -1,6 +1,7 @@
 """The running scene and everybody on it, without sockets: who has which car, who may do what, when time moves on.
 
-All methods are called on one thread, the simulation's. What clients shall receive gathers in outputs.
+All methods are called on one thread, the simulation's. What clients shall receive gathers in outputs. It has more than
+400 lines because all of them keep the same few fields in step: clients, cars, their queues and the clock.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from donkeysim.watch import view
 from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
-from donkeysim.world.specs import BodySpec
+from donkeysim.world.specs import BodySpec, RoadSpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
 
 
@@ -228,15 +229,20 @@ class Stage:
             elif isinstance(request, messages.SetStepMode):
                 self._set_step_mode(request)
             elif isinstance(request, messages.RegenerateRoad):
-                self._road_works.begin(self._simulator, client, request, waits=self._lock_step.is_on)
-                if self._lock_step.is_on:
-                    self._open_road(self._simulator)
+                self._road_works.ask(self._simulator, client, request)
+                self._wait_in_lock_step(self._simulator)
             elif client.car is not None:
                 note = orders.change_car(self._simulator, client.car, request, self._options)
                 if note:
                     self._refuse(client, note)
         except DonkeySimError as error:
             self._refuse(client, f"{request.message_type()}: {error}")
+
+    def _wait_in_lock_step(self, simulator: Simulator) -> None:
+        """Let time wait for a road that was just begun."""
+        if self._lock_step.is_on:
+            self._road_works.wait()
+            self._open_road(simulator)
 
     def _open_road(self, simulator: Simulator) -> None:
         """Let everybody begin on the new road; who waited for it, or to ask for another one, goes on."""
@@ -364,6 +370,17 @@ class Stage:
         self._watched_until = self._read_clock() + 2.0
         return [car.make_row(self._simulator) for car in self._cars.values()]
 
+    def make_road(self, road: RoadSpec) -> None:
+        """Make another road for everybody.
+
+        Raises:
+            DonkeySimError: No scene is running, its road is not a generated one, or one is being made.
+        """
+        if self._simulator is None:
+            raise SceneError("no scene is running; there is no road to make anew.")
+        self._road_works.begin(self._simulator, road)
+        self._wait_in_lock_step(self._simulator)
+
     def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began.
 
@@ -386,9 +403,7 @@ class Stage:
                 simulator.render([car.row])
                 return encode_jpeg(simulator.get_picture(car.row))
             return car.picture
-        x, y, z, yaw = viewpoint.find_pose(simulator.state, car.row)
-        pose = viewpoint.place_chase_camera(x, y, z, yaw) if kind == "chase" else viewpoint.place_top_camera(x, y, z)
-        return encode_jpeg(simulator.view(0, *pose, viewpoint.make_view_camera(width, height)))
+        return encode_jpeg(view.draw_car(simulator, car.row, kind, width, height))
 
     def _find_car(self, car_id: int) -> tuple[Simulator, CarOnStage]:
         if self._simulator is not None:

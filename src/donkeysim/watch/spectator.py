@@ -9,6 +9,7 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 `WebSocket /state`         `StateRequest` in, `StateReply` out, as JSON text
 `WebSocket /picture`       `PictureRequest` in as JSON text, a JPEG out as bytes (or `Refusal` as text)
 `POST /scene`              `SceneRequest`: load a scene from the menu
+`POST /road`               `RoadRequest`: make another road, where roads are generated
 `POST /exit`               bring everybody back to the menu
 `POST /cars/ID/reset`      put a car back to where it began
 =========================  =========================================================================
@@ -35,6 +36,7 @@ from donkeysim.web.files import SHARED_FOLDER, PageFiles
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.origin import OriginCheck
 from donkeysim.world.randomization import find_unit
+from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
 PAGES = Path(__file__).parent / "pages"
@@ -71,6 +73,14 @@ class SceneRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Which scene to load."""
 
     name: str
+
+
+class RoadRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """Which road to make, in scenes that generate theirs; as `RoadSpec`."""
+
+    style: int
+    seed: int
+    turn: float
 
 
 class SceneCard(msgspec.Struct):
@@ -121,6 +131,7 @@ class StateReply(msgspec.Struct):
     stage: str
     wire_port: int | None
     scenes: list[SceneCard]
+    road: RoadSpec | None
     cars: list[CarEntry]
     readings: CarReadings | None
 
@@ -147,6 +158,7 @@ def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
             WebSocketRoute("/state", spectator.serve_state),
             WebSocketRoute("/picture", spectator.serve_pictures),
             Route("/scene", spectator.load_scene, methods=["POST"]),
+            Route("/road", spectator.make_road, methods=["POST"]),
             Route("/exit", spectator.exit_scene, methods=["POST"]),
             Route("/cars/{car_id:int}/reset", spectator.reset_car, methods=["POST"]),
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
@@ -182,6 +194,13 @@ class Spectator:
         too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; a scene's name is shorter.")
         wanted = _decode(await read_body(request, BODY_LIMIT, too_long), SceneRequest)
         await self._watchable.load_scene(wanted.name)
+        return _answer_json({})
+
+    async def make_road(self, request: Request) -> Response:
+        """Make another road in the running scene."""
+        too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; a road is shorter.")
+        wanted = _decode(await read_body(request, BODY_LIMIT, too_long), RoadRequest)
+        await self._watchable.make_road(RoadSpec(wanted.style, wanted.seed, wanted.turn))
         return _answer_json({})
 
     async def exit_scene(self, _request: Request) -> Response:
@@ -234,6 +253,7 @@ class Spectator:
             is_loading=stage.is_loading,
             stage=stage.loading_stage,
             wire_port=self._wire_port,
+            road=None if (outline := stage.outline()) is None else outline.road,
             scenes=[SceneCard(name, name in self._previews) for name in stage.scene_names()],
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,

@@ -1,4 +1,4 @@
-"""The ground plan of the running scene, and its nodes."""
+"""The ground plan of the running scene, its nodes, and what a watcher sees of a car."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import math
 import numpy as np
 
 from donkeysim.core import frames
-from donkeysim.core.types import FloatArray
-from donkeysim.watch.watchable import Outline
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.sim import viewpoint
+from donkeysim.sim.simulator import Simulator
+from donkeysim.watch.watchable import Outline, View
 from donkeysim.world.scene import Path, Scene
 
 
@@ -23,7 +25,16 @@ def draw_outline(scene: Scene) -> Outline:
         right=centre - normal * path.width_right[:, None],
         start_line=scene.start.line.copy(),
         is_closed=path.closed,
+        road=scene.road,
     )
+
+
+def draw_car(simulator: Simulator, row: int, kind: View, width: int, height: int) -> ByteArray:
+    """Return a view of a car from behind or from above, shape [height, width, 3]."""
+    x, y, z, yaw = viewpoint.find_pose(simulator.state, row)
+    pose = viewpoint.place_chase_camera(x, y, z, yaw) if kind == "chase" else viewpoint.place_top_camera(x, y, z)
+    world = row // simulator.spec.cars_per_world
+    return simulator.view(world, *pose, viewpoint.make_view_camera(width, height))
 
 
 def find_node(path: Path, index: int) -> tuple[frames.Vector, frames.Quaternion]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from donkeysim.core.types import FloatArray
+from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
 View = Literal["chase", "top", "camera"]
@@ -52,6 +53,7 @@ class Outline:
         right: Right edge of the road, shape [point_count, 2].
         start_line: End points of each start line, shape [line_count, 2, 2].
         is_closed: Whether path and edges return to their first point.
+        road: Which of its roads the scene has; None: its road is not a generated one.
     """
 
     path: FloatArray
@@ -59,6 +61,7 @@ class Outline:
     right: FloatArray
     start_line: FloatArray
     is_closed: bool
+    road: RoadSpec | None = None
 
 
 class Watchable(Protocol):
@@ -110,6 +113,13 @@ class Watchable(Protocol):
 
         Raises:
             DonkeySimError: No scene is running.
+        """
+
+    async def make_road(self, road: RoadSpec) -> None:
+        """Begin to make another road; when it is done, all cars begin on it.
+
+        Raises:
+            DonkeySimError: The scene's road is not a generated one, or one is being made.
         """
 
     async def reset_car(self, car_id: int) -> None:

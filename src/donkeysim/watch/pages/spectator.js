@@ -75,6 +75,7 @@ function showSection(name) {
   for (const id of ["offline", "loading", "menu", "stage"]) byId(id).hidden = id !== name;
   const isStage = name === "stage";
   byId("exit").hidden = !isStage || state.wire_port === null;
+  byId("road").hidden = byId("exit").hidden || state.road === null;
   byId("scene-name").hidden = !isStage;
   byId("clock").hidden = !isStage || !state?.readings?.telemetry;
   if (!isStage) watchNothing();
@@ -151,7 +152,8 @@ function showStage() {
   carList.update(state.cars, watched);
   map.update(state.cars, watched);
   readings.update(state.readings, car);
-  if (outlineScene !== state.scene) fetchOutline(state.scene);
+  const place = JSON.stringify([state.scene, state.road]);
+  if (outlineScene !== place) fetchOutline(place);
 }
 
 function showWatched(car) {
@@ -171,12 +173,12 @@ function showHint() {
   ].join("\n"));
 }
 
-async function fetchOutline(scene) {
-  outlineScene = scene;
+async function fetchOutline(place) {
+  outlineScene = place;
   map.setOutline(null);
   try {
     const outline = await (await fetch("/outline")).json();
-    if (outlineScene !== scene) return;
+    if (outlineScene !== place) return;
     if (outline === null) outlineScene = null;
     else map.setOutline(outline);
   } catch {
@@ -248,6 +250,9 @@ for (const button of document.querySelectorAll("[data-view]")) {
 }
 byId("inset").addEventListener("click", () => chooseView("camera"));
 byId("reset").addEventListener("click", resetCar);
+byId("road").addEventListener("click", () => {
+  if (state?.road) act("/road", { ...state.road, style: state.road.style + 1, seed: state.road.seed + 1 }, byId("road"));
+});
 byId("exit").addEventListener("click", askExit);
 byId("exit-dialog").addEventListener("close", () => {
   if (byId("exit-dialog").returnValue === "exit") act("/exit");
