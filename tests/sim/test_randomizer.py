@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import ShapeError
+from donkeysim.sim.action_log import LogReader
 from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.replay import Replay
 from donkeysim.sim.simulator import Simulator
@@ -347,11 +348,29 @@ def test_a_replayed_log_draws_the_same(place, tmp_path):
     driven.restore(moment)
     weave(driven, 3, 9)
     driven.close()
+    told = [type(event).__name__ for event in LogReader(tmp_path / "run.dlog").read_events()]
+    assert "ParamsSet" not in told  # a replay draws them itself
     replay = Replay(tmp_path / "run.dlog")
     assert sum(replay.play()) == 10 * 24
     assert (replay.deviation, replay.broken) == (None, "")
     assert replay.simulator.get_drawn(1) == driven.get_drawn(1)
     assert np.array_equal(see(replay.simulator, 1), see(driven, 1))
+
+
+def test_a_log_of_drawing_cars_tells_what_somebody_writes_into_their_parameters(flat, tmp_path):
+    spec = WorldSpec(SceneSpec("flat"), randomization=read_randomization({"car": {"motor": (0.5, 0.9)}}))
+    driven = open_simulator(spec, scene=flat, log=tmp_path / "run.dlog")
+    add_cars(driven, camera=None)
+    drive(driven, 3)
+    driven.physics.car_params.torque_max[0] *= 0.1
+    drive(driven, 3)
+    driven.reset_car(0)
+    drive(driven, 3)
+    driven.close()
+    replay = Replay(tmp_path / "run.dlog")
+    assert sum(replay.play()) == 9 * 24
+    assert (replay.deviation, replay.broken) == (None, "")
+    assert hash_state(replay.simulator.state) == hash_state(driven.state)
 
 
 def test_a_simulator_that_moves_to_another_place_goes_on_drawing(place):

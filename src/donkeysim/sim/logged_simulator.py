@@ -78,6 +78,7 @@ class LoggedSimulator(Simulator):
         self._state_sum.sum_up()
         self._told_control: FloatArray = np.concatenate(self.control)
         self._told_params = zlib.crc32(self.physics.car_params.packed.data)
+        self._is_drawn = self.has_drawn_params()
 
     # -- cars ---------------------------------------------------------------------------------------------------------
 
@@ -130,6 +131,7 @@ class LoggedSimulator(Simulator):
         self._state_sum = ArraySum(self.state)
         self._state_sum.sum_up()
         self._told_params = zlib.crc32(self.physics.car_params.packed.data)
+        self._is_drawn = self.has_drawn_params()
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -192,7 +194,10 @@ class LoggedSimulator(Simulator):
         checksum = zlib.crc32(params.data)
         if checksum != self._told_params:
             self._told_params = checksum
-            self._writer.append(log.ParamsSet(params.tobytes()), params.nbytes)
+            # What a draw writes a replay draws itself; what others have written, or taken back, it must be told.
+            was_drawn, self._is_drawn = self._is_drawn, self.has_drawn_params()
+            if not (was_drawn and self._is_drawn):
+                self._writer.append(log.ParamsSet(params.tobytes()), params.nbytes)
         if is_written or not self._state_sum.is_as_summed():
             self._writer.append(log.Restored(self._number_moment(self.snapshot()), None))
             self._state_sum.sum_up()

@@ -54,6 +54,7 @@ class Randomizer:
         self._drawn_key: LongArray = np.zeros(car_count, np.int64)
         self._drawn_count: LongArray = np.full(car_count, -1, np.int64)
         self._base = physics.car_params.packed.copy()
+        self._written = self._base.copy()
         self._variation = renderer.open_variation(with_looks=has_looks(spec))
         self._light: Float32Array = self._variation.light.copy()
         self._variation.has_effects = any((spec.picture.blur, spec.picture.exposure, spec.picture.noise))
@@ -117,6 +118,7 @@ class Randomizer:
             motor=self._read(car, "car.motor", 1.0),
             steer_trim=self._read(car, "car.steer_trim", 0.0),
         )
+        self._written[car] = self._physics.car_params.packed[car]
 
     def _show_so(self, car: int, pattern: int) -> None:
         values, rows = self._list_values(car), self._variation
@@ -130,6 +132,10 @@ class Randomizer:
         rows.effect[car] = values.get("picture.blur", 0.0), gain, values.get("picture.noise", 0.0)
         rows.quality[car] = int(values.get("picture.jpeg_quality", 0.0))
         rows.version += 1
+
+    def has_own_params(self) -> bool:
+        """Return whether the cars' parameters are as they were drawn."""
+        return np.array_equal(self._physics.car_params.packed, self._written)
 
     # -- where it acts ------------------------------------------------------------------------------------------------
 

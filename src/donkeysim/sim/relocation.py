@@ -41,7 +41,8 @@ def relocate(simulator: Simulator, other: Simulator) -> None:
     _, car_counts = np.unique([car // simulator.spec.cars_per_world for car in cars], return_counts=True)
     if car_counts.max(initial=0) > room:
         raise CapacityError(f"the start grid of {other.scene.name} has {room} places for {car_counts.max()} cars.")
-    other.physics.car_params.packed[:] = simulator.physics.car_params.packed
+    if not simulator.has_drawn_params():  # else they are drawn anew there
+        other.physics.car_params.packed[:] = simulator.physics.car_params.packed
     simulator.workers.close()
     simulator.state = _carry_state(simulator.state, other.state)
     for name in OF_A_PLACE:

@@ -374,6 +374,10 @@ class Simulator:
         """Return what `get_drawn` does of all cars, arrays of shape [car_count]."""
         return {} if self._randomizer is None else self._randomizer.describe_all(self.state, self.world_key)
 
+    def has_drawn_params(self) -> bool:
+        """Return whether all parameters of the cars are those that were drawn, and nobody else's."""
+        return self._randomizer is not None and self._randomizer.has_own_params()
+
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _require_car(self, car: int) -> None:
