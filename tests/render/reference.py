@@ -14,7 +14,7 @@ import open3d
 from numba import njit
 
 from donkeysim.render.kernels.shadow import compute_darkness
-from donkeysim.world.scene import CLASS_SKY, SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE, SHADE_TWO_SIDED, SHADE_UNLIT
+from donkeysim.world.scene import SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE, SHADE_TWO_SIDED, SHADE_UNLIT
 
 GRID = 8
 
@@ -120,8 +120,15 @@ class View:
         return forward - x[None, :, None] * left - y[:, None, None] * up
 
 
-def cast(soup, view, grid):
-    """Return (distance along the optical axis, triangle or -1, rays) of every sample; back faces let rays through."""
+def cast(soup, view, grid, holes=None):
+    """Return (distance along the optical axis, triangle or -1, rays) of every sample; back faces let rays through.
+
+    Args:
+        soup: Triangles.
+        view: Camera.
+        grid: Samples per pixel and axis.
+        holes: Tells for triangles and uv [n, 2] there whether rays go on; None: none do.
+    """
     rays = view.make_rays(grid)
     scene = open3d.t.geometry.RaycastingScene()
     vertex = soup.corner.reshape(-1, 3).astype(np.float32)
@@ -131,7 +138,30 @@ def cast(soup, view, grid):
     triangle = hit["primitive_ids"].numpy().astype(np.int64)
     distance = hit["t_hit"].numpy().astype(float) + NEAR
     triangle[~np.isfinite(distance)] = -1
+    if holes is not None:
+        inner = hit["primitive_uvs"].numpy().astype(float)
+        _go_through_holes(scene, soup, view, holes, rays, distance, triangle, inner)
     return distance, triangle, rays
+
+
+def _go_through_holes(scene, soup, view, holes, rays, distance, triangle, inner):
+    """Send samples that met a hole on until they meet something, in place."""
+    going = np.flatnonzero(triangle.ravel() >= 0)
+    flat, far, which, within = rays.reshape(-1, 3), distance.reshape(-1), triangle.reshape(-1), inner.reshape(-1, 2)
+    for _ in range(200):
+        uv = soup.uv[which[going]]
+        place = uv[:, 0] + within[going, :1] * (uv[:, 1] - uv[:, 0]) + within[going, 1:] * (uv[:, 2] - uv[:, 0])
+        going = going[holes(which[going], place)]
+        if not len(going):
+            return
+        start = far[going] * (1.0 + 1e-6) + 1e-5
+        packed = np.concatenate([view.eye + start[:, None] * flat[going], flat[going]], axis=1).astype(np.float32)
+        hit = scene.cast_rays(open3d.core.Tensor(packed), nthreads=1)
+        far[going] = start + hit["t_hit"].numpy()
+        which[going] = np.where(np.isfinite(far[going]), hit["primitive_ids"].numpy().astype(np.int64), -1)
+        within[going] = hit["primitive_uvs"].numpy()
+        going = going[which[going] >= 0]
+    raise AssertionError("a ray met 200 holes")
 
 
 def keep_facing(soup, view, materials):
@@ -153,14 +183,15 @@ class Reference:
     def __init__(self, simulator):
         self.simulator = simulator
         self.scene = simulator.scene
-        self.pyramids = [build_pyramid(texture[..., :3].astype(float)) for texture in self.scene.textures]
-        assert not any(m.flags & SHADE_CUTOUT for m in self.scene.materials if m.segment != CLASS_SKY)
+        self.pyramids = [build_pyramid(texture) for texture in self.scene.textures]
 
     def render(self, car, camera, grid=GRID):
         """Return (picture [height, width, 3], share of static samples per pixel [height, width])."""
         view = View.of_car(self.simulator, car, camera)
         soup = keep_facing(place_meshes(self.simulator), view, self.scene.materials)
-        distance, triangle, rays = cast(soup, view, grid)
+        holed = any(self.scene.materials[index].flags & SHADE_CUTOUT for index in np.unique(soup.material))
+        holes = (lambda triangle, uv: self._is_hole(soup.material[triangle], uv)) if holed else None
+        distance, triangle, rays = cast(soup, view, grid, holes)
         colour = np.empty((*distance.shape, 3))
         sky = triangle < 0
         colour[sky] = self._shade_sky(rays[sky], math.tan(camera.fov / 2) * 2 / camera.height / grid)
@@ -171,6 +202,18 @@ class Reference:
         shape = (camera.height, grid, camera.width, grid)
         static = 1.0 - moves.reshape(shape).mean((1, 3))
         return colour.reshape(*shape, 3).mean((1, 3)), static
+
+    def _is_hole(self, material, uv):
+        """Return whether the texel at uv of each material is a hole, by the texture's first level."""
+        result = np.zeros(len(material), bool)
+        for index in np.unique(material):
+            if self.scene.materials[index].flags & SHADE_CUTOUT:
+                rows = np.flatnonzero(material == index)
+                alpha = self.scene.textures[self.scene.materials[index].texture][..., 3]
+                high, wide = alpha.shape
+                at = np.floor(uv[rows] * (wide, high)).astype(int)
+                result[rows] = alpha[at[:, 1] % high, at[:, 0] % wide] < 128
+        return result
 
     def _shade_soup(self, soup, view, triangle, distance, rays, grid):
         light = self.scene.light
@@ -258,15 +301,28 @@ class Reference:
 
 
 def build_pyramid(picture):
-    """Return (texels of all mip levels [texel_count, 3], columns, rows and first texel of each [level_count, 3])."""
-    levels = [picture]
-    while max(picture.shape[:2]) > 1:
-        high, wide = max(picture.shape[0] // 2, 1), max(picture.shape[1] // 2, 1)
-        picture = picture.reshape(high, picture.shape[0] // high, wide, picture.shape[1] // wide, 3).mean((1, 3))
-        levels.append(picture)
+    """Return (texels of all mip levels [texel_count, 3], columns, rows and first texel of each [level_count, 3]).
+
+    Colours are means of what is no hole; a hole between has the mean of all that is there.
+    """
+    weight = (picture[..., 3:] >= 128).astype(np.float32)
+    there = picture[..., :3] * weight
+    middle = there.sum((0, 1)) / max(weight.sum(), 1.0)
+    levels = []
+    while True:
+        colour = np.where(weight > 0, there / np.maximum(weight, 1e-9), middle)
+        levels.append(np.rint(colour * 256.0).astype(np.uint16))
+        if max(there.shape[:2]) == 1:
+            break
+        there, weight = (_halve(layer) for layer in (there, weight))
     first = np.cumsum([0] + [level.shape[0] * level.shape[1] for level in levels])
     sizes = np.array([(level.shape[1], level.shape[0], begin) for level, begin in zip(levels, first, strict=False)])
     return np.concatenate([level.reshape(-1, 3) for level in levels]), sizes
+
+
+def _halve(layer):
+    high, wide = max(layer.shape[0] // 2, 1), max(layer.shape[1] // 2, 1)
+    return layer.reshape(high, layer.shape[0] // high, wide, layer.shape[1] // wide, -1).mean((1, 3))
 
 
 @njit
@@ -279,13 +335,13 @@ def _read_bilinear(texels, sizes, uv, level):
         share_x, share_y = x - left, y - top
         left, right, top, below = left % wide, (left + 1) % wide, top % high, (top + 1) % high
         for channel in range(3):
-            a = texels[first + top * wide + left, channel]
-            b = texels[first + top * wide + right, channel]
-            c = texels[first + below * wide + left, channel]
-            d = texels[first + below * wide + right, channel]
+            a = float(texels[first + top * wide + left, channel])
+            b = float(texels[first + top * wide + right, channel])
+            c = float(texels[first + below * wide + left, channel])
+            d = float(texels[first + below * wide + right, channel])
             upper = a + (b - a) * share_x
             lower = c + (d - c) * share_x
-            colour[row, channel] = upper + (lower - upper) * share_y
+            colour[row, channel] = (upper + (lower - upper) * share_y) / 256.0
     return colour
 
 
