@@ -246,7 +246,7 @@ class Reference:
         unit = facing / np.linalg.norm(facing, axis=1)[:, None]
         unit *= -np.sign(np.einsum("ij,ij->i", unit, rays))[:, None]
         sun = np.maximum(unit @ np.array(light.sun_direction), 0.0)
-        lit = np.sqrt(np.array(light.ambient_colour) + sun[:, None] * np.array(light.sun_colour))
+        lit = np.minimum(np.sqrt(np.array(light.ambient_colour) + sun[:, None] * np.array(light.sun_colour)), 1.0)
         colour = np.empty((len(triangle), 3))
         for index in np.unique(soup.material[triangle]):
             rows = soup.material[triangle] == index
