@@ -30,12 +30,13 @@ def make_leaves(leaf_count, side=128):
 
 
 def see_card(picture, distance, aside):
-    """Return a picture's frame with a card 1 m high and wide straight ahead, and how many pixels it would fill."""
+    """Return a frame with a card 1 m high and wide ahead, all else green, and how many pixels it would fill."""
     flags = SHADE_TEXTURE | SHADE_CUTOUT | SHADE_TWO_SIDED | SHADE_UNLIT
     corner = [(distance, 0.5 + aside, -0.5), (distance, -0.5 + aside, -0.5)]
     corner += [(x, y, 0.5) for x, y, _ in reversed(corner)]
     card = make_mesh(corner, [(0, 1), (1, 1), (1, 0), (0, 0)], [(0, 1, 2), (0, 2, 3)], [1, 1])
-    plain = make_scene(card, props=(), fog=0.0)
+    plain = make_scene(card, props=(), fog=0.0, sky=False)
+    plain = replace(plain, light=replace(plain.light, fog_colour=tuple(channel / 255 for channel in GREEN)))
     materials = (plain.materials[0], Material(flags, (1.0, 1.0, 1.0), 1, CLASS_PROP), *plain.materials[2:])
     scene = replace(plain, materials=materials, textures=(plain.textures[0], picture, plain.textures[2]))
     renderer = Renderer([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 0, Workers(1))

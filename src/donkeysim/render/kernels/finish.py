@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.layout import STATE_FLAT
+from donkeysim.render.kernels.layout import LANES, STATE_FLAT
 from donkeysim.render.kernels.raster import compute_gradients
 
 
@@ -34,6 +34,73 @@ def halve_picture(width, height, stride, colour):
             colour[row * stride + column] = np.uint32(
                 ((np.uint32(rb) >> np.uint32(2)) & pair) | (np.uint32(g) << np.uint32(8))
             )
+
+
+@span_kernel
+def soften_row(
+    count, left, middle, right, above, below, colour_left, colour, colour_right, colour_above, colour_below, target
+):
+    """Write a row with its edges softened; see `soften_edges`.
+
+    Args:
+        count: Pixels.
+        left: Triangles seen at the pixels one column before, and likewise `middle`, `right`, `above`, `below`.
+        colour_left: Packed pixels there, and likewise `colour`, `colour_right`, `colour_above`, `colour_below`.
+        target: Written.
+    """
+    pair = np.uint32(0xFF00FF)
+    half = np.uint32(0x40004)
+    for k in range((count + LANES - 1) & -LANES):
+        c, le, r, a, b = colour[k], colour_left[k], colour_right[k], colour_above[k], colour_below[k]
+        even = np.uint32(np.uint32(np.uint32(c & pair) << np.uint32(2)) + half)
+        even = np.uint32(even + np.uint32(np.uint32(le & pair) + np.uint32(r & pair)))
+        even = np.uint32(even + np.uint32(np.uint32(a & pair) + np.uint32(b & pair)))
+        c8, l8, r8 = np.uint32(c >> np.uint32(8)), np.uint32(le >> np.uint32(8)), np.uint32(r >> np.uint32(8))
+        a8, b8 = np.uint32(a >> np.uint32(8)), np.uint32(b >> np.uint32(8))
+        odd = np.uint32(np.uint32(np.uint32(c8 & pair) << np.uint32(2)) + half)
+        odd = np.uint32(odd + np.uint32(np.uint32(l8 & pair) + np.uint32(r8 & pair)))
+        odd = np.uint32(odd + np.uint32(np.uint32(a8 & pair) + np.uint32(b8 & pair)))
+        soft = np.uint32(
+            np.uint32(np.uint32(even >> np.uint32(3)) & pair)
+            | np.uint32(np.uint32(np.uint32(odd >> np.uint32(3)) & pair) << np.uint32(8))
+        )
+        here = middle[k]
+        is_edge = (here != left[k]) | (here != right[k]) | (here != above[k]) | (here != below[k])
+        target[k] = soft if is_edge else c
+
+
+@inner_pixel_kernel
+def soften_edges(width, height, stride, ident, colour, target):
+    """Write a picture whose pixels beside another triangle take half of their colour from their four neighbours.
+
+    Edges are found at pixels' middles alone; so they have some of the colour that a mean over the pixel would have.
+
+    Args:
+        width: Columns. height: Rows. stride: Pixels from one row to the next.
+        ident: The record seen at each pixel.
+        colour: Packed pixels.
+        target: Written, packed pixels.
+    """
+    for row in range(height):
+        at = row * stride
+        above = (row - 1 if row > 0 else row) * stride
+        below = (row + 1 if row < height - 1 else row) * stride
+        soften_row(
+            width - 2,
+            ident[at:],
+            ident[at + 1 :],
+            ident[at + 2 :],
+            ident[above + 1 :],
+            ident[below + 1 :],
+            colour[at:],
+            colour[at + 1 :],
+            colour[at + 2 :],
+            colour[above + 1 :],
+            colour[below + 1 :],
+            target[at + 1 :],
+        )
+        target[at] = colour[at]
+        target[at + width - 1] = colour[at + width - 1]
 
 
 @inline_kernel

@@ -9,6 +9,7 @@ from donkeysim.render.kernels.finish import (
     halve_picture,
     make_grey,
     prepare_classes,
+    soften_edges,
     warp_picture,
     write_depth,
     write_rgb,
@@ -379,10 +380,13 @@ def render_cameras(turn, end, tables, poses, cameras, scratch, size, options, wo
             write_segments(out_width, out_height, stride, factor, strength, tables, scratch, segment_out[row])
         if factor == 2:
             halve_picture(out_width, out_height, stride, scratch.colour)
-        finished = scratch.colour
+        finished, spare = scratch.colour, scratch.warped
+        if factor == 1 and not sharp:
+            soften_edges(width, height, stride, scratch.ident, finished, spare)
+            finished, spare = spare, finished
         if strength[0] != np.float32(0.0) or strength[1] != np.float32(0.0):
-            warp_picture(out_width, out_height, stride, strength, scratch.colour, scratch.warped)
-            finished = scratch.warped
+            warp_picture(out_width, out_height, stride, strength, finished, spare)
+            finished = spare
         if cameras.lens[row, 3] != np.float32(0.0):
             make_grey(out_width, out_height, stride, finished)
         write_rgb(out_width, out_height, stride, finished, words[row], picture[row])
