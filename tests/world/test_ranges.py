@@ -67,6 +67,7 @@ def test_a_tint_is_drawn_for_each_channel_and_units_are_known():
         ("[car]\nmass = ['a', 2]\n", "line 2: car.mass[0] is 'a', but must be a number"),
         ("sun = 4\n", "line 1: sun is 4, but must be a table"),
         ("[delay]\naction = [0, 0.7]\naction_jitter = [0, 0.5]\n", "reach 1.2 s together; they take up to 1 s"),
+        ("[road]\npatch_size = [0.1, 0.2]\n", "line 2: road.patch_size does nothing alone; say with road.patches"),
         ("[car\n", "is not a valid TOML file"),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -204,6 +205,10 @@ class RandomizationSpec:
     def __post_init__(self) -> None:
         for table, name, knob in _list_fields(self):
             _check_range(f"{table}.{name}", getattr(getattr(self, table), name), knob)
+        for name in ("ground", "road"):
+            surface: SurfaceRanges = getattr(self, name)
+            if surface.patch_size is not None and surface.patches is None:
+                raise SpecError(f"{name}.patch_size does nothing alone; say with {name}.patches how strong they are.")
         for name in ("action", "picture"):
             latest = sum((getattr(self.delay, f"{name}{part}") or (0.0, 0.0))[1] for part in ("", "_jitter"))
             if latest > 1.0:
@@ -330,7 +335,7 @@ def _check_range(name: str, given: Range, about: Mapping[str, Any]) -> None:
     if given is None:
         return
     unit = f" {about['unit']}" if about["unit"] else ""
-    numbers = isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, int | float) for part in given)
+    numbers = isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, Real) for part in given)
     if not numbers or not low <= given[0] <= given[1] <= high:
         raise SpecError(
             f"{name} is {given}; it takes two numbers from {low:.4g} to {high:.4g}{unit}, the lower one first."
