@@ -73,8 +73,8 @@ def build_rock(assets: Assets, variant: int) -> Structure:
     """Return a grey boulder."""
     random = np.random.default_rng(500 + variant)
     stone = assets.ensure_textured("boulder", make_boulder)
-    profile = ((0.13, -0.01), (0.135, 0.03), (0.11, 0.085), (0.05, 0.118), (0.0, 0.12))
-    mesh = make_revolved(profile, 7, stone, uv_scale=2.0, wobble=_wobble(random, 5, 7, 0.16), capped=False)
+    profile = ((0.135, -0.01), (0.12, 0.075), (0.0, 0.12))
+    mesh = make_revolved(profile, 7, stone, uv_scale=2.0, wobble=_wobble(random, 3, 7, 0.2), capped=False)
     return stand_on_post(mesh, 0.12, 0.11, "rock", Shadow((0.0, 0.0), 0.15, 0.04, 0.55))
 
 
