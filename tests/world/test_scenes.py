@@ -151,6 +151,16 @@ def read_height(ground, point):
     return float(sample_height(ground, point[None, :2])[0])
 
 
+def test_checkpoints_lie_across_the_road_in_driving_order(scene):
+    middle = scene.start.checkpoint.mean(axis=1)
+    assert len(middle) >= 2
+    away = np.linalg.norm(middle[:, None] - scene.path.position[None, :, :2], axis=2)
+    assert np.all(np.diff(away.argmin(axis=1)) > 0)
+    assert away.min(axis=1).max() < 0.6 * measure_steps(scene.path).max()
+    spans = np.linalg.norm(scene.start.checkpoint[:, 0] - scene.start.checkpoint[:, 1], axis=1)
+    assert np.all(spans >= (scene.path.width_left + scene.path.width_right).min() - 1e-6)
+
+
 def test_nothing_stands_on_the_road(scene, road):
     inside = road.buffer(-0.005)
     for outline in outline_colliders(scene):

@@ -172,13 +172,8 @@ def plan_speed(
         side[-1] = side[-2]
     length = np.hypot(side[:, 0], side[:, 1])
     heading, curvature = _measure_line(side, length, closed)
-    grip = np.asarray(friction, np.float64) * car.gravity * min(car.sideways.extremum_value, car.forward.extremum_value)
-    grip = grip * use.across
-    slope, crest = _measure_height(height, length, closed)
-    grip *= 1.0 - np.minimum(_TWIST_LOSS * np.abs(slope), 0.5)
-    bend = np.abs(curvature) + grip / car.gravity * crest
-    speed = np.minimum(np.sqrt(grip / np.maximum(bend, 1e-6)), speed_limit).tolist()
-    road = (length.tolist(), bend.tolist(), grip.tolist(), (car.gravity * slope).tolist())
+    road = _make_road(length, curvature, friction, height, car, use, closed)
+    speed = [min(math.sqrt(grip / max(bend, 1e-6)), speed_limit) for _, bend, grip, _ in zip(*road, strict=True)]
     steps = list(range(len(speed))) * 2 if closed else list(range(len(speed) - 1))
     train = make_powertrain(car)
     _limit_gain(speed, road, use, steps, train)
@@ -219,6 +214,23 @@ def _measure_line(side: FloatArray, length: FloatArray, closed: bool) -> tuple[F
     angle = np.arctan2(cross, before[:, 0] * side[:, 0] + before[:, 1] * side[:, 1])
     tangent = side / length[:, None] + before / length_before[:, None]
     return np.arctan2(tangent[:, 1], tangent[:, 0]), 2.0 * angle / (length + length_before)
+
+
+def _make_road(
+    length: FloatArray,
+    curvature: FloatArray,
+    friction: FloatArray,
+    height: FloatArray | None,
+    car: CarSpec,
+    use: GripUse,
+    closed: bool,
+) -> Road:
+    """Return what limits the speed at each point; a crest counts as a bend, since the car presses less on it."""
+    grip = np.asarray(friction, np.float64) * car.gravity * min(car.sideways.extremum_value, car.forward.extremum_value)
+    slope, crest = _measure_height(height, length, closed)
+    grip = grip * use.across * (1.0 - np.minimum(_TWIST_LOSS * np.abs(slope), 0.5))
+    bend = np.abs(curvature) + grip / car.gravity * crest
+    return length.tolist(), bend.tolist(), grip.tolist(), (car.gravity * slope).tolist()
 
 
 def _measure_height(height: FloatArray | None, length: FloatArray, closed: bool) -> tuple[FloatArray, FloatArray]:

@@ -53,6 +53,9 @@ _encode = msgspec.json.Encoder().encode
 
 PixelCount = Annotated[int, msgspec.Meta(ge=16, le=1280)]
 
+_DRAWN = ("path", "left", "right", "start_line", "checkpoint")
+"""What of an outline the page is sent."""
+
 
 class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
     """What a page wants to know: the readings of this car beside the list of all."""
@@ -186,7 +189,7 @@ class Spectator:
         outline = self._watchable.outline()
         if outline is None:
             return _answer_json(None)
-        rounded = {name: getattr(outline, name).round(3).tolist() for name in ("path", "left", "right", "start_line")}
+        rounded = {name: getattr(outline, name).round(3).tolist() for name in _DRAWN}
         return _answer_json({**rounded, "is_closed": outline.is_closed})
 
     async def load_scene(self, request: Request) -> Response:

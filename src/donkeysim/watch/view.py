@@ -26,6 +26,7 @@ def draw_outline(scene: Scene) -> Outline:
         start_line=scene.start.line.copy(),
         is_closed=path.closed,
         road=scene.road,
+        checkpoint=scene.start.checkpoint.copy(),
     )
 
 

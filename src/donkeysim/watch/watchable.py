@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import numpy as np
+
 from donkeysim.core.types import FloatArray
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
@@ -54,6 +56,7 @@ class Outline:
         start_line: End points of each start line, shape [line_count, 2, 2].
         is_closed: Whether path and edges return to their first point.
         road: Which of its roads the scene has; None: its road is not a generated one.
+        checkpoint: End points of each checkpoint, shape [checkpoint_count, 2, 2].
     """
 
     path: FloatArray
@@ -62,6 +65,7 @@ class Outline:
     start_line: FloatArray
     is_closed: bool
     road: RoadSpec | None = None
+    checkpoint: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
 
 
 class Watchable(Protocol):

@@ -139,11 +139,14 @@ class Start:
             road, never overlapping; enough for 64 cars where the road is long enough.
         yaw: [rad], shape [slot_count].
         line: Start lines as two end points, left then right seen in driving direction [m], shape [line_count, 2, 2].
+        checkpoint: What a lap must pass after start line 0, in driving order, in the same form, shape
+            [checkpoint_count, 2, 2].
     """
 
     position: FloatArray
     yaw: FloatArray
     line: FloatArray
+    checkpoint: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ export class TrackMap {
 
   drawRoad(pen) {
     const ink = colours();
-    const { left, right, path, start_line: lines, is_closed: isClosed } = this.outline;
+    const { left, right, path, start_line: lines, checkpoint: checkpoints, is_closed: isClosed } = this.outline;
     pen.fillStyle = ink.line;
     pen.beginPath();
     if (isClosed) {
@@ -76,6 +76,7 @@ export class TrackMap {
     } else this.trace(pen, [...left, ...right.slice().reverse()], true);
     pen.fill("evenodd");
     this.stroke(pen, path, isClosed, ink["text-soft"], 1, [4, 5]);
+    for (const gate of checkpoints) this.stroke(pen, gate, false, ink["text-soft"], 2, []);
     for (const line of lines) this.stroke(pen, line, false, ink.danger, 3, []);
   }
 

@@ -110,12 +110,18 @@ def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
     row, column = np.divmod(np.arange(table.count_slots(line.length)), len(table.columns))
     position, yaw = line.offset(-row * table.rows, np.array(table.columns)[column])
     height = sample_height(ground, position) + table.ride_height
-    lines = []
-    for at in table.lines:
-        left, right = line.measure_widths([at])
-        lines.append(line.offset([at, at], [left[0], -right[0]])[0])
     facing = np.arctan2(np.sin(yaw), np.cos(yaw))
-    return Start(np.column_stack((position, height)), facing, np.array(lines).reshape(-1, 2, 2))
+    gates = (span_road(line, places) for places in (table.lines, table.checkpoints))
+    return Start(np.column_stack((position, height)), facing, *gates)
+
+
+def span_road(line: CentreLine, places: Sequence[float]) -> FloatArray:
+    """Return lines across the road at places along the path: left and right ends [m], shape [place_count, 2, 2]."""
+    gates = []
+    for at in places:
+        left, right = line.measure_widths([at])
+        gates.append(line.offset([at, at], [left[0], -right[0]])[0])
+    return np.array(gates).reshape(-1, 2, 2)
 
 
 def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> Props:

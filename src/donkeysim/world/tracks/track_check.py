@@ -21,6 +21,9 @@ def check_track(track: TrackFile, line: CentreLine, source: str) -> None:
     if not line.closed and track.start.lines and max(track.start.lines) > line.length:
         place = locate_key(source, "start.lines")
         raise SceneError(f"{place}: [start] lines lie within the path, 0 to {line.length:g} m.")
+    if track.start.checkpoints and track.start.checkpoints[-1] >= line.length:
+        place = locate_key(source, "start.checkpoints")
+        raise SceneError(f"{place}: [start] checkpoints lie within the path, 0 to {line.length:.2f} m.")
     _check_spans(track, line, source)
     _check_turns(line, bool(track.path.file), source)
     _check_grid(track, line, source)
