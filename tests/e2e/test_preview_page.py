@@ -45,7 +45,7 @@ def test_a_track_is_seen_while_it_is_written(track, address):
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.goto(address)
         body = page.locator("body")
-        expect(body).to_have_attribute("data-picture", "1", timeout=60_000)
+        expect(body).to_have_attribute("data-picture", "1", timeout=240_000)
         expect(page.locator("#map")).to_have_js_property("complete", True)
         first = page.locator("#figures").inner_text()
 

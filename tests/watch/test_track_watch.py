@@ -30,7 +30,7 @@ class Follower:
         self.watch.listen(self._news.set)
         self.watch.start()
 
-    def wait(self, wanted, seconds=20.0):
+    def wait(self, wanted, seconds=240.0):
         """Return the first state from now on that is wanted."""
         while True:
             self._news.clear()

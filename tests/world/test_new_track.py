@@ -43,7 +43,6 @@ def test_a_full_size_circuit_is_scaled_to_a_road_of_about_a_metre(tmp_path):
     figures = measure(path)
     assert 0.7 < figures.width[0] < figures.width[1] < 1.2
     assert figures.direction == "counter-clockwise"
-    load_scene(SceneSpec(str(path)))
 
 
 def test_a_drawing_with_corners_is_rounded_until_it_can_be_driven(tmp_path):

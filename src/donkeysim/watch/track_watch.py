@@ -160,6 +160,8 @@ class TrackWatch:
             self._publish(is_building=True, error="", outline=_outline(line), line=measure_line(track, line))
             scene = build_scene(track, self.path)
             view = SceneView(scene)
+            if self._view is None:  # what drawing needs is compiled or loaded while the page says that it waits
+                view.draw_map(64)
         except DonkeySimError as error:
             self._publish(is_building=False, error=str(error))
             return
