@@ -15,7 +15,7 @@ from tests.render.reference import Reference, measure_psnr
 
 from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
-from donkeysim.world.specs import BodySpec, CameraSpec, WorldSpec
+from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 
 FOLDER = Path(__file__).parent
 BEAUTY = CameraSpec(width=960, height=480, fov=math.radians(48), supersample=2)
@@ -67,6 +67,29 @@ def draw_comparison() -> None:
     )
 
 
+def draw_classes() -> None:
+    """Draw what a camera sees, how far it is and what it is, side by side, of two scenes."""
+    paint = np.array([[150, 200, 240], [70, 130, 60], [80, 80, 85], [250, 220, 60], [200, 110, 40], [220, 40, 40]])
+    rows = []
+    for name in ("generated_track", "mini_monaco"):
+        simulator = Simulator(WorldSpec(SceneSpec(name), cars_per_world=2))
+        cars = [simulator.add_car() for _ in range(2)]
+        drive(simulator, cars[:1], 4.0)
+        simulator.reset_car(cars[0])
+        drive(simulator, cars[1:], 1.5)
+        simulator.configure_camera(cars[0], CameraSpec(depth=True, segment=True))
+        simulator.render(cars[:1])
+        near = np.uint8(255.0 / (1.0 + 0.7 * simulator.get_depth(cars[0])))
+        classes = paint[simulator.get_segments(cars[0])].astype(np.uint8)
+        row = (simulator.get_picture(cars[0]), np.repeat(near[..., None], 3, axis=2), classes)
+        rows.append(np.concatenate([np.pad(p, ((0, 4), (0, 4), (0, 0)), constant_values=255) for p in row], axis=1))
+    sheet = Image.fromarray(np.concatenate(rows))
+    sheet.resize((sheet.width * 2, sheet.height * 2), Image.Resampling.NEAREST).save(
+        FOLDER / "classes.png", optimize=True
+    )
+
+
 if __name__ == "__main__":
     draw_hero()
     draw_comparison()
+    draw_classes()
