@@ -31,6 +31,9 @@ from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import TrackFile
 from donkeysim.world.tracks.variation import describe_road
 
+MANY_NODES = 800
+"""Nodes of a path that are close enough to each other for the shortest line."""
+
 
 def build_scene(track: TrackFile, source: FilePath, challenges: ChallengeSpec = NO_CHALLENGES) -> Scene:
     """Return the scene of a track.
@@ -95,8 +98,9 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
 
 
 def _find_shortest(track: TrackFile, line: CentreLine) -> FloatArray:
-    """Return the shortest line, with two gates to a node, from the first start line on."""
-    count = 2 * count_nodes(track.path, line)
+    """Return the shortest line, with two gates to a node, or one where nodes are many, from the first start line on."""
+    count = count_nodes(track.path, line)
+    count *= 1 if count >= MANY_NODES else 2
     first = track.start.lines[0] if track.start.lines and line.closed else 0.0
     distance = first + np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)

@@ -18,7 +18,7 @@ from donkeysim.core.types import FloatArray
 _LAPS = 5
 """Laps of a closed road that the string is pulled over; the middle one no longer feels the ends."""
 
-_LONG = 1000
+_LONG = 800
 """Gates of a lap so long that some gates before and behind it are enough."""
 
 _LEAD = 300
