@@ -61,6 +61,10 @@ class Soup:
     paint: np.ndarray
     moves: np.ndarray
 
+    def select(self, kept):
+        """Return some of the triangles."""
+        return Soup(self.corner[kept], self.uv[kept], self.material[kept], self.paint[kept], self.moves[kept])
+
 
 def place_meshes(simulator):
     """Return every triangle that is there: what never moves, props, bodies and wheels of all cars."""
@@ -170,7 +174,7 @@ def keep_facing(soup, view, materials):
     side = np.einsum("ij,ij->i", normal, view.eye - soup.corner[:, 0])
     two_sided = np.array([bool(material.flags & SHADE_TWO_SIDED) for material in materials])
     kept = (side > 0) | (two_sided[soup.material] & (side != 0))
-    return Soup(soup.corner[kept], soup.uv[kept], soup.material[kept], soup.paint[kept], soup.moves[kept])
+    return soup.select(kept)
 
 
 class Reference:
