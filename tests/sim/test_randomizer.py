@@ -218,8 +218,11 @@ def test_colours_change_what_they_are_told_to_change(place):
     for table, kind in (("sky", 0), ("ground", 1), ("road", 2), ("lines", 3)):
         after = see(make(place, fix({f"{table}.tint": 0.5}), camera=camera)).astype(int)
         changed = np.abs(after - before).max(axis=2) > 2
-        assert changed[classes == kind].mean() > 0.9
-        assert not changed[classes != kind].any()
+        own = classes == kind
+        around = np.pad(own, 1)  # softened edges take some of their neighbours' colours
+        beside = own | around[:-2, 1:-1] | around[2:, 1:-1] | around[1:-1, :-2] | around[1:-1, 2:]
+        assert changed[own].mean() > 0.9
+        assert not changed[~beside].any()
 
 
 def test_grey_pictures_stay_grey_and_a_second_camera_has_noise_of_its_own(place):
