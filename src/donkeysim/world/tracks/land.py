@@ -25,13 +25,13 @@ from donkeysim.world.tracks.track_file import TrackFile
 HORIZON = 120.0
 """How far the ground reaches beyond the track [m]."""
 
-FINEST = 0.003
+FINEST = 0.008
 """How far the drawn road may lie off the height field [m]."""
 
-COARSER = 0.02
+COARSER = 0.08
 """By how much more for every metre beside the road [-]."""
 
-COARSEST = 0.12
+COARSEST = 0.5
 """And at most [m]."""
 
 PLAIN_TILE = 4.0
