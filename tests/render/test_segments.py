@@ -16,7 +16,7 @@ from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_LINE, CLASS_ROA
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec, load_car
 from donkeysim.world.state import make_state
 from donkeysim.world.tracks.catalogue import find_track
-from donkeysim.world.tracks.path import build_centre_line
+from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.track_file import read_track
 
 

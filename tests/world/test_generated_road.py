@@ -13,8 +13,8 @@ from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.catalogue import find_track
-from donkeysim.world.tracks.path import build_centre_line
-from donkeysim.world.tracks.placement import place_props
+from donkeysim.world.tracks.paths.path import build_centre_line
+from donkeysim.world.tracks.structures.placement import place_props
 from donkeysim.world.tracks.tables.path import PathTable, RandomWalk
 from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.track_check import check_track

@@ -14,7 +14,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import CLASS_GROUND, CLASS_PROP, CLASS_ROAD, SHADE_TEXTURE
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.model_path import read_model_path
+from donkeysim.world.tracks.paths.model_path import read_model_path
 from world.gltf_models import LINES, LOOP, STRIP, make_block, make_ring, write_model
 
 RING = make_ring()
@@ -187,7 +187,7 @@ def test_colours_and_textures_of_a_model_are_kept(depot):
 
 
 def test_too_many_triangles_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("donkeysim.world.tracks.model_mesh.TRIANGLES_MOST", 11)
+    monkeypatch.setattr("donkeysim.world.tracks.structures.model_mesh.TRIANGLES_MOST", 11)
     write_model(tmp_path / "yard.glb", [("lap", RING, LOOP, None)], [("box", make_block((1, 1, 1), (0, 0, 0)))])
     with pytest.raises(SceneError, match=r"has 12 triangles; a place may have 11"):
         load_scene(SceneSpec(str(tmp_path / "yard.glb")))

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.world.tracks.line import _measure_bending, compute_racing_line, compute_shortest_line
+from donkeysim.world.tracks.paths.line import _measure_bending, compute_racing_line, compute_shortest_line
 
 
 def make_circle(node_count, radius):

@@ -12,7 +12,7 @@ from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.figures import measure_line, measure_scene
 from donkeysim.world.tracks.new_track import write_new_track
-from donkeysim.world.tracks.path import build_centre_line
+from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.track_file import read_track
 
 LINES = '<path id="lap" d="M 10 10 H 90 V 60 H 10 Z"/><path id="b" d="M0 0L9 9"/>'

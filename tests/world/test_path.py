@@ -8,10 +8,10 @@ import pytest
 from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.ground import CellGrid, paint_road_cells, sample_height
-from donkeysim.world.tracks.path import build_centre_line
+from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.tables.path import PathTable, Segment
 from donkeysim.world.tracks.tables.road import RoadTable, WidthPoint
+from donkeysim.world.tracks.terrain.ground import CellGrid, paint_road_cells, sample_height
 
 ROAD = RoadTable(width_left=0.4, width_right=0.4)
 OVAL = (Segment(straight=2.0), Segment(turn=180.0, radius=1.0)) * 2

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SceneError
-from donkeysim.world.tracks.path import build_centre_line
-from donkeysim.world.tracks.path_csv import read_points
-from donkeysim.world.tracks.raw_path import POINTS_MOST
+from donkeysim.world.tracks.paths.path import build_centre_line
+from donkeysim.world.tracks.paths.path_csv import read_points
+from donkeysim.world.tracks.paths.raw_path import POINTS_MOST
 from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.road import RoadTable
 
@@ -138,7 +138,7 @@ def test_a_broken_list_gets_one_sentence_with_its_line(draw, text, sentence):
 
 
 def test_a_file_that_is_no_text_or_too_long_is_refused(draw, tmp_path, monkeypatch):
-    monkeypatch.setattr("donkeysim.world.tracks.path_file.LONGEST_FILE", 10)
+    monkeypatch.setattr("donkeysim.world.tracks.paths.path_file.LONGEST_FILE", 10)
     with pytest.raises(SceneError, match="longer than"):
         draw("0,0\n1,0\n1,1\n")
     (tmp_path / "ring.csv").write_bytes(b"\xff\xfe\x00")

@@ -146,7 +146,7 @@ def test_cars_start_at_their_rest_height_behind_the_line(scene):
 
 
 def read_height(ground, point):
-    from donkeysim.world.tracks.ground import sample_height
+    from donkeysim.world.tracks.terrain.ground import sample_height
 
     return float(sample_height(ground, point[None, :2])[0])
 

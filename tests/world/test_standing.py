@@ -11,9 +11,9 @@ from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import CLASS_GROUND, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.blocks import BLOCK_KINDS
-from donkeysim.world.tracks.ground import sample_height
-from donkeysim.world.tracks.walls import WALL_KINDS
+from donkeysim.world.tracks.structures.blocks import BLOCK_KINDS
+from donkeysim.world.tracks.structures.walls import WALL_KINDS
+from donkeysim.world.tracks.terrain.ground import sample_height
 from standing import GAP, LENGTH, SPAN, cast_ray, list_walls, write_track
 
 ROOM = '[room]\nmargin = 1.5\ndoors = [{ wall = "east" }, { wall = "west", at = 1.0, kind = "door" }]\nsign = "HALL"\n'

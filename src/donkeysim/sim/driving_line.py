@@ -10,8 +10,8 @@ from donkeysim.core.types import FloatArray
 from donkeysim.sim.lap_time import GripUse, SpeedPlan, plan_speed, sample_friction
 from donkeysim.world.scene import Ground, Path
 from donkeysim.world.specs import CarSpec
-from donkeysim.world.tracks.ground import sample_height
-from donkeysim.world.tracks.line import compute_racing_line
+from donkeysim.world.tracks.paths.line import compute_racing_line
+from donkeysim.world.tracks.terrain.ground import sample_height
 
 SPACING = 0.1
 """Greatest distance between the points of a line on the path [m]."""

@@ -21,7 +21,7 @@ from donkeysim.core.types import FloatArray
 from donkeysim.sim.scene_view import SceneView
 from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.figures import LineFigures, SceneFigures, measure_line, measure_scene
-from donkeysim.world.tracks.path import CentreLine, build_centre_line
+from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line
 from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import TrackFile, read_track
 

@@ -211,7 +211,7 @@ def _measure(path: Path) -> tuple[bool, LineFigures]:
         SceneError: It is broken.
     """
     from donkeysim.world.tracks.figures import measure_line
-    from donkeysim.world.tracks.path import build_centre_line
+    from donkeysim.world.tracks.paths.path import build_centre_line
     from donkeysim.world.tracks.track_check import check_track
     from donkeysim.world.tracks.track_file import read_track
 

@@ -15,18 +15,18 @@ from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.car_models import build_car_models
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
-from donkeysim.world.tracks.clearance import check_clear
-from donkeysim.world.tracks.ground import build_ground, sample_height
-from donkeysim.world.tracks.land import build_land
-from donkeysim.world.tracks.line import compute_shortest_line
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
-from donkeysim.world.tracks.path import CentreLine, build_centre_line, count_nodes
-from donkeysim.world.tracks.placement import Placement, place_props
+from donkeysim.world.tracks.paths.line import compute_shortest_line
+from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line, count_nodes
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.sky import make_plain_sky, make_sky
-from donkeysim.world.tracks.standing import build_fixed, build_standing
-from donkeysim.world.tracks.structure import gather_colliders
-from donkeysim.world.tracks.surfaces import SURFACE_MEAN
+from donkeysim.world.tracks.structures.clearance import check_clear
+from donkeysim.world.tracks.structures.placement import Placement, place_props
+from donkeysim.world.tracks.structures.standing import build_fixed, build_standing
+from donkeysim.world.tracks.structures.structure import gather_colliders
+from donkeysim.world.tracks.terrain.ground import build_ground, sample_height
+from donkeysim.world.tracks.terrain.land import build_land
+from donkeysim.world.tracks.terrain.sky import make_plain_sky, make_sky
+from donkeysim.world.tracks.terrain.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import TrackFile
 from donkeysim.world.tracks.variation import describe_road

@@ -17,13 +17,13 @@ from donkeysim.core.draws import Draws
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import COLLIDER_BOX, Ground, Start
 from donkeysim.world.specs import ChallengeSpec
-from donkeysim.world.tracks.clearance import HEADROOM, measure_gap
-from donkeysim.world.tracks.ground import sample_height
-from donkeysim.world.tracks.path import CentreLine
-from donkeysim.world.tracks.placement import Placement
+from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.structure import Collider, Structure
+from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_gap
+from donkeysim.world.tracks.structures.placement import Placement
+from donkeysim.world.tracks.structures.structure import Collider, Structure
 from donkeysim.world.tracks.tables.light import LightTable
+from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 
 CONE_REACH = 5.0 / 8.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.world.scene import Scene
-from donkeysim.world.tracks.path import CentreLine, count_nodes
+from donkeysim.world.tracks.paths.path import CentreLine, count_nodes
 from donkeysim.world.tracks.track_file import TrackFile
 
 SHARP = 50.0

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from donkeysim.core.errors import SceneError
-from donkeysim.world.tracks.path import build_centre_line
-from donkeysim.world.tracks.path_file import measure_raw_path, read_raw_path
-from donkeysim.world.tracks.raw_path import RawPath
+from donkeysim.world.tracks.paths.path import build_centre_line
+from donkeysim.world.tracks.paths.path_file import measure_raw_path, read_raw_path
+from donkeysim.world.tracks.paths.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
 from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.track_check import check_track

@@ -8,7 +8,7 @@ import numpy as np
 
 from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
-from donkeysim.world.tracks.path import CentreLine
+from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.track_file import TrackFile
 
 

@@ -94,7 +94,7 @@ def make_bare_track(path: Path) -> TrackFile:
     Raises:
         SceneError: The path cannot be read.
     """
-    from donkeysim.world.tracks.path_file import read_raw_path
+    from donkeysim.world.tracks.paths.path_file import read_raw_path
 
     kind, raw = path.suffix.lower(), read_raw_path(path, "")
     table = PathTable(

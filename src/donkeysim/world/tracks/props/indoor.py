@@ -9,12 +9,12 @@ import numpy as np
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_quad, make_revolved, merge_meshes, place_mesh
-from donkeysim.world.tracks.prop_textures import make_bench_front, make_books, make_cartons, make_tools
 from donkeysim.world.tracks.props.kind import stand_on_block, stand_on_post
+from donkeysim.world.tracks.props.prop_textures import make_bench_front, make_books, make_cartons, make_tools
 from donkeysim.world.tracks.props.shape import Part, make_board, make_case, make_legs, make_limb
-from donkeysim.world.tracks.structure import Shadow, Structure
+from donkeysim.world.tracks.structures.structure import Shadow, Structure
+from donkeysim.world.tracks.structures.wall_textures import make_board as make_planks
 from donkeysim.world.tracks.textures import make_foliage
-from donkeysim.world.tracks.wall_textures import make_board as make_planks
 
 RACK = (1.0, 2.7, 3.0)
 """Depth, length, height of a pallet rack [m]; its front is along +x."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.structure import Footprint, Shadow, Structure, make_block, make_post
+from donkeysim.world.tracks.structures.structure import Footprint, Shadow, Structure, make_block, make_post
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import numpy as np
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.leaf_textures import CARD, CARD_RADIUS, make_crown, make_spruce
 from donkeysim.world.tracks.mesh import make_mesh, make_revolved, merge_meshes
-from donkeysim.world.tracks.prop_textures import make_boulder, make_cactus_skin, make_palm_leaf, make_palm_trunk
 from donkeysim.world.tracks.props.kind import stand_on_post
+from donkeysim.world.tracks.props.leaf_textures import CARD, CARD_RADIUS, make_crown, make_spruce
+from donkeysim.world.tracks.props.prop_textures import make_boulder, make_cactus_skin, make_palm_leaf, make_palm_trunk
 from donkeysim.world.tracks.props.shape import Vector, make_limb, make_sheet
-from donkeysim.world.tracks.structure import Shadow, Structure
+from donkeysim.world.tracks.structures.structure import Shadow, Structure
 from donkeysim.world.tracks.textures import make_bark
 
 

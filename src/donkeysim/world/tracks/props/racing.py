@@ -9,19 +9,19 @@ import numpy as np
 from donkeysim.world.scene import SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_loft, make_quad, make_revolved, merge_meshes, place_mesh
-from donkeysim.world.tracks.prop_textures import (
+from donkeysim.world.tracks.props.kind import stand_on_block, stand_on_post
+from donkeysim.world.tracks.props.prop_textures import (
     make_barrel_skin,
     make_crowd,
     make_flags,
     make_signs,
     make_tyre_side,
 )
-from donkeysim.world.tracks.props.kind import stand_on_block, stand_on_post
 from donkeysim.world.tracks.props.shape import Part, make_board, make_case, make_legs, make_limb, make_sheet
-from donkeysim.world.tracks.structure import Footprint, Shadow, Structure, make_post
+from donkeysim.world.tracks.structures.structure import Footprint, Shadow, Structure, make_post
+from donkeysim.world.tracks.structures.wall_textures import make_straw
+from donkeysim.world.tracks.structures.walls import make_bale
 from donkeysim.world.tracks.textures import make_cone_stripes
-from donkeysim.world.tracks.wall_textures import make_straw
-from donkeysim.world.tracks.walls import make_bale
 
 SIGNS = 8
 """Boards in the picture of signs; the first two are the chevrons."""

@@ -1,0 +1,1 @@
+"""What stands still: walls, rooms, tunnels, blocks, gantries, and where props stand."""

@@ -1,0 +1,146 @@
+"""Where the things of a track stand: at places, in rows along the path, scattered beside the road."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.config import locate_key
+from donkeysim.core.errors import SceneError
+from donkeysim.core.types import FloatArray
+from donkeysim.world.tracks.paths.path import CentreLine
+from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.structures.clearance import measure_distance, measure_gap
+from donkeysim.world.tracks.structures.structure import Collider, Structure
+from donkeysim.world.tracks.tables.props import PropTable
+from donkeysim.world.tracks.track_file import TrackFile
+
+TRIES = 60
+"""Random places tried for each scattered thing before the track is called too full."""
+
+TRIED_AT_ONCE = 6
+"""Of these, looked at together."""
+
+CLEARANCE = 0.5
+"""Distance of scattered things from what stands already and is no prop, as a share of their spacing."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One thing.
+
+    Attributes:
+        kind: What, as `PROP_KINDS` names it.
+        variant: Which of the kind's meshes.
+        position: x, y of the middle of its base [m].
+        yaw: [rad]
+        scale: Of its size.
+        table: Which [[props]] asks for it, from 1.
+    """
+
+    kind: str
+    variant: int
+    position: tuple[float, float]
+    yaw: float
+    scale: float
+    table: int = 1
+
+    @property
+    def label(self) -> str:
+        """What error texts call it."""
+        return f"[[props]] {self.table} ({self.kind})"
+
+
+def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure], source: str) -> list[Placement]:
+    """Return everything that stands on a track, in the file's order.
+
+    Args:
+        track: What the file says.
+        line: The path.
+        fixed: What stands already; nothing is scattered into it.
+        source: The file, for error texts.
+
+    Raises:
+        SceneError: A thing would stand on the road, or a scatter finds no more room.
+    """
+    placed: list[Placement] = []
+    bases = [collider for structure in fixed for collider in structure.colliders]
+    for index, table in enumerate(track.props):
+        place = locate_key(source, f"props[{index}]")
+        added = _scatter(table, line, placed, bases, place) if table.scatter else _line_up(table, line)
+        placed += [dataclasses.replace(item, table=index + 1) for item in added]
+    moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
+    gaps = measure_gap(np.array([item.position for item in moved]).reshape(-1, 2), line)
+    for item, gap in zip(moved, gaps, strict=True):
+        if gap < PROP_KINDS[item.kind].radius * item.scale:
+            x, y = item.position
+            place = locate_key(source, f"props[{item.table - 1}]")
+            raise SceneError(f"{place}: {item.label} at ({x:.2f}, {y:.2f}) stands on the road; move it off.")
+    return placed
+
+
+def _line_up(table: PropTable, line: CentreLine) -> list[Placement]:
+    turn = math.radians(table.yaw)
+    if table.places:
+        poses = [(x, y, math.radians(rest[0] if rest else 0.0)) for x, y, *rest in table.places]
+    else:
+        at = _find_row(table, line)
+        position, yaw = line.offset(at, table.offset)
+        poses = [(float(x), float(y), float(along)) for (x, y), along in zip(position, yaw, strict=True)]
+    return [
+        Placement(table.kind, _choose_variant(table, n), (x, y), yaw + turn, table.scale)
+        for n, (x, y, yaw) in enumerate(poses)
+    ]
+
+
+def _find_row(table: PropTable, line: CentreLine) -> FloatArray:
+    """Return the places of a row along the path [m]."""
+    if not table.spans:
+        at = np.arange(table.first, line.length + table.first - 0.5 * table.every, table.every)
+        return at if line.closed else at[at <= line.length]
+    parts = []
+    for begin, end in table.spans:
+        reach = end - begin if end > begin or not line.closed else end - begin + line.length
+        parts.append(begin + table.first + np.arange(0.0, reach - table.first + 1e-9, table.every))
+    return np.concatenate(parts)
+
+
+def _choose_variant(table: PropTable, index: int) -> int:
+    variants = PROP_KINDS[table.kind].variants
+    return (index if table.variant < 0 else table.variant) % variants
+
+
+def _scatter(
+    table: PropTable, line: CentreLine, before: list[Placement], bases: Sequence[Collider], place: str
+) -> list[Placement]:
+    random = np.random.default_rng(table.seed)
+    reach = table.far + line.widest
+    low, high = line.position.min(axis=0) - reach, line.position.max(axis=0) + reach
+    body = table.scale * PROP_KINDS[table.kind].radius
+    candidates = random.uniform(low, high, (TRIES * table.scatter, 2))
+    taken = [placement.position for placement in before]
+    placed: list[Placement] = []
+    for some in np.array_split(candidates, TRIES // TRIED_AT_ONCE):
+        gap = measure_gap(some, line)
+        beside = (gap >= max(table.near, body)) & (gap <= table.far)
+        some = some[beside]
+        for x, y in some[measure_distance(some, bases) >= max(body, CLEARANCE * table.spacing)]:
+            if all(math.hypot(x - other[0], y - other[1]) >= table.spacing for other in taken):
+                placed.append(_vary(table, len(placed), (float(x), float(y)), random))
+                taken.append((x, y))
+            if len(placed) == table.scatter:
+                return placed
+    raise SceneError(
+        f"{place}: there is room for {len(placed)} of {table.scatter} of {table.kind!r}; "
+        "lower scatter or spacing, or raise far."
+    )
+
+
+def _vary(table: PropTable, index: int, position: tuple[float, float], random: np.random.Generator) -> Placement:
+    scale = table.scale * (1.0 + PROP_KINDS[table.kind].spread * float(random.uniform(-1.0, 1.0)))
+    yaw = float(random.uniform(0.0, 2.0 * math.pi))
+    return Placement(table.kind, _choose_variant(table, index), position, yaw, scale)

@@ -1,0 +1,193 @@
+"""Lines on the ground cut into few straight pieces, and cross sections swept along them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+from donkeysim.world.scene import Mesh
+from donkeysim.world.tracks.mesh import make_mesh
+from donkeysim.world.tracks.structures.structure import Footprint
+
+SHARPEST = 0.35
+"""Least cosine of half the turn at a corner that a mitre is still drawn out for."""
+
+SHADOW_OVERLAP = 0.1
+"""How far the shadows of neighbouring pieces reach into each other, so that no gap shows [m]."""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A line on the ground in straight pieces; piece i leads from point i to point i + 1.
+
+    Attributes:
+        point: x, y of the corners [m], shape [n, 2]; a closed one ends where it begins.
+        foot: Height of the ground there [m], shape [n].
+        along: Distance from the first point along the line [m], shape [n].
+        closed: Whether the last point is the first.
+    """
+
+    point: FloatArray
+    foot: FloatArray
+    along: FloatArray
+    closed: bool
+
+    @property
+    def heading(self) -> FloatArray:
+        """Unit vector of each piece, shape [n - 1, 2]."""
+        step = np.diff(self.point, axis=0)
+        return np.asarray(step / np.hypot(step[:, 0], step[:, 1])[:, None])
+
+    @property
+    def mitre(self) -> FloatArray:
+        """What to add to each point for every metre to the left of the line, shape [n, 2]."""
+        heading = self.heading
+        before = np.vstack((heading[-1:] if self.closed else heading[:1], heading))
+        after = np.vstack((heading, heading[:1] if self.closed else heading[-1:]))
+        middle = before + after
+        middle /= np.maximum(np.hypot(middle[:, 0], middle[:, 1])[:, None], 1e-9)
+        cosine = np.maximum(np.einsum("ij,ij->i", middle, after), SHARPEST)
+        return np.asarray(np.stack((-middle[:, 1], middle[:, 0]), axis=1) / cosine[:, None])
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One straight piece of a strip.
+
+    Attributes:
+        middle: x, y [m].
+        foot: Lowest ground under its ends [m].
+        rise: From its lower to its higher end [m].
+        length: [m]
+        yaw: [rad]
+        bends: Turn at its beginning and at its end, 0 where the strip ends [rad].
+        joined: Whether another piece follows at its beginning and at its end.
+    """
+
+    middle: tuple[float, float]
+    foot: float
+    rise: float
+    length: float
+    yaw: float
+    bends: tuple[float, float]
+    joined: tuple[bool, bool]
+
+
+def cut_strip(point: FloatArray, foot: FloatArray, closed: bool, tolerance: float, longest: float) -> Strip:
+    """Return a line with as few corners as a tolerance allows.
+
+    Args:
+        point: x, y of samples [m], shape [n, 2]; of a closed line the last is the first.
+        foot: Height of the ground there [m], shape [n].
+        closed: Whether it is closed.
+        tolerance: How far a piece may leave the samples, sideways and up or down [m].
+        longest: Of a piece [m].
+    """
+    place = np.column_stack((point, foot))
+    kept = [0]
+    while kept[-1] < len(place) - 1:
+        first, reach = kept[-1], 1
+        while first + 2 * reach < len(place) and _is_straight(place[first : first + 2 * reach + 1], tolerance, longest):
+            reach *= 2
+        low, high = first + reach, min(first + 2 * reach, len(place) - 1)
+        while low < high:
+            middle = (low + high + 1) // 2
+            straight = _is_straight(place[first : middle + 1], tolerance, longest)
+            low, high = (middle, high) if straight else (low, middle - 1)
+        kept.append(low)
+    corner = point[kept]
+    step = np.hypot(*np.diff(corner, axis=0).T)
+    return Strip(corner, foot[kept], np.concatenate(([0.0], np.cumsum(step))), closed)
+
+
+def _is_straight(place: FloatArray, tolerance: float, longest: float) -> bool:
+    chord = place[-1] - place[0]
+    length = float(np.hypot(chord[0], chord[1]))
+    if length > longest or length < 1e-9:
+        return len(place) <= 2
+    ahead = chord[:2] / length
+    inner = place - place[0]
+    along = inner[:, :2] @ ahead
+    aside = np.abs(inner[:, 0] * ahead[1] - inner[:, 1] * ahead[0])
+    above = np.abs(inner[:, 2] - along / length * chord[2])
+    return bool(max(aside.max(), above.max()) <= tolerance)
+
+
+def iterate_pieces(strip: Strip) -> Iterator[Piece]:
+    """Give the pieces of a strip in order."""
+    heading = strip.heading
+    yaw = np.arctan2(heading[:, 1], heading[:, 0])
+    turn = np.angle(np.exp(1j * np.diff(yaw, prepend=yaw[-1:], append=yaw[:1])))
+    count = len(yaw)
+    for n in range(count):
+        joined = (strip.closed or n > 0, strip.closed or n < count - 1)
+        ends = strip.foot[n : n + 2]
+        yield Piece(
+            middle=(float(strip.point[n : n + 2, 0].mean()), float(strip.point[n : n + 2, 1].mean())),
+            foot=float(ends.min()),
+            rise=float(np.ptp(ends)),
+            length=float(strip.along[n + 1] - strip.along[n]),
+            yaw=float(yaw[n]),
+            bends=(float(turn[n]) if joined[0] else 0.0, float(turn[n + 1]) if joined[1] else 0.0),
+            joined=joined,
+        )
+
+
+def sweep_profile(
+    strip: Strip, profile: Sequence[tuple[float, float, float]], material: int, tile: float, *, front: float = 1.0
+) -> Mesh:
+    """Return a surface with a given cross section all along a strip.
+
+    Args:
+        strip: The line.
+        profile: Corners of the cross section: lateral and height above the ground [m], v in the texture. Going up, the
+            surface looks to the positive lateral side; going down, to the negative one.
+        material: Of all triangles.
+        tile: Length of the texture along the line [m].
+        front: 1: positive laterals are left of the line, -1: right.
+    """
+    corner = np.array(profile if front > 0.0 else profile[::-1], float)
+    lateral = corner[:, 0] * front
+    flat = strip.point[:, None] + lateral[None, :, None] * strip.mitre[:, None]
+    height = strip.foot[:, None] + corner[None, :, 1]
+    count, sides = height.shape
+    vertex = np.concatenate((flat, height[..., None]), axis=-1).reshape(-1, 3)
+    u = np.broadcast_to((strip.along / tile)[:, None], (count, sides))
+    uv = np.stack((u, np.broadcast_to(corner[:, 2], (count, sides))), axis=-1).reshape(-1, 2)
+    base = (np.arange(count - 1)[:, None] * sides + np.arange(sides - 1)).ravel()
+    ahead = base + sides
+    triangle = np.concatenate((np.stack((ahead, base, base + 1), 1), np.stack((ahead, base + 1, ahead + 1), 1)))
+    return make_mesh(vertex, uv, triangle, material)
+
+
+def cap_profile(
+    strip: Strip, profile: Sequence[tuple[float, float, float]], material: int, *, front: float = 1.0
+) -> list[Mesh]:
+    """Return the two ends of a swept convex profile; none on a closed strip."""
+    if strip.closed:
+        return []
+    corner = np.array(profile if front > 0.0 else profile[::-1], float)
+    fan = np.stack((np.zeros(len(corner) - 2, int), np.arange(1, len(corner) - 1), np.arange(2, len(corner))), axis=1)
+    caps = []
+    for end, order in ((0, fan[:, ::-1]), (-1, fan)):
+        flat = strip.point[end] + (corner[:, 0] * front)[:, None] * strip.mitre[end]
+        vertex = np.column_stack((flat, strip.foot[end] + corner[:, 1]))
+        uv = np.column_stack((corner[:, 0], corner[:, 2]))
+        caps.append(make_mesh(vertex, uv, order, material))
+    return caps
+
+
+def outline_piece(piece: Piece, thickness: float, height: float, darkness: float) -> Footprint:
+    """Return the shadow of a piece; those of neighbours overlap a little."""
+    cosine, sine = np.cos(piece.yaw), np.sin(piece.yaw)
+    begin = -0.5 * piece.length - SHADOW_OVERLAP * piece.joined[0]
+    end = 0.5 * piece.length + SHADOW_OVERLAP * piece.joined[1]
+    half = 0.5 * thickness
+    corners = tuple(
+        (float(piece.middle[0] + cosine * x - sine * y), float(piece.middle[1] + sine * x + cosine * y))
+        for x, y in ((begin, -half), (end, -half), (end, half), (begin, half))
+    )
+    return Footprint(corners, height, darkness)

@@ -1,0 +1,55 @@
+"""The picture of the ground near the track, seen from above: ground, patches, road and the light that falls on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from donkeysim.core.types import ByteArray
+from donkeysim.world.scene import CLASS_GROUND
+from donkeysim.world.tracks.paths.path import CentreLine
+from donkeysim.world.tracks.structures.structure import Footprint, Shadow
+from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
+from donkeysim.world.tracks.terrain.ground import CellGrid, RoadCells, paint_road_cells
+from donkeysim.world.tracks.terrain.ground_light import cast_light
+from donkeysim.world.tracks.terrain.patches import paint_patch
+from donkeysim.world.tracks.terrain.road_class import classify_road
+from donkeysim.world.tracks.terrain.road_paint import make_road_paint, paint_road
+from donkeysim.world.tracks.terrain.surfaces import TILE_SIZE, make_surface
+from donkeysim.world.tracks.track_file import TrackFile
+
+
+def paint_atlas(
+    track: TrackFile,
+    line: CentreLine,
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow | Footprint],
+    sun: tuple[float, float, float],
+) -> tuple[ByteArray, ByteArray]:
+    """Return the atlas and the classes of its texels, shape [rows, columns].
+
+    Args:
+        track: Ground, road, markings and start lines.
+        line: The path.
+        frame: Where the atlas lies.
+        shadows: Of everything that stands still.
+        sun: Unit vector towards the sun.
+    """
+    size = max(1, round(TILE_SIZE / frame.texel))
+    atlas = np.tile(make_surface(track.ground.texture, size), (frame.rows // size, frame.columns // size, 1))
+    classes = np.full((frame.rows, frame.columns), CLASS_GROUND, np.uint8)
+    for patch in track.ground.patches:
+        paint_patch(patch, frame, atlas)
+    paint = make_road_paint(track, line, size)
+
+    def work(cells: RoadCells) -> None:
+        row, column = frame.rows - 1 - cells.row, cells.column
+        colour = paint_road(paint, cells.place, atlas[row, column, :3].astype(np.float32), row, column)
+        atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
+        classes[row, column] = classify_road(track, line, cells.place)
+
+    grid = CellGrid(frame.origin, frame.texel, frame.rows, frame.columns)
+    paint_road_cells(line, grid, paint.reach, work)
+    cast_light(atlas, frame, shadows, sun, classes != CLASS_GROUND)
+    return atlas, classes

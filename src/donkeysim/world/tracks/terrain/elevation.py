@@ -1,0 +1,103 @@
+"""Heights of the ground: the path's own elevation, and hills beside it, as a field of square cells."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+from donkeysim.world.tracks.paths.path import CentreLine
+from donkeysim.world.tracks.textures import make_noise
+from donkeysim.world.tracks.track_file import TrackFile
+
+HEIGHT_CELL = 0.2
+"""Of the height field where the place allows it [m]."""
+
+HEIGHT_CELLS_MOST = 320
+"""Per side of the height field; larger places get coarser cells."""
+
+BLOCK = 16
+"""Both sides of the field are whole blocks of so many cells, which its mesh begins with."""
+
+NEIGHBOURS = 48
+"""Samples of the path that a point's height is a mean of."""
+
+Box = tuple[float, float, float, float]
+
+
+def raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[float, float], float, FloatArray]:
+    """Return origin [m], cell [m] and heights [m] of the height field: 1 x 1 on level ground.
+
+    The road takes the elevation of its path. Beside it heights of the stretches near by are weighted by the inverse
+    sixth power of their distance and fade to the open ground's height over `blend`; hills rise as the elevation fades;
+    along the field's border all is level.
+
+    Args:
+        track: Elevation, blend and hills.
+        line: The path.
+        box: Least x, least y, greatest x, greatest y that the field covers [m].
+    """
+    table = track.ground
+    if not table.elevation and not table.hills:
+        return box[:2], 1.0, np.full((1, 1), table.height)
+    origin, cell, (columns, rows) = frame_field(box)
+    x, y = origin[0] + np.arange(columns + 1) * cell, origin[1] + np.arange(rows + 1) * cell
+    away, mean = _find_path_height(track, line, np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
+    beside = (away - line.widest).reshape(rows + 1, columns + 1)
+    edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y - y[0], y[-1] - y)[:, None])
+    inside = _ease(edge / min(2.0, 0.25 * float(max(x[-1] - x[0], y[-1] - y[0]))))
+    near = _ease(1.0 - beside / table.blend) * inside
+    height = table.height + near * (mean.reshape(near.shape) - table.height)
+    if table.hills:
+        height += table.hills * _make_hills(table.hill_size / cell, near.shape, table.seed) * inside * (1.0 - near)
+    return origin, cell, height
+
+
+def frame_field(box: Box) -> tuple[tuple[float, float], float, tuple[int, int]]:
+    """Return origin [m], cell [m] and cells along x and y of the smallest field of whole blocks about a box."""
+    extents = (box[2] - box[0], box[3] - box[1])
+    cell = max(HEIGHT_CELL, max(extents) / HEIGHT_CELLS_MOST)
+    columns, rows = (BLOCK * math.ceil(extent / (BLOCK * cell)) for extent in extents)
+    x, y = 0.5 * (box[0] + box[2] - columns * cell), 0.5 * (box[1] + box[3] - rows * cell)
+    return (x, y), cell, (columns, rows)
+
+
+def _find_path_height(track: TrackFile, line: CentreLine, point: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the distance of points from the path [m] and the height of the path near them [m], shape [n] each."""
+    from scipy.spatial import cKDTree
+
+    stride = 10
+    sample = line.position[::stride]
+    away, index = cKDTree(sample).query(point, k=min(NEIGHBOURS, len(sample)))
+    height = elevate_path(track, line, line.distance[::stride])[index]
+    weight = (away + 0.02) ** -6.0
+    return away[:, 0], (weight * height).sum(axis=1) / weight.sum(axis=1)
+
+
+def elevate_path(track: TrackFile, line: CentreLine, distance: FloatArray) -> FloatArray:
+    """Return the height of the path at places along it [m]: a curve without overshoot through the elevation points."""
+    from scipy.interpolate import PchipInterpolator
+
+    points = track.ground.elevation
+    if len(points) < 2:
+        return np.full(len(distance), points[0].height if points else track.ground.height)
+    at = np.array([point.at for point in points]) * line.length
+    height = np.array([point.height for point in points])
+    if line.closed:
+        at = np.concatenate((at - line.length, at, at + line.length))
+        height = np.tile(height, 3)
+    return np.asarray(PchipInterpolator(at, height, extrapolate=False)(np.clip(distance, at[0], at[-1])))
+
+
+def _make_hills(size: float, shape: tuple[int, int], seed: int) -> FloatArray:
+    """Return random hills and hollows, 0 to 1, about `size` [cell] apart."""
+    side = 1 << math.ceil(math.log2(max(shape)))
+    noise = make_noise(side, side, 1.6, seed, finest=0.35 * size, coarsest=1.6 * size)
+    return np.asarray(np.clip(0.5 + 0.25 * noise[: shape[0], : shape[1]], 0.0, 1.0), float)
+
+
+def _ease(share: FloatArray) -> FloatArray:
+    """Return 0 below 0, 1 above 1, smooth in between."""
+    share = np.clip(share, 0.0, 1.0)
+    return share * share * (3.0 - 2.0 * share)

@@ -1,0 +1,132 @@
+"""The light that reaches the ground, baked: shadows of everything that stands still, and a soft mottle."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import shapely
+from PIL import Image, ImageDraw, ImageFilter
+
+from donkeysim.core.types import BoolArray, ByteArray
+from donkeysim.world.tracks.structures.structure import Footprint, Shadow
+from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
+from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
+
+STEP = 8
+"""Texels per side of a square that the light is computed for."""
+
+BAND = 16
+"""Rows of such squares that are lit at a time."""
+
+
+def cast_light(
+    atlas: ByteArray,
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow | Footprint],
+    sun: tuple[float, float, float],
+    on_road: BoolArray,
+) -> None:
+    """Multiply the atlas by the light that falls on it; along its border all of it does.
+
+    Args:
+        atlas: Changed.
+        frame: Where it lies.
+        shadows: What darkens the ground.
+        sun: Unit vector towards the sun.
+        on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
+    """
+    light = _paint_light(frame, shadows, sun, on_road)
+    padded = np.concatenate((light[:1], light, light[-1:]))
+
+    def work(first: int) -> None:
+        # One cell more above and below, so that bands meet as if they had been enlarged in one piece.
+        part = Image.fromarray(padded[first : first + BAND + 2])
+        large = part.resize((frame.columns, STEP * len(padded[first : first + BAND + 2])), Image.Resampling.BILINEAR)
+        falling = np.asarray(large)[STEP:-STEP].reshape(-1, 4 * frame.columns)
+        band = atlas[STEP * first : STEP * (first + BAND)].reshape(falling.shape)
+        product = np.multiply(band, falling, dtype=np.uint16)
+        np.right_shift(product, 7, out=product)
+        np.minimum(product, 255, out=product)
+        band[:] = product
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(work, range(0, len(light), BAND)):
+            pass
+
+
+def _paint_light(
+    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
+) -> ByteArray:
+    """Return the share of light for squares of `STEP` texels, 128 = all, alpha 128, shape [rows, columns, 4]."""
+    rows, columns = frame.rows // STEP, frame.columns // STEP
+    cell = frame.texel * STEP
+    x = frame.origin[0] + (np.arange(columns) + 0.5) * cell
+    y = frame.origin[1] + (np.arange(rows, 0, -1) - 0.5) * cell
+    shade = np.zeros((rows, columns), np.float32)
+    for shadow in shadows:
+        if isinstance(shadow, Shadow):
+            _add_shadow(shade, shadow, sun, x, y)
+        else:
+            _add_footprint(shade, shadow, sun, x, y)
+    shade = np.minimum(shade, 0.52)
+    mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
+    edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
+    strength = np.where(on_road[STEP // 2 :: STEP, STEP // 2 :: STEP], np.float32(0.02), np.float32(0.085))
+    mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
+    fade = np.clip(edge / 0.4, 0.0, 1.0)
+    light = np.full((rows, columns, 4), 128.0, np.float32)
+    light[..., :3] *= mottle[..., None] * (1.0 - (shade * fade)[..., None] * as_colour((1.0, 0.94, 0.80)))
+    return np.asarray(np.clip(light + 0.5, 0.0, 255.0), np.uint8)
+
+
+def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float], x: AnyFloat, y: AnyFloat) -> None:
+    """Add the contact darkening at the foot and the cast shadow down the sun, combined as light passing both."""
+    slope = math.hypot(sun[0], sun[1]) / sun[2]
+    down = np.array([-sun[0], -sun[1]]) / max(1e-9, math.hypot(sun[0], sun[1]))
+    cast = np.array(shadow.position) + down * slope * shadow.height
+    stretch = math.hypot(1.0, slope)
+    for centre, radius, length, darkness in (
+        (np.array(shadow.position), 0.9 * shadow.radius, 0.9 * shadow.radius, 0.55 * shadow.darkness),
+        (cast, shadow.radius, shadow.radius * stretch, shadow.darkness),
+    ):
+        reach = 1.4 * max(radius, length)
+        columns = slice(*np.searchsorted(x, (centre[0] - reach, centre[0] + reach)))
+        rows = slice(
+            len(y) - np.searchsorted(y[::-1], centre[1] + reach), len(y) - np.searchsorted(y[::-1], centre[1] - reach)
+        )
+        dx, dy = x[None, columns] - centre[0], y[rows, None] - centre[1]
+        along, across = dx * down[0] + dy * down[1], dy * down[0] - dx * down[1]
+        distance = np.sqrt((along / length) ** 2 + (across / radius) ** 2)
+        fall = np.clip((1.3 - distance) / 0.8, 0.0, 1.0)
+        spot = darkness * fall * fall * (3.0 - 2.0 * fall)
+        part = shade[rows, columns]
+        shade[rows, columns] = 1.0 - (1.0 - part) * (1.0 - spot)
+
+
+def _add_footprint(
+    shade: AnyFloat, footprint: Footprint, sun: tuple[float, float, float], x: AnyFloat, y: AnyFloat
+) -> None:
+    """Add the darkening around a base with corners and the shadow it casts, with soft edges; the darker one counts."""
+    corner = np.array(footprint.outline)
+    throw = -np.array(sun[:2]) / sun[2] * footprint.height
+    cell = float(x[1] - x[0])
+    for points, darkness in (
+        (corner, 0.55 * footprint.darkness),
+        (np.concatenate((corner, corner + throw)), footprint.darkness),
+    ):
+        low, high = points.min(axis=0) - 4.0 * cell, points.max(axis=0) + 4.0 * cell
+        columns = slice(*np.searchsorted(x, (low[0], high[0])))
+        rows = slice(len(y) - np.searchsorted(y[::-1], high[1]), len(y) - np.searchsorted(y[::-1], low[1]))
+        part = shade[rows, columns]
+        if not part.size:
+            continue
+        at = np.column_stack((points[:, 0] - x[columns][0], y[rows][0] - points[:, 1])) / cell * 4.0 + 1.5
+        mask = Image.new("L", (part.shape[1] * 4, part.shape[0] * 4))
+        outline = shapely.MultiPoint(at).convex_hull.buffer(1.0).exterior.coords
+        ImageDraw.Draw(mask).polygon([(float(px), float(py)) for px, py in outline], fill=255)
+        soft = mask.filter(ImageFilter.GaussianBlur(3.0)).reduce(4)
+        part[:] = np.maximum(part, darkness / 255.0 * np.asarray(soft, np.float32))

@@ -1,0 +1,73 @@
+"""Rectangles painted on the ground: mats, rugs, painted fields, with a border and a text."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from donkeysim.core.types import ByteArray
+from donkeysim.world.tracks.tables.ground import Patch
+from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
+from donkeysim.world.tracks.textures import AnyFloat, as_colour
+
+SOFT = 0.6
+"""Width of a patch's edge [texel]."""
+
+BAND = 128
+"""Rows of texels painted at a time, so that intermediate arrays stay small."""
+
+
+def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray) -> None:
+    """Paint a patch into the atlas, as far as it lies inside."""
+    yaw = math.radians(patch.yaw)
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    half = 0.5 * np.array(patch.size)
+    reach = np.array((abs(cosine) * half[0] + abs(sine) * half[1], abs(sine) * half[0] + abs(cosine) * half[1]))
+    low, high = (np.array(patch.at) - reach - frame.origin, np.array(patch.at) + reach - frame.origin)
+    first, last = np.floor(low / frame.texel).astype(int) - 1, np.ceil(high / frame.texel).astype(int) + 1
+    columns = slice(max(0, first[0]), min(frame.columns, last[0]))
+    rows = slice(max(0, frame.rows - last[1]), min(frame.rows, frame.rows - first[1]))
+    part = atlas[rows, columns, :3]
+    if not part.size:
+        return
+    mean = np.maximum(part.mean(axis=(0, 1)), 1.0).astype(np.float32)
+    x = frame.origin[0] + (np.arange(columns.start, columns.stop) + 0.5) * frame.texel - patch.at[0]
+    y = frame.origin[1] + (frame.rows - np.arange(rows.start, rows.stop) - 0.5) * frame.texel - patch.at[1]
+    for top in range(0, len(y), BAND):
+        band = part[top : top + BAND]
+        below = y[top : top + BAND, None]
+        _paint_band(patch, frame.texel, band, mean, x * cosine + below * sine, below * cosine - x * sine)
+
+
+def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, along: AnyFloat, across: AnyFloat) -> None:
+    """Paint a patch over some rows of the atlas; `along` and `across`: where their texels lie from its middle [m]."""
+    inset = np.minimum(0.5 * patch.size[0] - np.abs(along), 0.5 * patch.size[1] - np.abs(across)) / texel
+    cover = np.clip(inset / SOFT + 0.5, 0.0, 1.0)[..., None]
+    own = band.astype(np.float32)
+    colour = as_colour(patch.colour) * np.ones_like(own)
+    if patch.text:
+        ink = _write_text(patch, along, across)[..., None]
+        colour += (as_colour(patch.text_colour) - colour) * ink
+    if patch.border > 0.0:
+        inside = np.clip((inset - patch.border / texel) / SOFT + 0.5, 0.0, 1.0)[..., None]
+        colour += (as_colour(patch.border_colour) - colour) * (1.0 - inside)
+    painted = colour * (patch.cover + (1.0 - patch.cover) * own / mean)
+    band[:] = np.clip(own + (painted - own) * cover + 0.5, 0.0, 255.0)
+
+
+def _write_text(patch: Patch, along: AnyFloat, across: AnyFloat) -> AnyFloat:
+    """Return how much of each texel the text covers, 0 to 1: along the patch, read with its left edge upwards."""
+    length, width = patch.size
+    size = (1024, max(16, round(1024 * width / length)))
+    picture = Image.new("L", size)
+    font = ImageFont.load_default(size=0.6 * size[1])
+    box = font.getbbox(patch.text)
+    fit = min(1.0, 0.9 * size[0] / max(1.0, box[2] - box[0]))
+    font = ImageFont.load_default(size=0.6 * size[1] * fit)
+    ImageDraw.Draw(picture).text((size[0] / 2, size[1] / 2), patch.text, fill=255, font=font, anchor="mm")
+    ink = np.asarray(picture, np.float32) / 255.0
+    column = np.clip(((along / length + 0.5) * size[0]).astype(int), 0, size[0] - 1)
+    row = np.clip(((0.5 - across / width) * size[1]).astype(int), 0, size[1] - 1)
+    return np.asarray(ink[row, column])

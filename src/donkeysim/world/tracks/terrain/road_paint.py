@@ -1,0 +1,175 @@
+"""The colours of a road seen from above: its surface, wheel tracks, markings, start lines, kerbs and worn edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.types import BoolArray, ByteArray, Float32Array, LongArray
+from donkeysim.world.tracks.paths.path import SAMPLE_SPACING, CentreLine
+from donkeysim.world.tracks.tables.road import Kerb, Marking
+from donkeysim.world.tracks.terrain.atlas_frame import FINEST_TEXEL
+from donkeysim.world.tracks.terrain.ground import RoadPlace
+from donkeysim.world.tracks.terrain.road_class import CHEQUER, find_near, find_offset, measure_ahead
+from donkeysim.world.tracks.terrain.surfaces import TILE_SIZE, make_surface
+from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
+from donkeysim.world.tracks.track_file import TrackFile
+
+KERB_LEAD = 0.25
+"""How far kerbs reach beyond their turns [m]."""
+
+
+@dataclass(frozen=True)
+class RoadPaint:
+    """What does not change from texel to texel.
+
+    Attributes:
+        track: Road, markings and start lines.
+        line: The path.
+        surface: The road's own tile, shape [size, size, 3]; None: computed asphalt, or the ground goes on.
+        grain: Fine noise, shape [512, 512].
+        broad: Coarse noise, shape [512, 512].
+        reach: How far from the path anything is painted [m].
+        soft: Over what distance paint begins and ends [m]: one and a half texels, so that edges are smooth.
+        turning: Whether each sample of the path lies in a turn with a kerb, for each kerb, shape [sample_count].
+    """
+
+    track: TrackFile
+    line: CentreLine
+    surface: ByteArray | None
+    grain: Float32Array
+    broad: Float32Array
+    reach: float
+    soft: float
+    turning: tuple[BoolArray, ...]
+
+
+def make_road_paint(track: TrackFile, line: CentreLine, size: int) -> RoadPaint:
+    """Prepare the painting of a road; `size` is that of surface tiles [texel]."""
+    road, texel = track.road, TILE_SIZE / size
+    surface = None if road.texture in ("asphalt", "none") else make_surface(road.texture, size)[..., :3]
+    widest_kerb = max((kerb.width for kerb in road.kerbs), default=0.0)
+    return RoadPaint(
+        track,
+        line,
+        surface,
+        make_noise(512, 512, 0.3, 71, finest=1.5) * np.float32(FINEST_TEXEL / texel),
+        make_noise(512, 512, 1.3, 72, finest=6.0, coarsest=300.0),
+        line.widest + max(2.0 * road.edge, widest_kerb) + 2.0 * texel,
+        1.5 * texel,
+        tuple(find_turns(line, kerb) for kerb in road.kerbs),
+    )
+
+
+def find_turns(line: CentreLine, kerb: Kerb) -> BoolArray:
+    """Return where along the path a kerb lies: in its turns and a little before and after, shape [sample_count]."""
+    if kerb.radius <= 0.0:
+        return np.ones(len(line.distance), bool)
+    near = round(KERB_LEAD / SAMPLE_SPACING)
+    tight = (np.abs(line.curvature) * kerb.radius > 1.0).astype(float)
+    reach = np.concatenate((tight[-near:], tight, tight[:near])) if line.closed else np.pad(tight, near)
+    total = np.concatenate(([0.0], np.cumsum(reach)))
+    return np.asarray(total[2 * near + 1 :] - total[: -2 * near - 1] > 0.0)
+
+
+def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongArray, column: LongArray) -> AnyFloat:
+    """Return the colours of texels on and near the road, shape [texel_count, 3].
+
+    Args:
+        paint: The road.
+        place: Where the texels lie along it.
+        ground: Colours of the ground there, same shape.
+        row: Of each texel in the atlas.
+        column: Likewise.
+    """
+    track, line = paint.track, paint.line
+    beside, edge = place.beside, track.road.edge
+    grain, patches = paint.grain[row % 512, column % 512], paint.broad[row % 512, column % 512]
+    road = _lay_surface(paint, place, ground, row, column, grain, patches)
+    worn = np.clip(0.93 + 0.10 * patches + 0.05 * grain, 0.0, 1.0)
+    for marking in track.road.markings:
+        cover = _cover_marking(marking, line, place, paint.soft) * worn
+        road += (as_colour(marking.colour) - road) * cover[:, None]
+    for at in track.start.lines:
+        near = find_near(line, place, at)
+        cover, square = _cover_chequer(line, place.take(near), at, paint.soft)
+        road[near] += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - road[near]) * cover[:, None]
+    if edge > 0.0:
+        earth = as_colour((128, 112, 84)) + (7.0 * grain + 9.0 * patches)[:, None]
+        ragged = beside + 0.018 * patches + 0.010 * grain
+        dirt = np.clip(1.25 - ragged / edge, 0.0, 1.0)[:, None] * 0.85
+        ground = ground + (earth - ground) * dirt * dirt * (3.0 - 2.0 * dirt)
+    for kerb, turning in zip(track.road.kerbs, paint.turning, strict=True):
+        ground = _paint_kerb(kerb, turning, paint, place, worn, ground)
+    on_road = np.clip(0.5 - (beside + (0.004 * grain if edge > 0.0 else 0.0)) / (1.6 * paint.soft), 0.0, 1.0)[:, None]
+    return np.asarray(ground + (road - ground) * on_road, np.float32)
+
+
+def _lay_surface(
+    paint: RoadPaint,
+    place: RoadPlace,
+    ground: AnyFloat,
+    row: LongArray,
+    column: LongArray,
+    grain: AnyFloat,
+    patches: AnyFloat,
+) -> AnyFloat:
+    """Return the bare road, darker where wheels roll."""
+    tracks = _wheel_tracks(paint.track, place.lateral)
+    if paint.track.road.texture == "asphalt":
+        tone = 98.0 + 5.0 * grain + 5.5 * patches - 9.0 * tracks
+        return np.asarray(tone[:, None] * as_colour((0.98, 0.99, 1.03)))
+    if paint.surface is None:
+        return ground.copy()
+    size = len(paint.surface)
+    colour = paint.surface[row % size, column % size].astype(np.float32)
+    return np.asarray(colour * (1.0 - 0.07 * tracks)[:, None])
+
+
+def _paint_kerb(
+    kerb: Kerb, turning: BoolArray, paint: RoadPaint, place: RoadPlace, worn: AnyFloat, ground: AnyFloat
+) -> AnyFloat:
+    """Return the ground with the stripes of a kerb."""
+    line, beside, soft = paint.line, place.beside, paint.soft
+    inside = np.clip((0.5 * kerb.width - np.abs(beside - 0.5 * kerb.width)) / soft + 0.5, 0.0, 1.0)
+    if kerb.side != "both":
+        inside = inside * ((place.lateral > 0.0) == (kerb.side == "left"))
+    period = 2.0 * kerb.stripe
+    if line.closed:
+        period = line.length / max(1, round(line.length / period))
+    index = np.clip((np.mod(place.along, line.length) / SAMPLE_SPACING).astype(int), 0, len(turning) - 1)
+    second = np.mod(place.along, period) >= 0.5 * period
+    colour = np.where(second[:, None], as_colour(kerb.colours[1]), as_colour(kerb.colours[0]))
+    return np.asarray(ground + (colour - ground) * (inside * turning[index] * worn)[:, None])
+
+
+def _wheel_tracks(track: TrackFile, lateral: AnyFloat) -> AnyFloat:
+    """Return how much tyres have darkened the road, 0 to 1: two bands beside each grid column's middle."""
+    dark = np.zeros_like(lateral)
+    for middle in track.start.columns:
+        for side in (-0.085, 0.085):
+            dark += np.exp(-(((lateral - middle - side) / 0.05) ** 2))
+    return np.asarray(np.minimum(dark, 1.0))
+
+
+def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace, soft: float) -> AnyFloat:
+    cover = np.clip((0.5 * marking.width - np.abs(place.lateral - find_offset(marking, place))) / soft + 0.5, 0.0, 1.0)
+    if marking.dash > 0.0:
+        period = marking.dash + marking.gap
+        if line.closed:
+            period = line.length / max(1, round(line.length / period))
+        phase = np.mod(place.along, period) - 0.5 * period
+        cover *= np.clip(
+            (0.5 * marking.dash * period / (marking.dash + marking.gap) - np.abs(phase)) / soft + 0.5, 0.0, 1.0
+        )
+    return np.asarray(cover)
+
+
+def _cover_chequer(line: CentreLine, place: RoadPlace, at: float, soft: float) -> tuple[AnyFloat, AnyFloat]:
+    """Return where the start line is painted (0 to 1) and which of its squares are white (0 or 1)."""
+    ahead = measure_ahead(line, place, at)
+    column = np.floor((place.lateral + place.right) / CHEQUER)
+    row = np.floor(ahead / CHEQUER)
+    inside = np.clip((CHEQUER - np.abs(ahead)) / soft + 0.5, 0.0, 1.0)
+    return inside, np.mod(row + column, 2.0)
