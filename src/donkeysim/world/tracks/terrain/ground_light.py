@@ -44,8 +44,9 @@ def cast_light(
 
     def work(first: int) -> None:
         # One cell more above and below, so that bands meet as if they had been enlarged in one piece.
-        part = Image.fromarray(padded[first : first + BAND + 2])
-        large = part.resize((frame.columns, STEP * len(padded[first : first + BAND + 2])), Image.Resampling.BILINEAR)
+        rows = padded[first : first + BAND + 2]
+        part = Image.frombuffer("RGBX", (rows.shape[1], len(rows)), rows.tobytes(), "raw", "RGBX", 0, 1)
+        large = part.resize((frame.columns, STEP * len(rows)), Image.Resampling.BILINEAR)
         falling = np.asarray(large)[STEP:-STEP].reshape(-1, 4 * frame.columns)
         band = atlas[STEP * first : STEP * (first + BAND)].reshape(falling.shape)
         product = np.multiply(band, falling, dtype=np.uint16)

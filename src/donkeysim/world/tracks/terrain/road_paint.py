@@ -73,58 +73,99 @@ def find_turns(line: CentreLine, kerb: Kerb) -> BoolArray:
     return np.asarray(total[2 * near + 1 :] - total[: -2 * near - 1] > 0.0)
 
 
+@dataclass(frozen=True)
+class Texels:
+    """Some texels of the atlas, on and near the road, shape [texel_count] each.
+
+    Attributes:
+        place: Where they lie along the road.
+        ground: Colours of the ground there, shape [texel_count, 3].
+        row: In the atlas.
+        column: Likewise.
+        grain: Fine noise.
+        broad: Coarse noise.
+    """
+
+    place: RoadPlace
+    ground: AnyFloat
+    row: LongArray
+    column: LongArray
+    grain: AnyFloat
+    broad: AnyFloat
+
+    @property
+    def wear(self) -> AnyFloat:
+        """Share of paint that is left."""
+        return np.asarray(np.clip(0.93 + 0.10 * self.broad + 0.05 * self.grain, 0.0, 1.0))
+
+    def take(self, index: LongArray) -> Texels:
+        """Return some of them."""
+        where = (self.row[index], self.column[index])
+        return Texels(self.place.take(index), self.ground[index], *where, self.grain[index], self.broad[index])
+
+
 def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongArray, column: LongArray) -> AnyFloat:
     """Return the colours of texels on and near the road, shape [texel_count, 3].
 
     Args:
         paint: The road.
         place: Where the texels lie along it.
-        ground: Colours of the ground there, same shape.
+        ground: Colours of the ground there, same shape; changed.
         row: Of each texel in the atlas.
         column: Likewise.
     """
-    track, line = paint.track, paint.line
-    beside, edge = place.beside, track.road.edge
-    grain, patches = paint.grain[row % 512, column % 512], paint.broad[row % 512, column % 512]
-    road = _lay_surface(paint, place, ground, row, column, grain, patches)
-    worn = np.clip(0.93 + 0.10 * patches + 0.05 * grain, 0.0, 1.0)
+    grain, broad = (noise[row % 512, column % 512] for noise in (paint.grain, paint.broad))
+    texels, beside = Texels(place, ground, row, column, grain, broad), place.beside
+    ragged = beside + (0.004 * grain if paint.track.road.edge > 0.0 else 0.0)
+    share = np.clip(0.5 - ragged / (1.6 * paint.soft), 0.0, 1.0)[:, None]
+    on, off = np.nonzero(share[:, 0] > 0.0)[0], np.nonzero(share[:, 0] < 1.0)[0]
+    road = _paint_strip(paint, texels.take(on))
+    ground[off] = _paint_verge(paint, texels.take(off))
+    ground[on] += (road - ground[on]) * share[on]
+    return ground
+
+
+def _paint_strip(paint: RoadPaint, texels: Texels) -> AnyFloat:
+    """Return the colours of the road with all that is painted on it."""
+    track, line, place = paint.track, paint.line, texels.place
+    road, wear = _lay_surface(paint, texels), texels.wear
     for marking in track.road.markings:
-        cover = _cover_marking(marking, line, place, paint.soft) * worn
-        road += (as_colour(marking.colour) - road) * cover[:, None]
+        away = np.abs(place.lateral - find_offset(marking, place))
+        near = np.nonzero(away < 0.5 * (marking.width + paint.soft))[0]
+        cover = _cover_marking(marking, line, place.along[near], away[near], paint.soft) * wear[near]
+        road[near] += (as_colour(marking.colour) - road[near]) * cover[:, None]
     for at in track.start.lines:
         near = find_near(line, place, at)
         cover, square = _cover_chequer(line, place.take(near), at, paint.soft)
         road[near] += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - road[near]) * cover[:, None]
-    if edge > 0.0:
-        earth = as_colour((128, 112, 84)) + (7.0 * grain + 9.0 * patches)[:, None]
-        ragged = beside + 0.018 * patches + 0.010 * grain
-        dirt = np.clip(1.25 - ragged / edge, 0.0, 1.0)[:, None] * 0.85
-        ground = ground + (earth - ground) * dirt * dirt * (3.0 - 2.0 * dirt)
-    for kerb, turning in zip(track.road.kerbs, paint.turning, strict=True):
-        ground = _paint_kerb(kerb, turning, paint, place, worn, ground)
-    on_road = np.clip(0.5 - (beside + (0.004 * grain if edge > 0.0 else 0.0)) / (1.6 * paint.soft), 0.0, 1.0)[:, None]
-    return np.asarray(ground + (road - ground) * on_road, np.float32)
+    return road
 
 
-def _lay_surface(
-    paint: RoadPaint,
-    place: RoadPlace,
-    ground: AnyFloat,
-    row: LongArray,
-    column: LongArray,
-    grain: AnyFloat,
-    patches: AnyFloat,
-) -> AnyFloat:
+def _lay_surface(paint: RoadPaint, texels: Texels) -> AnyFloat:
     """Return the bare road, darker where wheels roll."""
-    tracks = _wheel_tracks(paint.track, place.lateral)
+    tracks = _wheel_tracks(paint.track, texels.place.lateral)
     if paint.track.road.texture == "asphalt":
-        tone = 98.0 + 5.0 * grain + 5.5 * patches - 9.0 * tracks
+        tone = 98.0 + 5.0 * texels.grain + 5.5 * texels.broad - 9.0 * tracks
         return np.asarray(tone[:, None] * as_colour((0.98, 0.99, 1.03)))
     if paint.surface is None:
-        return ground.copy()
+        return texels.ground.copy()
     size = len(paint.surface)
-    colour = paint.surface[row % size, column % size].astype(np.float32)
+    colour = paint.surface[texels.row % size, texels.column % size].astype(np.float32)
     return np.asarray(colour * (1.0 - 0.07 * tracks)[:, None])
+
+
+def _paint_verge(paint: RoadPaint, texels: Texels) -> AnyFloat:
+    """Return the ground beside the road, worn and with kerbs."""
+    edge = paint.track.road.edge
+    ground: AnyFloat = texels.ground
+    if edge > 0.0:
+        earth = as_colour((128, 112, 84)) + (7.0 * texels.grain + 9.0 * texels.broad)[:, None]
+        ragged = texels.place.beside + 0.018 * texels.broad + 0.010 * texels.grain
+        dirt = np.clip(1.25 - ragged / edge, 0.0, 1.0)[:, None] * 0.85
+        ground = ground + (earth - ground) * dirt * dirt * (3.0 - 2.0 * dirt)
+    for kerb, turning in zip(paint.track.road.kerbs, paint.turning, strict=True):
+        ground = _paint_kerb(kerb, turning, paint, texels.place, texels.wear, ground)
+    return ground
 
 
 def _paint_kerb(
@@ -153,16 +194,16 @@ def _wheel_tracks(track: TrackFile, lateral: AnyFloat) -> AnyFloat:
     return np.asarray(np.minimum(dark, 1.0))
 
 
-def _cover_marking(marking: Marking, line: CentreLine, place: RoadPlace, soft: float) -> AnyFloat:
-    cover = np.clip((0.5 * marking.width - np.abs(place.lateral - find_offset(marking, place))) / soft + 0.5, 0.0, 1.0)
+def _cover_marking(marking: Marking, line: CentreLine, along: AnyFloat, away: AnyFloat, soft: float) -> AnyFloat:
+    """Return how much of a marking is at places so far along the path and away from its middle [m], 0 to 1."""
+    cover = np.clip((0.5 * marking.width - away) / soft + 0.5, 0.0, 1.0)
     if marking.dash > 0.0:
         period = marking.dash + marking.gap
         if line.closed:
             period = line.length / max(1, round(line.length / period))
-        phase = np.mod(place.along, period) - 0.5 * period
-        cover *= np.clip(
-            (0.5 * marking.dash * period / (marking.dash + marking.gap) - np.abs(phase)) / soft + 0.5, 0.0, 1.0
-        )
+        phase = np.mod(along, period) - 0.5 * period
+        half = 0.5 * marking.dash * period / (marking.dash + marking.gap)
+        cover *= np.clip((half - np.abs(phase)) / soft + 0.5, 0.0, 1.0)
     return np.asarray(cover)
 
 
