@@ -132,8 +132,8 @@ def _paint_strip(paint: RoadPaint, texels: Texels) -> AnyFloat:
     for marking in track.road.markings:
         away = np.abs(place.lateral - find_offset(marking, place))
         near = np.nonzero(away < 0.5 * (marking.width + paint.soft))[0]
-        cover = _cover_marking(marking, line, place.along[near], away[near], paint.soft) * wear[near]
-        road[near] += (as_colour(marking.colour) - road[near]) * cover[:, None]
+        share = _cover_marking(marking, line, place.along[near], away[near], paint.soft) * wear[near]
+        road[near] += (as_colour(marking.colour) - road[near]) * share[:, None]
     for at in track.start.lines:
         near = find_near(line, place, at)
         cover, square = _cover_chequer(line, place.take(near), at, paint.soft)
