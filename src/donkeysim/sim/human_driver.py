@@ -28,6 +28,7 @@ from donkeysim.sim.line_table import LineTable
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.state import Control, State
+from donkeysim.world.tracks.terrain.ground import sample_height
 
 PERIOD = 0.05
 """Time between two calls of `drive` [s]."""
@@ -191,14 +192,19 @@ def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
     """
     plan = plan_path(scene.path, scene.ground, car, GRIP, TOP_SPEED)
     train = make_powertrain(car)
-    speed = _calm_down(plan, train)
     rows = _window(plan, SPEED_LENGTH)
+    height = sample_height(scene.ground, plan.point)
+    climb = np.roll(height, -1) - height
+    if not plan.closed:
+        climb[-1] = 0.0
+    pull = car.gravity * (climb / plan.length)[rows].mean(axis=1)
+    speed = _calm_down(plan, train, pull)
     speed = speed[rows].mean(axis=1)
     after = np.roll(speed, -1)
     if not plan.closed:
         after[-1] = speed[-1]
     gain = ((after**2 - speed**2) / (2.0 * plan.length))[rows].mean(axis=1)
-    force = (train.mass + train.spin_mass) * gain + train.loss * speed
+    force = (train.mass + train.spin_mass) * gain + train.loss * speed + train.mass * pull
     throttle: list[float] = np.clip(force / train.force_most, 0.0, THROTTLE_MOST).tolist()
     times = 2.0 * plan.length / (speed + after)
     calm = SpeedPlan(
@@ -214,9 +220,15 @@ def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
     return calm, throttle
 
 
-def _calm_down(plan: SpeedPlan, train: Powertrain) -> FloatArray:
-    """Return the plan's speed, lowered until it is reached by a gentle thumb and left by coasting [m/s]."""
-    speed, length = plan.speed.tolist(), plan.length.tolist()
+def _calm_down(plan: SpeedPlan, train: Powertrain, pull: FloatArray) -> FloatArray:
+    """Return the plan's speed, lowered until it is reached by a gentle thumb and left by coasting [m/s].
+
+    Args:
+        plan: Its line and speed.
+        train: What slows a coasting car.
+        pull: By how much weight slows it along the road, + uphill [m/s²], shape [point_count].
+    """
+    speed, length, weight = plan.speed.tolist(), plan.length.tolist(), pull.tolist()
     count = len(speed)
     steps = list(range(count)) * 2 if plan.closed else list(range(count - 1))
     coast = COAST_SHARE * train.loss / (train.mass + train.spin_mass)
@@ -225,7 +237,8 @@ def _calm_down(plan: SpeedPlan, train: Powertrain) -> FloatArray:
         speed[after] = min(speed[after], math.sqrt(speed[here] ** 2 + 2.0 * GAIN_MOST * length[here]))
     for here in steps[::-1]:
         after = speed[(here + 1) % count]
-        speed[here] = min(speed[here], math.sqrt(after**2 + 2.0 * coast * after * length[here]))
+        slowing = max(0.0, coast * after + weight[here])
+        speed[here] = min(speed[here], math.sqrt(after**2 + 2.0 * slowing * length[here]))
     return np.array(speed)
 
 
