@@ -28,10 +28,10 @@ HORIZON = 120.0
 FINEST = 0.008
 """How far the drawn road may lie off the height field [m]."""
 
-COARSER = 0.08
+COARSER = 0.12
 """By how much more for every metre beside the road [-]."""
 
-COARSEST = 0.5
+COARSEST = 0.7
 """And at most [m]."""
 
 PLAIN_TILE = 4.0
