@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from donkeysim import __version__
 from donkeysim.core.errors import nearest_name
 
 PHYSICS_RATE = 480
 """As `core.types.PHYSICS_RATE`, which this light module cannot import; a test compares them."""
+
+T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True)
@@ -210,27 +212,6 @@ def _whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text[:80]!r} is not a whole number") from None
 
 
-def _seed(text: str) -> int:
-    value = _whole(text)
-    if not 0 <= value < 1 << 63:
-        raise argparse.ArgumentTypeError(f"{text[:80]} is not a seed; it takes 0 to {(1 << 63) - 1}")
-    return value
-
-
-def _added(text: str) -> int:
-    value = _whole(text)
-    if not 0 <= value <= 1000:
-        raise argparse.ArgumentTypeError(f"{text[:80]} is not possible; it takes 0 to 1000")
-    return value
-
-
-def _turn(text: str) -> float:
-    value = _number(text)
-    if not 0.1 <= value <= 20.0:
-        raise argparse.ArgumentTypeError(f"{text[:80]} is not possible; it takes 0.1 to 20 degrees")
-    return value
-
-
 def _number(text: str) -> float:
     try:
         value = float(text)
@@ -238,13 +219,6 @@ def _number(text: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return value
-
-
-def _port(text: str) -> int:
-    value = _whole(text)
-    if not 0 <= value <= 65535:
-        raise argparse.ArgumentTypeError(f"{text} is not a port; it takes 0 (any free one) to 65535")
     return value
 
 
@@ -269,15 +243,27 @@ def _rate(text: str) -> int:
     return value
 
 
-def _car_count(text: str) -> int:
-    value = _whole(text)
-    if not 1 <= value <= 256:
-        raise argparse.ArgumentTypeError(f"{text} cars are not possible; it takes 1 to 256")
-    return value
-
-
 def _seconds(text: str) -> float:
     value = _number(text)
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f"{text} s are not possible; it takes more than 0")
     return value
+
+
+def _within(read: Callable[[str], T], low: T, high: T, refusal: str) -> Callable[[str], T]:
+    """Return a reader of numbers from `low` to `high`; others get `refusal`, where {} stands for the text."""
+
+    def parse(text: str) -> T:
+        value = read(text)
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(refusal.format(text[:80]))
+        return value
+
+    return parse
+
+
+_seed = _within(_whole, 0, (1 << 63) - 1, f"{{}} is not a seed; it takes 0 to {(1 << 63) - 1}")
+_added = _within(_whole, 0, 1000, "{} is not possible; it takes 0 to 1000")
+_turn = _within(_number, 0.1, 20.0, "{} is not possible; it takes 0.1 to 20 degrees")
+_port = _within(_whole, 0, 65535, "{} is not a port; it takes 0 (any free one) to 65535")
+_car_count = _within(_whole, 1, 256, "{} cars are not possible; it takes 1 to 256")
