@@ -12,7 +12,18 @@ from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.geometry import CLUSTER_ROOM
-from donkeysim.render.kernels.layout import BASIS_COLUMNS, LANES, RECORD_FLOATS, RECORD_INTS, WORK_FLOATS, WORK_INTS
+from donkeysim.render.kernels.layout import (
+    BAND,
+    BASIS_COLUMNS,
+    LANES,
+    RECORD_FLOATS,
+    RECORD_INTS,
+    SPAN_FLOATS,
+    SPAN_INPUTS,
+    SPAN_INTS,
+    WORK_FLOATS,
+    WORK_INTS,
+)
 from donkeysim.render.kernels.picture import place_cameras, render_cameras
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
@@ -332,7 +343,8 @@ def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, wi
     """Return working memory for pictures of one size [sample]; `with_classes`: for varied colours too."""
     stride = round_up(width) + LANES
     pixels = stride * height + stride
-    change = np.zeros(width // 8 + 2, np.int64)
+    record_float = np.zeros((record_limit, RECORD_FLOATS), np.float32)
+    record_int = np.zeros((record_limit, RECORD_INTS), np.int32)
     return Scratch(
         depth=np.zeros(pixels, np.float32),
         ident=np.zeros(pixels, np.uint32),
@@ -340,13 +352,17 @@ def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, wi
         warped=np.zeros(pixels, np.uint32),
         work_float=np.zeros((WORK_FLOATS, CLUSTER_ROOM), np.float32),
         work_int=np.zeros((WORK_INTS, max(CLUSTER_ROOM, round_up(height))), np.int32),
-        record_float=np.zeros((record_limit, RECORD_FLOATS), np.float32),
-        record_int=np.zeros((record_limit, RECORD_INTS), np.int32),
+        record_float=record_float,
+        record_int=record_int,
+        flat_float=record_float.reshape(-1),
+        flat_int=record_int.reshape(-1),
+        span_input=np.zeros((SPAN_INPUTS, BAND * stride), np.int32),
+        span_float=np.zeros((SPAN_FLOATS, BAND * stride), np.float32),
+        span_int=np.zeros((SPAN_INTS, BAND * stride), np.int32),
         draw_mesh=np.zeros(draw_limit, np.int32),
         basis=np.zeros((draw_limit, BASIS_COLUMNS), np.float32),
         iota=np.arange(max(stride, round_up(height)), dtype=np.float32),
-        change=change.view(np.uint8),
-        change_words=change.view(np.uint64),
+        run_end=np.zeros(width, np.int32),
         place=np.zeros(12, np.float32),
         body=np.zeros(12, np.float32),
         sides=np.zeros(4, np.float32),

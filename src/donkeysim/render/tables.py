@@ -116,16 +116,24 @@ class Scratch(NamedTuple):
     """Triangles of this picture, see `kernels.layout.RECORD_FLOATS`."""
     record_int: IntArray
     """See `kernels.layout.RECORD_INTS`."""
+    flat_float: Float32Array
+    """The memory of `record_float`, one triangle after another."""
+    flat_int: IntArray
+    """That of `record_int`."""
+    span_input: IntArray
+    """Spans of a band of rows, see `kernels.spans.list_run`, shape [SPAN_INPUTS, room]."""
+    span_float: Float32Array
+    """How they run over their textures, see `kernels.spans.set_up_spans`, shape [SPAN_FLOATS, room]."""
+    span_int: IntArray
+    """Likewise, shape [SPAN_INTS, room]."""
     draw_mesh: IntArray
     """Meshes to draw, shape [draw_limit]."""
     basis: Float32Array
     """Camera in the frame of each mesh drawn, shape [draw_limit, BASIS_COLUMNS]."""
     iota: Float32Array
     """0, 1, 2 …; never written."""
-    change: ByteArray
-    """Marks where a row's triangle changes."""
-    change_words: LongArray
-    """The same memory, eight marks to a word."""
+    run_end: IntArray
+    """Where the runs of one triangle end in a row, shape [width]."""
     place: Float32Array
     """Position and rotation of a mesh, shape [12]."""
     body: Float32Array

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.footprint import compute_gradients
 from donkeysim.render.kernels.layout import LANES, STATE_FLAT
-from donkeysim.render.kernels.raster import compute_gradients
 
 
 @inline_kernel
@@ -37,6 +37,18 @@ def halve_picture(width, height, stride, colour):
 
 
 @span_kernel
+def average_up(a, b):
+    """Return the means of the four bytes of two words, halves rounded up."""
+    return np.uint32(np.uint32(a | b) - np.uint32(np.uint32(np.uint32(a ^ b) & np.uint32(0xFEFEFEFE)) >> np.uint32(1)))
+
+
+@span_kernel
+def average_down(a, b):
+    """Return the means of the four bytes of two words, halves rounded down."""
+    return np.uint32(np.uint32(a & b) + np.uint32(np.uint32(np.uint32(a ^ b) & np.uint32(0xFEFEFEFE)) >> np.uint32(1)))
+
+
+@span_kernel
 def soften_row(
     count, left, middle, right, above, below, colour_left, colour, colour_right, colour_above, colour_below, target
 ):
@@ -48,22 +60,10 @@ def soften_row(
         colour_left: Packed pixels there, and likewise `colour`, `colour_right`, `colour_above`, `colour_below`.
         target: Written.
     """
-    pair = np.uint32(0xFF00FF)
-    half = np.uint32(0x40004)
     for k in range((count + LANES - 1) & -LANES):
-        c, le, r, a, b = colour[k], colour_left[k], colour_right[k], colour_above[k], colour_below[k]
-        even = np.uint32(np.uint32(np.uint32(c & pair) << np.uint32(2)) + half)
-        even = np.uint32(even + np.uint32(np.uint32(le & pair) + np.uint32(r & pair)))
-        even = np.uint32(even + np.uint32(np.uint32(a & pair) + np.uint32(b & pair)))
-        c8, l8, r8 = np.uint32(c >> np.uint32(8)), np.uint32(le >> np.uint32(8)), np.uint32(r >> np.uint32(8))
-        a8, b8 = np.uint32(a >> np.uint32(8)), np.uint32(b >> np.uint32(8))
-        odd = np.uint32(np.uint32(np.uint32(c8 & pair) << np.uint32(2)) + half)
-        odd = np.uint32(odd + np.uint32(np.uint32(l8 & pair) + np.uint32(r8 & pair)))
-        odd = np.uint32(odd + np.uint32(np.uint32(a8 & pair) + np.uint32(b8 & pair)))
-        soft = np.uint32(
-            np.uint32(np.uint32(even >> np.uint32(3)) & pair)
-            | np.uint32(np.uint32(np.uint32(odd >> np.uint32(3)) & pair) << np.uint32(8))
-        )
+        c = colour[k]
+        around = average_down(average_up(colour_left[k], colour_right[k]), average_up(colour_above[k], colour_below[k]))
+        soft = average_up(c, around)
         here = middle[k]
         is_edge = (here != left[k]) | (here != right[k]) | (here != above[k]) | (here != below[k])
         target[k] = soft if is_edge else c
@@ -130,18 +130,11 @@ def find_sample(column, row, width, height, factor, strength):
 
 @span_kernel
 def warp_row(width, height, stride, row, strength, colour, target):
-    """Write a row of a fisheye's picture; see `find_source`, whose sums these are, for a whole row at once."""
-    strength_x, strength_y = strength
-    one, two, half, none = np.float32(1.0), np.float32(2.0), np.float32(0.5), np.float32(0.0)
-    y = (np.float32(row) + half) / np.float32(height) * two - one
-    low, inside = np.uint32(0xFF), np.uint32(0x3FFFFFFF)
+    """Write a row of a fisheye's picture; see `find_source`."""
+    low, inside, half = np.uint32(0xFF), np.uint32(0x3FFFFFFF), np.float32(0.5)
     last_x, last_y, step = np.int32(width - 1), np.int32(height - 1), np.int32(stride)
     for column in range(width):
-        x = (np.float32(np.int32(column)) + half) / np.float32(width) * two - one
-        from_x = x - two * (one - y * y) * strength_y * x
-        from_y = y - two * (one - x * x) * strength_x * y
-        px = min(max((from_x + one) * half * np.float32(width) - half, none), np.float32(width - 1))
-        py = min(max((from_y + one) * half * np.float32(height) - half, none), np.float32(height - 1))
+        px, py = find_source(np.int32(column), row, width, height, strength)
         x0, y0 = np.int32(px), np.int32(py)
         x1, y1 = np.int32(min(np.int32(x0 + np.int32(1)), last_x)), np.int32(min(np.int32(y0 + np.int32(1)), last_y))
         fx, fy = px - np.float32(x0), py - np.float32(y0)

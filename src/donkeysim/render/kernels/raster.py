@@ -8,6 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.footprint import (
+    choose_level,
+    compute_gradients,
+    lay_out_level,
+    locate_texel,
+    measure_footprint,
+    measure_sides,
+)
 from donkeysim.render.kernels.layout import LANES, STATE_NEW
 from donkeysim.render.kernels.outline import (
     face_triangles,
@@ -87,75 +95,25 @@ def fill_rows_cutout(first, end, stride, number, record, whole, begins, stops, d
             w = np.float32(1.0) / here
             u = np.uint32(np.int32((u0 + ua * x) * w))
             v = np.uint32(np.int32((v0 + va * x) * w))
-            at = np.uint32(np.uint32(np.uint32(u >> np.uint32(8)) & mask_u) | np.uint32(v & mask_v))
-            solid = texel[np.uint32(at & np.uint32(0x3FFFFFFF))] >= np.uint32(0x80000000)
+            solid = texel[locate_texel(u, v, mask_u, mask_v)] >= np.uint32(0x80000000)
             if (x < limit) & (here > near[k]) & solid:
                 near[k] = here
                 mark[k] = number
 
 
 @inner_pixel_kernel
-def compute_gradients(record, plane, basis):
-    """Write u/w and v/w of a triangle (records 3 to 8) from its gradients in the mesh's frame."""
-    for axis in range(2):
-        gx = plane[4 + 4 * axis]
-        gy = plane[5 + 4 * axis]
-        gz = plane[6 + 4 * axis]
-        at_eye = gx * basis[9] + gy * basis[10] + gz * basis[11] + plane[7 + 4 * axis]
-        for term in range(3):
-            ray = gx * basis[12 + 3 * term] + gy * basis[13 + 3 * term] + gz * basis[14 + 3 * term]
-            record[3 + 3 * axis + term] = at_eye * record[term] + ray
-
-
-@inner_pixel_kernel
-def choose_level(record, whole, sharp, x, y, level_base, size_log):
-    """Choose a triangle's mip level for the footprint of the pixel (x, y), and where its four texels lie.
-
-    Returns the square of the footprint's longer side [texel²].
-
-    The four texels of `default` sit on a rotated grid over the pixel's footprint, so the level's texels may be half as
-    large as the footprint is narrow or a quarter of what it is long. Where texels are larger than pixels the grid
-    grows up to twice its size, so that edges of texels are smooth.
-    """
-    w = np.float32(1.0) / max(record[0] * x + record[1] * y + record[2], np.float32(1e-9))
-    u = (record[3] * x + record[4] * y + record[5]) * w
-    v = (record[6] * x + record[7] * y + record[8]) * w
-    ux = (record[3] - u * record[0]) * w
-    vx = (record[6] - v * record[0]) * w
-    uy = (record[4] - u * record[1]) * w
-    vy = (record[7] - v * record[1]) * w
-    across = ux * ux + vx * vx
-    along = uy * uy + vy * vy
-    major = max(max(across, along), np.float32(1e-8))
-    minor = min(across, along)
+def lay_out_holes(record, whole, level_base, size_log):
+    """Choose the mip level of a triangle's holes, for one texel per pixel at its middle, and write where it lies."""
+    x, y = np.float32(whole[4]), np.float32(whole[5])
+    near = (record[0], record[1], record[2])
+    sides = measure_footprint(x, y, near, (record[3], record[4], record[5]), (record[6], record[7], record[8]))
+    major, minor = measure_sides(*sides)
     texture = whole[3]
-    if sharp:
-        square = max(minor, major * np.float32(0.25))
-    else:
-        square = max(minor * np.float32(0.25), major * np.float32(0.0625))
-    # Half the exponent of twice the square is the nearest logarithm to base 2 of the size.
-    exponent = (np.float32(square * np.float32(2.0)).view(np.int32) >> np.int32(23)) - np.int32(127)
-    level = min(max(exponent >> 1, 0), np.int64(size_log[texture, 2]))
-    scale = np.float32(1.0) / np.float32(np.int32(1 << level))
-    shift = max(np.int64(size_log[texture, 0]) - level, 0)
-    high = max(np.int64(size_log[texture, 1]) - level, 0)
-    across_scale = np.float32(256.0) * scale
-    down_scale = np.float32(np.int32(1 << shift)) * scale
-    record[13] = across_scale
-    record[14] = down_scale
+    level = choose_level(major, minor, np.float32(1.0), size_log[texture, 2])
+    record[13], record[14], whole[9], whole[10], whole[11] = lay_out_level(
+        level, size_log[texture, 0], size_log[texture, 1]
+    )
     whole[8] = level_base[texture, level]
-    whole[9] = shift
-    whole[10] = (1 << shift) - 1
-    whole[11] = ((1 << high) - 1) << shift
-    if not sharp:
-        spread = np.float32(0.125)
-        if major < np.float32(1.0):
-            spread /= np.float32(np.sqrt(max(major, np.float32(0.25))))
-        whole[12] = np.int32((-np.float32(3.0) * ux - uy) * spread * across_scale)
-        whole[13] = np.int32((-np.float32(3.0) * vx - vy) * spread * down_scale)
-        whole[14] = np.int32((ux - np.float32(3.0) * uy) * spread * across_scale)
-        whole[15] = np.int32((vx - np.float32(3.0) * vy) * spread * down_scale)
-    return major
 
 
 @inner_pixel_kernel
@@ -275,7 +233,7 @@ def draw_mesh(
             if triangle_flags[triangle] & SHADE_CUTOUT:
                 compute_gradients(record, triangle_plane[triangle], basis)
                 whole[3] = material_texture[triangle_material[triangle]]
-                choose_level(record, whole, True, np.float32(whole[4]), np.float32(whole[5]), level_base, size_log)
+                lay_out_holes(record, whole, level_base, size_log)
                 fill_rows_cutout(
                     first, end, stride, number, record, whole, begins, stops, depth, ident, texel[whole[8] :], iota
                 )

@@ -11,9 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.footprint import compute_gradients, locate_texel
 from donkeysim.render.kernels.layout import (
+    BAND,
     LANES,
     SMALL_SIDE,
+    SPAN_FOUR,
+    SPAN_ONE,
+    SPAN_PLAIN,
     STATE_FLAT,
     STATE_LARGE,
     STATE_NEW,
@@ -22,14 +27,11 @@ from donkeysim.render.kernels.layout import (
     TINY_SIDE,
     TINY_SIDE_FAST,
 )
-from donkeysim.render.kernels.raster import choose_level, compute_gradients
+from donkeysim.render.kernels.spans import list_ends, list_run, set_up_spans
 from donkeysim.world.scene import SHADE_PAINT, SHADE_UNLIT
 
 SHADE_NO_FOG = 1 << 16
 """Material flag of the sky, set by the renderer: texels as they are."""
-
-BLOCK = 32
-"""Pixels of a large triangle's row that share a mip level."""
 
 FOG_POWER = 16
 """Fog lets through (1 - density * w / FOG_POWER) ** FOG_POWER, which tends to exp(-density * w)."""
@@ -54,15 +56,8 @@ def pack_colour(red, green, blue):
     return np.uint32(r | np.uint32(np.uint32(g << np.uint32(8)) | np.uint32(b << np.uint32(16))))
 
 
-@inner_pixel_kernel
-def locate_texel(u, v, mask_u, mask_v):
-    """Return a texel's index in its mip level; u has 8 fractional bits, v as many as the row is shifted."""
-    index = np.uint32(np.uint32(np.uint32(u >> np.uint32(8)) & mask_u) | np.uint32(v & mask_v))
-    return np.uint32(index & np.uint32(0x3FFFFFFF))
-
-
 @inline_kernel
-def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, sharp, light, level_base, size_log):
+def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, sharp, light, size_log):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
     The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself), at
@@ -75,7 +70,7 @@ def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, s
         flags: SHADE_*, colour: sRGB 0 to 1, texture: index; of its material.
         sharp: One texel per pixel.
         light: Sun colour (3), ambient colour (3), fog colour 0 to 255 (3), fog density [1/m].
-        level_base: As `TexelPool`; size_log: likewise.
+        size_log: As `TexelPool`.
     """
     facing = (plane[0] * basis[21] + plane[1] * basis[22] + plane[2] * basis[23]) * np.float32(whole[6])
     facing = max(facing, np.float32(0.0))
@@ -88,15 +83,15 @@ def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, s
         record[9 + channel] = min(factor, np.float32(1.0))
     fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[9] * np.float32(1.0 / FOG_POWER)
     record[12] = fog_rate
-    x = np.float32(whole[4])
-    y = np.float32(whole[5])
+    side = whole[7]
     whole[3] = texture
-    whole[2] = STATE_SMALL if whole[7] < SMALL_SIDE else STATE_LARGE
+    for term in range(3):
+        whole[7 + term] = size_log[texture, term]
     tiny = TINY_SIDE_FAST if sharp else TINY_SIDE
-    if whole[7] < tiny or (whole[7] < SMALL_SIDE and size_log[texture, 2] == 0):
+    if side < tiny or (side < SMALL_SIDE and size_log[texture, 2] == 0):
         whole[2] = STATE_FLAT
-        w = np.float32(1.0) / max(record[0] * x + record[1] * y + record[2], np.float32(1e-9))
-        clear = clear_view(fog_rate, w)
+        inverse = record[0] * np.float32(whole[4]) + record[1] * np.float32(whole[5]) + record[2]
+        clear = clear_view(fog_rate, np.float32(1.0) / max(inverse, np.float32(1e-9)))
         haze = np.float32(1.0) - clear
         whole[16] = np.int32(
             pack_colour(
@@ -106,25 +101,22 @@ def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, s
             )
         )
     else:
+        whole[2] = STATE_SMALL if side < SMALL_SIDE else STATE_LARGE
         if flags & SHADE_NO_FOG:
             whole[2] = STATE_PLAIN
         compute_gradients(record, plane, basis)
-        choose_level(record, whole, sharp, x, y, level_base, size_log)
 
 
 @span_kernel
-def shade_one(begin, count, y, record, whole, light, texel, iota, target):
-    """Colour pixels from one texel each; see `shade_four`."""
-    x0 = np.float32(np.int32(begin))
-    qa, ua, va = record[0], record[3] * record[13], record[6] * record[14]
-    q0 = record[0] * x0 + record[1] * y + record[2]
-    u0 = (record[3] * x0 + record[4] * y + record[5]) * record[13]
-    v0 = (record[6] * x0 + record[7] * y + record[8]) * record[14]
-    mask_u, mask_v = np.uint32(whole[10]), np.uint32(whole[11])
-    red, green, blue, fog_rate = record[9], record[10], record[11], record[12]
+def shade_one(span, pixels, floats, ints, factors, light, texel, iota, target):
+    """Colour the pixels of a span from one texel each; see `shade_four`."""
+    q0, qa, u0, ua = floats[0, span], floats[1, span], floats[2, span], floats[3, span]
+    v0, va = floats[4, span], floats[5, span]
+    mask_u, mask_v = np.uint32(ints[2, span]), np.uint32(ints[3, span])
+    red, green, blue, fog_rate = factors[9], factors[10], factors[11], factors[12]
     haze_red, haze_green, haze_blue = light[6], light[7], light[8]
     low = np.uint32(0xFF)
-    for k in range((count + LANES - 1) & -LANES):
+    for k in range((pixels + LANES - 1) & -LANES):
         x = iota[k]
         w = np.float32(1.0) / (q0 + qa * x)
         u = np.uint32(np.int32((u0 + ua * x) * w))
@@ -138,30 +130,29 @@ def shade_one(begin, count, y, record, whole, light, texel, iota, target):
 
 
 @span_kernel
-def shade_four(begin, count, y, record, whole, light, texel, iota, target):
-    """Colour pixels from four texels each.
+def shade_four(span, pixels, floats, ints, factors, light, texel, iota, target):
+    """Colour the pixels of a span from four texels each.
 
     Args:
-        begin: First column. count: Pixels. y: Row.
-        record: Floats, and `whole`: integers, of the triangle, its mip level chosen.
+        span: Which one. pixels: How many it has.
+        floats: What `set_up_spans` wrote, and `ints`.
+        factors: Floats of the triangle's record.
         light: As `prepare_shading`.
         texel: The mip level's texels.
         iota: 0, 1, 2 … as float32.
-        target: Written, packed colours from `begin` on.
+        target: Written, packed colours from the span's first column on.
     """
-    x0 = np.float32(np.int32(begin))
-    qa, ua, va = record[0], record[3] * record[13], record[6] * record[14]
-    q0 = record[0] * x0 + record[1] * y + record[2]
-    u0 = (record[3] * x0 + record[4] * y + record[5]) * record[13]
-    v0 = (record[6] * x0 + record[7] * y + record[8]) * record[14]
-    mask_u, mask_v = np.uint32(whole[10]), np.uint32(whole[11])
-    u1, v1, u2, v2 = np.uint32(whole[12]), np.uint32(whole[13]), np.uint32(whole[14]), np.uint32(whole[15])
+    q0, qa, u0, ua = floats[0, span], floats[1, span], floats[2, span], floats[3, span]
+    v0, va = floats[4, span], floats[5, span]
+    mask_u, mask_v = np.uint32(ints[2, span]), np.uint32(ints[3, span])
+    u1, v1 = np.uint32(ints[4, span]), np.uint32(ints[5, span])
+    u2, v2 = np.uint32(ints[6, span]), np.uint32(ints[7, span])
     quarter = np.float32(0.25)
-    red, green, blue, fog_rate = record[9] * quarter, record[10] * quarter, record[11] * quarter, record[12]
+    red, green, blue, fog_rate = factors[9] * quarter, factors[10] * quarter, factors[11] * quarter, factors[12]
     haze_red, haze_green, haze_blue = light[6], light[7], light[8]
     pair = np.uint32(0xFF00FF)
     low = np.uint32(0xFFFF)
-    for k in range((count + LANES - 1) & -LANES):
+    for k in range((pixels + LANES - 1) & -LANES):
         x = iota[k]
         w = np.float32(1.0) / (q0 + qa * x)
         u = np.uint32(np.int32((u0 + ua * x) * w))
@@ -187,15 +178,12 @@ def shade_four(begin, count, y, record, whole, light, texel, iota, target):
 
 
 @span_kernel
-def shade_plain(begin, count, y, record, whole, texel, iota, target):
-    """Colour pixels with one texel each as it is; see `shade_four`."""
-    x0 = np.float32(np.int32(begin))
-    qa, ua, va = record[0], record[3] * record[13], record[6] * record[14]
-    q0 = record[0] * x0 + record[1] * y + record[2]
-    u0 = (record[3] * x0 + record[4] * y + record[5]) * record[13]
-    v0 = (record[6] * x0 + record[7] * y + record[8]) * record[14]
-    mask_u, mask_v = np.uint32(whole[10]), np.uint32(whole[11])
-    for k in range((count + LANES - 1) & -LANES):
+def shade_plain(span, pixels, floats, ints, texel, iota, target):
+    """Colour the pixels of a span with one texel each as it is; see `shade_four`."""
+    q0, qa, u0, ua = floats[0, span], floats[1, span], floats[2, span], floats[3, span]
+    v0, va = floats[4, span], floats[5, span]
+    mask_u, mask_v = np.uint32(ints[2, span]), np.uint32(ints[3, span])
+    for k in range((pixels + LANES - 1) & -LANES):
         x = iota[k]
         w = np.float32(1.0) / (q0 + qa * x)
         u = np.uint32(np.int32((u0 + ua * x) * w))
@@ -210,28 +198,44 @@ def fill_colour(count, colour, target):
         target[k] = colour
 
 
-@span_kernel
-def mark_changes(width, row, change):
-    """Write 1 where a pixel's triangle differs from its left neighbour's, and behind the last pixel."""
-    for k in range(1, width):
-        change[k] = np.uint8(row[k] != row[k - 1])
-    change[width] = np.uint8(1)
+@inner_pixel_kernel
+def shade_spans(count, sharp, stride, light, texels, scratch):
+    """Colour the listed spans, in their order: what lies beyond a span's end is overwritten by the next.
 
-
-@inline_kernel
-def find_change(begin, words):
-    """Return the first marked pixel behind `begin`; `words` holds the marks, eight to a word, lowest byte first."""
-    at = begin + 1
-    word = words[at >> 3] >> np.uint64((at & 7) * 8)
-    if word == np.uint64(0):
-        at = (at >> 3) + 1
-        while words[at] == np.uint64(0):
-            at += 1
-        word = words[at]
-        at = at << 3
-    lowest = word & (~word + np.uint64(1))
-    exponent = (np.float64(lowest).view(np.int64) >> 52) - 1023
-    return at + (exponent >> 3)
+    Args:
+        count: Spans. sharp: One texel per pixel instead of four. stride: Pixels from one row to the next.
+        light: As `prepare_shading`.
+        texels: (texel, level_base).
+        scratch: (record_float, record_int, flat_float, flat_int, span_input, span_float, span_int, iota, colour).
+    """
+    texel, level_base = texels
+    record_float, record_int, flat_float, flat_int, inputs, floats, ints, iota, colour = scratch
+    set_up_spans(
+        count,
+        sharp,
+        (inputs[0], inputs[1], inputs[2], inputs[4], inputs[5]),
+        flat_float,
+        flat_int,
+        level_base,
+        (floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]),
+        (ints[0], ints[1], ints[2], ints[3]),
+        (ints[4], ints[5], ints[6], ints[7]),
+    )
+    for span in range(count):
+        number = np.int64(inputs[0, span])
+        factors = record_float[number]
+        target = colour[np.int64(inputs[1, span]) * stride + np.int64(inputs[2, span]) :]
+        pixels = np.int64(inputs[3, span])
+        level = texel[np.int64(ints[1, span]) :]
+        kind = ints[0, span]
+        if kind == SPAN_FOUR:
+            shade_four(span, pixels, floats, ints, factors, light, level, iota, target)
+        elif kind == SPAN_ONE:
+            shade_one(span, pixels, floats, ints, factors, light, level, iota, target)
+        elif kind == SPAN_PLAIN:
+            shade_plain(span, pixels, floats, ints, level, iota, target)
+        else:
+            fill_colour(pixels, np.uint32(record_int[number, 16]), target)
 
 
 @inner_pixel_kernel
@@ -246,20 +250,20 @@ def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, ligh
         material: (flags, colour, texture).
         texels: (texel, level_base, size_log).
         light: As `prepare_shading`.
-        scratch: (ident, record_float, record_int, change, change_words, iota, colour); `colour` is written.
+        scratch: (ident, record_float, record_int, flat_float, flat_int, run_end, span_input, span_float, span_int,
+            iota, colour); `colour` is written.
     """
     triangle_plane, triangle_mean, triangle_material = mesh
     material_flags, material_colour, material_texture = material
     texel, level_base, size_log = texels
-    ident, record_float, record_int, change, words, iota, colour = scratch
+    ident, record_float, record_int, flat_float, flat_int, ends, inputs, floats, ints, iota, colour = scratch
+    spans = np.int64(0)
     for row in range(height):
         offset = row * stride
-        y = np.float32(np.int32(row))
-        mark_changes(width, ident[offset : offset + width], change)
         begin = np.int64(0)
-        while begin < width:
+        for run in range(list_ends(width, ident[offset:], ends)):
             number = np.int64(ident[offset + begin])
-            end = find_change(begin, words)
+            end = np.int64(ends[run])
             record = record_float[number]
             whole = record_int[number]
             if whole[2] == STATE_NEW:
@@ -276,31 +280,17 @@ def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, ligh
                     material_texture[at],
                     sharp,
                     light,
-                    level_base,
                     size_log,
                 )
-            if whole[2] == STATE_FLAT:
-                fill_colour(end - begin, np.uint32(whole[16]), colour[offset + begin :])
-                begin = end
-            while begin < end:
-                count = end - begin
-                plain = whole[2] == STATE_PLAIN
-                if plain or whole[2] == STATE_LARGE:
-                    # Where depth hardly changes along the row, one mip level does for the whole run.
-                    nearness = record[2] + record[1] * y + record[0] * np.float32(np.int32(begin))
-                    if abs(record[0]) * np.float32(np.int32(count)) > np.float32(0.125) * nearness:
-                        count = min(count, BLOCK)
-                    middle = np.float32(np.int32(begin + (count >> 1)))
-                    footprint = choose_level(record, whole, sharp or plain, middle, y, level_base, size_log)
-                    if plain and not sharp and footprint < np.float32(1.0):
-                        choose_level(record, whole, False, middle, y, level_base, size_log)
-                        plain = False
-                level = texel[whole[8] :]
-                target = colour[offset + begin :]
-                if plain:
-                    shade_plain(begin, count, y, record, whole, level, iota, target)
-                elif sharp:
-                    shade_one(begin, count, y, record, whole, light, level, iota, target)
-                else:
-                    shade_four(begin, count, y, record, whole, light, level, iota, target)
-                begin += count
+            spans = list_run(number, begin, end, row, record, whole, spans, inputs)
+            begin = end
+        if spans > 0 and (row == height - 1 or (row & (BAND - 1)) == BAND - 1):
+            shade_spans(
+                spans,
+                sharp,
+                stride,
+                light,
+                (texel, level_base),
+                (record_float, record_int, flat_float, flat_int, inputs, floats, ints, iota, colour),
+            )
+            spans = np.int64(0)
