@@ -131,3 +131,17 @@ def test_what_is_not_possible_is_refused_and_changes_nothing(ring, tmp_path):
     several = Simulator(WorldSpec(SceneSpec("flat"), world_count=2, more_scenes=(SceneSpec("flat"),)))
     with pytest.raises(SpecError, match="several places"):
         several.change_scene(SceneSpec(ring))
+
+
+def test_a_snapshot_of_another_road_is_refused_and_changes_nothing(ring):
+    simulator = Simulator(WorldSpec(SceneSpec(ring)))
+    simulator.add_car()
+    moment = simulator.snapshot()
+    simulator.change_scene(SceneSpec(ring, road=RoadSpec(seed=9)))
+    before = hash_state(simulator.state)
+    with pytest.raises(SpecError, match=r"taken on ring, this simulator is on ring \(road style 0, seed 9, turn 1\)"):
+        simulator.restore(moment)
+    assert hash_state(simulator.state) == before
+    simulator.change_scene(SceneSpec(ring))
+    simulator.restore(moment)
+    assert hash_state(simulator.state) == hash_state(moment.state)

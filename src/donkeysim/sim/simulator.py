@@ -354,6 +354,7 @@ class Simulator:
 
         Raises:
             ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props.
+            SpecError: It was taken in another place, or on another road.
         """
         write_moment(snapshot, self._hold_moment(), worlds)
 
@@ -403,7 +404,7 @@ class Simulator:
     def _hold_moment(self) -> Snapshot:
         """Return our own arrays as a snapshot."""
         under_way = {} if self._randomizer is None else self._randomizer.list_arrays()
-        return Snapshot(self.state, self.control, self.world_key, self._frame_count, under_way)
+        return Snapshot(self.state, self.control, self.world_key, self._frame_count, under_way, self.spec.scenes)
 
     def _world_key(self, car: int) -> int:
         return int(self.world_key[car // self.spec.cars_per_world])

@@ -6,15 +6,16 @@ import copy
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.errors import ShapeError
+from donkeysim.core.errors import ShapeError, SpecError
 from donkeysim.core.types import LongArray
 from donkeysim.sim.delay_line import list_under_way, make_lines
-from donkeysim.world.specs import WorldSpec
+from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.state import Control, State, make_control, make_state
 
 
@@ -28,6 +29,7 @@ class Snapshot:
         world_key: Of each world's random numbers, shape [world_count].
         frame_count: Telemetries made so far per car, shape [car_count].
         under_way: Commands and pictures that come late, by name; see `delay_line`. Empty where nothing does.
+        places: Where it was; a simulator that is elsewhere by now refuses it.
     """
 
     state: State
@@ -35,6 +37,7 @@ class Snapshot:
     world_key: LongArray
     frame_count: LongArray
     under_way: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    places: tuple[SceneSpec, ...] = ()
 
 
 def copy_moment(here: Snapshot) -> Snapshot:
@@ -52,7 +55,9 @@ def write_moment(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | Non
 
     Raises:
         ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props, or other delays.
+        SpecError: It was taken in another place, or on another road.
     """
+    _require_places(snapshot.places, here.places)
     theirs, ours = list_arrays(snapshot), list_arrays(here)
     if set(theirs) != set(ours):
         raise ShapeError(
@@ -78,6 +83,21 @@ def write_moment(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | Non
             target[world * rows : (world + 1) * rows] = source[world * rows : (world + 1) * rows]
 
 
+def _require_places(theirs: Sequence[SceneSpec], ours: Sequence[SceneSpec]) -> None:
+    """Raise a SpecError unless a snapshot's places are ours; the same track in another folder is the same place."""
+    there, here = (", ".join(map(_name_place, places)) for places in (theirs, ours))
+    if there != here:
+        raise SpecError(
+            f"the snapshot was taken on {there}, this simulator is on {here}; "
+            "go back there with `change_scene`, or take a new snapshot here."
+        )
+
+
+def _name_place(scene: SceneSpec) -> str:
+    name, road = PurePath(scene.name).stem, scene.road
+    return name if road is None else f"{name} (road style {road.style}, seed {road.seed}, turn {road.turn:g})"
+
+
 def make_snapshot(spec: WorldSpec, props_per_world: int) -> Snapshot:
     """Return a snapshot of a simulator without cars."""
     world_count, cars_per_world = spec.world_count, spec.cars_per_world
@@ -85,7 +105,8 @@ def make_snapshot(spec: WorldSpec, props_per_world: int) -> Snapshot:
     state, control = make_state(world_count, cars_per_world, props_per_world), make_control(car_count)
     lines = make_lines(spec.randomization.delay, world_count, cars_per_world, props_per_world)
     under_way = list_under_way(*lines)
-    return Snapshot(state, control, np.zeros(world_count, np.int64), np.zeros(car_count, np.int64), under_way)
+    keys, frames = np.zeros(world_count, np.int64), np.zeros(car_count, np.int64)
+    return Snapshot(state, control, keys, frames, under_way, spec.scenes)
 
 
 def list_arrays(snapshot: Snapshot) -> dict[str, NDArray[Any]]:

@@ -113,4 +113,5 @@ def _fill(blank: Snapshot, entries: Any) -> Snapshot:
         filled["world_key"],
         filled["frame_count"],
         {name: filled[name] for name in blank.under_way},
+        blank.places,
     )
