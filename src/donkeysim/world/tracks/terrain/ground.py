@@ -135,13 +135,18 @@ def _find_nearest(
     y = origin[1] + (np.arange(shape[0]) + 0.5) * cell
     best = np.full(shape, reach * reach)
     nearest = np.full(shape, -1, np.int64)
-    for sample in range(0, len(line.distance), max(1, round(0.5 * cell / SAMPLE_SPACING))):
-        px, py = line.position[sample]
-        rows = slice(*np.searchsorted(y, (py - reach, py + reach)))
-        columns = slice(*np.searchsorted(x, (px - reach, px + reach)))
-        away = (x[None, columns] - px) ** 2 + (y[rows, None] - py) ** 2
-        nearer = away < best[rows, columns]
-        best[rows, columns][nearer] = away[nearer]
+    taken = np.arange(0, len(line.distance), max(1, round(0.5 * cell / SAMPLE_SPACING)))
+    point = line.position[taken, :2]
+    first_row, end_row = (np.searchsorted(y, point[:, 1] + side).tolist() for side in (-reach, reach))
+    first_column, end_column = (np.searchsorted(x, point[:, 0] + side).tolist() for side in (-reach, reach))
+    away_x, away_y = ((at[None, :] - point[:, axis, None]) ** 2 for axis, at in enumerate((x, y)))
+    for index, sample in enumerate(taken.tolist()):
+        rows = slice(first_row[index], end_row[index])
+        columns = slice(first_column[index], end_column[index])
+        away = away_x[index, None, columns] + away_y[index, rows, None]
+        closest = best[rows, columns]
+        nearer = away < closest
+        closest[nearer] = away[nearer]
         nearest[rows, columns][nearer] = sample
     return nearest
 
