@@ -85,7 +85,7 @@ class Looks:
         self._build()
 
     def _add_scene(self, scene: Scene) -> tuple[int, int]:
-        texture_base = self._pool.add(list(scene.textures))
+        texture_base = self._pool.add(list_shown(scene))
         material_base = len(self._flags)
         class_maps = self._add_class_maps(scene)
         for index, material in enumerate(scene.materials):
@@ -243,6 +243,16 @@ class Looks:
         moving = int(np.where(props >= 0, counts[props], 0).sum(axis=1).max())
         body = counts[self._car_mesh[:, 0]] + 4 * counts[self._car_mesh[:, 1]] + 2
         return static + moving + int(body.reshape(-1, self._cars_per_world).sum(axis=1).max())
+
+
+def list_shown(scene: Scene) -> list[ByteArray]:
+    """Return a scene's textures, one texel in place of a panorama that only the sky shows: it has faces of its own."""
+    shown = list(scene.textures)
+    sky = scene.light.sky_texture
+    used = {material.texture for material in scene.materials if material.flags & SHADE_TEXTURE}
+    if 0 <= sky < len(shown) and sky not in used:
+        shown[sky] = shown[sky][:1, :1]
+    return shown
 
 
 def make_sky_box() -> Mesh:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from donkeysim.core.errors import SceneError, ShapeError
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
+
+M = TypeVar("M", ByteArray, WordArray)
 
 LEVEL_LIMIT = 14
 """Mip levels a texture may have; its longer side is at most 2 ** (LEVEL_LIMIT - 1) texels."""
@@ -42,6 +47,9 @@ _MEAN_STEPS = 8
 
 _SKY_FACES: dict[int, list[ByteArray]] = {}
 """Faces of living panoramas by their `id`; sampling them takes longer than all else a renderer does at its start."""
+
+_HOLED_LEVELS: dict[int, list[WordArray]] = {}
+"""Mip levels of living pictures with holes by their `id`: those of leaves take as long as those of a whole ground."""
 
 
 @dataclass
@@ -119,11 +127,16 @@ def count_texels(picture: ByteArray) -> int:
     check_picture(picture)
     height, width = picture.shape[:2]
     total = int(height * width)
-    is_holed = picture[..., 3].min() < 255
-    while min(height, width) > COARSEST_HOLED if is_holed else max(height, width) > 1:
+    holed = has_holes(picture)
+    while min(height, width) > COARSEST_HOLED if holed else max(height, width) > 1:
         height, width = max(height // 2, 1), max(width // 2, 1)
         total += height * width
     return total
+
+
+def has_holes(picture: ByteArray) -> bool:
+    """Return whether any texel of a picture, shape [height, width, 4], lets something through."""
+    return bool(_pack(picture).min() < 0xFF000000)
 
 
 def check_picture(picture: ByteArray) -> None:
@@ -142,8 +155,8 @@ def make_mip_levels(picture: ByteArray) -> Iterator[WordArray]:
 
     Colours are averaged weighted by alpha, so that holes do not bleed into what surrounds them.
     """
-    if picture[..., 3].min() < 255:
-        yield from _make_holed_levels(picture)
+    if has_holes(picture):
+        yield from _remember(_HOLED_LEVELS, picture, lambda: list(_make_holed_levels(picture)))
         return
     yield _pack(picture)
     # The first levels as whole sums of 2 ** bits texels: a large picture in floats would take much memory.
@@ -158,13 +171,21 @@ def make_mip_levels(picture: ByteArray) -> Iterator[WordArray]:
 
 
 def _add_neighbours(total: np.ndarray) -> np.ndarray:
-    """Return the sums of blocks of 2x2, found some rows at a time."""
+    """Return the sums of blocks of 2x2, found some rows at a time, by as many threads as there are processors."""
     rows, columns, channels = total.shape
     sums = np.empty((rows // 2, columns // 2, channels), np.uint16)
-    for top in range(0, rows, _BAND_ROWS):
+
+    def work(top: int) -> None:
         band = total[top : top + _BAND_ROWS]
         pair = np.add(band[0::2], band[1::2], dtype=np.uint16)
         np.add(pair[:, 0::2], pair[:, 1::2], out=sums[top // 2 : top // 2 + len(pair)])
+
+    if rows <= _BAND_ROWS:
+        work(0)
+        return sums
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(work, range(0, rows, _BAND_ROWS)):
+            pass
     return sums
 
 
@@ -253,11 +274,16 @@ def _pack(picture: ByteArray) -> WordArray:
 
 def take_sky_faces(panorama: ByteArray) -> list[ByteArray]:
     """Return what `make_sky_faces` does, made once for as long as the panorama lives: nobody writes a scene's."""
-    key = id(panorama)
-    if key not in _SKY_FACES:
-        _SKY_FACES[key] = make_sky_faces(panorama)
-        weakref.finalize(panorama, _SKY_FACES.pop, key)
-    return _SKY_FACES[key]
+    return _remember(_SKY_FACES, panorama, lambda: make_sky_faces(panorama))
+
+
+def _remember(known: dict[int, list[M]], picture: ByteArray, make: Callable[[], list[M]]) -> list[M]:
+    """Return what is made of a picture, made once for as long as the picture lives."""
+    key = id(picture)
+    if key not in known:
+        known[key] = make()
+        weakref.finalize(picture, known.pop, key)
+    return known[key]
 
 
 def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:

@@ -246,16 +246,17 @@ def _pull_taut(
     A funnel with its apex at the last sure corner narrows from gate to gate; when its sides cross, the side that was
     crossed holds the next corner.
     """
-    rights = [*right.tolist(), end.tolist()]
-    lefts = [*left.tolist(), end.tolist()]
-    last = len(rights) - 1
+    # Lists of numbers, not of pairs: ten thousands of small lists would call the garbage collector.
+    rights_x, rights_y = np.vstack((right, end)).T.tolist()
+    lefts_x, lefts_y = np.vstack((left, end)).T.tolist()
+    last = len(rights_x) - 1
     apex_x, apex_y = start.tolist()
     corners = [(0, apex_x, apex_y)]
     right_gate = left_gate = gate = 0
     right_x, right_y = left_x, left_y = apex_x, apex_y
     while gate < last:
         gate += 1
-        x, y = rights[gate]
+        x, y = rights_x[gate], rights_y[gate]
         if _turn(apex_x, apex_y, right_x, right_y, x, y) >= 0.0:
             if (right_x == apex_x and right_y == apex_y) or _turn(apex_x, apex_y, left_x, left_y, x, y) < 0.0:
                 right_x, right_y, right_gate = x, y, gate
@@ -265,7 +266,7 @@ def _pull_taut(
                 right_x, right_y = left_x, left_y = apex_x, apex_y
                 right_gate = left_gate = gate
                 continue
-        x, y = lefts[gate]
+        x, y = lefts_x[gate], lefts_y[gate]
         if _turn(apex_x, apex_y, left_x, left_y, x, y) <= 0.0:
             if (left_x == apex_x and left_y == apex_y) or _turn(apex_x, apex_y, right_x, right_y, x, y) > 0.0:
                 left_x, left_y, left_gate = x, y, gate

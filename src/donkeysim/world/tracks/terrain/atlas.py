@@ -42,12 +42,17 @@ def paint_atlas(
     for patch in track.ground.patches:
         paint_patch(patch, frame, atlas)
     paint = make_road_paint(track, line, size)
+    # A texel's four bytes as one word, and rows end to end: read and written in one go.
+    words, flat_classes = atlas.view(np.uint32).ravel(), classes.ravel()
 
     def work(cells: RoadCells) -> None:
         row, column = frame.rows - 1 - cells.row, cells.column
-        colour = paint_road(paint, cells.place, atlas[row, column, :3].astype(np.float32), row, column)
-        atlas[row, column, :3] = np.clip(colour + 0.5, 0.0, 255.0)
-        classes[row, column] = classify_road(track, line, cells.place)
+        at = row * frame.columns + column
+        texel = words[at].view(np.uint8).reshape(-1, 4)
+        colour = paint_road(paint, cells.place, texel[:, :3].astype(np.float32), row, column)
+        texel[:, :3] = np.clip(colour + 0.5, 0.0, 255.0)
+        words[at] = texel.view(np.uint32)[:, 0]
+        flat_classes[at] = classify_road(track, line, cells.place)
 
     grid = CellGrid(frame.origin, frame.texel, frame.rows, frame.columns)
     paint_road_cells(line, grid, paint.reach, work)

@@ -25,7 +25,7 @@ SURFACE_CELLS_MOST = 4096
 BLOCK = 8
 """Cells per side that share one search for the nearest place on the path."""
 
-CHUNK = 40_000
+CHUNK = 64_000
 """Cells worked on at a time, so that intermediate arrays stay small."""
 
 

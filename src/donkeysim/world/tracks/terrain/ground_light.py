@@ -20,7 +20,7 @@ STEP = 8
 """Texels per side of a square that the light is computed for."""
 
 BAND = 16
-"""Rows of such squares that are lit at a time."""
+"""Rows of such squares that a thread lights at a time."""
 
 
 def cast_light(
@@ -40,23 +40,38 @@ def cast_light(
         on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
     """
     light = _paint_light(frame, shadows, sun, on_road)
-    padded = np.concatenate((light[:1], light, light[-1:]))
+    part = Image.frombuffer("RGBX", (light.shape[1], len(light)), light.tobytes(), "raw", "RGBX", 0, 1)
+    wide = np.asarray(part.resize((frame.columns, len(light)), Image.Resampling.BILINEAR)).reshape(len(light), -1)
+    padded = np.concatenate((wide[:1], wide, wide[-1:])).astype(np.uint16)
+    texel = atlas.reshape(frame.rows, -1)
 
     def work(first: int) -> None:
-        # One cell more above and below, so that bands meet as if they had been enlarged in one piece.
-        rows = padded[first : first + BAND + 2]
-        part = Image.frombuffer("RGBX", (rows.shape[1], len(rows)), rows.tobytes(), "raw", "RGBX", 0, 1)
-        large = part.resize((frame.columns, STEP * len(rows)), Image.Resampling.BILINEAR)
-        falling = np.asarray(large)[STEP:-STEP].reshape(-1, 4 * frame.columns)
-        band = atlas[STEP * first : STEP * (first + BAND)].reshape(falling.shape)
-        product = np.multiply(band, falling, dtype=np.uint16)
-        np.right_shift(product, 7, out=product)
-        np.minimum(product, 255, out=product)
-        band[:] = product
+        for row in range(first, min(first + BAND, len(padded) - 1)):
+            _light_rows(texel, STEP * row - STEP // 2, padded[row], padded[row + 1])
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(work, range(0, len(light), BAND)):
+        for _ in pool.map(work, range(0, len(padded) - 1, BAND)):
             pass
+
+
+def _light_rows(texel: ByteArray, first: int, above: np.ndarray, below: np.ndarray) -> None:
+    """Multiply the texels between the middles of two rows of squares by their light, those that there are.
+
+    Args:
+        texel: Channels of the atlas, row by row; changed.
+        first: Row of the uppermost.
+        above: Light of the upper row of squares, of every channel, 128 = all.
+        below: Of the lower one.
+    """
+    rows = slice(max(first, 0), min(first + STEP, len(texel)))
+    down = (2 * np.arange(rows.start - first, rows.stop - first, dtype=np.uint16) + 1)[:, None]
+    falling = above * (2 * STEP - down)
+    falling += below * down
+    falling += STEP
+    falling >>= (2 * STEP).bit_length() - 1
+    falling *= texel[rows]
+    falling >>= 7
+    texel[rows] = np.minimum(falling, 255, out=falling)
 
 
 def _paint_light(

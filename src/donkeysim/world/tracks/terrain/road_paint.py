@@ -19,6 +19,9 @@ from donkeysim.world.tracks.track_file import TrackFile
 KERB_LEAD = 0.25
 """How far kerbs reach beyond their turns [m]."""
 
+NOISE_SIDE = 512
+"""After how many texels the noise of a road repeats."""
+
 
 @dataclass(frozen=True)
 class RoadPaint:
@@ -28,8 +31,8 @@ class RoadPaint:
         track: Road, markings and start lines.
         line: The path.
         surface: The road's own tile, shape [size, size, 3]; None: computed asphalt, or the ground goes on.
-        grain: Fine noise, shape [512, 512].
-        broad: Coarse noise, shape [512, 512].
+        grain: Fine noise, shape [NOISE_SIDE, NOISE_SIDE].
+        broad: Coarse noise, shape [NOISE_SIDE, NOISE_SIDE].
         reach: How far from the path anything is painted [m].
         soft: Over what distance paint begins and ends [m]: one and a half texels, so that edges are smooth.
         turning: Whether each sample of the path lies in a turn with a kerb, for each kerb, shape [sample_count].
@@ -54,8 +57,8 @@ def make_road_paint(track: TrackFile, line: CentreLine, size: int) -> RoadPaint:
         track,
         line,
         surface,
-        make_noise(512, 512, 0.3, 71, finest=1.5) * np.float32(FINEST_TEXEL / texel),
-        make_noise(512, 512, 1.3, 72, finest=6.0, coarsest=300.0),
+        make_noise(NOISE_SIDE, NOISE_SIDE, 0.3, 71, finest=1.5) * np.float32(FINEST_TEXEL / texel),
+        make_noise(NOISE_SIDE, NOISE_SIDE, 1.3, 72, finest=6.0, coarsest=300.0),
         line.widest + max(2.0 * road.edge, widest_kerb) + 2.0 * texel,
         1.5 * texel,
         tuple(find_turns(line, kerb) for kerb in road.kerbs),
@@ -114,7 +117,8 @@ def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongAr
         row: Of each texel in the atlas.
         column: Likewise.
     """
-    grain, broad = (noise[row % 512, column % 512] for noise in (paint.grain, paint.broad))
+    at = row % NOISE_SIDE * NOISE_SIDE + column % NOISE_SIDE
+    grain, broad = (noise.ravel()[at] for noise in (paint.grain, paint.broad))
     texels, beside = Texels(place, ground, row, column, grain, broad), place.beside
     ragged = beside + (0.004 * grain if paint.track.road.edge > 0.0 else 0.0)
     share = np.clip(0.5 - ragged / (1.6 * paint.soft), 0.0, 1.0)[:, None]
