@@ -394,6 +394,7 @@ def test_another_language_is_chosen_and_kept(open_page, car):
     expect(page.locator("#mode-badge")).to_have_text("ユーザー")
     page.reload()
     expect(page.locator("#brake-text")).to_have_text("スタート")
+    expect(page.locator("body")).to_have_attribute("data-link", "live")
     page.keyboard.press("i")
     car.wait_for_wish(lambda wish: wish.throttle == 0.05)
 

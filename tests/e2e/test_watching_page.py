@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import chromium
 import pytest
@@ -43,6 +44,13 @@ class ServedStage:
 
         asyncio.run_coroutine_threadsafe(start(), self.loop).result(20)
         self.address = self.server.address
+
+    def wait_for_view(self, view, car):
+        """Wait until the page asks for a view of a car; pictures of the one before may still be under way."""
+        end = time.monotonic() + 8.0
+        while (view, car) not in {call[1:3] for call in list(self.stage.calls)}:
+            assert time.monotonic() < end, f"nobody asked for {view} of car {car}"
+            time.sleep(0.02)
 
     def stop(self):
         asyncio.run_coroutine_threadsafe(self.server.stop(), self.loop).result(20)
@@ -112,13 +120,13 @@ def test_the_view_and_the_car_can_be_chosen_by_mouse_and_by_key(open_page, serve
     page.get_by_role("button", name="Top", exact=True).click()
     page.get_by_role("button", name="Grace").click()
     wait_for_pictures(page)
-    assert ("top", 3) in {call[1:3] for call in served.stage.calls}
+    served.wait_for_view("top", 3)
     expect(page.locator("#watched")).to_have_text("Grace")
     page.locator("body").press("v")
     page.locator("body").press("p")
     expect(page.locator("#watched")).to_have_text("Ada")
     wait_for_pictures(page)
-    assert ("camera", 2) in {call[1:3] for call in served.stage.calls}
+    served.wait_for_view("camera", 2)
     expect(page.locator("#inset")).to_be_hidden()
     expect(page.get_by_role("button", name="Ada")).to_have_attribute("aria-pressed", "true")
 
