@@ -153,7 +153,8 @@ def check_picture(picture: ByteArray) -> None:
 def make_mip_levels(picture: ByteArray) -> Iterator[WordArray]:
     """Give a texture's mip levels one by one, each half as wide and high as the one before, down to one texel.
 
-    Colours are averaged weighted by alpha, so that holes do not bleed into what surrounds them.
+    Colours are averaged weighted by alpha, so that holes do not bleed into what surrounds them. A picture with holes is
+    remembered: nobody may change it afterwards.
     """
     if has_holes(picture):
         yield from _remember(_HOLED_LEVELS, picture, lambda: list(_make_holed_levels(picture)))
@@ -278,11 +279,11 @@ def take_sky_faces(panorama: ByteArray) -> list[ByteArray]:
 
 
 def _remember(known: dict[int, list[M]], picture: ByteArray, make: Callable[[], list[M]]) -> list[M]:
-    """Return what is made of a picture, made once for as long as the picture lives."""
+    """Return what is made of a picture, made once for as long as the picture lives; two threads may both make it."""
     key = id(picture)
     if key not in known:
         known[key] = make()
-        weakref.finalize(picture, known.pop, key)
+        weakref.finalize(picture, known.pop, key, None)
     return known[key]
 
 

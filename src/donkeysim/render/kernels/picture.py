@@ -18,7 +18,7 @@ from donkeysim.render.kernels.finish import (
 from donkeysim.render.kernels.outline import sees_sphere
 from donkeysim.render.kernels.raster import draw_mesh
 from donkeysim.render.kernels.recolour import classify_pixels, recolour_pixels
-from donkeysim.render.kernels.shade import shade_rows
+from donkeysim.render.kernels.shade import shade_meshes
 from donkeysim.render.kernels.shadow import darken_ground
 
 NEAR = np.float32(0.3 / 8.0)
@@ -348,30 +348,7 @@ def render_cameras(turn, end, tables, poses, cameras, scratch, size, options, wo
         counts = (cars_per_world, props_per_world, draw_own)
         draw_count = list_meshes(world, cameras.car[row], camera, tables, poses, scratch, counts)
         draw_meshes(draw_count, cameras.lens[row, 4], height, stride, tables, scratch)
-        shade_rows(
-            width,
-            height,
-            stride,
-            sharp,
-            scratch.basis,
-            (tables.triangle_plane, tables.triangle_mean, tables.triangle_material),
-            (tables.material_flags, tables.material_colour, tables.material_texture),
-            (tables.texel, tables.level_base, tables.size_log),
-            light,
-            (
-                scratch.ident,
-                scratch.record_float,
-                scratch.record_int,
-                scratch.flat_float,
-                scratch.flat_int,
-                scratch.run_end,
-                scratch.span_input,
-                scratch.span_float,
-                scratch.span_int,
-                scratch.iota,
-                scratch.colour,
-            ),
-        )
+        shade_meshes((width, height, stride), sharp, light, tables, scratch)
         if is_varied:
             vary_colours((width, height, stride), cameras.look[row], light, camera, tables, scratch)
         darken_ground(world, (width, height, stride), camera, light[9], tables, poses, counts, scratch)

@@ -294,3 +294,33 @@ def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, ligh
                 (record_float, record_int, flat_float, flat_int, inputs, floats, ints, iota, colour),
             )
             spans = np.int64(0)
+
+
+@inline_kernel
+def shade_meshes(size, sharp, light, tables, scratch):
+    """Colour all samples of a picture; `size`: columns, rows, samples from one row to the next; see `shade_rows`."""
+    width, height, stride = size
+    shade_rows(
+        width,
+        height,
+        stride,
+        sharp,
+        scratch.basis,
+        (tables.triangle_plane, tables.triangle_mean, tables.triangle_material),
+        (tables.material_flags, tables.material_colour, tables.material_texture),
+        (tables.texel, tables.level_base, tables.size_log),
+        light,
+        (
+            scratch.ident,
+            scratch.record_float,
+            scratch.record_int,
+            scratch.flat_float,
+            scratch.flat_int,
+            scratch.run_end,
+            scratch.span_input,
+            scratch.span_float,
+            scratch.span_int,
+            scratch.iota,
+            scratch.colour,
+        ),
+    )

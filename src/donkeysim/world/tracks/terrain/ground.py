@@ -139,11 +139,10 @@ def _find_nearest(
     point = line.position[taken, :2]
     first_row, end_row = (np.searchsorted(y, point[:, 1] + side).tolist() for side in (-reach, reach))
     first_column, end_column = (np.searchsorted(x, point[:, 0] + side).tolist() for side in (-reach, reach))
-    away_x, away_y = ((at[None, :] - point[:, axis, None]) ** 2 for axis, at in enumerate((x, y)))
-    for index, sample in enumerate(taken.tolist()):
+    for index, (sample, (px, py)) in enumerate(zip(taken.tolist(), point.tolist(), strict=True)):
         rows = slice(first_row[index], end_row[index])
         columns = slice(first_column[index], end_column[index])
-        away = away_x[index, None, columns] + away_y[index, rows, None]
+        away = (x[None, columns] - px) ** 2 + (y[rows, None] - py) ** 2
         closest = best[rows, columns]
         nearer = away < closest
         closest[nearer] = away[nearer]

@@ -32,6 +32,8 @@ def cast_light(
 ) -> None:
     """Multiply the atlas by the light that falls on it; along its border all of it does.
 
+    Light is enlarged across once for a row of squares, and downwards as it is laid on: bilinear, in whole numbers.
+
     Args:
         atlas: Changed.
         frame: Where it lies.
