@@ -221,7 +221,8 @@ def measure_brakes() -> Iterator[Law]:
             mass = compute_effective_mass(car)
             name = f"braking distance from 2 m/s, brake {brake:g}"
         else:
-            force = car.mass * (car.forward.asymptote_value * car.gravity + car.drag * grid)
+            grip = car.forward.stiffness * car.forward.asymptote_value * car.gravity
+            force = car.mass * (grip + car.drag * grid)
             mass = car.mass
             name = "braking distance from 2 m/s, wheels locked"
         closed = mass * float(np.trapezoid(grid / force, grid))
@@ -240,7 +241,7 @@ def measure_grip() -> Iterator[Law]:
         rig.drive(4 * PHYSICS_STEP)
         side = 2.0 * math.sin(angle)
         pulls.append((rig.state.velocity[0, 1] + side) / (4 * PHYSICS_STEP) - rig.car.drag * side)
-    grip = 0.5 * rig.car.gravity
+    grip = 0.5 * rig.car.gravity * rig.car.sideways.stiffness
     yield Law("greatest lateral acceleration, friction 0.5", "m/s²", grip, max(pulls))
     yield Law("the same, drift angle 0.7", "m/s²", grip * rig.car.sideways.asymptote_value, pulls[-1])
 
@@ -271,8 +272,9 @@ def measure_transfer() -> Iterator[Law]:
 
 def measure_slope() -> Iterator[Law]:
     """Steepest slope on which a braked car holds, by halving."""
-    for friction in (0.3, 0.6):
-        low, high = 0.8 * math.atan(friction), 1.2 * math.atan(friction)
+    for friction in (0.2, 0.4):
+        steepest = math.atan(friction * load_car("original").forward.stiffness)
+        low, high = 0.8 * steepest, 1.2 * steepest
         for _ in range(7):
             middle = 0.5 * (low + high)
             rig = Rig(friction=friction, slope=middle)
@@ -280,7 +282,7 @@ def measure_slope() -> Iterator[Law]:
             holds = rig.measure_speed() < 0.01
             low, high = (middle, high) if holds else (low, middle)
         name = f"steepest slope a braked car holds on, friction {friction:g}"
-        yield Law(name, "°", math.degrees(math.atan(friction)), math.degrees(0.5 * (low + high)))
+        yield Law(name, "°", math.degrees(steepest), math.degrees(0.5 * (low + high)))
 
 
 def measure_impacts() -> Iterator[Law]:

@@ -23,6 +23,7 @@ from tests.scenes import (
 from donkeysim.physics.contact import compute_prop_inertia
 from donkeysim.physics.kernels.vehicle import TILT_FULL, TILT_NONE
 from donkeysim.sim.snapshot import hash_state
+from donkeysim.world.specs import load_car
 
 
 def test_every_closed_form_is_met_within_five_percent():
@@ -219,8 +220,8 @@ def test_the_circle_is_a_little_wider_than_the_bicycle_formula():
 
 @pytest.mark.parametrize("share", [0.9, 1.1])
 def test_a_braked_car_holds_below_the_angle_of_friction_and_slides_above(share):
-    angle = share * np.arctan(0.5)
-    bench = Bench(make_scene(make_slope(angle, 0.5)))
+    angle = share * np.arctan(0.3 * load_car("original").forward.stiffness)
+    bench = Bench(make_scene(make_slope(angle, 0.3)))
     turn = (np.cos(angle / 2), 0.0, -np.sin(angle / 2), 0.0)
     bench.place(0, 0.0, 0.0, z=bench.rest_height / np.cos(angle), orientation=turn)
     bench.drive(5.0, brake=1.0)

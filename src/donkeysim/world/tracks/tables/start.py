@@ -28,7 +28,7 @@ class StartTable:
     rows: float = 0.625
     columns: tuple[float, ...] = (0.0,)
     slots: int = 0
-    ride_height: float = 0.065125
+    ride_height: float = 0.0736
     gantry: str = ""
 
     def __post_init__(self) -> None:
