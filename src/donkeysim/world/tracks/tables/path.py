@@ -72,7 +72,8 @@ class PathTable:
         element: Id of the drawing's path, or name of the model's node; empty: the only one there is.
         scale: Metres per unit of the file; a `length` overrules it.
         reverse: Whether the file's path is driven the other way round.
-        smooth: Radius that a right-angled corner of the file's path is rounded to, about [m]; 0: it is kept.
+        smooth: Radius that a right-angled corner of the file's path is rounded to, about [m]; 0: it is kept. Nodes that
+            are points stay where they are.
         walk: Instead of all these, a random path.
     """
 
@@ -104,8 +105,10 @@ class PathTable:
             raise ValueError("nodes = 'points' is for a path with a .csv file or points; leave it out.")
         if self.nodes == "points" and (self.node_count or self.length):
             raise ValueError("with nodes = 'points' the points say count and length; leave node_count and length out.")
-        if not self.file and (self.element or self.reverse or self.smooth or self.scale != 1.0):
-            raise ValueError("element, scale, reverse and smooth are for a path with a file.")
+        if not self.file and (self.element or self.reverse or self.scale != 1.0):
+            raise ValueError("element, scale and reverse are for a path with a file.")
+        if self.smooth and not (self.file or self.nodes == "points"):
+            raise ValueError("smooth is for a path with a file, or with nodes = 'points'.")
         if self.scale <= 0.0 or self.length < 0.0:
             raise ValueError(
                 f"scale = {self.scale:g} and length = {self.length:g}; scale is above 0, length 0 or more."
