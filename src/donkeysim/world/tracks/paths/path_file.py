@@ -7,7 +7,8 @@ What a file says is raw: in its own units and axes. `place_path` brings it into 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,12 @@ MODEL_SUFFIXES = (".glb", ".gltf")
 
 SPACING_LEAST = 0.05
 """Points nearer than this to the one before are left out [m]: duplicates, and more detail than a road has."""
+
+SPACING_NODES = 0.01
+"""Points that are the nodes themselves lie this far apart or more [m]."""
+
+HIGHEST = 100.0
+"""Heights of a file lie within this of 0 [m]."""
 
 SPACING_DRAWN = 0.1
 """Between the points that are taken of drawn lines [m]."""
@@ -65,10 +72,12 @@ class PathPoints:
     Attributes:
         position: x, y [m], shape [point_count, 2].
         width: Distances from the path to the left and right edge [m], shape [point_count, 2]; None: not said.
+        height: Of the ground [m], shape [point_count]; None: not said.
     """
 
     position: FloatArray
-    width: FloatArray | None
+    width: FloatArray | None = None
+    height: FloatArray | None = None
 
 
 def find_path_file(table: PathTable, source: str) -> Path:
@@ -129,26 +138,64 @@ def place_path(table: PathTable, source: str) -> tuple[PathPoints, Placing]:
     """
     path = find_path_file(table, source)
     raw = read_raw_path(path, table.element)
-    point, width = raw.position, raw.width
-    if table.reverse:
-        order = np.arange(len(point))[::-1]
-        order = np.roll(order, 1) if table.closed else order
-        point, width = point[order], None if width is None else width[order, ::-1]
     scale = table.scale
     if table.length > 0.0:
-        scale = table.length / max(_measure(point, table.closed), 1e-9)
-    point, width = point * scale, None if width is None else width * scale
-    spacing = SPACING_LEAST / 50.0 if raw.is_drawn else SPACING_LEAST
-    point, width = _thin(point, width, table.closed, spacing, f"{path}: at scale = {scale:g} the path")
-    if raw.is_drawn or table.smooth > 0.0:
-        point, width = _trace(point, width, table.closed, not raw.is_drawn)
-    if table.smooth > 0.0:
-        point, width = _smooth(point, width, table)
+        scale = table.length / max(_measure(raw.position, table.closed), 1e-9)
+    points = _change(PathPoints(raw.position, raw.width, raw.height), lambda value: value * scale)
+    if table.reverse:
+        points = _reverse(points, table.closed)
+    points = _choose_points(points, table, raw.is_drawn, f"{path}: at scale = {scale:g} the path")
     placing = Placing(1.0, math.radians(table.yaw), (0.0, 0.0))
-    first = placing.apply(point[:1])[0]
+    first = placing.apply(points.position[:1])[0]
     shift = (table.start[0] - float(first[0]), table.start[1] - float(first[1]))
     turned = Placing(1.0, placing.yaw, shift)
-    return PathPoints(turned.apply(point), width), Placing(scale, placing.yaw, shift)
+    return replace(points, position=turned.apply(points.position)), Placing(scale, placing.yaw, shift)
+
+
+def _choose_points(points: PathPoints, table: PathTable, is_drawn: bool, what: str) -> PathPoints:
+    """Return the points that the curve shall join: all of them where they are the nodes, else sound and smooth ones."""
+    if points.height is not None and (highest := float(np.abs(points.height).max())) > HIGHEST:
+        raise SceneError(
+            f"{what} is up to {highest:g} m high; z_m lies within {HIGHEST:g} m of 0, so take away what all heights "
+            "have in common."
+        )
+    if table.nodes == "points":
+        _check_nodes(points.position, table.closed, what)
+        return points
+    points = _thin(points, table.closed, SPACING_LEAST / 50.0 if is_drawn else SPACING_LEAST, what)
+    if is_drawn or table.smooth > 0.0:
+        points = _trace(points, table.closed, not is_drawn)
+    if table.smooth > 0.0:
+        points = replace(points, position=_smooth(points.position, table))
+    return points
+
+
+def _change(points: PathPoints, change: Callable[[FloatArray], FloatArray]) -> PathPoints:
+    """Return points with all that they carry changed alike."""
+    width, height = (None if value is None else change(value) for value in (points.width, points.height))
+    return PathPoints(change(points.position), width, height)
+
+
+def _reverse(points: PathPoints, closed: bool) -> PathPoints:
+    """Return points in the other direction, left and right exchanged; a closed path keeps its first point."""
+    order = np.arange(len(points.position))[::-1]
+    order = np.roll(order, 1) if closed else order
+    points = _change(points, lambda value: value[order])
+    return points if points.width is None else replace(points, width=points.width[:, ::-1])
+
+
+def _check_nodes(point: FloatArray, closed: bool, what: str) -> None:
+    """Refuse points that are too few or too near to each other to be nodes themselves."""
+    if len(point) < (least := 3 if closed else 2):
+        raise SceneError(f"{what} has {len(point)} point{'s' * (len(point) != 1)}; it takes {least} or more.")
+    ring = np.vstack((point, point[:1])) if closed else point
+    step = np.hypot(*np.diff(ring, axis=0).T)
+    if step[near := int(np.argmin(step))] < SPACING_NODES:
+        after = "the first again" if near + 1 == len(point) else f"point {near + 1}"
+        raise SceneError(
+            f"{what} has {step[near]:.3g} m between point {near} (from 0) and {after}; points that are the nodes lie "
+            f"{SPACING_NODES:g} m or more apart, so leave one out."
+        )
 
 
 def _read_content(path: Path) -> str:
@@ -168,43 +215,36 @@ def _measure(point: FloatArray, closed: bool) -> float:
     return float(np.hypot(*np.diff(ring, axis=0).T).sum())
 
 
-def _trace(
-    point: FloatArray, width: FloatArray | None, closed: bool, is_curved: bool
-) -> tuple[FloatArray, FloatArray | None]:
+def _trace(points: PathPoints, closed: bool, is_curved: bool) -> PathPoints:
     """Return points about `SPACING_DRAWN` apart on the straight lines between points, or on a curve through them."""
     from scipy.interpolate import CubicSpline, make_interp_spline
 
-    ring = np.vstack((point, point[:1])) if closed else point
-    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(ring, axis=0).T))))
+    ring = _change(points, lambda value: np.concatenate((value, value[:1]))) if closed else points
+    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(ring.position, axis=0).T))))
     count = int(np.clip(math.ceil(along[-1] / SPACING_DRAWN), 8, LONGEST_TRACE))
     at = np.linspace(0.0, along[-1], count, endpoint=not closed)
-    if is_curved:
-        curve = CubicSpline(along, ring, bc_type="periodic" if closed else "natural")
-    else:
-        curve = make_interp_spline(along, ring, k=1)
-    if width is None:
-        return np.asarray(curve(at)), None
-    edge = make_interp_spline(along, np.vstack((width, width[:1])) if closed else width, k=1)
-    return np.asarray(curve(at)), np.asarray(edge(at))
+    traced = _change(ring, lambda value: np.asarray(make_interp_spline(along, value, k=1)(at)))
+    if not is_curved:
+        return traced
+    curve = CubicSpline(along, ring.position, bc_type="periodic" if closed else "natural")
+    return replace(traced, position=np.asarray(curve(at)))
 
 
-def _smooth(point: FloatArray, width: FloatArray | None, table: PathTable) -> tuple[FloatArray, FloatArray | None]:
+def _smooth(point: FloatArray, table: PathTable) -> FloatArray:
     """Return evenly spaced points with a bell curve of `smooth` [m] laid over them; open ends stay where they are."""
     from scipy.ndimage import gaussian_filter1d
 
     sigma = BELL * table.smooth * len(point) / max(_measure(point, table.closed), 1e-9)
     if table.closed:
-        return gaussian_filter1d(point, min(sigma, 0.2 * len(point)), axis=0, mode="wrap"), width
+        return np.asarray(gaussian_filter1d(point, min(sigma, 0.2 * len(point)), axis=0, mode="wrap"))
     reach = min(math.ceil(4.0 * sigma), len(point) - 1)
     before, after = 2.0 * point[0] - point[reach:0:-1], 2.0 * point[-1] - point[-2 : -reach - 2 : -1]
-    return gaussian_filter1d(np.vstack((before, point, after)), sigma, axis=0)[reach : reach + len(point)], width
+    return np.asarray(gaussian_filter1d(np.vstack((before, point, after)), sigma, axis=0)[reach : reach + len(point)])
 
 
-def _thin(
-    point: FloatArray, width: FloatArray | None, closed: bool, spacing: float, what: str
-) -> tuple[FloatArray, FloatArray | None]:
+def _thin(points: PathPoints, closed: bool, spacing: float, what: str) -> PathPoints:
     """Return the points that lie at least `spacing` [m] from the one kept before and, closed, from the first."""
-    kept = [0]
+    point, kept = points.position, [0]
     x, y = point[0].tolist()
     for index, (next_x, next_y) in enumerate(point.tolist()):
         if math.hypot(next_x - x, next_y - y) >= spacing:
@@ -217,4 +257,4 @@ def _thin(
             f"{what} has {len(kept)} point{'s' * (len(kept) != 1)} that lie {spacing:g} m or more apart; it "
             f"takes {least} or more, so give [path] a larger scale, or length."
         )
-    return point[kept], None if width is None else width[kept]
+    return _change(points, lambda value: value[kept])

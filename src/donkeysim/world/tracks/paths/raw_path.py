@@ -23,9 +23,11 @@ class RawPath:
             file says nothing about the road's width.
         is_drawn: The line between two points is meant to be straight; otherwise a smooth curve joins them.
         is_closed: Whether the file itself closes the path; None: it cannot say.
+        height: Of the ground in the file's units, shape [point_count]; None: the file says nothing about it.
     """
 
     position: FloatArray
     width: FloatArray | None = None
     is_drawn: bool = False
     is_closed: bool | None = None
+    height: FloatArray | None = None

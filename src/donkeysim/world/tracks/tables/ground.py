@@ -70,7 +70,7 @@ class GroundTable:
         margin: How far the detailed ground reaches beyond the path's box [m].
         texture: What grows or lies there.
         drivable: Whether it counts as road.
-        elevation: Heights along the path, joined by a smooth curve; empty: level.
+        elevation: Heights along the path, joined by a smooth curve; empty: those of the path's file, or level.
         blend: Over what distance beside the road the elevation fades to `height` [m].
         hills: Greatest height of random hills away from the road [m]; 0: none.
         hill_size: How far hills lie apart, about [m].

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from donkeysim.world.specs import TURN_LEAST, TURN_MOST
 
@@ -62,6 +63,7 @@ class PathTable:
         start: x, y of the first car and of the path's beginning [m].
         yaw: There [degree], counter-clockwise from +x; of a file: by how much it is turned.
         closed: Whether the end meets the beginning; a script is then changed as little as closing needs.
+        nodes: Whether they lie evenly on the path, or are the very points of its list or .csv file.
         node_count: Nodes, evenly spaced; 0: one every quarter of a metre.
         length: Of a random walk; wanted, of a closed script or a file's path [m]; 0: what closing, or `scale`, gives.
         segments: Script, in driving order.
@@ -70,10 +72,12 @@ class PathTable:
         element: Id of the drawing's path, or name of the model's node; empty: the only one there is.
         scale: Metres per unit of the file; a `length` overrules it.
         reverse: Whether the file's path is driven the other way round.
-        smooth: Radius that a right-angled corner of the file's path is rounded to, about [m]; 0: it is kept.
+        smooth: Radius that a right-angled corner of the file's path is rounded to, about [m]; 0: it is kept. Nodes that
+            are points stay where they are.
         walk: Instead of all these, a random path.
     """
 
+    nodes: Literal["even", "points"] = "even"
     node_count: int = 0
     start: Point = (0.0, 0.0)
     yaw: float = 0.0
@@ -97,8 +101,14 @@ class PathTable:
             raise ValueError(f"{len(self.points)} points do not make a path; give 3 or more.")
         if self.node_count and not 2 <= self.node_count <= 100_000:
             raise ValueError(f"node_count is {self.node_count}; it takes 2 to 100000, or 0 for one every 0.25 m.")
-        if not self.file and (self.element or self.reverse or self.smooth or self.scale != 1.0):
-            raise ValueError("element, scale, reverse and smooth are for a path with a file.")
+        if self.nodes == "points" and not (self.points or self.file.lower().endswith(".csv")):
+            raise ValueError("nodes = 'points' is for a path with a .csv file or points; leave it out.")
+        if self.nodes == "points" and (self.node_count or self.length):
+            raise ValueError("with nodes = 'points' the points say count and length; leave node_count and length out.")
+        if not self.file and (self.element or self.reverse or self.scale != 1.0):
+            raise ValueError("element, scale and reverse are for a path with a file.")
+        if self.smooth and not (self.file or self.nodes == "points"):
+            raise ValueError("smooth is for a path with a file, or with nodes = 'points'.")
         if self.scale <= 0.0 or self.length < 0.0:
             raise ValueError(
                 f"scale = {self.scale:g} and length = {self.length:g}; scale is above 0, length 0 or more."

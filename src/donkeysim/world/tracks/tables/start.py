@@ -16,6 +16,7 @@ class StartTable:
     Attributes:
         lines: Places of the start lines along the path [m]; the first is line 0.
         checkpoints: Places along the path that a lap must pass [m], in driving order after line 0.
+        pose: x, y [m] and yaw [degree] of the first car; the grid counts from there. Empty: the path's beginning.
         rows: Distance from one row of the grid to the next [m].
         columns: Offsets of the grid's columns from the path [m], + = left.
         slots: How many cars the grid holds; 0: as many as the path has room for, up to 64.
@@ -25,6 +26,7 @@ class StartTable:
 
     lines: tuple[float, ...] = ()
     checkpoints: tuple[float, ...] = ()
+    pose: tuple[float, ...] = ()
     rows: float = 0.625
     columns: tuple[float, ...] = (0.0,)
     slots: int = 0
@@ -34,6 +36,8 @@ class StartTable:
     def __post_init__(self) -> None:
         if not self.columns or self.rows <= 0.0 or not 0 <= self.slots <= 4096:
             raise ValueError("a grid has columns, rows above 0 and up to 4096 slots (0: as many as fit).")
+        if len(self.pose) not in (0, 3):
+            raise ValueError(f"pose is {list(self.pose)}; the first car stands at [x, y, yaw in degrees].")
         if any(a >= b for a, b in itertools.pairwise((0.0, *self.checkpoints))):
             raise ValueError("checkpoints stand in driving order, the first beyond 0.")
 

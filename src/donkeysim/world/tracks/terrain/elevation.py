@@ -39,7 +39,7 @@ def raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[fl
         box: Least x, least y, greatest x, greatest y that the field covers [m].
     """
     table = track.ground
-    if not table.elevation and not table.hills:
+    if not table.elevation and not table.hills and line.height is None:
         return box[:2], 1.0, np.full((1, 1), table.height)
     origin, cell, (columns, rows) = frame_field(box)
     x, y = origin[0] + np.arange(columns + 1) * cell, origin[1] + np.arange(rows + 1) * cell
@@ -76,10 +76,15 @@ def _find_path_height(track: TrackFile, line: CentreLine, point: FloatArray) -> 
 
 
 def elevate_path(track: TrackFile, line: CentreLine, distance: FloatArray) -> FloatArray:
-    """Return the height of the path at places along it [m]: a curve without overshoot through the elevation points."""
+    """Return the height of the path at places along it [m]: a curve without overshoot through the elevation points.
+
+    Without such points it is what the path's file says, or level.
+    """
     from scipy.interpolate import PchipInterpolator
 
     points = track.ground.elevation
+    if not points and line.height is not None:
+        return np.interp(distance, line.distance, line.height, period=line.length if line.closed else None)
     if len(points) < 2:
         return np.full(len(distance), points[0].height if points else track.ground.height)
     at = np.array([point.at for point in points]) * line.length
