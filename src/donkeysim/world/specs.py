@@ -295,12 +295,14 @@ class SceneSpec:
         folders: Further folders to look for track files.
         road: Which road, in scenes that generate theirs; None: as the track file says.
         challenges: What is added.
+        look: One of the looks that its track file offers; empty: the file's own.
     """
 
     name: str = "generated_track"
     folders: tuple[str, ...] = ()
     road: RoadSpec | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
+    look: str = ""
 
 
 @dataclass(frozen=True)
