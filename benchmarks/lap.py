@@ -18,13 +18,14 @@ class LapDrive:
         car_count: Worlds of one car.
         camera: Each car's camera.
         speed: What the controller holds [m/s].
-        scene: Name of the scene.
+        scene: The scene, or its name.
     """
 
     def __init__(
-        self, car_count: int, camera: CameraSpec | None, speed: float = 1.5, scene: str = "generated_track"
+        self, car_count: int, camera: CameraSpec | None, speed: float = 1.5, scene: str | SceneSpec = "generated_track"
     ) -> None:
-        self.simulator = Simulator(WorldSpec(SceneSpec(scene), world_count=car_count, cars_per_world=1))
+        place = SceneSpec(scene) if isinstance(scene, str) else scene
+        self.simulator = Simulator(WorldSpec(place, world_count=car_count, cars_per_world=1))
         self.speed = speed
         path = self.simulator.scene.path.position
         ahead = np.roll(path, -1, axis=0) - path

@@ -9,7 +9,9 @@ from gymnasium.utils.env_checker import check_env
 
 import donkeysim  # noqa: F401  (registers the ids)
 from batches import assert_same
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
+from donkeysim.envs.conf import read_conf
+from donkeysim.envs.track_settings import TrackSettings
 from donkeysim.world.scene import CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec
 
@@ -123,3 +125,17 @@ def test_an_episode_begins_where_it_is_told_and_ends_by_its_rules():
     with pytest.raises(gymnasium.error.ResetNeeded, match="over"):
         env.step([0.0, 0.0])
     env.close()
+
+
+def test_worlds_take_turns_through_the_looks_that_are_asked_for():
+    settings = TrackSettings(look=("", "meadow"))
+    fleet = settings.make_fleet(["generated_track"], 2)
+    assert [scene.look for scene in fleet.simulator.spec.scenes] == ["", "meadow"]
+    with pytest.raises(SceneError, match="none of the tracks flat offers the look 'meadow'"):
+        TrackSettings(look="meadow").make_fleet(["flat"], 1)
+
+
+def test_a_conf_chooses_a_look_of_the_simulator_in_this_process():
+    assert read_conf({"look": "meadow"}).look == "meadow"
+    with pytest.raises(SpecError, match="start the other with --look"):
+        read_conf({"look": "meadow", "host": "localhost"})

@@ -17,6 +17,7 @@ from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.catalogue import find_track
 from donkeysim.world.tracks.paths.path_csv import read_points
+from donkeysim.world.tracks.structures.wall_textures import make_low_hedge
 
 U = 8.0
 CAR_LENGTH, CAR_WIDTH = 0.28, 0.215
@@ -31,6 +32,11 @@ NODES_IN_UNITS = {0: (49.6885, 47.948), 12: (49.6885, 71.948), 21: (63.273, 74.9
 @pytest.fixture(scope="module")
 def scene():
     return load_scene(SceneSpec("generated_track"))
+
+
+@pytest.fixture(scope="module")
+def meadow():
+    return load_scene(SceneSpec("generated_track", look="meadow"))
 
 
 @pytest.fixture(scope="module")
@@ -241,12 +247,21 @@ def test_nothing_stands_on_the_road(scene):
         assert road.distance(Point(point)) > size
 
 
-def test_cones_stand_all_around_the_loop(scene):
-    names = [scene.hit_names[index] for index in scene.props.name]
+def test_cones_stand_where_recordings_show_them(scene):
+    recorded = np.array([(55.0, 71.4), (74.5, 52.3), (54.5, 35.0), (39.6, 36.5), (58.8, 3.0), (82.7, 3.7)])
+    place = np.column_stack((-scene.props.position[:, 1], scene.props.position[:, 0])) * U
+    assert place == pytest.approx(recorded, abs=0.5)
+    assert {scene.hit_names[index] for index in scene.props.name} == {"cone"}
+    assert scene.props.height * U == pytest.approx(np.full(6, 3.3))
+    assert scene.props.radius_base * 2.0 * U == pytest.approx(np.full(6, 1.8))
+
+
+def test_cones_of_the_meadow_stand_all_around_the_loop(meadow):
+    names = [meadow.hit_names[index] for index in meadow.props.name]
     assert names.count("cone") >= 12
-    road = make_road(scene.path)
-    assert all(road.distance(Point(p[:2])) < 0.3 for p in scene.props.position)
-    away = np.linalg.norm(scene.props.position[:, None, :2] - scene.path.position[None, :, :2], axis=2)
+    road = make_road(meadow.path)
+    assert all(road.distance(Point(p[:2])) < 0.3 for p in meadow.props.position)
+    away = np.linalg.norm(meadow.props.position[:, None, :2] - meadow.path.position[None, :, :2], axis=2)
     passed = np.sort(away.argmin(axis=1))
     assert np.diff(np.append(passed, passed[0] + 108)).max() <= 15
 
@@ -258,9 +273,10 @@ def test_cones_can_be_knocked_over_by_a_car(scene):
     assert np.all(scene.props.centre_of_mass < 0.5 * scene.props.height)
 
 
-def test_hit_names_are_the_originals_kind(scene):
+def test_hit_names_are_the_originals_kind(scene, meadow):
     assert scene.hit_names[0] == "terrain"
-    assert {"cone", "tree", "gantry"} <= set(scene.hit_names)
+    assert {"cone", "tree"} <= set(scene.hit_names)
+    assert {"cone", "tree", "gantry"} <= set(meadow.hit_names)
     assert np.all(scene.colliders.kind == COLLIDER_CYLINDER)
 
 
@@ -277,24 +293,89 @@ def test_ground_is_few_triangles(scene):
     assert {material.segment for material in scene.materials} == {CLASS_GROUND, CLASS_PROP, CLASS_CAR}
 
 
-def test_edge_lines_are_white_and_the_centre_line_is_yellow(scene):
+def read_ground(scene, along, offset):
+    """Colours of the ground's picture on the first straight, `along` and `offset` from the first car, shape [n, 3]."""
     atlas = scene.textures[scene.materials[scene.static.material[0]].texture]
     corner = scene.static.vertex[:4]
     (x0, y0), (x1, y1) = corner[:, :2].min(axis=0), corner[:, :2].max(axis=0)
     rows, columns = atlas.shape[:2]
+    x, y = (scene.start.position[0, axis] + value for axis, value in enumerate((np.asarray(along), offset)))
+    row, column = ((y1 - y) / (y1 - y0) * rows).astype(int), ((x - x0) / (x1 - x0) * columns).astype(int)
+    return atlas[row, column, :3].astype(int)
 
-    def look(x, y):
-        row, column = int((y1 - y) / (y1 - y0) * rows), int((x - x0) / (x1 - x0) * columns)
-        return atlas[row, column, :3].astype(int)
 
-    place = scene.path.middle[5]
+ALONG = np.arange(0.6, 2.4, 0.01)
+"""Of the first straight, beyond the start line [m]."""
+
+
+@pytest.mark.parametrize(
+    ("across", "colour"), [(-6.4, (238, 247, 250)), (2.0, (238, 247, 250)), (-2.15, (204, 182, 133))]
+)
+def test_lines_are_solid_and_where_and_as_recordings_show_them(scene, across, colour):
+    painted = read_ground(scene, ALONG, -across / U + 0.0 * ALONG)
+    assert painted.mean(axis=0) == pytest.approx(np.array(colour), abs=12.0)
+    assert np.abs(painted - colour).mean(axis=1).max() < 40.0
+    sides = np.concatenate([read_ground(scene, ALONG, -(across + s) / U + 0.0 * ALONG) for s in (-0.35, 0.35)])
+    assert np.abs(sides.mean(axis=0) - colour).max() > 40.0
+
+
+def test_lines_are_as_wide_as_recordings_show_them(scene):
+    offset = np.arange(-0.4, 0.9, 0.002)
+    grey = np.mean([read_ground(scene, x + 0.0 * offset, offset).mean(axis=1) for x in ALONG[::9]], axis=0)
+    for middle in (0.8, -0.25):
+        near = np.abs(offset - middle) < 0.06
+        bare, paint = np.median(grey[(np.abs(offset - middle) > 0.04) & near]), grey[near].max()
+        width = np.clip((grey[near] - bare) / (paint - bare), 0.0, 1.0).sum() * 0.002
+        assert width == pytest.approx(0.044, abs=0.008)
+
+
+def test_the_road_is_light_and_darker_where_wheels_roll(scene):
+    middle, left = (np.median(read_ground(scene, ALONG, at + 0.0 * ALONG), axis=0) for at in (0.0, 0.5625))
+    tracks = np.median([read_ground(scene, ALONG, at + 0.0 * ALONG) for at in (-0.085, 0.085)], axis=(0, 1))
+    assert middle == pytest.approx(np.array((138, 146, 155)), abs=15.0)
+    assert left == pytest.approx(np.array((138, 146, 155)), abs=15.0)
+    assert 10.0 < (middle - tracks).mean() < 25.0
+
+
+def test_gravel_lies_beside_the_road(scene):
+    for offset, colour in ((-0.6, (103, 108, 88)), (1.15, (127, 129, 122))):
+        assert read_ground(scene, ALONG, offset + 0.0 * ALONG).mean(axis=0) == pytest.approx(colour, abs=25.0)
+
+
+def test_hedges_stop_no_car(scene):
+    hedge = next(i for i, t in enumerate(scene.textures) if t.tobytes() == make_low_hedge().tobytes())
+    shown = np.isin(scene.static.material, [i for i, m in enumerate(scene.materials) if m.texture == hedge])
+    assert shown.sum() > 200
+    leaf = scene.static.vertex[scene.static.triangle[shown]].reshape(-1, 3)
+    away = np.linalg.norm(leaf[::5, None, :2] - scene.colliders.centre[None, :, :2], axis=2)
+    assert np.median(away.min(axis=1)) > 0.3
+    assert {scene.hit_names[name] for name in scene.colliders.name} == {"tree", "bush", "rock"}
+
+
+def test_what_is_seen_of_hedges_keeps_off_the_road(scene):
+    road = make_road(scene.path)
+    low = scene.static.vertex[scene.static.triangle].reshape(-1, 3)[12:]
+    prop = np.repeat([scene.materials[m].segment == CLASS_PROP for m in scene.static.material], 3)[12:]
+    low = np.unique(np.round(low[prop & (low[:, 2] < 0.15)], 3), axis=0)
+    assert not any(road.contains(Point(corner[:2])) for corner in low)
+
+
+def test_the_meadow_is_as_it_was(meadow):
     for offset in (0.845, -0.345):
-        white = look(place[0], place[1] + offset)
+        white = read_ground(meadow, [1.25], offset)[0]
         assert white.min() > 150
         assert np.ptp(white) < 40
-    yellow = np.array([look(place[0] + s, place[1] + 0.25) for s in np.arange(0.0, 0.5, 0.01)])
+    yellow = read_ground(meadow, np.arange(0.5, 1.0, 0.01), 0.25 + np.zeros(50))
     dashed = yellow[:, 0] - yellow[:, 2] > 90
     assert 0.3 < dashed.mean() < 0.7
+    assert np.median(read_ground(meadow, ALONG, 0.0 * ALONG)) < 110
+    assert meadow.light.fog_colour == pytest.approx((190 / 255, 208 / 255, 224 / 255))
+
+
+def test_a_look_changes_nothing_of_where_one_drives(scene, meadow):
+    assert meadow.path.position.tobytes() == scene.path.position.tobytes()
+    assert meadow.ground.surface.tobytes() == scene.ground.surface.tobytes()
+    assert meadow.start.position.tobytes() == scene.start.position.tobytes()
 
 
 def test_the_far_grass_continues_the_near_picture(scene):

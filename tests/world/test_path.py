@@ -106,7 +106,7 @@ def test_the_road_climbs_to_its_elevation(hill):
     assert height[0] == pytest.approx(0.1, abs=0.03)
     assert height[30] == pytest.approx(0.8, abs=0.03)
     assert np.abs(np.diff(height)).max() < 0.06
-    assert hill.path.position[:, 2] - height == pytest.approx(np.full(60, 0.065125))
+    assert hill.path.position[:, 2] - height == pytest.approx(np.full(60, 0.0736))
 
 
 def test_the_ground_is_level_far_from_a_hill(hill):

@@ -80,7 +80,7 @@ def roofed(tmp_path_factory):
     return Place(write_track(tmp_path_factory.mktemp("hall"), ROOM))
 
 
-@pytest.mark.parametrize("kind", WALL_KINDS)
+@pytest.mark.parametrize("kind", [kind for kind, row in WALL_KINDS.items() if row.hit_name])
 def test_a_wall_is_seen_where_its_collider_is(walled, kind):
     index, row = list(WALL_KINDS).index(kind), WALL_KINDS[kind]
     for share in (0.3, 0.5, 0.7):

@@ -10,11 +10,11 @@ import pytest
 
 from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import SceneSpec
-from donkeysim.world.tracks import list_scenes, load_scene
+from donkeysim.world.tracks import list_scenes, load_scene, specify_scene
 from donkeysim.world.tracks.catalogue import find_tracks
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.tables.props import PropTable
-from donkeysim.world.tracks.track_file import read_track
+from donkeysim.world.tracks.track_file import list_looks, read_track
 
 GOOD = """format = 1
 name = "oval"
@@ -172,3 +172,58 @@ def test_every_kind_of_prop_can_be_named_in_a_file():
 def test_every_shipped_file_reads():
     for name in ("generated_track", "flat"):
         assert read_track(find_tracks()[name]).name == name
+
+
+LOOK = """
+[looks.snow.ground]
+texture = "concrete"
+
+[looks.snow.road]
+friction = 0.4
+"""
+
+
+def test_a_look_is_laid_over_the_file_table_by_table(write):
+    path = write(GOOD + LOOK)
+    plain, snow = read_track(path), read_track(path, "snow")
+    assert (plain.ground.texture, plain.road.friction) == ("plain", 1.0)
+    assert (snow.ground.texture, snow.road.friction) == ("concrete", 0.4)
+    assert snow.road.width_left == plain.road.width_left
+    assert list_looks(path) == ("snow",)
+
+
+@pytest.mark.parametrize(
+    ("text", "look", "sentence"),
+    [
+        (GOOD, "snow", "oval.toml has no looks"),
+        (GOOD + LOOK, "snwo", "unknown look 'snwo'; did you mean 'snow'?"),
+        (GOOD + "[looks.snow.path]\nyaw = 3\n", "", "line 23: a look changes what is seen of a track, not its path"),
+        (GOOD + "[looks.snow.road]\nfricton = 0.4\n", "snow", "look 'snow': unknown key in [road] 'fricton'"),
+        (GOOD + "[looks]\nsnow = 3\n", "", "line 23: looks are tables with names"),
+    ],
+)
+def test_a_broken_look_gets_one_sentence(write, text, look, sentence):
+    with pytest.raises(SceneError) as error:
+        read_track(write(text), look)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_every_look_of_a_shipped_file_reads():
+    looks = [(path, look) for path in find_tracks().values() for look in list_looks(path)]
+    assert {path.stem for path, _ in looks} >= {"generated_track", "generated_road"}
+    for path, look in looks:
+        assert read_track(path, look).name == path.stem
+
+
+def test_a_look_counts_where_it_is_offered():
+    assert specify_scene("generated_track", look="meadow").look == "meadow"
+    assert specify_scene("warehouse", look="meadow").look == ""
+    with pytest.raises(SceneError, match="no looks"):
+        load_scene(SceneSpec("flat", look="meadow"))
+
+
+def test_the_colour_of_a_road_is_that_of_asphalt(write):
+    text = GOOD.replace("width_right = 0.4\n", 'width_right = 0.4\ntexture = "wood"\ncolour = [1, 2, 3]\n')
+    with pytest.raises(SceneError, match="colour is that of asphalt"):
+        read_track(write(text))

@@ -71,7 +71,7 @@ def _check_files(options: Options) -> None:
 
     read_randomization(options.randomization)
     if options.scene is not None:
-        read_track(find_track(SceneSpec(options.scene, options.track_folders)))
+        read_track(find_track(SceneSpec(options.scene, options.track_folders)), options.look)
     list_scenes(options.track_folders, lambda error: _log.warning("left out of the menu: %s", error))
 
 
@@ -132,6 +132,7 @@ def _make_stage(options: Options) -> Stage:
         challenges=ChallengeSpec(
             options.cones, options.has_ghost_cones, options.trees, options.has_random_light, options.seed
         ),
+        look=options.look,
         randomization=read_randomization(options.randomization),
         worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
     )

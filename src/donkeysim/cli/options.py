@@ -40,6 +40,7 @@ class Options:
     car_folder: str | None
     action_log: str | None
     road: tuple[int, int, float] | None
+    look: str
     cones: int
     has_ghost_cones: bool
     trees: int
@@ -76,6 +77,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         car_folder=given.drive,
         action_log=given.action_log,
         road=_read_road(given, parser),
+        look=given.look,
         cones=given.cones,
         has_ghost_cones=given.ghost_cones,
         trees=given.trees,
@@ -125,6 +127,7 @@ def _make_parser() -> _Parser:
         default=[],
         help="look for tracks in this folder too (again for more)",
     )
+    add("--look", metavar="NAME", default="", help='how scenes look that offer it: "meadow" on generated_track')
     add("--action-log", metavar="FILE", help="record all that happens, for donkey replay; a file for each scene")
     add(
         "--randomization", metavar="FILE", help="draw light, colours, cars and more anew for each car and reset: ranges"

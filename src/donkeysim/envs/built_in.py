@@ -163,9 +163,9 @@ def specify_place(scene: str, conf: EnvConf) -> SceneSpec:
     """Return the place that a `conf` asks for.
 
     Raises:
-        SceneError: There is no such scene, or its road is not a generated one and another is asked for.
+        SceneError: There is no such scene or look, or its road is not a generated one and another is asked for.
     """
-    place = SceneSpec(scene, challenges=conf.challenges)
+    place = SceneSpec(scene, challenges=conf.challenges, look=conf.look)
     request = None if conf.road is None else read_request(conf.road).request
     if not isinstance(request, RegenerateRoad):
         return place

@@ -36,6 +36,7 @@ ENV_KEYS = (
     "throttle_max",
     "action_log",
     "randomization",
+    "look",
 )
 ROAD_KEYS = ("road_style", "rand_seed", "turn_increment")
 """As in `regen_road`."""
@@ -97,6 +98,7 @@ class EnvConf:
         randomization: What is drawn for every car and episode.
         road: The message that asks for a road; None: as the scene has it.
         challenges: What is added to the scene.
+        look: One of those that the scene offers; empty: its own.
         messages: Configure car, cameras and lidar, in this order.
         lidar: The lidar's keys with numbers [degree, U]; empty when it is off.
     """
@@ -115,6 +117,7 @@ class EnvConf:
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     road: Message | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
+    look: str = ""
     messages: tuple[Message, ...] = ()
     lidar: Mapping[str, float] = field(default_factory=dict)
 
@@ -150,6 +153,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         randomization=_read_randomization(given),
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
         challenges=_read_challenges(given),
+        look=_read_look(given),
         messages=_make_messages(given, resolution),
         lidar=_read_lidar(given),
         **_read_limits(given),
@@ -234,6 +238,14 @@ def _read_challenges(given: Mapping[str, Any]) -> ChallengeSpec:
         raise SpecError("challenges are added by a simulator in this process only; start the other with --cones.")
     cones, trees, seed = (_read_whole(table, key, 0, -(1 << 31), 1 << 31) for key in ("cones", "trees", "seed"))
     return ChallengeSpec(cones, bool(table.get("ghosts", False)), trees, bool(table.get("light", False)), seed)
+
+
+def _read_look(given: Mapping[str, Any]) -> str:
+    """Return the look of the scene; only a simulator in this process changes it when it is asked."""
+    look = str(given.get("look") or "")
+    if look and _names_server(given):
+        raise SpecError("the look is chosen by a simulator in this process only; start the other with --look.")
+    return look
 
 
 def _names_server(given: Mapping[str, Any]) -> bool:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
 from donkeysim.envs.tasks import DEFAULT_ENDS, End, Reward, Task, make_task
 from donkeysim.envs.vector_env import ActionRange
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
-from donkeysim.world.specs import NO_CHALLENGES, CameraSpec, ChallengeSpec, LidarSpec, RoadSpec
+from donkeysim.world.specs import NO_CHALLENGES, CameraSpec, ChallengeSpec, LidarSpec, RoadSpec, SceneSpec
 from donkeysim.world.tracks import specify_scene
 
 DEFAULT_LIDAR = LidarSpec(sweep_increment=math.radians(10.0), noise=0.0)
@@ -45,6 +45,7 @@ class TrackSettings:
         folders: Further folders to look for track files.
         road: Of tracks that generate theirs; None: as the track file says.
         challenges: What is added to the tracks.
+        look: Of tracks that offer it; empty: their own. Several: each track in each look, and worlds take turns.
         log: File to record all that happens in, for `donkey replay`; None: none.
         randomization: What is drawn for every car and episode: anything `world.randomization.read_randomization`
             takes; None: nothing.
@@ -67,6 +68,7 @@ class TrackSettings:
     folders: tuple[str, ...] = ()
     road: RoadSpec | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
+    look: str | Sequence[str] = ""
     log: str | Path | None = None
     randomization: RandomizationSpec | Mapping[str, Any] | str | Path | None = None
 
@@ -96,11 +98,11 @@ class TrackSettings:
         """Return the cars; `Fleet.open` puts them on their tracks.
 
         Raises:
-            SceneError: There is no such track.
+            SceneError: There is no such track, or none of them offers a look.
             SpecError: The randomization is not possible.
         """
         return Fleet(
-            [specify_scene(track, self.folders, self.road, self.challenges) for track in tracks],
+            self._specify_scenes(tracks),
             world_count,
             cars_per_world=cars_per_world,
             worker_count=worker_count,
@@ -109,6 +111,17 @@ class TrackSettings:
             log=self.log,
             randomization=read_randomization(self.randomization),
         )
+
+    def _specify_scenes(self, tracks: Sequence[str]) -> list[SceneSpec]:
+        """Return each track in each look that is asked for, once."""
+        looks = (self.look,) if isinstance(self.look, str) else tuple(self.look)
+        scenes = [
+            specify_scene(track, self.folders, self.road, self.challenges, look) for look in looks for track in tracks
+        ]
+        for look in looks:
+            if all(scene.look != look for scene in scenes):
+                raise SceneError(f"none of the tracks {', '.join(tracks)} offers the look {look!r}; leave it out.")
+        return list(dict.fromkeys(scenes))
 
     def make_observer(self, fleet: Fleet) -> Observer:
         """Return what observes an opened fleet."""

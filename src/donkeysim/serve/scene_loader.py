@@ -41,7 +41,8 @@ class SceneLoader:
         """
         try:
             options = self._options
-            return self._load(specify_scene(name, options.track_folders, options.road, options.challenges))
+            place = (name, options.track_folders, options.road, options.challenges, options.look)
+            return self._load(specify_scene(*place))
         finally:
             self.stage = ""
 

@@ -25,6 +25,7 @@ class StageOptions:
         worker_count: Threads for physics and pictures.
         road: Of scenes that generate theirs; None: as the track file says.
         challenges: What is added to scenes.
+        look: Of scenes that offer it.
         action_log: File to record all that happens in, for `donkey replay`, one for each scene; None: none.
         randomization: What differs from car to car and from reset to reset.
     """
@@ -42,4 +43,5 @@ class StageOptions:
     action_log: str | None = None
     road: RoadSpec | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
+    look: str = ""
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)

@@ -50,8 +50,10 @@ class BodySpec:
 
 @dataclass(frozen=True)
 class CameraSpec:
-    """One camera on a car. Defaults: the original's front camera, as measured from pictures of it (docs/fidelity.md): on
-    a resting car it stands 1.84 U above the road, 0.553 U ahead of the origin, and looks 15.5° down.
+    """One camera on a car. Defaults: the original's front camera.
+
+    As measured from pictures of it (docs/fidelity.md): on a resting car it stands 1.84 U above the road, 0.553 U ahead
+    of the origin, and looks 15.5° down.
 
     Attributes:
         width: Columns [pixel], 16 to 512.
@@ -296,12 +298,14 @@ class SceneSpec:
         folders: Further folders to look for track files.
         road: Which road, in scenes that generate theirs; None: as the track file says.
         challenges: What is added.
+        look: One of the looks that its track file offers; empty: the file's own.
     """
 
     name: str = "generated_track"
     folders: tuple[str, ...] = ()
     road: RoadSpec | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
+    look: str = ""
 
 
 @dataclass(frozen=True)

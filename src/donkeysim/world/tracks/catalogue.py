@@ -58,17 +58,17 @@ def load_scene(spec: SceneSpec) -> Scene:
 
     Args:
         spec: A scene's name, or the path of a file in `TRACK_SUFFIXES`, folders to look in, which of its roads,
-            and what is added.
+            what is added, and how it looks.
 
     Raises:
-        SceneError: There is no such scene, its file is broken, or its road is not a generated one.
+        SceneError: There is no such scene or look, its file is broken, or its road is not a generated one.
     """
     from donkeysim.world.tracks.builder import build_scene
     from donkeysim.world.tracks.track_file import read_track
     from donkeysim.world.tracks.variation import vary_track
 
     path = find_track(spec)
-    return build_scene(vary_track(read_track(path), spec), path, spec.challenges)
+    return build_scene(vary_track(read_track(path, spec.look), spec), path, spec.challenges)
 
 
 def find_road(spec: SceneSpec) -> RoadSpec | None:
@@ -88,13 +88,20 @@ def specify_scene(
     folders: tuple[str, ...] = (),
     road: RoadSpec | None = None,
     challenges: ChallengeSpec = NO_CHALLENGES,
+    look: str = "",
 ) -> SceneSpec:
-    """Return the spec of a scene, of several that may be chosen: the road counts only where roads are generated.
+    """Return the spec of a scene, of several that may be chosen.
+
+    The road counts only where roads are generated, and the look only where the track's file offers it.
 
     Raises:
         SceneError: There is no such scene, or its file is broken.
     """
+    from donkeysim.world.tracks.track_file import list_looks
+
     spec = SceneSpec(name, folders, challenges=challenges)
+    if look and look in list_looks(find_track(spec)):
+        spec = dataclasses.replace(spec, look=look)
     if road is None or find_road(spec) is None:
         return spec
     return dataclasses.replace(spec, road=road)

@@ -152,6 +152,16 @@ def make_cone_stripes(size: int = 64) -> ByteArray:
 
 
 @lru_cache(maxsize=1)
+def make_cone_skin(size: int = 64) -> ByteArray:
+    """Return a plain cone unrolled: dark red, paler towards the tip (v = 0), dusty at the foot."""
+    v = (np.arange(size) + 0.5) / size
+    skin = blend_colours(
+        v, ((0.0, (206, 108, 106)), (0.5, (188, 98, 100)), (0.85, (170, 96, 98)), (1.0, (138, 98, 96)))
+    )
+    return to_texture(skin[:, None] * (1.0 + 0.03 * make_noise(size, size, 0.8, 161)[..., None]))
+
+
+@lru_cache(maxsize=1)
 def make_wheel_face(size: int = 64) -> ByteArray:
     """Return a wheel seen along its axle: tyre, bright rim with five spokes, hub."""
     y, x = (np.mgrid[0:size, 0:size] + 0.5) / size * 2.0 - 1.0

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from donkeysim.core.config import locate_key, read_dataclass, read_toml
-from donkeysim.core.errors import SceneError, SpecError
+from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.world.tracks.tables.blocks import BlockTable
 from donkeysim.world.tracks.tables.ground import GroundTable
 from donkeysim.world.tracks.tables.light import LightTable
@@ -24,6 +25,9 @@ from donkeysim.world.tracks.tables.walls import WallTable
 
 FORMAT = 1
 """Version of the format; a file says it first."""
+
+NO_LOOK = frozenset(("format", "name", "listed", "path", "road_styles"))
+"""What a look leaves alone."""
 
 LARGEST = 1e5
 """Numbers of a file stay below this; no place is so large."""
@@ -57,13 +61,18 @@ class TrackFile:
     road_styles: tuple[RoadTable, ...] = ()
 
 
-def read_track(path: Path) -> TrackFile:
+def read_track(path: Path, look: str = "") -> TrackFile:
     """Return the track of a file; of one that is only a path, the track that `make_bare_track` makes of it.
 
+    Args:
+        path: The file.
+        look: One of its `[looks]`; empty: as the file is without them.
+
     Raises:
-        SceneError: The file cannot be read, is not TOML, or breaks the format.
+        SceneError: The file cannot be read, is not TOML, or breaks the format, or has no such look.
     """
     if path.suffix.lower() != ".toml":
+        choose_look({}, look, path)
         return make_bare_track(path)
     try:
         table = read_toml(path)
@@ -72,7 +81,8 @@ def read_track(path: Path) -> TrackFile:
             given = "says nothing" if version is None else f"says {version!r}"
             raise SceneError(f"{locate_key(path, 'format')}: format {given}; this program reads 'format = {FORMAT}'.")
         _refuse_endless(table, path, "")
-        track = read_dataclass(TrackFile, table, path)
+        table, source = choose_look(table, look, path)
+        track = read_dataclass(TrackFile, table, source)
     except SceneError:
         raise
     except SpecError as error:
@@ -83,6 +93,50 @@ def read_track(path: Path) -> TrackFile:
             "call file and track the same."
         )
     return track
+
+
+def choose_look(table: dict[str, Any], look: str, path: Path) -> tuple[dict[str, Any], str]:
+    """Return the tables of a file without its looks, those of one look laid over them; and what errors call the file.
+
+    Args:
+        table: All tables of the file.
+        look: Name of a look; empty: none.
+        path: The file.
+
+    Raises:
+        SceneError: There is no such look, or it changes what no look may.
+    """
+    looks = table.get("looks", {})
+    if not isinstance(looks, dict) or not all(isinstance(one, dict) for one in looks.values()):
+        raise SceneError(f"{locate_key(path, 'looks')}: looks are tables with names: [looks.{look or 'NAME'}].")
+    plain = {key: value for key, value in table.items() if key != "looks"}
+    for name, over in looks.items():
+        for key in NO_LOOK.intersection(over):
+            place = locate_key(path, f"looks.{name}.{key}")
+            raise SceneError(f"{place}: a look changes what is seen of a track, not its {key}; leave it out.")
+    if not look:
+        return plain, str(path)
+    if look not in looks:
+        raise SceneError(f"{path}: {describe_unknown('look', look, looks)}" if looks else f"{path} has no looks.")
+    return _lay_over(plain, looks[look]), f"{path}, look {look!r}"
+
+
+def _lay_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Return a table with another over it: tables are merged, anything else is replaced."""
+    merged = below | above
+    for key, value in above.items():
+        if isinstance(value, dict) and isinstance(below.get(key), dict):
+            merged[key] = _lay_over(below[key], value)
+    return merged
+
+
+def list_looks(path: Path) -> tuple[str, ...]:
+    """Return the names of a track file's looks, in its order, without the one it has when none is chosen.
+
+    Raises:
+        SpecError: The file cannot be read.
+    """
+    return tuple(read_toml(path).get("looks", {})) if path.suffix.lower() == ".toml" else ()
 
 
 def make_bare_track(path: Path) -> TrackFile:

@@ -11,6 +11,7 @@ from donkeysim.world.tracks.props.person import build_person
 
 PROP_KINDS: dict[str, PropKind] = {
     "cone": PropKind(racing.build_cone, 1, 0.052, Movable("cone", 1.0, 0.052, 0.012, 0.14, 0.04)),
+    "tall_cone": PropKind(racing.build_tall_cone, 1, 0.1125, Movable("cone", 2.0, 0.1125, 0.016, 0.4125, 0.11)),
     "pylon": PropKind(racing.build_pylon, 1, 0.06, Movable("pylon", 1.0, 0.06, 0.02, 0.30, 0.06)),
     "barrel": PropKind(racing.build_barrel, 2, 0.08, Movable("barrel", 6.0, 0.08, 0.08, 0.24, 0.11)),
     "tree": PropKind(plants.build_broadleaf, 6, 0.045, spread=0.3),

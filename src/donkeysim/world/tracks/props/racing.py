@@ -21,7 +21,7 @@ from donkeysim.world.tracks.props.shape import Part, make_board, make_case, make
 from donkeysim.world.tracks.structures.structure import Footprint, Shadow, Structure, make_post
 from donkeysim.world.tracks.structures.wall_textures import make_straw
 from donkeysim.world.tracks.structures.walls import make_bale
-from donkeysim.world.tracks.textures import make_cone_stripes
+from donkeysim.world.tracks.textures import make_cone_skin, make_cone_stripes
 
 SIGNS = 8
 """Boards in the picture of signs; the first two are the chevrons."""
@@ -42,6 +42,13 @@ def build_cone(assets: Assets, variant: int) -> Structure:
     rim = make_revolved(((0.050, 0.008), (0.042, 0.014)), 12, dark, capped=False)
     foot = make_case((0.104, 0.104, 0.010), (0.0, 0.0, 0.0), dark)
     return Structure(merge_meshes([foot, rim, body]))
+
+
+def build_tall_cone(assets: Assets, variant: int) -> Structure:
+    """Return a plain dark red cone, 3.3 U (0.4125 m) high and 1.8 U (0.225 m) wide, as recordings show."""
+    del variant
+    skin = assets.ensure_textured("cone skin", make_cone_skin)
+    return Structure(make_revolved(((0.1125, 0.0), (0.016, 0.405), (0.0, 0.4125)), 16, skin, capped=False))
 
 
 def build_pylon(assets: Assets, variant: int) -> Structure:

@@ -197,6 +197,12 @@ def make_hedge() -> ByteArray:
 
 
 @lru_cache(maxsize=1)
+def make_low_hedge() -> ByteArray:
+    """Return the leaves of low plants in the sun."""
+    return make_foliage((52, 94, 10), (122, 184, 34), 9.0, 875, 128)
+
+
+@lru_cache(maxsize=1)
 def make_fence() -> ByteArray:
     """Return wire mesh between posts, holes between its wires."""
     size = 128

@@ -82,7 +82,7 @@ class WallKind:
         build: Makes its triangles.
         height: Where the file says none [m].
         thickness: Where the file says none [m].
-        hit_name: What `hit` says.
+        hit_name: What `hit` says; empty: cars and the lidar's rays pass through it.
         darkness: Of its shadow, 0 to 1.
         friction: Of its surface [-].
         piece: Longest straight piece [m].
@@ -118,7 +118,8 @@ def build_wall(table: WallTable, label: str, line: CentreLine, ground: Ground, a
         strip = cut_strip(point, sample_height(ground, point), closed, TOLERANCE, kind.piece)
         meshes += kind.build(assets, Section(strip, height, thickness, front, tint, table.seed))
         for piece in iterate_pieces(strip):
-            colliders.append(make_piece_collider(piece, height, thickness, kind.hit_name, kind.friction))
+            if kind.hit_name:
+                colliders.append(make_piece_collider(piece, height, thickness, kind.hit_name, kind.friction))
             shadows.append(outline_piece(piece, thickness, height, kind.darkness))
     return Structure(merge_meshes(meshes), tuple(colliders), tuple(shadows), label)
 
@@ -321,17 +322,53 @@ def build_cliff(assets: Assets, section: Section) -> list[Mesh]:
     if not strip.closed:
         ends = np.minimum(strip.along, strip.along[-1] - strip.along) / (0.5 * high)
         above = above * np.clip(0.15 + ends, 0.0, 1.0)[:, None]
-    aside, above = (aside, above) if section.front > 0.0 else (aside[:, ::-1], above[:, ::-1])
+    climb = np.hypot(np.diff(aside, axis=1), np.diff(above, axis=1)).mean(axis=0) / 1.6
+    down = -np.concatenate(([0.0], np.cumsum(climb)))
+    return [_skin_rows(section, rock, aside, above, down, 1.6)]
+
+
+def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
+    """Return low bushy plants of uneven height in a row that runs out at its ends."""
+    leaves = _ensure(assets, section, "low hedge", wall_textures.make_low_hedge)
+    strip, random = section.strip, np.random.default_rng(section.seed)
+    lateral = section.thickness * np.array((0.5, 0.42, 0.0, -0.42, -0.5))
+    height = section.height * np.array((0.0, 0.62, 1.0, 0.62, 0.0)) - np.array((BURIED, 0, 0, 0, BURIED))
+    jitter = random.uniform(-1.0, 1.0, (2, len(strip.point), 5))
+    if strip.closed:
+        jitter[:, -1] = jitter[:, 0]
+    aside = lateral + 0.10 * section.thickness * jitter[0]
+    above = height * (1.0 + 0.22 * jitter[1])
+    if not strip.closed:
+        ends = np.minimum(strip.along, strip.along[-1] - strip.along) / section.height
+        above, aside = above * np.clip(ends, 0.05, 1.0)[:, None], aside * np.clip(ends, 0.3, 1.0)[:, None]
+    return [_skin_rows(section, leaves, aside, above, np.array((0.99, 0.45, 0.02, 0.45, 0.99)), 0.45)]
+
+
+def _skin_rows(
+    section: Section, material: int, aside: FloatArray, above: FloatArray, down: FloatArray, tile: float
+) -> Mesh:
+    """Return a skin over profiles that differ from place to place along a strip.
+
+    Args:
+        section: The strip.
+        material: Of all triangles.
+        aside: Of each profile's points from the line, + = its front [m], shape [place_count, point_count].
+        above: Of the same over the foot [m].
+        down: Their v, shape [point_count].
+        tile: Length of the picture along the strip [m].
+    """
+    strip = section.strip
+    count, points = aside.shape
+    if section.front < 0.0:
+        aside, above, down = aside[:, ::-1], above[:, ::-1], down[::-1]
     flat = strip.point[:, None] + section.front * aside[..., None] * strip.mitre[:, None]
     vertex = np.concatenate((flat, (strip.foot[:, None] + above)[..., None]), axis=-1)
-    along = np.broadcast_to(strip.along[:, None] / 1.6, above.shape)
-    climb = np.hypot(np.diff(aside, axis=1), np.diff(above, axis=1)).mean(axis=0) / 1.6
-    down = np.broadcast_to(-np.concatenate(([0.0], np.cumsum(climb))), above.shape)
-    uv = np.stack((along, down), axis=-1)
-    base = (np.arange(count - 1)[:, None] * 6 + np.arange(5)).ravel()
-    ahead = base + 6
+    along = np.broadcast_to(strip.along[:, None] / tile, above.shape)
+    uv = np.stack((along, np.broadcast_to(down, above.shape)), axis=-1)
+    base = (np.arange(count - 1)[:, None] * points + np.arange(points - 1)).ravel()
+    ahead = base + points
     triangle = np.concatenate((np.stack((ahead, base, base + 1), 1), np.stack((ahead, base + 1, ahead + 1), 1)))
-    return [make_mesh(vertex.reshape(-1, 3), uv.reshape(-1, 2), triangle, rock)]
+    return make_mesh(vertex.reshape(-1, 3), uv.reshape(-1, 2), triangle, material)
 
 
 WALL_KINDS: dict[str, WallKind] = {
@@ -344,6 +381,7 @@ WALL_KINDS: dict[str, WallKind] = {
     "hay": WallKind(build_hay, 0.24, 0.28, "hay_bale", friction=0.8, piece=0.55),
     "kerb": WallKind(build_kerb, 0.06, 0.08, "kerb", darkness=0.3),
     "hedge": WallKind(build_hedge, 0.30, 0.24, "hedge", friction=0.8),
+    "low_hedge": WallKind(build_low_hedge, 0.11, 0.22, "", darkness=0.35, piece=0.5),
     "fence": WallKind(build_fence, 0.50, 0.02, "fence", darkness=0.15, friction=0.4),
     "cliff": WallKind(build_cliff, 1.60, 0.90, "cliff", piece=1.0),
     "board": WallKind(build_board, 0.10, 0.02, "wall", darkness=0.3),

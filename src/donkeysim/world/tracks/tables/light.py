@@ -28,7 +28,7 @@ class LightTable:
     ambient: tuple[float, float, float] = (0.42, 0.45, 0.5)
     fog: Colour = (190, 208, 224)
     fog_density: float = 0.02
-    sky: Literal["meadow", "mountains", "desert", "city", "coast", "plain", "none"] = "meadow"
+    sky: Literal["meadow", "mountains", "desert", "city", "coast", "hills", "plain", "none"] = "meadow"
 
     def __post_init__(self) -> None:
         if not 0.0 < self.sun_height <= 90.0:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 PropName = Literal[
-    "cone", "pylon", "barrel", "tree", "spruce", "birch", "pine", "palm", "cactus", "bush", "rock", "hay_bale",
-    "tyre_stack", "chevron", "sign", "flag", "lamp_post", "grandstand", "tent", "person", "rack", "pallet", "bench",
-    "table", "chair", "shelf", "plant",
+    "cone", "tall_cone", "pylon", "barrel", "tree", "spruce", "birch", "pine", "palm", "cactus", "bush", "rock",
+    "hay_bale", "tyre_stack", "chevron", "sign", "flag", "lamp_post", "grandstand", "tent", "person", "rack", "pallet",
+    "bench", "table", "chair", "shelf", "plant",
 ]  # fmt: skip
 
 

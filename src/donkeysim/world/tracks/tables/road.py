@@ -65,6 +65,26 @@ class Kerb:
 
 
 @dataclass(frozen=True)
+class Border:
+    """A strip along an edge of the road: a pale shoulder inside it, or a verge of gravel and earth outside.
+
+    Attributes:
+        width: [m]
+        colour: sRGB 0 to 255.
+        side: Along which edge.
+    """
+
+    width: float
+    colour: Colour
+    side: Literal["left", "right", "both"] = "both"
+
+    def __post_init__(self) -> None:
+        if self.width <= 0.0:
+            raise ValueError(f"width is {self.width:g}; a shoulder or verge is wider than 0.")
+        check_colour(self.colour)
+
+
+@dataclass(frozen=True)
 class WidthPoint:
     """How wide the road is at a place of the path.
 
@@ -93,9 +113,14 @@ class RoadTable:
         widths: Where the width changes: edges along the path, joined by a smooth curve.
         friction: Of its surface [-].
         texture: What it is made of; "none": the ground goes on, only what is painted shows the road.
+        colour: Of asphalt where no wheel rolls, sRGB 0 to 255; none: dark grey.
+        contrast: How much the grain and the spots of asphalt stand out.
+        wear: How much darker wheels have made it.
         edge: Width of the worn strip between road and ground [m]; 0: a sharp edge.
         markings: Lines painted on it.
         kerbs: Striped strips beside it.
+        shoulders: Strips inside its edges, under the markings.
+        verges: Strips of gravel and earth outside its edges.
     """
 
     width_left: float = 0.0
@@ -103,9 +128,14 @@ class RoadTable:
     widths: tuple[WidthPoint, ...] = ()
     friction: float = 1.0
     texture: RoadTexture = "asphalt"
+    colour: Colour | None = None
+    contrast: float = 1.0
+    wear: float = 1.0
     edge: float = 0.10
     markings: tuple[Marking, ...] = ()
     kerbs: tuple[Kerb, ...] = ()
+    shoulders: tuple[Border, ...] = ()
+    verges: tuple[Border, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.width_left > 0.0) != (self.width_right > 0.0) or min(self.width_left, self.width_right) < 0.0:
@@ -114,4 +144,11 @@ class RoadTable:
             raise ValueError("widths stand in order of growing 'at'.")
         if self.edge < 0.0:
             raise ValueError(f"edge is {self.edge:g}; the worn strip is 0 or more wide.")
+        if self.colour is not None and self.texture != "asphalt":
+            raise ValueError(f"colour is that of asphalt; leave it out where texture is {self.texture!r}.")
+        if self.colour is not None:
+            check_colour(self.colour)
+        for name, share in (("contrast", self.contrast), ("wear", self.wear)):
+            if not 0.0 <= share <= 4.0:
+                raise ValueError(f"{name} is {share:g}; it takes 0 to 4.")
         check_friction(self.friction)

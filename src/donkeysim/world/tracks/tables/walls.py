@@ -9,7 +9,19 @@ from donkeysim.world.tracks.tables.checks import Colour, check_colour
 from donkeysim.world.tracks.tables.path import Point
 
 WallName = Literal[
-    "wall", "brick", "guard_rail", "railing", "barrier", "tyres", "hay", "kerb", "hedge", "fence", "cliff", "board"
+    "wall",
+    "brick",
+    "guard_rail",
+    "railing",
+    "barrier",
+    "tyres",
+    "hay",
+    "kerb",
+    "hedge",
+    "low_hedge",
+    "fence",
+    "cliff",
+    "board",
 ]
 
 
@@ -29,7 +41,7 @@ class WallTable:
         height: [m]; 0: the kind's own.
         thickness: [m]; 0: the kind's own.
         colour: sRGB 0 to 255, multiplies the kind's own picture; none: as it is.
-        seed: Of the random numbers of a cliff and of bales.
+        seed: Of the random numbers of a cliff, of bales and of a low hedge.
     """
 
     kind: WallName

@@ -8,12 +8,12 @@ import numpy as np
 
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, LongArray
 from donkeysim.world.tracks.paths.path import SAMPLE_SPACING, CentreLine
-from donkeysim.world.tracks.tables.road import Kerb, Marking
+from donkeysim.world.tracks.tables.road import Border, Kerb, Marking
 from donkeysim.world.tracks.terrain.atlas_frame import FINEST_TEXEL
 from donkeysim.world.tracks.terrain.ground import RoadPlace
 from donkeysim.world.tracks.terrain.road_class import CHEQUER, find_near, find_offset, measure_ahead
 from donkeysim.world.tracks.terrain.surfaces import TILE_SIZE, make_surface
-from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
+from donkeysim.world.tracks.textures import AnyFloat, Colour, as_colour, make_noise
 from donkeysim.world.tracks.track_file import TrackFile
 
 KERB_LEAD = 0.25
@@ -21,6 +21,12 @@ KERB_LEAD = 0.25
 
 NOISE_SIDE = 512
 """After how many texels the noise of a road repeats."""
+
+ASPHALT: Colour = (96.0, 97.0, 101.0)
+"""Asphalt where the file says no colour."""
+
+VERGE_RAGGED = 0.06
+"""How far the outer edge of a verge wanders [m], about."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +59,14 @@ def make_road_paint(track: TrackFile, line: CentreLine, size: int) -> RoadPaint:
     road, texel = track.road, TILE_SIZE / size
     surface = None if road.texture in ("asphalt", "none") else make_surface(road.texture, size)[..., :3]
     widest_kerb = max((kerb.width for kerb in road.kerbs), default=0.0)
+    widest_verge = max((verge.width + 4.0 * VERGE_RAGGED for verge in road.verges), default=0.0)
     return RoadPaint(
         track,
         line,
         surface,
         make_noise(NOISE_SIDE, NOISE_SIDE, 0.3, 71, finest=1.5) * np.float32(FINEST_TEXEL / texel),
         make_noise(NOISE_SIDE, NOISE_SIDE, 1.3, 72, finest=6.0, coarsest=300.0),
-        line.widest + max(2.0 * road.edge, widest_kerb) + 2.0 * texel,
+        line.widest + max(2.0 * road.edge, widest_kerb, widest_verge) + 2.0 * texel,
         1.5 * texel,
         tuple(find_turns(line, kerb) for kerb in road.kerbs),
     )
@@ -120,7 +127,8 @@ def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongAr
     at = row % NOISE_SIDE * NOISE_SIDE + column % NOISE_SIDE
     grain, broad = (noise.ravel()[at] for noise in (paint.grain, paint.broad))
     texels, beside = Texels(place, ground, row, column, grain, broad), place.beside
-    ragged = beside + (0.004 * grain if paint.track.road.edge > 0.0 else 0.0)
+    is_soft = paint.track.road.edge > 0.0 or paint.track.road.verges
+    ragged = beside + (0.004 * grain if is_soft else 0.0)
     share = np.clip(0.5 - ragged / (1.6 * paint.soft), 0.0, 1.0)[:, None]
     on, off = np.nonzero(share[:, 0] > 0.0)[0], np.nonzero(share[:, 0] < 1.0)[0]
     road = _paint_strip(paint, texels.take(on))
@@ -133,6 +141,8 @@ def _paint_strip(paint: RoadPaint, texels: Texels) -> AnyFloat:
     """Return the colours of the road with all that is painted on it."""
     track, line, place = paint.track, paint.line, texels.place
     road, wear = _lay_surface(paint, texels), texels.wear
+    for shoulder in track.road.shoulders:
+        _paint_shoulder(shoulder, texels, road)
     for marking in track.road.markings:
         away = np.abs(place.lateral - find_offset(marking, place))
         near = np.nonzero(away < 0.5 * (marking.width + paint.soft))[0]
@@ -149,8 +159,10 @@ def _lay_surface(paint: RoadPaint, texels: Texels) -> AnyFloat:
     """Return the bare road, darker where wheels roll."""
     tracks = _wheel_tracks(paint.track, texels.place.lateral)
     if paint.track.road.texture == "asphalt":
-        tone = 98.0 + 5.0 * texels.grain + 5.5 * texels.broad - 9.0 * tracks
-        return np.asarray(tone[:, None] * as_colour((0.98, 0.99, 1.03)))
+        table = paint.track.road
+        spots = 0.051 * texels.grain + 0.056 * texels.broad
+        tone = 1.0 + table.contrast * spots - 0.092 * table.wear * tracks
+        return np.asarray(tone[:, None] * as_colour(table.colour or ASPHALT))
     if paint.surface is None:
         return texels.ground.copy()
     size = len(paint.surface)
@@ -158,10 +170,42 @@ def _lay_surface(paint: RoadPaint, texels: Texels) -> AnyFloat:
     return np.asarray(colour * (1.0 - 0.07 * tracks)[:, None])
 
 
+def _paint_shoulder(shoulder: Border, texels: Texels, road: AnyFloat) -> None:
+    """Lay a shoulder over the road's surface along its edges, its inner edge a little worn; `road` is changed."""
+    place = texels.place
+    inside = _find_side(shoulder, place) & (place.beside > -shoulder.width - 0.03)
+    near = np.nonzero(inside)[0]
+    ragged = place.beside[near] + shoulder.width + 0.006 * texels.grain[near]
+    share = np.clip(0.5 + ragged / 0.02, 0.0, 1.0)[:, None]
+    tone = 1.0 + 0.05 * texels.grain[near] + 0.04 * texels.broad[near]
+    road[near] += (tone[:, None] * as_colour(shoulder.colour) - road[near]) * share
+
+
+def _find_side(border: Border, place: RoadPlace) -> BoolArray:
+    """Return which places lie nearer to an edge that a border runs along."""
+    if border.side == "both":
+        return np.ones(len(place.lateral), bool)
+    is_left = place.lateral - place.left > -place.right - place.lateral
+    return np.asarray(is_left == (border.side == "left"))
+
+
+def _lay_verge(verge: Border, texels: Texels, ground: AnyFloat) -> AnyFloat:
+    """Return the ground with a strip of gravel and earth, through which some of the ground shows."""
+    beside, grain, broad = texels.place.beside, texels.grain, texels.broad
+    wander = VERGE_RAGGED * (broad + 0.35 * grain)
+    share = np.clip(0.5 + (verge.width + wander - beside) / VERGE_RAGGED, 0.0, 1.0)
+    tufts = np.clip(0.8 * broad + 0.5 * grain - 1.0, 0.0, 0.7)
+    share = np.where(_find_side(verge, texels.place), share * (1.0 - tufts), 0.0)[:, None]
+    tone = 1.0 + 0.13 * grain - 0.06 * broad
+    return np.asarray(ground + (tone[:, None] * as_colour(verge.colour) - ground) * share)
+
+
 def _paint_verge(paint: RoadPaint, texels: Texels) -> AnyFloat:
-    """Return the ground beside the road, worn and with kerbs."""
+    """Return the ground beside the road: verges, worn edges and kerbs."""
     edge = paint.track.road.edge
     ground: AnyFloat = texels.ground
+    for verge in paint.track.road.verges:
+        ground = _lay_verge(verge, texels, ground)
     if edge > 0.0:
         earth = as_colour((128, 112, 84)) + (7.0 * texels.grain + 9.0 * texels.broad)[:, None]
         ragged = texels.place.beside + 0.018 * texels.broad + 0.010 * texels.grain

@@ -258,5 +258,13 @@ SKIES: dict[str, SkyStyle] = {
         ),
         water=(74, 128, 168),
     ),
+    "hills": SkyStyle(
+        ((0.14, (128, 152, 173)), (0.50, (88, 113, 153)), (1.57, (52, 76, 122))),
+        0.0,
+        (
+            Layer(_hills(0.064, 0.011, 651, 1.4, (104, 112, 84)), 0.25, 661),
+            Layer(_hills(0.034, 0.010, 652, 1.2, (94, 98, 60)), 0.08, 662),
+        ),
+    ),
 }
 """Every sky that a track file may name, apart from "plain" and "none"."""
