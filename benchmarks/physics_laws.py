@@ -45,22 +45,27 @@ class Rig:
     """One world on a plane; cars stand at the origin, 1 m apart along y."""
 
     def __init__(
-        self, friction: float = 1.0, slope: float = 0.0, car_count: int = 1, props: Props | None = None
+        self,
+        friction: float = 1.0,
+        slope: float = 0.0,
+        car_count: int = 1,
+        props: Props | None = None,
+        car: str = "original",
     ) -> None:
         scene = make_plane(friction, slope)
         if props is not None:
             scene = replace(scene, props=props)
-        self.car: CarSpec = load_car("original")
+        self.car: CarSpec = load_car(car)
         prop_count = len(scene.props.mass)
         self.state = make_state(1, car_count, prop_count)
         self.control = make_control(car_count)
         self.engine = PhysicsEngine([scene], np.zeros(1, np.int32), self.car, 1, car_count, prop_count, Workers(1))
         self.engine.place_props(self.state, 0)
         height = compute_rest_height(self.car) / math.cos(slope)
-        for car in range(car_count):
-            self.state.present[car] = 1
+        for row in range(car_count):
+            self.state.present[row] = 1
             turn = (math.cos(slope / 2), 0.0, -math.sin(slope / 2), 0.0)
-            self.engine.place_car(self.state, car, (0.0, 1.0 * car, height), turn, at_rest=True)
+            self.engine.place_car(self.state, row, (0.0, 1.0 * row, height), turn, at_rest=True)
 
     def roll(self, speed: float, car: int = 0) -> None:
         """Give a car a forward speed [m/s], wheels rolling along."""

@@ -43,6 +43,7 @@ def run(*arguments):
         (["--idle-timeout", "0"], "more than 0"),
         (["--scene", "generated_trak"], "did you mean 'generated_track'?"),
         (["--scene", "nowhere.toml"], "no track file"),
+        (["--car", "original2021"], "did you mean 'original-2021'?"),
         (["--tracks", "no_such_folder"], "no folder"),
         (["--host", "no.such.host.invalid"], "--host"),
         (["-logFile"], "-logFile"),

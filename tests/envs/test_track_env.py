@@ -10,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 import donkeysim  # noqa: F401  (registers the ids)
 from batches import assert_same
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
+from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import read_conf
 from donkeysim.envs.track_settings import TrackSettings
 from donkeysim.world.scene import CLASS_ROAD, CLASS_SKY
@@ -133,6 +134,15 @@ def test_worlds_take_turns_through_the_looks_that_are_asked_for():
     assert [scene.look for scene in fleet.simulator.spec.scenes] == ["", "meadow"]
     with pytest.raises(SceneError, match="none of the tracks flat offers the look 'meadow'"):
         TrackSettings(look="meadow").make_fleet(["flat"], 1)
+
+
+def test_a_conf_and_settings_choose_the_car():
+    assert BuiltInCar("flat", read_conf({"car": "original-2021"})).simulator.car_spec.name == "original-2021"
+    assert TrackSettings(car="original-2021").make_fleet(["flat"], 1).simulator.car_spec.name == "original-2021"
+    with pytest.raises(SpecError, match="start the other with --car"):
+        read_conf({"car": "original-2021", "port": 9091})
+    with pytest.raises(SpecError, match="did you mean 'original-2021'"):
+        BuiltInCar("flat", read_conf({"car": "original-2012"}))
 
 
 def test_a_conf_chooses_a_look_of_the_simulator_in_this_process():

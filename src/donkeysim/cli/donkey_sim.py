@@ -60,16 +60,17 @@ def _run(options: Options) -> int:
 
 
 def _check_files(options: Options) -> None:
-    """Raise when the scene to start in, a folder of tracks or a file of ranges does not exist or is broken.
+    """Raise when the scene to start in, the car, a folder of tracks or a file of ranges does not exist or is broken.
 
     Other broken tracks are told to the log.
     """
     from donkeysim.world.randomization import read_randomization
-    from donkeysim.world.specs import SceneSpec
+    from donkeysim.world.specs import SceneSpec, load_car
     from donkeysim.world.tracks.catalogue import find_track, list_scenes
     from donkeysim.world.tracks.track_file import read_track
 
     read_randomization(options.randomization)
+    load_car(options.car)
     if options.scene is not None:
         read_track(find_track(SceneSpec(options.scene, options.track_folders)), options.look)
     list_scenes(options.track_folders, lambda error: _log.warning("left out of the menu: %s", error))
@@ -133,6 +134,7 @@ def _make_stage(options: Options) -> Stage:
             options.cones, options.has_ghost_cones, options.trees, options.has_random_light, options.seed
         ),
         look=options.look,
+        car=options.car,
         randomization=read_randomization(options.randomization),
         worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
     )

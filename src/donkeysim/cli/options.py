@@ -41,6 +41,7 @@ class Options:
     action_log: str | None
     road: tuple[int, int, float] | None
     look: str
+    car: str
     cones: int
     has_ghost_cones: bool
     trees: int
@@ -78,6 +79,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         action_log=given.action_log,
         road=_read_road(given, parser),
         look=given.look,
+        car=given.car,
         cones=given.cones,
         has_ghost_cones=given.ghost_cones,
         trees=given.trees,
@@ -137,6 +139,7 @@ def _make_parser() -> _Parser:
     add("--telemetry-hz", type=_rate, default=20, help="telemetries per simulated second (default 20)")
     add("--pace-car", nargs="?", const="steady", choices=("steady", "fast"), help="add a car that drives by itself")
     add("--drive", metavar="FOLDER", nargs="?", const="mycar", help="drive the car of this folder too (default mycar)")
+    add("--car", default="original", metavar="PRESET", help="physics of all cars: original (default) or original-2021")
     add("--max-cars", type=_car_count, default=64, help="most cars of clients (default 64)")
     add("--idle-timeout", type=_seconds, help="send away clients whose car does not move for so many seconds")
     add("--no-page", action="store_true", help="do not serve the watching page")

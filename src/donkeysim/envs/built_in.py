@@ -38,8 +38,10 @@ class BuiltInCar:
 
         Raises:
             SceneError: There is no such scene.
+            SpecError: There is no such car.
         """
-        spec = WorldSpec(scene=specify_place(scene, conf), seed=seed, randomization=conf.randomization)
+        place = specify_place(scene, conf)
+        spec = WorldSpec(scene=place, car=conf.car, seed=seed, randomization=conf.randomization)
         self.simulator = open_simulator(spec, log=conf.action_log)
         self.row = 0
         self._conf = conf

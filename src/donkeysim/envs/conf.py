@@ -37,6 +37,7 @@ ENV_KEYS = (
     "action_log",
     "randomization",
     "look",
+    "car",
 )
 ROAD_KEYS = ("road_style", "rand_seed", "turn_increment")
 """As in `regen_road`."""
@@ -99,6 +100,7 @@ class EnvConf:
         road: The message that asks for a road; None: as the scene has it.
         challenges: What is added to the scene.
         look: One of those that the scene offers; empty: its own.
+        car: Preset of its physics.
         messages: Configure car, cameras and lidar, in this order.
         lidar: The lidar's keys with numbers [degree, U]; empty when it is off.
     """
@@ -118,6 +120,7 @@ class EnvConf:
     road: Message | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
     look: str = ""
+    car: str = "original"
     messages: tuple[Message, ...] = ()
     lidar: Mapping[str, float] = field(default_factory=dict)
 
@@ -153,7 +156,8 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         randomization=_read_randomization(given),
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
         challenges=_read_challenges(given),
-        look=_read_look(given),
+        look=_read_own(given, "look", ""),
+        car=_read_own(given, "car", "original"),
         messages=_make_messages(given, resolution),
         lidar=_read_lidar(given),
         **_read_limits(given),
@@ -240,12 +244,12 @@ def _read_challenges(given: Mapping[str, Any]) -> ChallengeSpec:
     return ChallengeSpec(cones, bool(table.get("ghosts", False)), trees, bool(table.get("light", False)), seed)
 
 
-def _read_look(given: Mapping[str, Any]) -> str:
-    """Return the look of the scene; only a simulator in this process changes it when it is asked."""
-    look = str(given.get("look") or "")
-    if look and _names_server(given):
-        raise SpecError("the look is chosen by a simulator in this process only; start the other with --look.")
-    return look
+def _read_own(given: Mapping[str, Any], key: str, default: str) -> str:
+    """Return what only a simulator in this process can be asked for: the look of the scene, the physics of the car."""
+    value = str(given.get(key) or default)
+    if value != default and _names_server(given):
+        raise SpecError(f"the {key} is chosen by a simulator in this process only; start the other with --{key}.")
+    return value
 
 
 def _names_server(given: Mapping[str, Any]) -> bool:

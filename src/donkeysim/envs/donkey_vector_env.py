@@ -72,6 +72,7 @@ class DonkeyVectorEnv(FleetVectorEnv):
             [specify_place(scene, self.conf)],
             num_envs,
             worker_count=choose_threads(threads, num_envs),
+            car=self.conf.car,
             log=self.conf.action_log,
             randomization=self.conf.randomization,
         )

@@ -116,6 +116,7 @@ class Fleet:
         frame_skip: int = 1,
         look_ahead: Sequence[float] = (),
         folders: tuple[str, ...] = (),
+        car: str = "original",
         log: str | Path | None = None,
         randomization: RandomizationSpec | None = None,
     ) -> None:
@@ -129,12 +130,13 @@ class Fleet:
             frame_skip: Twentieths of a simulated second in one step.
             look_ahead: Distances for `Step.ahead`, rising [m].
             folders: Further folders to look for track files.
+            car: Preset of the cars' physics.
             log: File to record all that happens in, for `donkey replay`; None: none.
             randomization: What is drawn for every car and episode; None: nothing.
 
         Raises:
             SceneError: There is no such track.
-            SpecError: A number of worlds or cars is not possible.
+            SpecError: A number of worlds or cars is not possible, or there is no such car.
         """
         if not tracks:
             raise SpecError("no track was given; name at least one.")
@@ -142,6 +144,7 @@ class Fleet:
         first, *more = places[:world_count] or places[:1]
         spec = WorldSpec(
             first,
+            car=car,
             world_count=world_count,
             cars_per_world=cars_per_world,
             more_scenes=tuple(more),

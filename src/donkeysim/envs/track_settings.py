@@ -46,6 +46,7 @@ class TrackSettings:
         road: Of tracks that generate theirs; None: as the track file says.
         challenges: What is added to the tracks.
         look: Of tracks that offer it; empty: their own. Several: each track in each look, and worlds take turns.
+        car: Preset of the cars' physics, one of `world.specs.list_cars`.
         log: File to record all that happens in, for `donkey replay`; None: none.
         randomization: What is drawn for every car and episode: anything `world.randomization.read_randomization`
             takes; None: nothing.
@@ -69,6 +70,7 @@ class TrackSettings:
     road: RoadSpec | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
     look: str | Sequence[str] = ""
+    car: str = "original"
     log: str | Path | None = None
     randomization: RandomizationSpec | Mapping[str, Any] | str | Path | None = None
 
@@ -99,7 +101,7 @@ class TrackSettings:
 
         Raises:
             SceneError: There is no such track, or none of them offers a look.
-            SpecError: The randomization is not possible.
+            SpecError: The randomization is not possible, or there is no such car.
         """
         return Fleet(
             self._specify_scenes(tracks),
@@ -108,6 +110,7 @@ class TrackSettings:
             worker_count=worker_count,
             frame_skip=self.frame_skip,
             look_ahead=LOOK_AHEAD if "vector" in check_observe(self.observe) else (),
+            car=self.car,
             log=self.log,
             randomization=read_randomization(self.randomization),
         )

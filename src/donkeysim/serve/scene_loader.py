@@ -60,6 +60,7 @@ class SceneLoader:
             self._built = {scene: load_scene(scene)}
         spec = WorldSpec(
             scene=scene,
+            car=self._options.car,
             cars_per_world=self._options.max_cars + (self._options.pace_car is not None),
             seed=self._options.seed,
             randomization=self._options.randomization,

@@ -26,6 +26,7 @@ class StageOptions:
         road: Of scenes that generate theirs; None: as the track file says.
         challenges: What is added to scenes.
         look: Of scenes that offer it.
+        car: Preset of the physics of all cars.
         action_log: File to record all that happens in, for `donkey replay`, one for each scene; None: none.
         randomization: What differs from car to car and from reset to reset.
     """
@@ -44,4 +45,5 @@ class StageOptions:
     road: RoadSpec | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
     look: str = ""
+    car: str = "original"
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)

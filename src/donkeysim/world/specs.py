@@ -316,7 +316,7 @@ class WorldSpec:
         scene: The place of all worlds, or of the first where there are more.
         more_scenes: Further places; worlds take turns, world i is on place i modulo their number.
         randomization: What differs from car to car and from reset to reset; nothing unless something is asked for.
-        car: Preset name, a file of `world/cars`.
+        car: Preset of all cars' physics, one of `list_cars`.
         world_count: Independent worlds.
         cars_per_world: Slots for cars in each world.
         seed: Of every random number.
