@@ -1,17 +1,13 @@
-"""How the cars drive beside what recordings of the original show; see docs/fidelity.md for where each figure is from.
-
-python -m benchmarks.fidelity.car
-"""
+"""How the cars drive beside what recordings of the original show; see docs/fidelity.md for where each figure is from."""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.fidelity.row import Row, print_rows
+from benchmarks.fidelity.row import Row
 from benchmarks.physics_laws import Rig
 from donkeysim.core import frames
 from donkeysim.core.types import FloatArray
@@ -159,14 +155,3 @@ def hold(speed: float) -> float:
         rig.drive(0.0125, steer=1.0, throttle=min(max(3.0 * error + integral, -1.0), 1.0))
         track.append(rig.state.position[0, :2] / U)
     return measure_curvature(np.array(track)[480:])
-
-
-def main() -> None:
-    """Print the table; the exit code is 1 when a figure is too far off."""
-    rows = list(measure_car())
-    print_rows(rows)
-    sys.exit(0 if all(row.is_met for row in rows) else 1)
-
-
-if __name__ == "__main__":
-    main()
