@@ -1,4 +1,4 @@
-"""How the cars drive beside what recordings of the original show; see docs/fidelity.md for where each figure is from."""
+"""How the cars drive beside what recordings of the original show; docs/fidelity.md says where each figure is from."""
 
 from __future__ import annotations
 
