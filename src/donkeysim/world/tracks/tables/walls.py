@@ -9,7 +9,19 @@ from donkeysim.world.tracks.tables.checks import Colour, check_colour
 from donkeysim.world.tracks.tables.path import Point
 
 WallName = Literal[
-    "wall", "brick", "guard_rail", "railing", "barrier", "tyres", "hay", "kerb", "hedge", "fence", "cliff", "board"
+    "wall",
+    "brick",
+    "guard_rail",
+    "railing",
+    "barrier",
+    "tyres",
+    "hay",
+    "kerb",
+    "hedge",
+    "fence",
+    "cliff",
+    "ledge",
+    "board",
 ]
 
 
@@ -28,6 +40,7 @@ class WallTable:
         closed: Whether the last point is joined to the first.
         height: [m]; 0: the kind's own.
         thickness: [m]; 0: the kind's own.
+        hit: What a car that runs into it is told; empty: the kind's own.
         colour: sRGB 0 to 255, multiplies the kind's own picture; none: as it is.
         seed: Of the random numbers of a cliff and of bales.
     """
@@ -41,6 +54,7 @@ class WallTable:
     closed: bool = False
     height: float = 0.0
     thickness: float = 0.0
+    hit: str = ""
     colour: Colour | None = None
     seed: int = 1
 
