@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,7 @@ from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 
 TOLERANCE = 0.008
-"""How far a straight piece may leave its curve [m]."""
+"""How far a straight piece of most walls may leave its curve [m]."""
 
 SAMPLE = 0.05
 """Between the places at which a line is looked at before it is cut into pieces [m]."""
@@ -86,6 +86,7 @@ class WallKind:
         darkness: Of its shadow, 0 to 1.
         friction: Of its surface [-].
         piece: Longest straight piece [m].
+        tolerance: How far a straight piece may leave its curve [m]; never more than a quarter of the gap to the road.
     """
 
     build: Callable[[Assets, Section], list[Mesh]]
@@ -95,6 +96,7 @@ class WallKind:
     darkness: float = 0.5
     friction: float = 0.6
     piece: float = LONGEST
+    tolerance: float = TOLERANCE
 
 
 def build_walls(track: TrackFile, line: CentreLine, ground: Ground, assets: Assets) -> list[Structure]:
@@ -114,12 +116,13 @@ def build_wall(table: WallTable, label: str, line: CentreLine, ground: Ground, a
     meshes: list[Mesh] = []
     colliders: list[Collider] = []
     shadows = []
+    tolerance = max(TOLERANCE, min(kind.tolerance, 0.25 * table.gap))
     for point, closed, front in trace_lines(table, line, thickness):
-        strip = cut_strip(point, sample_height(ground, point), closed, TOLERANCE, kind.piece)
+        strip = cut_strip(point, sample_height(ground, point), closed, tolerance, kind.piece)
         meshes += kind.build(assets, Section(strip, height, thickness, front, tint, table.seed))
         for piece in iterate_pieces(strip):
-            if kind.hit_name:
-                colliders.append(make_piece_collider(piece, height, thickness, kind.hit_name, kind.friction))
+            if hit_name := table.hit or kind.hit_name:
+                colliders.append(make_piece_collider(piece, height, thickness, hit_name, kind.friction))
             shadows.append(outline_piece(piece, thickness, height, kind.darkness))
     return Structure(merge_meshes(meshes), tuple(colliders), tuple(shadows), label)
 
@@ -308,15 +311,25 @@ def make_bale(size: tuple[float, float, float], material: int) -> Mesh:
 
 def build_cliff(assets: Assets, section: Section) -> list[Mesh]:
     """Return rock that rises from the front in ledges, falls off behind and runs out at its ends."""
+    return [_sweep_rock(assets, section, (0.5, 0.34, 0.26, -0.02, -0.12, -0.5), (0.0, 0.34, 0.40, 0.86, 1.0, 0.0))]
+
+
+def build_ledge(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a low bank of rock: a steep front, a top that rises, a back."""
+    return [_sweep_rock(assets, section, (0.5, 0.36, -0.1, -0.5), (0.0, 0.8, 1.0, 0.0))]
+
+
+def _sweep_rock(assets: Assets, section: Section, across: Sequence[float], up: Sequence[float]) -> Mesh:
+    """Return uneven rock of a cross section; `across` and `up` are shares of thickness and height."""
     rock = _ensure(assets, section, "rock face", wall_textures.make_rock_face)
     strip, random = section.strip, np.random.default_rng(section.seed)
-    count, deep, high = len(strip.point), section.thickness, section.height
-    lateral = deep * np.array((0.5, 0.34, 0.26, -0.02, -0.12, -0.5))
-    height = high * np.array((0.0, 0.34, 0.40, 0.86, 1.0, 0.0)) - np.array((BURIED, 0, 0, 0, 0, BURIED))
-    jitter = random.uniform(-1.0, 1.0, (2, count, 6))
+    sides, deep, high = len(across), section.thickness, section.height
+    inner = np.ones(sides)
+    inner[[0, -1]] = 0.0
+    lateral, height = deep * np.array(across), high * np.array(up) - BURIED * (1.0 - inner)
+    jitter = random.uniform(-1.0, 1.0, (2, len(strip.point), sides))
     if strip.closed:
         jitter[:, -1] = jitter[:, 0]
-    inner = np.array((0.0, 1.0, 1.0, 1.0, 1.0, 0.0))
     aside = lateral + 0.07 * deep * jitter[0] * inner
     above = height * (1.0 + 0.16 * jitter[1] * inner)
     if not strip.closed:
@@ -324,7 +337,7 @@ def build_cliff(assets: Assets, section: Section) -> list[Mesh]:
         above = above * np.clip(0.15 + ends, 0.0, 1.0)[:, None]
     climb = np.hypot(np.diff(aside, axis=1), np.diff(above, axis=1)).mean(axis=0) / 1.6
     down = -np.concatenate(([0.0], np.cumsum(climb)))
-    return [_skin_rows(section, rock, aside, above, down, 1.6)]
+    return _skin_rows(section, rock, aside, above, down, 1.6)
 
 
 def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
@@ -383,7 +396,8 @@ WALL_KINDS: dict[str, WallKind] = {
     "hedge": WallKind(build_hedge, 0.30, 0.24, "hedge", friction=0.8),
     "low_hedge": WallKind(build_low_hedge, 0.11, 0.22, "", darkness=0.35, piece=0.5),
     "fence": WallKind(build_fence, 0.50, 0.02, "fence", darkness=0.15, friction=0.4),
-    "cliff": WallKind(build_cliff, 1.60, 0.90, "cliff", piece=1.0),
+    "cliff": WallKind(build_cliff, 1.60, 0.90, "cliff", piece=1.2, tolerance=0.02),
+    "ledge": WallKind(build_ledge, 0.40, 0.60, "cliff", piece=1.2, tolerance=0.02),
     "board": WallKind(build_board, 0.10, 0.02, "wall", darkness=0.3),
 }
 """Every kind that a track file may name."""

@@ -21,6 +21,7 @@ WallName = Literal[
     "low_hedge",
     "fence",
     "cliff",
+    "ledge",
     "board",
 ]
 
@@ -40,6 +41,7 @@ class WallTable:
         closed: Whether the last point is joined to the first.
         height: [m]; 0: the kind's own.
         thickness: [m]; 0: the kind's own.
+        hit: What a car that runs into it is told; empty: the kind's own.
         colour: sRGB 0 to 255, multiplies the kind's own picture; none: as it is.
         seed: Of the random numbers of a cliff, of bales and of a low hedge.
     """
@@ -53,6 +55,7 @@ class WallTable:
     closed: bool = False
     height: float = 0.0
     thickness: float = 0.0
+    hit: str = ""
     colour: Colour | None = None
     seed: int = 1
 
