@@ -1,13 +1,17 @@
 """Judge our pilots' files by the original: TensorFlow 2.15 and donkeycar 5.3.0, each in an environment of its own.
 
-python tests/judges/load_h5.py --tensorflow PYTHON --donkeycar PYTHON
+python tests/judges/load_h5.py --tensorflow PYTHON --donkeycar PYTHON --sequences PYTHON --old PYTHON
 
 Ours to theirs: every kind's `.h5` is loaded by TensorFlow and by the original's pilot classes and must say the same.
 Theirs to ours: every kind's `.h5` and `.keras`, saved by the original after a training step, must say the same in ours.
+The kinds that look back (rnn, 3d, memory) are also read from older and newer versions: several lengths, and several
+models made in one process, which TensorFlow numbers. `--sequences` are interpreters with any donkeycar from 5.0.0 on,
+`--old` those with TensorFlow 1 or Keras 2.0 to 2.3.
 Pictures are half noise, half taken by the simulator's camera. Ends with exit code 1 if anything differs by over 1e-4.
 """
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,13 +20,14 @@ from pathlib import Path
 import numpy as np
 
 from donkeysim.learn.architectures import build_model
-from donkeysim.learn.files.model_file import save_model
+from donkeysim.learn.files.model_file import load_model, save_model
 from donkeysim.learn.kinds import KINDS
 from donkeysim.learn.pilot import load_pilot, open_session
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import WorldSpec
 
 SCRIPT = Path(__file__).with_name("load_h5_original.py")
+OLD_SCRIPT = Path(__file__).with_name("load_h5_old.py")
 TOLERANCE = 1e-4
 PICTURE_COUNT = 12
 
@@ -35,6 +40,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tensorflow", help="interpreter that has TensorFlow 2.15")
     parser.add_argument("--donkeycar", help="interpreter that has donkeycar 5.3.0 and TensorFlow 2.15")
+    parser.add_argument("--sequences", nargs="*", default=[], help="interpreters that have a donkeycar from 5.0.0 on")
+    parser.add_argument("--old", nargs="*", default=[], help="interpreters that have TensorFlow 1 or Keras 2.0 to 2.3")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -47,6 +54,12 @@ def main() -> int:
             ask(arguments.donkeycar, "donkeycar", folder)
             ask(arguments.donkeycar, "write", folder)
             worst = max(worst, *(compare_pilots(folder, kind) for kind in KINDS))
+        for interpreter in arguments.sequences:
+            ask(interpreter, "sequences", folder)
+            worst = max(worst, compare_sequences(folder))
+        for interpreter in arguments.old:
+            subprocess.run([interpreter, str(OLD_SCRIPT), str(folder)], check=True, stdout=subprocess.DEVNULL)
+            worst = max(worst, compare_sequences(folder))
     print(f"greatest difference: {worst:.1e} ({'at most' if worst <= TOLERANCE else 'MORE THAN'} {TOLERANCE:.0e})")
     return int(worst > TOLERANCE)
 
@@ -135,6 +148,37 @@ def drive(folder: Path, kind: str, whose: str, ending: str) -> np.ndarray:
     assert pilot.kind == kind, f"{whose}_{kind}{ending} was taken for {pilot.kind}"
     pictures, others = np.load(folder / "pictures.npy"), np.load(folder / f"others_{kind}.npy")
     return np.array([pilot.run(image, *([o] if o.size else [])) for image, o in zip(pictures, others, strict=True)])
+
+
+def compare_sequences(folder: Path) -> float:
+    """Read all files in the folder `sequences` as pilots and as models to train further, and remove them."""
+    kinds: dict[str, list[tuple[np.ndarray, ...]]] = {}
+    for path in sorted((folder / "sequences").glob("*.h5")):
+        with np.load(path.with_suffix(".npz")) as asked:
+            pictures, others, theirs = asked["pictures"], asked["others"], asked["outputs"]
+        kinds.setdefault(path.name.split("_")[0], []).append((theirs, *answer_both(path, pictures, others)))
+    print((folder / "sequences" / "versions.txt").read_text())
+    shutil.rmtree(folder / "sequences")
+    return max(tell_both(kind, rows) for kind, rows in kinds.items())
+
+
+def answer_both(path: Path, pictures: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The outputs of a file in onnxruntime and in Keras."""
+    session, model = open_session(path), load_model(path)
+    rows = [session.run(picture, [o] if o.size else []) for picture, o in zip(pictures, others, strict=True)]
+    scaled = pictures.astype(np.float32) / 255.0
+    outputs = model([scaled, others] if others.size else [scaled], training=False)
+    outputs = outputs if isinstance(outputs, list) else [outputs]
+    trained = np.concatenate([output.detach().cpu().numpy() for output in outputs], axis=1)
+    return np.stack([np.concatenate(row) for row in rows]), trained
+
+
+def tell_both(kind: str, files: list[tuple[np.ndarray, ...]]) -> float:
+    """Print and return the greatest difference in a list of files."""
+    driven, trained = (max(float(np.abs(row[0] - row[i]).max()) for row in files) for i in (1, 2))
+    spread = min(float(np.ptp(row[0], axis=0).max()) for row in files)
+    print(f"  {kind:8} {len(files)} files, spread {spread:.3f}, driven {driven:.1e}, trained further {trained:.1e}")
+    return max(driven, trained)
 
 
 def tell(what: str, ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -1,11 +1,13 @@
 """What the judge's interpreter runs for `load_h5.py`: only the original and TensorFlow, nothing of donkeysim.
 
-python load_h5_original.py tensorflow|donkeycar|write FOLDER
+python load_h5_original.py tensorflow|donkeycar|write|sequences FOLDER
 
 * tensorflow: load ours_<kind>.h5, write the raw outputs for the inputs of inputs_<kind>.npz.
 * donkeycar: load ours_<kind>.h5 into the original's pilot, write what its `run` says to the pictures one after another.
 * write: save theirs_<kind>.h5 and .keras, trained for a step (so that they hold an optimizer), and
   what they say, raw and as pilots.
+* sequences: save the kinds that look back in sequences/<kind>_<length>_<turn>.h5, again and again in this one process,
+  and beside each what it says (.npz). Also "gates", the rnn with the LSTM of TensorFlow 1.
 """
 
 import logging
@@ -16,6 +18,7 @@ from types import SimpleNamespace
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+os.environ["KERAS_BACKEND"] = "tensorflow"
 
 import numpy as np
 import tensorflow as tf
@@ -64,9 +67,13 @@ def drive(pilot, kind, folder):
     return np.array([[float(np.squeeze(x)) for x in pilot.run(image, *([o] if o.size else []))] for image, o in rows])
 
 
-def vary_weight(weight, random):
-    """A greater kernel, so that outputs differ from picture to picture; a bias or a statistic that is not 0 or 1."""
-    return weight * 1.7 if weight.ndim > 1 else weight + random.normal(0.0, 0.1, weight.shape) ** 2
+def vary_weight(weight, random, kind):
+    """A greater kernel, so that outputs differ from picture to picture; a bias or a statistic that is not 0 or 1.
+
+    The outputs of memory are bounded: much greater kernels would make them all say the bound.
+    """
+    factor = 1.3 if kind == "memory" else 1.7
+    return weight * factor if weight.ndim > 1 else weight + random.normal(0.0, 0.1, weight.shape) ** 2
 
 
 def write(folder):
@@ -80,12 +87,54 @@ def write(folder):
         inputs = [random.random((4, *tensor.shape[1:]), dtype=np.float32) for tensor in model.inputs]
         targets = [random.random((4, *tensor.shape[1:]), dtype=np.float32) for tensor in model.outputs]
         model.train_on_batch(inputs, targets)
-        model.set_weights([vary_weight(weight, random) for weight in model.get_weights()])
+        model.set_weights([vary_weight(weight, random, kind) for weight in model.get_weights()])
         model.save(folder / f"theirs_{kind}.h5")
         model.save(folder / f"theirs_{kind}.keras")
         np.save(folder / f"theirs_{kind}.npy", drive(pilot, kind, folder))
         np.save(folder / f"theirs_outputs_{kind}.npy", compute_outputs(model, kind, folder))
 
 
+def write_sequences(folder):
+    import donkeycar
+    from donkeycar.parts import keras as parts
+
+    (folder / "sequences").mkdir()
+    versions = f"donkeycar {donkeycar.__version__}, TensorFlow {tf.__version__}"
+    (folder / "sequences" / "versions.txt").write_text(versions)
+    is_keras_2 = not hasattr(tf.keras, "__version__") or tf.keras.__version__.startswith("2")
+    kinds = ["rnn", "3d", *(["memory"] if is_keras_2 else [])]  # memory cannot be built with Keras 3
+    for turn in range(2):
+        for length in (3, 5):
+            for kind in kinds:
+                save_sequence(folder, kind, length, f"{kind}_{length}_{turn}")
+            if is_keras_2:
+                later, parts.LSTM = parts.LSTM, tf.compat.v1.keras.layers.LSTM
+                save_sequence(folder, "rnn", length, f"gates_{length}_{turn}")
+                parts.LSTM = later
+
+
+def save_sequence(folder, kind, length, name):
+    from donkeycar.utils import get_model_by_type
+
+    random = np.random.default_rng(length)
+    pilot = get_model_by_type(kind, SimpleNamespace(**dict(vars(CONFIG), SEQUENCE_LENGTH=length)))
+    model = pilot.interpreter.model
+    pilot.compile()
+    pictures = np.load(folder / "pictures.npy")
+    if kind != "memory":
+        pictures = np.stack([pictures[index : index + length] for index in range(len(pictures) - length + 1)])
+    others = random.random((len(pictures), 2 * length if kind == "memory" else 0), dtype=np.float32)
+    scaled = pictures.astype(np.float32) / 255.0
+    inputs = [scaled, others] if kind == "memory" else scaled
+    targets = [random.random((len(pictures), *tensor.shape[1:]), dtype=np.float32) for tensor in model.outputs]
+    model.train_on_batch(inputs, targets if len(targets) > 1 else targets[0])
+    model.set_weights([vary_weight(weight, random, kind) for weight in model.get_weights()])
+    outputs = model(inputs, training=False)
+    outputs = np.concatenate(outputs, axis=1) if isinstance(outputs, (list, tuple)) else np.asarray(outputs)
+    model.save(str(folder / "sequences" / f"{name}.h5"))
+    np.savez(folder / "sequences" / f"{name}.npz", pictures=pictures, others=others, outputs=outputs)
+
+
 if __name__ == "__main__":
-    {"tensorflow": answer_raw, "donkeycar": answer_as_pilot, "write": write}[sys.argv[1]](Path(sys.argv[2]))
+    questions = {"tensorflow": answer_raw, "donkeycar": answer_as_pilot, "write": write, "sequences": write_sequences}
+    questions[sys.argv[1]](Path(sys.argv[2]))

@@ -11,6 +11,7 @@ import numpy as np
 
 from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.core.types import Float32Array
+from donkeysim.learn.files.hard_sigmoid import read_gates, write_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config, write_model_config
 from donkeysim.learn.files.network import Layer, Network
@@ -51,7 +52,7 @@ def write_h5(network: Network, path: Path, header: PilotHeader) -> None:
         group.attrs["layer_names"] = np.array([layer.name.encode() for layer in network.layers])
         group.attrs["backend"] = b"tensorflow"
         group.attrs["keras_version"] = _KERAS_VERSION.encode()
-        for layer in network.layers:
+        for layer in write_gates(network).layers:
             _write_weights(group.create_group(layer.name), layer)
 
 
@@ -77,8 +78,8 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
             described = file.attrs.get("model_config")
             if described is None:
                 raise PilotError("it holds no description of the network (weights only?); save the whole model as .h5.")
-            network = read_model_config(json.loads(described))
-            return _read_weights(network, file.get("model_weights", file)), header
+            network = _read_weights(read_model_config(json.loads(described)), file.get("model_weights", file))
+            return read_gates(network, _read_text(file.attrs.get("keras_version", _KERAS_VERSION))), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
     except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
@@ -94,5 +95,9 @@ def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:
     if layer.name not in group:
         return ()
     own = group[layer.name]
-    names = [name.decode() if isinstance(name, bytes) else str(name) for name in own.attrs.get("weight_names", ())]
-    return tuple(np.asarray(own[name], dtype=np.float32) for name in names)
+    names = own.attrs.get("weight_names", ())
+    return tuple(np.asarray(own[_read_text(name)], dtype=np.float32) for name in names)
+
+
+def _read_text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -16,6 +16,7 @@ import numpy as np
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
 from donkeysim.learn.files.h5 import import_h5py
+from donkeysim.learn.files.hard_sigmoid import read_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config
 from donkeysim.learn.files.network import Layer, Network
@@ -42,9 +43,10 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
             text = archive.read(_HEADER_NAME) if _HEADER_NAME in archive.namelist() else None
             header = read_header(text)
             network = read_model_config(json.loads(archive.read("config.json")))
+            version = str(json.loads(archive.read("metadata.json"))["keras_version"])
             weights = io.BytesIO(archive.read("model.weights.h5"))
         with h5py.File(weights, "r") as file:
-            return _read_weights(network, file["layers"]), header
+            return read_gates(_read_weights(network, file["layers"]), version), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
     except (OSError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile) as error:

@@ -11,6 +11,7 @@ from donkeysim.core.types import Float32Array
 
 _CONVOLUTION = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups")
 _ACTIVE = ("activation", "use_bias")
+_REMEMBERING = ("stateful", "return_state", "time_major")
 _POOLING = ("pool_size", "strides", "padding", "data_format")
 
 LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
@@ -24,6 +25,7 @@ LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "AveragePooling2D": _POOLING,
     "GlobalAveragePooling2D": ("data_format",),
     "Cropping2D": ("cropping", "data_format"),
+    "Cropping3D": ("cropping", "data_format"),
     "ZeroPadding2D": ("padding", "data_format"),
     "Flatten": ("data_format",),
     "Activation": ("activation",),
@@ -72,12 +74,14 @@ def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -
     if class_name not in LAYER_SETTINGS:
         raise PilotError(
             f"the layer {layer_name!r} is of the class {class_name}, which pilots here cannot have "
-            f"(they can: {', '.join(sorted(LAYER_SETTINGS))}, LSTM and TimeDistributed); convert the file to .onnx "
+            f"(they can: {', '.join(sorted(LAYER_SETTINGS))}, TimeDistributed); convert the file to .onnx "
             "where it was made (tf2onnx or torch.onnx.export) and give that."
         )
     settings = {key: config[key] for key in LAYER_SETTINGS[class_name] if key in config}
     if settings.get("data_format") == "channels_first":
         raise PilotError(f"the layer {layer_name!r} wants channels first; only channels last can be read.")
+    if unknown := [key for key in _REMEMBERING if config.get(key)]:
+        raise PilotError(f"the layer {layer_name!r} has the setting {unknown[0]}, which pilots here cannot have.")
     activation = settings.get("activation")
     if activation is not None and not isinstance(activation, str):
         raise PilotError(f"the layer {layer_name!r} has an activation of its own; only those of Keras can be read.")

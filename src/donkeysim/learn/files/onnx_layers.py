@@ -119,11 +119,25 @@ def _add_normalization(graph: Graph, layer: Layer, sources: list[Tensor]) -> Ten
     return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
 
 
+_GATES: dict[str, dict[str, list[Any]]] = {
+    "sigmoid": {},
+    "hard_sigmoid": {
+        "activations": ["HardSigmoid", "Tanh", "Tanh"],
+        "activation_alpha": [1.0 / 6.0],
+        "activation_beta": [0.5],
+    },
+}
+"""What the gates of an LSTM do, in ONNX."""
+
+
 def _add_lstm(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     settings = layer.settings
-    used = (settings.get("activation", "tanh"), settings.get("recurrent_activation", "sigmoid"))
-    if used != ("tanh", "sigmoid") or settings.get("go_backwards", False):
-        raise PilotError(f"the LSTM {layer.name!r} is not a plain one (tanh, sigmoid, forwards); it cannot be written.")
+    gate = settings.get("recurrent_activation", "sigmoid")
+    if settings.get("activation", "tanh") != "tanh" or gate not in _GATES or settings.get("go_backwards", False):
+        raise PilotError(
+            f"the LSTM {layer.name!r} is not a plain one (tanh; sigmoid or hard_sigmoid; forwards); "
+            "it cannot be written."
+        )
     x = graph.put_channels_last(sources[0])
     units = int(settings["units"])
     weights = _take_weights(layer, (x.shape[-1], 4 * units), (units, 4 * units), (4 * units,))
@@ -132,7 +146,7 @@ def _add_lstm(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     both[0, : 4 * units] = bias[0] if bias else 0.0
     time_first = graph.node("Transpose", [x.name], perm=[1, 0, 2])
     inputs = [time_first, *map(graph.constant, (kernel[None], recurrent[None], both))]
-    every, last = graph.nodes("LSTM", inputs, 2, hidden_size=units)
+    every, last = graph.nodes("LSTM", inputs, 2, hidden_size=units, **_GATES[gate])
     if settings.get("return_sequences", False):
         shape = (x.shape[0], units)
         turned = graph.node("Transpose", [every], perm=[2, 0, 1, 3])
@@ -181,16 +195,19 @@ def _add_sum(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
 
 def _add_cropping(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
-    (top, bottom), (left, right) = _spread_edges(layer.settings["cropping"])
-    height, width, depth = x.shape
-    numbers = ([top, left], [height - bottom, width - right], [1, 2])
+    *sizes, depth = x.shape
+    edges = _spread_edges(layer.settings["cropping"], len(sizes))
+    starts = [start for start, _ in edges]
+    ends = [size - rest for size, (_, rest) in zip(sizes, edges, strict=True)]
+    numbers = (starts, ends, range(1, len(x.shape)))
     inputs = [x.name, *(graph.constant(np.array(row, dtype=np.int64)) for row in numbers)]
-    return replace(x, name=graph.node("Slice", inputs), shape=(height - top - bottom, width - left - right, depth))
+    left = (end - start for start, end in zip(starts, ends, strict=True))
+    return replace(x, name=graph.node("Slice", inputs), shape=(*left, depth))
 
 
 def _add_padding(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
-    (top, bottom), (left, right) = _spread_edges(layer.settings["padding"])
+    (top, bottom), (left, right) = _spread_edges(layer.settings["padding"], 2)
     height, width, depth = x.shape
     pads = graph.constant(np.array([0, top, left, 0, 0, bottom, right, 0], dtype=np.int64))
     return replace(
@@ -203,9 +220,9 @@ def _spread(value: Any, rank: int) -> tuple[int, ...]:
     return tuple(map(int, value)) if isinstance(value, list | tuple) else (int(value),) * rank
 
 
-def _spread_edges(value: Any) -> list[tuple[int, ...]]:
+def _spread_edges(value: Any, rank: int) -> list[tuple[int, ...]]:
     """((top, bottom), (left, right)) out of the three forms that Keras takes."""
-    return [_spread(pair, 2) for pair in value] if isinstance(value, list | tuple) else [(int(value),) * 2] * 2
+    return [_spread(pair, 2) for pair in value] if isinstance(value, list | tuple) else [(int(value),) * 2] * rank
 
 
 def _name_padding(layer: Layer, padding: str) -> str:
@@ -233,6 +250,7 @@ _ADDERS: dict[str, Callable[[Graph, Layer, list[Tensor]], Tensor]] = {
     "AveragePooling2D": _add_pooling,
     "GlobalAveragePooling2D": _add_global_average,
     "Cropping2D": _add_cropping,
+    "Cropping3D": _add_cropping,
     "ZeroPadding2D": _add_padding,
     "Flatten": _add_flatten,
     "Activation": _add_activation,
