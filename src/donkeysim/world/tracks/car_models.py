@@ -1,7 +1,7 @@
 """Meshes of the five body styles and of their wheel, in the car's body frame (x forward, y left, z up, origin = body).
 
 All styles stand on one chassis: box 0.25 x 0.15 x 0.0625 m about the origin, wheels of radius 0.04 m at x = 0.105 and
--0.096, y = ±0.086, z = -0.030 at rest, front camera at x = 0.069, z = 0.140 looking 15 degrees down: no style puts
+-0.096, y = ±0.086, z = -0.034 at rest, front camera at x = 0.069, z = 0.156 looking 15.5 degrees down: no style puts
 anything before that camera's lower edge of view.
 """
 
@@ -28,7 +28,7 @@ from donkeysim.world.tracks.textures import make_wheel_face
 WHEEL_RADIUS = 0.04
 WHEEL_WIDTH = 0.042
 AXLES = (0.1046, -0.0956)
-AXLE_HEIGHT = -0.030
+AXLE_HEIGHT = -0.034
 WHEEL_SIDE = 0.0863
 
 Outline = tuple[tuple[float, float], ...]
@@ -85,14 +85,14 @@ def build_donkey(assets: Assets) -> Mesh:
     parts += [make_box((0.028, 0.05, 0.016), (-0.095, 0.0, 0.0355), assets.ensure_plain((0.16, 0.22, 0.5), CLASS_CAR))]
     for side in (-1.0, 1.0):
         y = side * 0.055
-        parts += [make_beam((0.012, y, 0.026), (0.026, 0.72 * y, 0.128), 0.022, cage)]
-        parts += [make_beam((-0.098, y, 0.026), (0.018, 0.72 * y, 0.134), 0.022, cage)]
+        parts += [make_beam((0.012, y, 0.026), (0.026, 0.72 * y, 0.144), 0.022, cage)]
+        parts += [make_beam((-0.098, y, 0.026), (0.018, 0.72 * y, 0.150), 0.022, cage)]
     parts += [
-        make_prism(((-0.004, 0.110), (0.038, 0.110), (0.034, 0.144), (-0.008, 0.144)), 0.108, (0.0, 0.0, 0.0), cage)
+        make_prism(((-0.004, 0.126), (0.038, 0.126), (0.034, 0.160), (-0.008, 0.160)), 0.108, (0.0, 0.0, 0.0), cage)
     ]
     parts += [make_box((0.02, 0.108, 0.008), (-0.094, 0.0, 0.028), shade)]
-    parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.138), _dark(assets))]
-    parts += [place_mesh(_barrel(0.009, 0.010, assets.ensure_plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
+    parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.154), _dark(assets))]
+    parts += [place_mesh(_barrel(0.009, 0.010, assets.ensure_plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.155))]
     parts += [make_prism(((0.103, 0.0), (0.127, -0.004), (0.127, 0.012), (0.103, 0.028)), 0.13, (0.0, 0.0, 0.0), shade)]
     parts += _lamps(assets, 0.1275, 0.045, 0.004) + _tail_lamps(assets, -0.1085, 0.045, 0.023)
     return merge_meshes(parts)
@@ -116,9 +116,9 @@ def build_bare(assets: Assets) -> Mesh:
                     (0.86 * x, side * 0.04, 0.048), (0.95 * x, side * 0.066, -0.02), 0.010, assets.ensure_paint(0.8)
                 )
             ]
-    parts += [make_beam((0.035, 0.0, 0.012), (0.035, 0.0, 0.13), 0.008, metal)]
-    parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.138), _dark(assets))]
-    parts += [place_mesh(_barrel(0.009, 0.010, assets.ensure_plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.139))]
+    parts += [make_beam((0.035, 0.0, 0.012), (0.035, 0.0, 0.146), 0.008, metal)]
+    parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.154), _dark(assets))]
+    parts += [place_mesh(_barrel(0.009, 0.010, assets.ensure_plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.155))]
     return merge_meshes(parts)
 
 
