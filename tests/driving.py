@@ -60,7 +60,7 @@ class Course:
         """Put a car on the path, `lateral` to its left, brakes on."""
         here, after = self.scene.path.position[node], self.scene.path.position[node + 1]
         yaw = math.atan2(after[1] - here[1], after[0] - here[0])
-        self.place(car, here[0] - lateral * math.sin(yaw), here[1] + lateral * math.cos(yaw), yaw, height=0.06)
+        self.place(car, here[0] - lateral * math.sin(yaw), here[1] + lateral * math.cos(yaw), yaw, height=0.0736)
         self.control.brake[car] = 1.0
 
     def drive(self, driver, laps=None, seconds=90.0, steps=STEPS):

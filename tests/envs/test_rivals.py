@@ -22,7 +22,7 @@ def tell(fleet):
     fleet.begin([0, 1])
     simulator = fleet.simulator
     for car, (x, y, yaw) in enumerate(((0, 0, math.pi / 2), (0, 2, 0), (1, 0, 0), (-9, 0, 0), (0, 30, 0))):
-        simulator.place_car(5 + car, (float(x), float(y), 0.06), yaw_to_quaternion(yaw))
+        simulator.place_car(5 + car, (float(x), float(y), 0.0736), yaw_to_quaternion(yaw))
     simulator.state.velocity[5] = (0.0, 1.0, 0.0)
     simulator.state.velocity[6] = (0.6, 0.0, 0.0)
     return Rivals(10, 5).read(0, fleet.step, None).reshape(10, 3, 5)

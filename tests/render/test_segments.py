@@ -67,7 +67,7 @@ def test_road_and_lines_are_where_geometry_has_them(driven, distance, supersampl
     simulator, car, track, line = driven
     position, yaw = line.locate(np.array([distance]))
     turned = (math.cos(yaw[0] / 2), 0.0, 0.0, math.sin(yaw[0] / 2))
-    simulator.place_car(car, (*position[0], 0.06), turned)
+    simulator.place_car(car, (*position[0], 0.0736), turned)
     camera = CameraSpec(supersample=supersample, depth=True, segment=True)
     group = simulator.renderer.make_group([car], [camera])
     frame = simulator.renderer.render_group(group, simulator.state)

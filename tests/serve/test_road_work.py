@@ -156,7 +156,7 @@ def test_the_action_log_tells_the_road(make_show, tmp_path):
 def test_a_ghost_cone_is_told_once_each_time_and_has_no_body(make_show):
     show = make_show(challenges=ChallengeSpec(cones=12, ghosts=True, seed=2))
     x, y = show.stage._simulator.scene.ghosts[4]
-    right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.06))
+    right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.0736))
     show.say(1, "car_config", body_style="f1", car_name="Zoë")
     for _ in range(2):
         show.say(1, "set_position", pos_x=right, pos_y=up, pos_z=ahead)
@@ -176,7 +176,7 @@ def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     state = show.stage._simulator.state
     before = state.prop_position[-12:].copy()
     x, y = before[4, :2]
-    right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.06))
+    right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.0736))
     show.say(1, "set_position", pos_x=right, pos_y=up, pos_z=ahead)
     show.say(1, "control", throttle="1")
     show.beat(30)

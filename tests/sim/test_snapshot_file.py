@@ -31,7 +31,7 @@ def drive(simulator, steps):
     """Drive into each other and into a cone; return everything that was sensed."""
     told = []
     cone = simulator.scene.props.position[0]
-    simulator.place_car(0, (cone[0] - 0.4, cone[1], 0.06), (1.0, 0.0, 0.0, 0.0))
+    simulator.place_car(0, (cone[0] - 0.4, cone[1], 0.0736), (1.0, 0.0, 0.0, 0.0))
     for index in range(steps):
         simulator.control.steer[:] = 0.4 * np.sin(0.05 * index * np.arange(1, 7))
         simulator.control.throttle[:] = 0.2 + 0.05 * np.arange(6)

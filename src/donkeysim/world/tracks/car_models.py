@@ -99,17 +99,17 @@ def build_donkey(assets: Assets) -> Mesh:
 
 
 def build_bare(assets: Assets) -> Mesh:
-    """Return the chassis without a body: painted plate, blue shock towers and battery, board, camera on a mast."""
+    """Return the chassis without a body: painted plate, silver shock towers and battery, board, camera on a mast."""
     metal = assets.ensure_plain((0.66, 0.68, 0.71), CLASS_CAR)
-    blue = assets.ensure_plain((0.16, 0.34, 0.85), CLASS_CAR)
+    silver = assets.ensure_plain((0.90, 0.92, 0.95), CLASS_CAR)
     parts = [_chassis(assets)]
     parts += [make_box((0.2, 0.1, 0.012), (0.0, 0.0, 0.012), assets.ensure_paint())]
-    parts += [make_box((0.12, 0.06, 0.038), (0.0, 0.0, 0.036), blue)]
-    parts += [make_box((0.06, 0.04, 0.008), (0.0, 0.0, 0.058), assets.ensure_plain((0.13, 0.36, 0.20), CLASS_CAR))]
+    parts += [make_box((0.12, 0.06, 0.050), (0.0, 0.0, 0.042), silver)]
+    parts += [make_box((0.06, 0.04, 0.008), (0.0, 0.0, 0.070), assets.ensure_plain((0.13, 0.36, 0.20), CLASS_CAR))]
     motor = make_revolved(((0.017, 0.0), (0.017, 0.04)), 8, metal)
     parts += [place_mesh(_lay_across(motor), (-0.065, 0.0, 0.03))]
     for x in AXLES:
-        parts += [make_box((0.008, 0.1, 0.036), (0.86 * x, 0.0, 0.034), blue)]
+        parts += [make_box((0.008, 0.1, 0.036), (0.86 * x, 0.0, 0.034), silver)]
         for side in (-1.0, 1.0):
             parts += [
                 make_beam(
