@@ -1,4 +1,4 @@
-"""Make the gallery: for each scene of the menu and `UNLISTED` the driver's view at four places, chase view, map, figures.
+"""Make the gallery: for each scene of the menu and `UNLISTED` the driver's view at four places, chase view, map.
 
 Run it from anywhere: `python docs/tracks/take_gallery.py [SCENE ...]`. Writes JPEG files into `gallery/` and, for all
 scenes, `gallery.md`. Everything is drawn and measured by the project itself.
@@ -101,9 +101,9 @@ def write_page(names: tuple[str, ...]) -> None:
     rows = [describe(load_scene(SceneSpec(name))) for name in names]
     parts = [
         "# Gallery",
-        "Every scene of the menu, and one more: the chase view, the map, and what the driver sees at the start and after "
-        "each quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. Made by "
-        "`python docs/tracks/take_gallery.py`.",
+        "Every scene of the menu, and one more: the chase view, the map, and what the driver sees at the start and "
+        "after each quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. Made "
+        "by `python docs/tracks/take_gallery.py`.",
         "| scene | nodes | length | box | climb | road | driven |\n|---|---|---|---|---|---|---|\n" + "\n".join(rows),
     ]
     for name in names:
