@@ -102,8 +102,8 @@ def write_page(names: tuple[str, ...]) -> None:
     parts = [
         "# Gallery",
         "Every scene of the menu, and one more: the chase view, the map, and what the driver sees at the start and "
-        "after each quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. Made "
-        "by `python docs/tracks/take_gallery.py`.",
+        "after each quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. "
+        "Made by `python docs/tracks/take_gallery.py`.",
         "| scene | nodes | length | box | climb | road | driven |\n|---|---|---|---|---|---|---|\n" + "\n".join(rows),
     ]
     for name in names:
