@@ -1,4 +1,4 @@
-"""Make the gallery: for each scene of the menu the driver's view at four places, the chase view, the map, the figures.
+"""Make the gallery: for each scene of the menu and `UNLISTED` the driver's view at four places, chase view, map.
 
 Run it from anywhere: `python docs/tracks/take_gallery.py [SCENE ...]`. Writes JPEG files into `gallery/` and, for all
 scenes, `gallery.md`. Everything is drawn and measured by the project itself.
@@ -28,6 +28,9 @@ CHASE = CameraSpec(width=600, height=338, fov=math.radians(70.0), supersample=2)
 MAP = CameraSpec(width=360, height=338, fov=math.radians(50.0), supersample=2)
 U = 8.0
 
+UNLISTED = ("mountain_pass",)
+"""Places that are not in the menu and shown here all the same."""
+
 WORDS = {
     "generated_road": "A seeded random road that meets its beginning; `regen_road` makes others, of five styles.",
     "warehouse": "A taped lane through a hall with racks, work benches, pallets and people who stand about.",
@@ -35,7 +38,9 @@ WORDS = {
     "generated_track": "The classic two-lane loop on a meadow, with cones beside it.",
     "circuit_launch": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
     "mini_monaco": "Streets between rails and walls, along a quay, past houses and through a tunnel.",
-    "mountain_track": "2.2 m up through hairpins between cliffs, through a tunnel, along guard rails and down again.",
+    "mountain_track": "A wide road between walls of rock, over crests and through hollows, on the recorded nodes.",
+    "mountain_pass": "2.2 m up through hairpins between cliffs, through a tunnel, along guard rails and down again; "
+    "not in the menu, but loaded by its name.",
     "roboracingleague_1": "Long straights and hairpins between barriers, with stands and tents beside them.",
     "thunderhill": "A race track over rolling hills: kerbs, rails, walls of tyres, a bridge, stands and pits.",
     "warren": "Tape and boards on a club's red carpet.",
@@ -66,7 +71,8 @@ def take_scene(name: str) -> None:
 def take_map(photographer: Photographer) -> ByteArray:
     """Return the track from above, its longer side upright or along the picture, whichever shows it larger."""
     low, high = photographer.node[:, :2].min(axis=0), photographer.node[:, :2].max(axis=0)
-    along, across = high - low + 2.6
+    path = photographer.simulator.scene.path
+    along, across = high - low + max(2.6, 2.0 * max(path.width_left.max(), path.width_right.max()) + 1.4)
     turned = along < across
     wide, tall = (across, along) if turned else (along, across)
     height = 0.5 * max(tall, wide * MAP.height / MAP.width) / math.tan(0.5 * MAP.fov)
@@ -95,9 +101,9 @@ def write_page(names: tuple[str, ...]) -> None:
     rows = [describe(load_scene(SceneSpec(name))) for name in names]
     parts = [
         "# Gallery",
-        "Every scene of the menu: the chase view, the map, and what the driver sees at the start and after each "
-        "quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. Made by "
-        "`python docs/tracks/take_gallery.py`.",
+        "Every scene of the menu, and one more: the chase view, the map, and what the driver sees at the start and "
+        "after each quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. "
+        "Made by `python docs/tracks/take_gallery.py`.",
         "| scene | nodes | length | box | climb | road | driven |\n|---|---|---|---|---|---|---|\n" + "\n".join(rows),
     ]
     for name in names:
@@ -113,7 +119,7 @@ def write_page(names: tuple[str, ...]) -> None:
 def main() -> None:
     """Take the pictures of the scenes that the command line names, or of all, and then the page too."""
     FOLDER.mkdir(exist_ok=True)
-    names = tuple(sys.argv[1:]) or list_scenes()
+    names = tuple(sys.argv[1:]) or (*list_scenes(), *UNLISTED)
     for name in names:
         take_scene(name)
     if not sys.argv[1:]:
