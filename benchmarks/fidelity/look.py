@@ -235,12 +235,12 @@ def find_horizon(shots: Shots) -> float:
 
 
 def find_hills(shots: Shots) -> float:
-    """Return the row of the highest hills: where the sky turns from blue to green-brown."""
+    """Return the row of the higher hills' tops: where the sky turns from blue to green-brown."""
     middle = slice(60, 100)
     colour = shots.colour[:, :, middle].astype(int)
     is_hill = (shots.segment[:, :, middle] == CLASS_SKY) & (colour[..., 2] < colour[..., 1] + 6)
     rows = np.argmax(is_hill, axis=1)[is_hill.any(axis=1)]
-    return float(np.percentile(rows, 10)) if len(rows) else float(shots.colour.shape[1])
+    return float(np.percentile(rows, 25)) if len(rows) else float(shots.colour.shape[1])
 
 
 def _compare_colours(name: str, original: tuple[int, int, int], pixels: ByteArray) -> list[Row]:

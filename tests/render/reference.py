@@ -300,7 +300,15 @@ class Reference:
             x = away[:, :2] @ heading - extent[0]
             y = away[:, 1] * heading[0] - away[:, 0] * heading[1] - extent[1]
             local = np.stack([x, y, away[:, 2] - extent[4]], axis=1).astype(np.float32)
-            factor[near] *= 1.0 - _compute_darkness(local, np.float32(extent[2]), np.float32(extent[3])) * clear[near]
+            up = rotate(orientation)[2, 2]
+            shape = np.concatenate([extent[2:4], extent[5:]])
+            shape[[2, 7]] *= max(up, 0.0) ** 2
+            sun = np.array(self.scene.light.sun_direction)
+            down = -np.array([sun[:2] @ heading, sun[1] * heading[0] - sun[0] * heading[1]]) / max(sun[2], 0.25)
+            steep = np.linalg.norm(down)
+            slope = np.array([*down, *(down / steep if steep > 1e-5 else (1.0, 0.0)), steep], np.float32)
+            darkness = _compute_darkness(local, tuple(shape.astype(np.float32)), tuple(slope))
+            factor[near] *= 1.0 - darkness * clear[near]
         return factor
 
 
@@ -350,10 +358,10 @@ def _read_bilinear(texels, sizes, uv, level):
 
 
 @njit
-def _compute_darkness(local, half_x, half_y):
+def _compute_darkness(local, extent, slope):
     result = np.empty(len(local), np.float32)
     for row in range(len(local)):
-        result[row] = compute_darkness(local[row, 0], local[row, 1], local[row, 2], half_x, half_y)
+        result[row] = compute_darkness(local[row, 0], local[row, 1], local[row, 2], extent, slope)
     return result
 
 

@@ -10,6 +10,7 @@ from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
 from donkeysim.render.geometry import MeshStore
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
+from donkeysim.render.kernels.shadow import SHADOW_COLUMNS
 from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
 from donkeysim.render.tables import PictureTables
 from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
@@ -21,6 +22,9 @@ SKY_DISTANCE = 1.0e5
 
 PARTS_PER_CAR = 6
 """Body, four wheels, name plate."""
+
+NO_CAST = (0.0,) * (SHADOW_COLUMNS - 5)
+"""Rest of a row of `PictureTables.car_shadow` where the sun casts no shadow."""
 
 NO_CLASS_MAP = (-1, 0, 0)
 """Row of `PictureTables.material_class` of a material that shows one class."""
@@ -70,9 +74,9 @@ class Looks:
         car_count = world_count * cars_per_world
         self._car_mesh = np.full((car_count, 3), -1, np.int32)
         self._car_paint = np.ones((car_count, 3), np.float32)
-        self._car_shadow = np.zeros((car_count, 5), np.float32)
+        self._car_shadow = np.zeros((car_count, SHADOW_COLUMNS), np.float32)
         self._prop_mesh = np.full(world_count * props_per_world, -1, np.int32)
-        self._prop_shadow = np.zeros((world_count * props_per_world, 5), np.float32)
+        self._prop_shadow = np.zeros((world_count * props_per_world, SHADOW_COLUMNS), np.float32)
         for world in range(world_count):
             self._add_props(world)
         for index in range(car_count):
@@ -156,8 +160,7 @@ class Looks:
         first = world * self._props_per_world
         for slot, model in enumerate(props.model):
             self._prop_mesh[first + slot] = self._model_base[index] + int(model)
-            radius = float(props.radius_base[slot])
-            self._prop_shadow[first + slot] = (0.0, 0.0, radius, radius, 0.0)
+            self._prop_shadow[first + slot] = measure_prop(self._scenes[index], slot)
 
     def _dress(self, car: int, body: BodySpec) -> None:
         index = int(self._world_scene[car // self._cars_per_world])
@@ -170,16 +173,7 @@ class Looks:
         base = self._model_base[index]
         self._car_mesh[car] = (base + model.body, base + model.wheel, self._find_plate(body))
         self._car_paint[car] = np.array(body.colour, np.float32) / 255.0
-        self._car_shadow[car] = self._measure_shadow(scene.models[model.body])
-
-    def _measure_shadow(self, body: Mesh) -> tuple[float, float, float, float, float]:
-        spec = self._car
-        wheels = np.array(spec.wheel_position)
-        rest = float(wheels[:, 2].mean()) - spec.suspension_target * spec.suspension_travel - spec.wheel_radius
-        low = np.minimum(body.vertex[:, :2].min(axis=0), wheels[:, :2].min(axis=0))
-        high = np.maximum(body.vertex[:, :2].max(axis=0), wheels[:, :2].max(axis=0))
-        middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        return float(middle[0]), float(middle[1]), float(half[0]), float(half[1]), rest
+        self._car_shadow[car] = measure_body(scene, scene.models[model.body], self._car)
 
     def _find_plate(self, body: BodySpec) -> int:
         key = (body.name, body.font_size)
@@ -243,6 +237,35 @@ class Looks:
         moving = int(np.where(props >= 0, counts[props], 0).sum(axis=1).max())
         body = counts[self._car_mesh[:, 0]] + 4 * counts[self._car_mesh[:, 1]] + 2
         return static + moving + int(body.reshape(-1, self._cars_per_world).sum(axis=1).max())
+
+
+def measure_body(scene: Scene, body: Mesh, car: CarSpec) -> list[float]:
+    """Return a row of `PictureTables.car_shadow`: all of a body as high as its wheels, and what of it stands higher."""
+    wheels = np.array(car.wheel_position)
+    rest = float(wheels[:, 2].mean()) - car.suspension_target * car.suspension_travel - car.wheel_radius
+    corner = body.vertex[:, :2]
+    low = np.minimum(corner.min(axis=0), wheels[:, :2].min(axis=0))
+    high = np.maximum(corner.max(axis=0), wheels[:, :2].max(axis=0))
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    patch = [*middle.tolist(), *half.tolist(), rest]
+    top = float(body.vertex[:, 2].max()) - rest
+    tall = corner[body.vertex[:, 2] - rest > max(0.5 * top, 2.0 * car.wheel_radius)]
+    if scene.light.sky_texture < 0 or not len(tall):
+        return [*patch, *NO_CAST]
+    first, last = tall.min(axis=0), tall.max(axis=0)
+    aside, size = 0.5 * (first + last) - middle, 0.5 * (last - first)
+    return [*patch, 2.0 * car.wheel_radius, *aside.tolist(), *size.tolist(), top, 0.0]
+
+
+def measure_prop(scene: Scene, slot: int) -> list[float]:
+    """Return a row of `PictureTables.prop_shadow`: a frustum as a box that narrows."""
+    props = scene.props
+    radius, height = float(props.radius_base[slot]), float(props.height[slot])
+    patch = [0.0, 0.0, radius, radius, 0.0]
+    if scene.light.sky_texture < 0:
+        return [*patch, *NO_CAST]
+    taper = 1.0 - float(props.radius_top[slot]) / radius
+    return [*patch, 0.0, 0.0, 0.0, radius, radius, height, taper]
 
 
 def list_shown(scene: Scene) -> list[ByteArray]:

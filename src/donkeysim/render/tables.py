@@ -53,9 +53,12 @@ class PictureTables(NamedTuple):
     car_paint: Float32Array
     """sRGB 0 to 1, shape [car_count, 3]."""
     car_shadow: Float32Array
-    """Middle x, y, half length, half width, height of the ground in the body frame [m], shape [car_count, 5]."""
+    """Of the patch under it: middle x, y, half length, half width, height of the ground in the body frame [m]. Height
+    above the ground of what casts a shadow over the whole patch. Of what stands higher: middle x, y from that of the
+    patch, half length, half width, height above the ground [m], share of its width that is missing at its top; heights
+    of 0 where there is no sun. Shape [car_count, SHADOW_COLUMNS]."""
     prop_shadow: Float32Array
-    """The same in the prop's frame, shape [prop_count, 5]."""
+    """The same in the prop's frame, shape [prop_count, SHADOW_COLUMNS]."""
     wheel_anchor: Float32Array
     """Wheel centre at full compression, body frame [m], shape [4, 3]."""
     wheel_steered: ByteArray

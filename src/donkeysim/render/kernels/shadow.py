@@ -1,7 +1,10 @@
-"""Soft dark patches on what lies under cars and props, from the depth of each pixel.
+"""Shadows of cars and props on what lies around them, from the depth of each pixel.
 
-A patch is a rounded rectangle in the frame of its thing, turned by the heading only. It darkens any surface near the
-height of the ground under it, so it needs no geometry of its own and follows slopes and kerbs.
+A thing has two shadows, and the darker one counts: a soft patch under it, as from the sky, and one down the sun. The
+second is that of two upright boxes, the upper one narrower towards its top: at a height h above the point that is
+looked at, a box covers its own outline moved down the sun by h times the sun's slope, so that all it covers lies
+between three pairs of parallel lines. Both darken any surface near the height of the ground under the thing, so they
+need no geometry of their own and follow slopes and kerbs.
 """
 
 from __future__ import annotations
@@ -11,11 +14,17 @@ import numpy as np
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.shade import clear_view, pack_colour
 
+SHADOW_COLUMNS = 12
+"""Of `PictureTables.car_shadow`."""
+
 SHADOW_STRENGTH = np.float32(0.62)
-"""Share of the light that is missing under the middle."""
+"""Share of the light that is missing under the middle, and down the sun."""
 
 SHADOW_SOFTNESS = np.float32(0.055)
-"""Width of the edge, half of it inside the rectangle [m]."""
+"""Width of the edge under a thing, half of it inside the rectangle [m]."""
+
+CAST_SOFTNESS = np.float32(0.025)
+"""The same down the sun."""
 
 SHADOW_DEPTH = np.float32(0.1)
 """A surface this far below the thing's ground gets none [m]."""
@@ -23,33 +32,87 @@ SHADOW_DEPTH = np.float32(0.1)
 SHADOW_RISE = np.float32(0.012)
 """Nor does one twice this far above [m]."""
 
+GROUND_SLOPE = np.float32(0.1)
+"""By how much more for every metre beside the thing: the ground may rise and fall."""
+
+LOWEST_SUN = np.float32(0.25)
+"""Shadows are no longer than those of a sun whose direction's z is this."""
+
 
 @inline_kernel
-def soften(distance, half):
+def soften(distance, half, softness):
     """Return 1 well inside a half width, 0 well outside, smoothly in between."""
-    share = (half - abs(distance)) * (np.float32(1.0) / SHADOW_SOFTNESS) + np.float32(0.5)
+    share = (half - abs(distance)) * (np.float32(1.0) / softness) + np.float32(0.5)
     share = min(max(share, np.float32(0.0)), np.float32(1.0))
     return share * share * (np.float32(3.0) - np.float32(2.0) * share)
 
 
 @inline_kernel
-def compute_darkness(x, y, z, half_x, half_y):
-    """Return the share of light that is missing at a point of a thing's shadow frame (z from its ground) [m]."""
-    fade = min(
-        np.float32(1.0) + z * (np.float32(1.0) / SHADOW_DEPTH), np.float32(2.0) - z * (np.float32(1.0) / SHADOW_RISE)
-    )
-    fade = min(max(fade, np.float32(0.0)), np.float32(1.0))
-    return SHADOW_STRENGTH * fade * soften(x, half_x) * soften(y, half_y)
+def cover_box(x, y, half_x, half_y, height, taper, slope):
+    """Return how much of the sun an upright box hides from a point, 0 to 1.
+
+    Args:
+        x: Of the point, from the box's middle [m]. y: Likewise.
+        half_x: Half length [m]. half_y: Half width.
+        height: Of its top above the point [m]; below 0: nothing is hidden.
+        taper: Share of its width that is missing at its top.
+        slope: Metres along x and along y, away from the sun, that a shadow is long for each metre of height; the two
+            again as a unit vector; and its length.
+    """
+    slope_x, slope_y, down_x, down_y, steep = slope
+    half = np.float32(0.5)
+    top = max(height, np.float32(0.0))
+    thrown_x, thrown_y = slope_x * top, slope_y * top
+    along = x * down_x + y * down_y
+    share = min(max(along / (steep * top + np.float32(1e-6)), np.float32(0.0)), np.float32(1.0))
+    across = (half_x * abs(down_y) + half_y * abs(down_x)) * (np.float32(1.0) - taper * share)
+    inside_x = soften(x - half * thrown_x, half_x + half * abs(thrown_x), CAST_SOFTNESS)
+    inside_y = soften(y - half * thrown_y, half_y + half * abs(thrown_y), CAST_SOFTNESS)
+    return inside_x * inside_y * soften(x * down_y - y * down_x, across, CAST_SOFTNESS)
+
+
+@inline_kernel
+def compute_darkness(x, y, z, extent, slope):
+    """Return the share of light that is missing at a point of a thing's shadow frame (z from its ground) [m].
+
+    Args:
+        x: From the middle of the patch under it [m]. y: Likewise. z: From its ground.
+        extent: Half length and half width of the patch; height of the lower box; middle x, y, half length, half width,
+            height and taper of the upper one, which stands on the ground too.
+        slope: As `cover_box`.
+    """
+    half_x, half_y, low, tall_x, tall_y, tall_half_x, tall_half_y, tall, taper = extent
+    zero, one = np.float32(0.0), np.float32(1.0)
+    beside = GROUND_SLOPE * max(max(abs(x) - half_x, abs(y) - half_y), zero)
+    fade = min(one + (z + beside) * (one / SHADOW_DEPTH), np.float32(2.0) - (z - beside) * (one / SHADOW_RISE))
+    fade = min(max(fade, zero), one)
+    under = soften(x, half_x, SHADOW_SOFTNESS) * soften(y, half_y, SHADOW_SOFTNESS)
+    lower = cover_box(x, y, half_x, half_y, low - z, zero, slope)
+    upper = cover_box(x - tall_x, y - tall_y, tall_half_x, tall_half_y, tall - z, taper, slope)
+    return SHADOW_STRENGTH * fade * max(under, max(lower, upper))
+
+
+@inline_kernel
+def find_slope(sun, hx, hy):
+    """Return the slope of shadows in the frame of a thing with this heading, as `cover_box` takes it."""
+    zero = np.float32(0.0)
+    over = np.float32(1.0) / max(np.float32(sun[2]), LOWEST_SUN)
+    slope_x = -(sun[0] * hx + sun[1] * hy) * over
+    slope_y = -(sun[1] * hx - sun[0] * hy) * over
+    steep = np.sqrt(slope_x * slope_x + slope_y * slope_y)
+    if steep < np.float32(1e-5):
+        return zero, zero, np.float32(1.0), zero, zero
+    return slope_x, slope_y, slope_x / steep, slope_y / steep, steep
 
 
 @span_kernel
-def darken_row(count, eye, half, ray, step, fog_rate, near, pixel, iota):
+def darken_row(count, eye, extent, slope, ray, step, fog_rate, near, pixel, iota):
     """Darken pixels of one row.
 
     Args:
         count: Pixels.
         eye: In the shadow frame [m].
-        half: Half length and width [m].
+        extent: As `compute_darkness`. slope: As `cover_box`.
         ray: Of the first pixel, and `step`: from one to the next, in the shadow frame.
         fog_rate: As in a triangle's record.
         near: 1/w of the pixels. pixel: Their packed colours; written. iota: 0, 1, 2 … as float32.
@@ -57,7 +120,6 @@ def darken_row(count, eye, half, ray, step, fog_rate, near, pixel, iota):
     ex, ey, ez = eye
     rx, ry, rz = ray
     ax, ay, az = step
-    half_x, half_y = half
     low = np.uint32(0xFF)
     for k in range(count):
         x = iota[k]
@@ -65,7 +127,7 @@ def darken_row(count, eye, half, ray, step, fog_rate, near, pixel, iota):
         px = ex + w * (rx + x * ax)
         py = ey + w * (ry + x * ay)
         pz = ez + w * (rz + x * az)
-        factor = np.float32(1.0) - compute_darkness(px, py, pz, half_x, half_y) * clear_view(fog_rate, w)
+        factor = np.float32(1.0) - compute_darkness(px, py, pz, extent, slope) * clear_view(fog_rate, w)
         c = pixel[k]
         r = np.float32(np.int32(c & low)) * factor
         g = np.float32(np.int32(np.uint32(c >> np.uint32(8)) & low)) * factor
@@ -74,16 +136,38 @@ def darken_row(count, eye, half, ray, step, fog_rate, near, pixel, iota):
 
 
 @inline_kernel
-def bound_patch(eye, right, down, forward, extent, focal, width, height):
-    """Return the columns and rows that a patch may touch: (first column, end, first row, end), first = end for none.
+def bound_shadow(extent, slope):
+    """Return least x, greatest x, least y, greatest y, least z, greatest z of what a thing's shadows may darken [m]."""
+    half_x, half_y, low, tall_x, tall_y, tall_half_x, tall_half_y, tall, _ = extent
+    zero = np.float32(0.0)
+    lower_x, lower_y, upper_x, upper_y = slope[0] * low, slope[1] * low, slope[0] * tall, slope[1] * tall
+    x0 = min(min(lower_x, zero) - half_x, tall_x + min(upper_x, zero) - tall_half_x)
+    x1 = max(max(lower_x, zero) + half_x, tall_x + max(upper_x, zero) + tall_half_x)
+    y0 = min(min(lower_y, zero) - half_y, tall_y + min(upper_y, zero) - tall_half_y)
+    y1 = max(max(lower_y, zero) + half_y, tall_y + max(upper_y, zero) + tall_half_y)
+    reach = np.float32(0.5) * SHADOW_SOFTNESS
+    away = max(max(x1 - half_x, -half_x - x0), max(y1 - half_y, -half_y - y0))
+    beside = GROUND_SLOPE * max(away, zero)
+    return (
+        x0 - reach,
+        x1 + reach,
+        y0 - reach,
+        y1 + reach,
+        -SHADOW_DEPTH - beside,
+        np.float32(2.0) * SHADOW_RISE + beside,
+    )
+
+
+@inline_kernel
+def bound_patch(eye, right, down, forward, box, focal, width, height):
+    """Return the columns and rows that a shadow may touch: (first column, end, first row, end), first = end for none.
 
     Args:
         eye: In the shadow frame [m]. right, down, forward: The camera's axes there.
-        extent: As `PictureTables.car_shadow`.
+        box: As `bound_shadow` gives it.
         focal: Focal length [sample]. width: Columns. height: Rows.
     """
-    reach = np.float32(0.5) * SHADOW_SOFTNESS
-    top = np.float32(2.0) * SHADOW_RISE
+    x0, x1, y0, y1, z0, z1 = box
     middle_x = np.float32(0.5) * np.float32(np.int32(width))
     middle_y = np.float32(0.5) * np.float32(np.int32(height))
     low_x, high_x, low_y, high_y = np.float32(1e9), np.float32(-1e9), np.float32(1e9), np.float32(-1e9)
@@ -95,14 +179,14 @@ def bound_patch(eye, right, down, forward, extent, focal, width, height):
             other = corner ^ (4 >> turn)
             if other < corner:
                 continue
-            px = (extent[2] + reach if corner & 1 else -extent[2] - reach) - eye[0]
-            py = (extent[3] + reach if corner & 2 else -extent[3] - reach) - eye[1]
-            pz = (top if corner & 4 else -SHADOW_DEPTH) - eye[2]
+            px = (x1 if corner & 1 else x0) - eye[0]
+            py = (y1 if corner & 2 else y0) - eye[1]
+            pz = (z1 if corner & 4 else z0) - eye[2]
             w = forward[0] * px + forward[1] * py + forward[2] * pz
             if other != corner:
-                qx = (extent[2] + reach if other & 1 else -extent[2] - reach) - eye[0]
-                qy = (extent[3] + reach if other & 2 else -extent[3] - reach) - eye[1]
-                qz = (top if other & 4 else -SHADOW_DEPTH) - eye[2]
+                qx = (x1 if other & 1 else x0) - eye[0]
+                qy = (y1 if other & 2 else y0) - eye[1]
+                qz = (z1 if other & 4 else z0) - eye[2]
                 v = forward[0] * qx + forward[1] * qy + forward[2] * qz
                 if (w < near) == (v < near):
                     continue
@@ -130,8 +214,8 @@ def bound_patch(eye, right, down, forward, extent, focal, width, height):
 
 
 @inner_pixel_kernel
-def cast_shadow(position, heading, extent, size, camera, fog_rate, scratch):
-    """Darken what lies under one thing.
+def cast_shadow(position, heading, extent, size, camera, fog_rate, upright, scratch):
+    """Darken what lies under one thing and down the sun from it.
 
     Args:
         position: Of its origin [m].
@@ -140,9 +224,10 @@ def cast_shadow(position, heading, extent, size, camera, fog_rate, scratch):
         size: Columns, rows, pixels from one row to the next.
         camera: As in `picture.render_cameras`.
         fog_rate: As in a triangle's record.
+        upright: Share of its height that is left, less for a thing that lies.
         scratch: Scratch; `colour` is written.
     """
-    world_eye, axes, focal = camera[0], camera[1], camera[2]
+    world_eye, axes, focal, sun = camera[0], camera[1], camera[2], camera[5]
     width, height, stride = size
     hx, hy = heading
     dx = world_eye[0] - np.float32(position[0])
@@ -155,7 +240,11 @@ def cast_shadow(position, heading, extent, size, camera, fog_rate, scratch):
     away = forward[0] * eye[0] + forward[1] * eye[1] + forward[2] * eye[2]
     if focal * (extent[2] + extent[3]) < abs(away):
         return
-    x0, x1, y0, y1 = bound_patch(eye, right, down, forward, extent, focal, width, height)
+    low, tall = upright * extent[5], upright * extent[10]
+    shape = (extent[2], extent[3], low, extent[6], extent[7], extent[8], extent[9], tall, extent[11])
+    slope = find_slope(sun, np.float32(hx), np.float32(hy))
+    box = bound_shadow(shape, slope)
+    x0, x1, y0, y1 = bound_patch(eye, right, down, forward, box, focal, width, height)
     over = np.float32(1.0) / focal
     step = (right[0] * over, right[1] * over, right[2] * over)
     sx = (np.float32(np.int32(x0)) + np.float32(0.5)) * over - np.float32(0.5) * np.float32(np.int32(width)) * over
@@ -167,8 +256,8 @@ def cast_shadow(position, heading, extent, size, camera, fog_rate, scratch):
             forward[2] + sx * right[2] + sy * down[2],
         )
         at = row * stride + x0
-        half = (extent[2], extent[3])
-        darken_row(x1 - x0, eye, half, ray, step, fog_rate, scratch.depth[at:], scratch.colour[at:], scratch.iota)
+        near, pixel = scratch.depth[at:], scratch.colour[at:]
+        darken_row(x1 - x0, eye, shape, slope, ray, step, fog_rate, near, pixel, scratch.iota)
 
 
 @inline_kernel
@@ -186,9 +275,11 @@ def darken_ground(world, size, camera, fog_density, tables, poses, counts, scrat
         else:
             prop = world * props_per_world + thing - cars_per_world
             shown = tables.prop_mesh[prop] >= 0
-            position, extent = poses.prop_position[prop], tables.prop_shadow[prop]
+            position, extent, q = poses.prop_position[prop], tables.prop_shadow[prop], poses.prop_orientation[prop]
             hx = np.float32(1.0)
             hy = np.float32(0.0)
         if shown:
             length = np.sqrt(hx * hx + hy * hy) + np.float32(1e-9)
-            cast_shadow(position, (hx / length, hy / length), extent, size, camera, fog_rate, scratch)
+            upright = np.float32(max(1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]), 0.0))
+            heading = (hx / length, hy / length)
+            cast_shadow(position, heading, extent, size, camera, fog_rate, upright * upright, scratch)
