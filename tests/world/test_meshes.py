@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
+from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.world.scene import CLASS_GROUND, SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE
 from donkeysim.world.specs import BODY_STYLES, SceneSpec, load_car
 from donkeysim.world.tracks import load_scene
@@ -111,7 +112,7 @@ def test_a_body_fits_the_chassis_and_clears_the_camera(scene, style):
     assert 150 <= len(mesh.triangle) <= 400
     low, high = mesh.vertex.min(axis=0), mesh.vertex.max(axis=0)
     assert high[0] - low[0] == pytest.approx(car.chassis_size[0], abs=0.035)
-    assert low[2] > -car.wheel_radius
+    assert low[2] > 0.02 - compute_rest_height(car)
     assert np.abs(mesh.vertex[:, 1]).max() < 0.11
     view = mesh.vertex - car.camera.position
     pitch = car.camera.rotation[1]
