@@ -138,7 +138,7 @@ def make_scene(
     )
     return Scene(
         name="small",
-        path=Path(np.zeros((1, 3)), np.ones(1), np.ones(1), False, np.zeros((1, 2))),
+        path=Path(np.zeros((1, 3)), np.ones(1), np.ones(1), False, np.zeros((1, 2)), np.zeros((1, 2))),
         ground=Ground(
             (0, 0), 1.0, np.zeros((1, 1)), (0, 0), 1.0, np.zeros((1, 1), np.uint8), np.ones(1), np.ones(1, np.uint8)
         ),

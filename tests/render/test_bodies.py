@@ -8,7 +8,7 @@ import pytest
 
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR
-from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, SceneSpec, WorldSpec
+from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, WorldSpec
 
 LEAST_DIFFERENCE = 12.5
 """Of the pixels that either of two bodies covers, mean over pixels and channels [grey level]; it was 9 once."""
@@ -19,7 +19,7 @@ PLACES = [(-0.08, 0.02), (0.05, -0.04), (0.0, 0.0), (0.09, 0.045)]
 
 @pytest.fixture(scope="module")
 def pair():
-    simulator = Simulator(WorldSpec(SceneSpec(look="meadow"), cars_per_world=2))  # whose ground the limit was set on
+    simulator = Simulator(WorldSpec(cars_per_world=2))
     watcher = simulator.add_car()
     simulator.add_car()
     simulator.configure_camera(watcher, CameraSpec(segment=True))
