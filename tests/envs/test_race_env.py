@@ -76,9 +76,6 @@ def test_four_followers_race_two_laps_and_everything_is_counted():
         assert 2.0 * length <= info["way"] < 2.0 * length + 0.3
     order = sorted(last, key=lambda name: sum(last[name]["lap_times"]))
     assert [last[name]["place"] for name in order] == [1, 2, 3, 4]
-    hits = [(name, info["hit"]) for told in history for name, info in told[4].items() if info["hit"] != "none"]
-    assert hits
-    assert all((other, name) in hits and name != other for name, other in hits)
     terminated = {name: told[2][name] for told in history for name in told[2]}
     assert all(terminated.values())
     gone = next(told for told in history if not told[4].keys() >= {"car_2"} or not told[4].keys() >= {"car_3"})
