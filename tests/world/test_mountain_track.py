@@ -68,7 +68,7 @@ def test_a_client_is_told_the_recorded_start():
     assert seen.cte == pytest.approx(4.36, abs=0.02)
     assert seen.yaw == pytest.approx(180.0, abs=1e-3)
     assert (seen.pos_x, seen.pos_z) == pytest.approx((49.31 / U, 51.17 / U), abs=1e-3)
-    assert seen.pos_y == pytest.approx(5.22 / U, abs=0.02)
+    assert seen.pos_y == pytest.approx(5.22 / U, abs=0.002)
 
 
 def test_the_ground_is_as_high_as_recorded_but_for_single_points_far_too_low(scene, recorded):
