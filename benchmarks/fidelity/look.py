@@ -3,18 +3,16 @@
 Cars spread over a lap take one picture each. Points of the ground whose place beside the path is known, such as those
 on the middle of a line, are projected into it; the picture of classes tells which of them something else hides. The
 original's figures are means over published recordings of April 2020 (`docs/tracks/generated_track.md`).
-
-    python -m benchmarks.fidelity.look
 """
 
 from __future__ import annotations
 
 import dataclasses
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.fidelity.row import Row
 from benchmarks.lap import LapDrive
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray
 from donkeysim.render.lens import compute_focal
@@ -36,30 +34,6 @@ ALLOWED = 12.0
 
 AHEAD = (0.35, 1.6)
 """How far ahead of the camera's node the ground is looked at [m]."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure.
-
-    Attributes:
-        name: What is measured.
-        original: The original's figure.
-        ours: Ours.
-        unit: Of both.
-        allowed: By how much ours may differ.
-    """
-
-    name: str
-    original: float
-    ours: float
-    unit: str
-    allowed: float
-
-    @property
-    def is_met(self) -> bool:
-        """Whether ours is near enough."""
-        return abs(self.ours - self.original) <= self.allowed
 
 
 @dataclass(frozen=True)
@@ -164,8 +138,9 @@ def take_shots(scene: SceneSpec) -> Shots:
         simulator.configure_camera(car, camera)
     simulator.render()
     turn = np.array([_make_matrix(quaternion) for quaternion in state.orientation])
-    track = read_track(find_track(scene), scene.look)
-    line = build_centre_line(track.path, track.road, scene.name)
+    path = find_track(scene)
+    track = read_track(path, scene.look)
+    line = build_centre_line(track.path, track.road, str(path))
     return Shots(
         np.stack([simulator.get_picture(car) for car in range(PICTURES)]),
         np.stack([simulator.get_segments(car) for car in range(PICTURES)]),
@@ -247,17 +222,3 @@ def _compare_colours(name: str, original: tuple[int, int, int], pixels: ByteArra
     mean = pixels.mean(axis=0) if len(pixels) else np.full(3, np.nan)
     parts = zip(("red", "green", "blue"), original, mean, strict=True)
     return [Row(f"{name}, {part}", float(wanted), float(got), "grey level", ALLOWED) for part, wanted, got in parts]
-
-
-def main() -> None:
-    """Print the table; an argument names another look."""
-    rows = measure_look(*sys.argv[1:2])
-    print(f"{'generated_track':<42}{'original':>9}{'ours':>8}{'allowed':>9}")
-    for row in rows:
-        mark = "" if row.is_met else "  differs"
-        print(f"{row.name:<42}{row.original:>9.1f}{row.ours:>8.1f}{row.allowed:>9.1f} {row.unit}{mark}")
-    print(f"{sum(row.is_met for row in rows)} of {len(rows)} within what is allowed")
-
-
-if __name__ == "__main__":
-    main()

@@ -28,6 +28,9 @@ ASPHALT: Colour = (96.0, 97.0, 101.0)
 VERGE_RAGGED = 0.06
 """How far the outer edge of a verge wanders [m], about."""
 
+VERGE_WANDER = 2.5
+"""And at most, in these."""
+
 
 @dataclass(frozen=True)
 class RoadPaint:
@@ -59,7 +62,7 @@ def make_road_paint(track: TrackFile, line: CentreLine, size: int) -> RoadPaint:
     road, texel = track.road, TILE_SIZE / size
     surface = None if road.texture in ("asphalt", "none") else make_surface(road.texture, size)[..., :3]
     widest_kerb = max((kerb.width for kerb in road.kerbs), default=0.0)
-    widest_verge = max((verge.width + 4.0 * VERGE_RAGGED for verge in road.verges), default=0.0)
+    widest_verge = max((verge.width + VERGE_WANDER * VERGE_RAGGED for verge in road.verges), default=0.0)
     return RoadPaint(
         track,
         line,
@@ -189,15 +192,16 @@ def _find_side(border: Border, place: RoadPlace) -> BoolArray:
     return np.asarray(is_left == (border.side == "left"))
 
 
-def _lay_verge(verge: Border, texels: Texels, ground: AnyFloat) -> AnyFloat:
-    """Return the ground with a strip of gravel and earth, through which some of the ground shows."""
-    beside, grain, broad = texels.place.beside, texels.grain, texels.broad
-    wander = VERGE_RAGGED * (broad + 0.35 * grain)
-    share = np.clip(0.5 + (verge.width + wander - beside) / VERGE_RAGGED, 0.0, 1.0)
-    tufts = np.clip(0.8 * broad + 0.5 * grain - 1.0, 0.0, 0.7)
-    share = np.where(_find_side(verge, texels.place), share * (1.0 - tufts), 0.0)[:, None]
+def _lay_verge(verge: Border, texels: Texels, ground: AnyFloat) -> None:
+    """Lay a strip of gravel and earth over the ground, through which some of it shows; `ground` is changed."""
+    reach = verge.width + VERGE_WANDER * VERGE_RAGGED
+    near = np.nonzero((texels.place.beside < reach) & _find_side(verge, texels.place))[0]
+    beside, grain, broad = texels.place.beside[near], texels.grain[near], texels.broad[near]
+    wander = np.minimum(broad + 0.35 * grain, VERGE_WANDER - 0.5)
+    share = np.clip(0.5 + wander + (verge.width - beside) / VERGE_RAGGED, 0.0, 1.0)
+    share *= 1.0 - np.clip(0.8 * broad + 0.5 * grain - 1.0, 0.0, 0.7)
     tone = 1.0 + 0.13 * grain - 0.06 * broad
-    return np.asarray(ground + (tone[:, None] * as_colour(verge.colour) - ground) * share)
+    ground[near] += (tone[:, None] * as_colour(verge.colour) - ground[near]) * share[:, None]
 
 
 def _paint_verge(paint: RoadPaint, texels: Texels) -> AnyFloat:
@@ -205,7 +209,7 @@ def _paint_verge(paint: RoadPaint, texels: Texels) -> AnyFloat:
     edge = paint.track.road.edge
     ground: AnyFloat = texels.ground
     for verge in paint.track.road.verges:
-        ground = _lay_verge(verge, texels, ground)
+        _lay_verge(verge, texels, ground)
     if edge > 0.0:
         earth = as_colour((128, 112, 84)) + (7.0 * texels.grain + 9.0 * texels.broad)[:, None]
         ragged = texels.place.beside + 0.018 * texels.broad + 0.010 * texels.grain
