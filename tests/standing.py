@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.structures.walls import WALL_KINDS
+from donkeysim.world.tracks.structures.wall_kinds import WALL_KINDS
 
 STRAIGHT = 6.0
 RADIUS = 1.5

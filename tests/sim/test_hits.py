@@ -11,7 +11,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import LidarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.structures.walls import WALL_KINDS
+from donkeysim.world.tracks.structures.wall_kinds import WALL_KINDS
 from standing import GAP, SPAN, list_props, list_walls, write_track
 
 LEVEL = LidarSpec(position=(0.0, 0.0, 0.0), angle_down=0.0, sweep_increment=math.radians(2.0), level_count=1, noise=0.0)

@@ -12,7 +12,7 @@ from donkeysim.world.scene import CLASS_GROUND, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.structures.blocks import BLOCK_KINDS
-from donkeysim.world.tracks.structures.walls import WALL_KINDS
+from donkeysim.world.tracks.structures.wall_kinds import WALL_KINDS
 from donkeysim.world.tracks.terrain.ground import sample_height
 from standing import GAP, LENGTH, SPAN, cast_ray, list_walls, write_track
 

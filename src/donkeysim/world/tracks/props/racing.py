@@ -19,8 +19,8 @@ from donkeysim.world.tracks.props.prop_textures import (
 )
 from donkeysim.world.tracks.props.shape import Part, make_board, make_case, make_legs, make_limb, make_sheet
 from donkeysim.world.tracks.structures.structure import Footprint, Shadow, Structure, make_post
+from donkeysim.world.tracks.structures.wall_kinds import make_bale
 from donkeysim.world.tracks.structures.wall_textures import make_straw
-from donkeysim.world.tracks.structures.walls import make_bale
 from donkeysim.world.tracks.textures import make_cone_skin, make_cone_stripes
 
 SIGNS = 8

@@ -1,0 +1,312 @@
+"""Kinds of walls: what each looks like, a cross section swept along a strip, as a row of `WALL_KINDS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.world.scene import CLASS_PROP, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, Material, Mesh
+from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import make_box, make_mesh, place_mesh
+from donkeysim.world.tracks.structures import wall_textures
+from donkeysim.world.tracks.structures.strip import Strip, cap_profile, iterate_pieces, sweep_profile
+
+TOLERANCE = 0.008
+"""How far a straight piece of most walls may leave its curve [m]."""
+
+LONGEST = 6.0
+"""Of a straight piece [m]."""
+
+BURIED = 0.05
+"""How far walls reach into uneven ground [m]."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A strip that is to become a wall of a size.
+
+    Attributes:
+        strip: Its line.
+        height: [m]
+        thickness: [m]
+        front: 1: its front is to the left of the line, -1: to the right.
+        tint: Of its pictures, 0 to 1.
+        seed: Of random numbers.
+    """
+
+    strip: Strip
+    height: float
+    thickness: float
+    front: float
+    tint: tuple[float, float, float]
+    seed: int
+
+
+@dataclass(frozen=True)
+class WallKind:
+    """What a kind of wall is.
+
+    Attributes:
+        build: Makes its triangles.
+        height: Where the file says none [m].
+        thickness: Where the file says none [m].
+        hit_name: What `hit` says; empty: cars and the lidar's rays pass through it.
+        darkness: Of its shadow, 0 to 1.
+        friction: Of its surface [-].
+        piece: Longest straight piece [m].
+        tolerance: How far a straight piece may leave its curve [m]; never more than a quarter of the gap to the road.
+    """
+
+    build: Callable[[Assets, Section], list[Mesh]]
+    height: float
+    thickness: float
+    hit_name: str
+    darkness: float = 0.5
+    friction: float = 0.6
+    piece: float = LONGEST
+    tolerance: float = TOLERANCE
+
+
+def _ensure(assets: Assets, section: Section, name: str, make: Callable[[], ByteArray], flags: int = 0) -> int:
+    texture = assets.ensure_texture(name, make)
+    return assets.ensure_material(Material(flags | SHADE_TEXTURE, section.tint, texture, CLASS_PROP))
+
+
+def _sweep_solid(
+    section: Section, material: int, tile: float, side: tuple[float, float], top: tuple[float, float]
+) -> list[Mesh]:
+    """Return a wall with upright sides: `side` and `top` are the first and last v of their parts of the picture."""
+    half, high = 0.5 * section.thickness, section.height
+    faces = (
+        ((half, -BURIED, side[1]), (half, high, side[0])),
+        ((half, high, top[0]), (-half, high, top[1])),
+        ((-half, high, side[0]), (-half, -BURIED, side[1])),
+    )
+    around = ((half, -BURIED, side[1]), (half, high, side[0]), (-half, high, side[0]), (-half, -BURIED, side[1]))
+    return [
+        *(sweep_profile(section.strip, face, material, tile, front=section.front) for face in faces),
+        *cap_profile(section.strip, around, material, front=section.front),
+    ]
+
+
+def build_concrete(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a concrete wall in panels."""
+    material = _ensure(assets, section, "concrete wall", wall_textures.make_concrete)
+    return _sweep_solid(section, material, 8.0 * section.height, (0.0, 0.87), (0.89, 0.99))
+
+
+def build_brick(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a brick wall; bricks of the model world, 0.06 m long."""
+    material = _ensure(assets, section, "brick wall", wall_textures.make_bricks)
+    share = section.height / 0.24
+    return _sweep_solid(section, material, 0.24, (0.0, share), (0.0, section.thickness / 0.24))
+
+
+def build_board(assets: Assets, section: Section) -> list[Mesh]:
+    """Return boards on edge, as indoor tracks are laid out with."""
+    material = _ensure(assets, section, "board", wall_textures.make_board)
+    return _sweep_solid(section, material, 1.2, (0.0, 0.8), (0.82, 0.98))
+
+
+def build_kerb(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a low kerb of red and white stones."""
+    material = _ensure(assets, section, "raised kerb", wall_textures.make_kerb)
+    half, high = 0.5 * section.thickness, section.height
+    profile = ((half, -BURIED, 0.98), (0.7 * half, high, 0.6), (-0.7 * half, high, 0.4), (-half, -BURIED, 0.02))
+    return [
+        sweep_profile(section.strip, profile, material, 0.5, front=section.front),
+        *cap_profile(section.strip, profile, material, front=section.front),
+    ]
+
+
+def build_barrier(assets: Assets, section: Section) -> list[Mesh]:
+    """Return red and white barrier blocks with a wide foot."""
+    material = _ensure(assets, section, "barrier", wall_textures.make_barrier)
+    half, high = 0.5 * section.thickness, section.height
+    profile = (
+        (half, -BURIED, 0.98), (half, 0.18 * high, 0.85), (0.45 * half, 0.5 * high, 0.5), (0.36 * half, high, 0.05),
+        (-0.36 * half, high, 0.01), (-0.45 * half, 0.5 * high, 0.5), (-half, 0.18 * high, 0.85), (-half, -BURIED, 0.98),
+    )  # fmt: skip
+    return [
+        sweep_profile(section.strip, profile, material, 5.0 * high, front=section.front),
+        *cap_profile(section.strip, profile, material, front=section.front),
+    ]
+
+
+def build_tyres(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a wall of stacked tyres."""
+    material = _ensure(assets, section, "tyre stacks", wall_textures.make_tyre_stacks)
+    return _sweep_solid(section, material, 4.0 * section.thickness, (0.0, 0.75), (0.76, 0.99))
+
+
+def build_hedge(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a clipped hedge, narrower above."""
+    material = _ensure(assets, section, "hedge", wall_textures.make_hedge)
+    half, high = 0.5 * section.thickness, section.height
+    profile = (
+        (0.9 * half, -BURIED, 0.99), (half, 0.6 * high, 0.45), (0.7 * half, high, 0.12), (-0.7 * half, high, 0.02),
+        (-half, 0.6 * high, 0.45), (-0.9 * half, -BURIED, 0.99),
+    )  # fmt: skip
+    return [
+        sweep_profile(section.strip, profile, material, 0.6, front=section.front),
+        *cap_profile(section.strip, profile, material, front=section.front),
+    ]
+
+
+def build_guard_rail(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a steel beam with a ridge towards its front, on posts."""
+    beam = _ensure(assets, section, "guard rail", wall_textures.make_rail, SHADE_TWO_SIDED)
+    posts = _ensure(assets, section, "rail posts", wall_textures.make_posts, SHADE_TWO_SIDED | SHADE_CUTOUT)
+    high, half = section.height, 0.5 * section.thickness
+    ridge = ((-0.2 * half, 0.45 * high, 0.98), (half, 0.72 * high, 0.5), (-0.2 * half, high, 0.02))
+    below = ((-half, -BURIED, 1.0), (-half, 0.9 * high, 0.0))
+    return [
+        sweep_profile(section.strip, ridge, beam, 0.8, front=section.front),
+        sweep_profile(section.strip, below, posts, 0.8, front=section.front),
+    ]
+
+
+def build_railing(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a railing of metal bars."""
+    flags = SHADE_TWO_SIDED | SHADE_CUTOUT
+    bars = _ensure(assets, section, "railing", wall_textures.make_railing, flags)
+    profile = ((0.0, 0.0, 0.999), (0.0, section.height, 0.0))
+    return [sweep_profile(section.strip, profile, bars, 1.3 * section.height, front=section.front)]
+
+
+def build_fence(assets: Assets, section: Section) -> list[Mesh]:
+    """Return wire mesh between posts."""
+    flags = SHADE_TWO_SIDED | SHADE_CUTOUT
+    wire = _ensure(assets, section, "fence", wall_textures.make_fence, flags)
+    profile = ((0.0, 0.0, 0.999), (0.0, section.height, 0.0))
+    return [sweep_profile(section.strip, profile, wire, section.height, front=section.front)]
+
+
+def build_hay(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a row of bales, end to end, each lying a little differently."""
+    material = _ensure(assets, section, "straw", wall_textures.make_straw)
+    random = np.random.default_rng(section.seed)
+    bales = []
+    for piece in iterate_pieces(section.strip):
+        size = (
+            piece.length * random.uniform(0.94, 0.985),
+            section.thickness,
+            section.height * random.uniform(0.94, 1.0),
+        )
+        turn = random.uniform(-0.03, 0.03)
+        bales.append(place_mesh(make_bale(size, material), (*piece.middle, piece.foot), piece.yaw + turn))
+    return bales
+
+
+def make_bale(size: tuple[float, float, float], material: int) -> Mesh:
+    """Return a bale of straw on its base, without the face it lies on; size = length, width, height [m]."""
+    box = make_box(size, (0.0, 0.0, 0.5 * size[2]), material)
+    corner = box.vertex[box.triangle].astype(float)
+    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    axis = np.abs(normal).argmax(axis=1)
+    kept = (axis != 2) | (normal[:, 2] > 0.0)
+    corner, axis = corner[kept], axis[kept]
+    share = (corner - corner.min(axis=(0, 1))) / np.array(size)
+    length, width, height = (share[..., n] for n in range(3))
+    u = np.where((axis == 0)[:, None], 0.5 * width, length)
+    v = np.where((axis == 2)[:, None], 0.03 + 0.44 * width, 0.47 - 0.44 * height)
+    v = np.where((axis == 0)[:, None], 0.97 - 0.44 * height, v)
+    triangle = np.arange(3 * len(corner)).reshape(-1, 3)
+    return make_mesh(corner.reshape(-1, 3), np.stack((u, v), axis=-1).reshape(-1, 2), triangle, material)
+
+
+def build_cliff(assets: Assets, section: Section) -> list[Mesh]:
+    """Return rock that rises from the front in ledges, falls off behind and runs out at its ends."""
+    return [_sweep_rock(assets, section, (0.5, 0.34, 0.26, -0.02, -0.12, -0.5), (0.0, 0.34, 0.40, 0.86, 1.0, 0.0))]
+
+
+def build_ledge(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a low bank of rock: a steep front, a top that rises, a back."""
+    return [_sweep_rock(assets, section, (0.5, 0.36, -0.1, -0.5), (0.0, 0.8, 1.0, 0.0))]
+
+
+def _sweep_rock(assets: Assets, section: Section, across: Sequence[float], up: Sequence[float]) -> Mesh:
+    """Return uneven rock of a cross section; `across` and `up` are shares of thickness and height."""
+    rock = _ensure(assets, section, "rock face", wall_textures.make_rock_face)
+    strip, random = section.strip, np.random.default_rng(section.seed)
+    sides, deep, high = len(across), section.thickness, section.height
+    inner = np.ones(sides)
+    inner[[0, -1]] = 0.0
+    lateral, height = deep * np.array(across), high * np.array(up) - BURIED * (1.0 - inner)
+    jitter = random.uniform(-1.0, 1.0, (2, len(strip.point), sides))
+    if strip.closed:
+        jitter[:, -1] = jitter[:, 0]
+    aside = lateral + 0.07 * deep * jitter[0] * inner
+    above = height * (1.0 + 0.16 * jitter[1] * inner)
+    if not strip.closed:
+        ends = np.minimum(strip.along, strip.along[-1] - strip.along) / (0.5 * high)
+        above = above * np.clip(0.15 + ends, 0.0, 1.0)[:, None]
+    climb = np.hypot(np.diff(aside, axis=1), np.diff(above, axis=1)).mean(axis=0) / 1.6
+    down = -np.concatenate(([0.0], np.cumsum(climb)))
+    return _skin_rows(section, rock, aside, above, down, 1.6)
+
+
+def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
+    """Return low bushy plants of uneven height in a row that runs out at its ends."""
+    leaves = _ensure(assets, section, "low hedge", wall_textures.make_low_hedge)
+    strip, random = section.strip, np.random.default_rng(section.seed)
+    lateral = section.thickness * np.array((0.5, 0.42, 0.0, -0.42, -0.5))
+    height = section.height * np.array((0.0, 0.62, 1.0, 0.62, 0.0)) - np.array((BURIED, 0, 0, 0, BURIED))
+    jitter = random.uniform(-1.0, 1.0, (2, len(strip.point), 5))
+    if strip.closed:
+        jitter[:, -1] = jitter[:, 0]
+    aside = lateral + 0.10 * section.thickness * jitter[0]
+    above = height * (1.0 + 0.22 * jitter[1])
+    if not strip.closed:
+        ends = np.minimum(strip.along, strip.along[-1] - strip.along) / section.height
+        above, aside = above * np.clip(ends, 0.05, 1.0)[:, None], aside * np.clip(ends, 0.3, 1.0)[:, None]
+    return [_skin_rows(section, leaves, aside, above, np.array((0.99, 0.45, 0.02, 0.45, 0.99)), 0.45)]
+
+
+def _skin_rows(
+    section: Section, material: int, aside: FloatArray, above: FloatArray, down: FloatArray, tile: float
+) -> Mesh:
+    """Return a skin over profiles that differ from place to place along a strip.
+
+    Args:
+        section: The strip.
+        material: Of all triangles.
+        aside: Of each profile's points from the line, + = its front [m], shape [place_count, point_count].
+        above: Of the same over the foot [m].
+        down: Their v, shape [point_count].
+        tile: Length of the picture along the strip [m].
+    """
+    strip = section.strip
+    count, points = aside.shape
+    if section.front < 0.0:
+        aside, above, down = aside[:, ::-1], above[:, ::-1], down[::-1]
+    flat = strip.point[:, None] + section.front * aside[..., None] * strip.mitre[:, None]
+    vertex = np.concatenate((flat, (strip.foot[:, None] + above)[..., None]), axis=-1)
+    along = np.broadcast_to(strip.along[:, None] / tile, above.shape)
+    uv = np.stack((along, np.broadcast_to(down, above.shape)), axis=-1)
+    base = (np.arange(count - 1)[:, None] * points + np.arange(points - 1)).ravel()
+    ahead = base + points
+    triangle = np.concatenate((np.stack((ahead, base, base + 1), 1), np.stack((ahead, base + 1, ahead + 1), 1)))
+    return make_mesh(vertex.reshape(-1, 3), uv.reshape(-1, 2), triangle, material)
+
+
+WALL_KINDS: dict[str, WallKind] = {
+    "wall": WallKind(build_concrete, 0.30, 0.08, "wall"),
+    "brick": WallKind(build_brick, 0.36, 0.08, "wall"),
+    "guard_rail": WallKind(build_guard_rail, 0.12, 0.04, "guard_rail", darkness=0.3, friction=0.4),
+    "railing": WallKind(build_railing, 0.24, 0.02, "railing", darkness=0.2, friction=0.4),
+    "barrier": WallKind(build_barrier, 0.16, 0.12, "barrier"),
+    "tyres": WallKind(build_tyres, 0.18, 0.12, "tyres", friction=0.9),
+    "hay": WallKind(build_hay, 0.24, 0.28, "hay_bale", friction=0.8, piece=0.55),
+    "kerb": WallKind(build_kerb, 0.06, 0.08, "kerb", darkness=0.3),
+    "hedge": WallKind(build_hedge, 0.30, 0.24, "hedge", friction=0.8),
+    "low_hedge": WallKind(build_low_hedge, 0.11, 0.22, "", darkness=0.35, piece=0.5),
+    "fence": WallKind(build_fence, 0.50, 0.02, "fence", darkness=0.15, friction=0.4),
+    "cliff": WallKind(build_cliff, 1.60, 0.90, "cliff", piece=1.2, tolerance=0.02),
+    "ledge": WallKind(build_ledge, 0.40, 0.60, "cliff", piece=1.2, tolerance=0.02),
+    "board": WallKind(build_board, 0.10, 0.02, "wall", darkness=0.3),
+}
+"""Every kind that a track file may name."""
