@@ -4,9 +4,10 @@ python tests/judges/load_h5.py --tensorflow PYTHON --donkeycar PYTHON --sequence
 
 Ours to theirs: every kind's `.h5` is loaded by TensorFlow and by the original's pilot classes and must say the same.
 Theirs to ours: every kind's `.h5` and `.keras`, saved by the original after a training step, must say the same in ours.
-The kinds that look back (rnn, 3d, memory) are also read from older and newer versions: several lengths, and several
-models made in one process, which TensorFlow numbers. `--sequences` are interpreters with any donkeycar from 5.0.0 on,
-`--old` those with TensorFlow 1 or Keras 2.0 to 2.3.
+The kinds that look back (rnn, 3d, memory) are also read from other versions: two lengths, and several models made in
+one process, which TensorFlow numbers; `--sequences` are interpreters with any donkeycar from 5.0.0 on and TensorFlow
+2.2 to 2.15, `--old` those with TensorFlow 1 or Keras 2.0 to 2.3. Where answers lie over 1 apart,
+that is their unit.
 Pictures are half noise, half taken by the simulator's camera. Ends with exit code 1 if anything differs by over 1e-4.
 """
 
@@ -174,9 +175,13 @@ def answer_both(path: Path, pictures: np.ndarray, others: np.ndarray) -> tuple[n
 
 
 def tell_both(kind: str, files: list[tuple[np.ndarray, ...]]) -> float:
-    """Print and return the greatest difference in a list of files."""
-    driven, trained = (max(float(np.abs(row[0] - row[i]).max()) for row in files) for i in (1, 2))
-    spread = min(float(np.ptp(row[0], axis=0).max()) for row in files)
+    """Print and return the greatest difference in a list of files, in units of a file's spread where that is over 1."""
+    spreads = [float(np.ptp(theirs, axis=0).max()) for theirs, *_ in files]
+    driven, trained = (
+        max(float(np.abs(row[0] - row[i]).max()) / max(1.0, spread) for row, spread in zip(files, spreads, strict=True))
+        for i in (1, 2)
+    )
+    spread = min(spreads)
     print(f"  {kind:8} {len(files)} files, spread {spread:.3f}, driven {driven:.1e}, trained further {trained:.1e}")
     return max(driven, trained)
 

@@ -46,18 +46,18 @@ def build_3d(length):
     return keras.models.Sequential([*stack, layers.Dense(2)])
 
 
-def vary_weight(weight, random):
+def vary_weight(weight, random, factor):
     """A greater kernel, so that outputs differ from picture to picture; a bias or a statistic that is not 0 or 1."""
-    return weight * 1.7 if weight.ndim > 1 else weight + random.normal(0.0, 0.1, weight.shape) ** 2
+    return weight * factor if weight.ndim > 1 else weight + random.normal(0.0, 0.1, weight.shape) ** 2
 
 
-def save(model, length, pictures, base):
+def save(model, length, pictures, factor, base):
     random = np.random.RandomState(length)
     model.compile(optimizer="rmsprop", loss="mse")
     pictures = np.stack([pictures[index : index + length] for index in range(len(pictures) - length + 1)])
     scaled = pictures.astype(np.float32) / 255.0
     model.train_on_batch(scaled, random.random_sample((len(pictures), 2)))
-    model.set_weights([vary_weight(weight, random) for weight in model.get_weights()])
+    model.set_weights([vary_weight(weight, random, factor) for weight in model.get_weights()])
     model.save(base + ".h5")
     others = np.zeros((len(pictures), 0), dtype=np.float32)
     np.savez(base + ".npz", pictures=pictures, others=others, outputs=model.predict(scaled))
@@ -69,8 +69,8 @@ def write(folder):
     (folder / "sequences" / "versions.txt").write_text("Keras " + keras.__version__)
     for turn in range(2):
         for length in (3, 5):
-            for kind, build in (("rnn", build_rnn), ("3d", build_3d)):
-                save(build(length), length, pictures, str(folder / "sequences" / f"{kind}_{length}_{turn}"))
+            for kind, build, factor in (("rnn", build_rnn, 1.7), ("3d", build_3d, 1.2)):
+                save(build(length), length, pictures, factor, str(folder / "sequences" / f"{kind}_{length}_{turn}"))
 
 
 if __name__ == "__main__":

@@ -101,16 +101,14 @@ def write_sequences(folder):
     (folder / "sequences").mkdir()
     versions = f"donkeycar {donkeycar.__version__}, TensorFlow {tf.__version__}"
     (folder / "sequences" / "versions.txt").write_text(versions)
-    is_keras_2 = not hasattr(tf.keras, "__version__") or tf.keras.__version__.startswith("2")
-    kinds = ["rnn", "3d", *(["memory"] if is_keras_2 else [])]  # memory cannot be built with Keras 3
+    newer, older = parts.LSTM, tf.compat.v1.keras.layers.LSTM
     for turn in range(2):
         for length in (3, 5):
-            for kind in kinds:
+            for kind in ("rnn", "3d", "memory"):
                 save_sequence(folder, kind, length, f"{kind}_{length}_{turn}")
-            if is_keras_2:
-                later, parts.LSTM = parts.LSTM, tf.compat.v1.keras.layers.LSTM
-                save_sequence(folder, "rnn", length, f"gates_{length}_{turn}")
-                parts.LSTM = later
+            parts.LSTM = older
+            save_sequence(folder, "rnn", length, f"gates_{length}_{turn}")
+            parts.LSTM = newer
 
 
 def save_sequence(folder, kind, length, name):

@@ -53,6 +53,6 @@ def _scale_layer(layer: Layer, factor: float) -> Layer:
 
 def _scale_gates(weight: Float32Array, factor: float) -> Float32Array:
     """Scale the gates in a weight, shape [..., 4 * units]: in, forget and out, but not the cell's input, the third."""
-    gates = weight.reshape(*weight.shape[:-1], 4, -1) * np.array([factor, factor, 1.0, factor])[:, np.newaxis]
-    scaled: Float32Array = gates.reshape(weight.shape).astype(np.float32)
-    return scaled
+    factors = np.array([factor, factor, 1.0, factor], dtype=np.float32)[:, np.newaxis]
+    gates: Float32Array = weight.reshape(*weight.shape[:-1], 4, -1) * factors
+    return gates.reshape(weight.shape)
