@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.telemetry import Telemetry
+from donkeysim.world.tracks.terrain.ground import sample_height
 
 U = 1.0 / 8.0
 """The original's unit of length [m]."""
@@ -65,6 +67,8 @@ def measure_places() -> Iterator[Row]:
         if sight.scene == "generated_track":
             yield from compare_nodes(simulator.scene)
             yield from compare_lines(simulator.scene)
+        else:
+            yield from compare_heights(simulator.scene)
         simulator.close()
 
 
@@ -98,6 +102,18 @@ def compare_nodes(scene: Scene) -> Iterator[Row]:
     nodes = make_nodes()
     away = np.linalg.norm(scene.path.position[:, :2] - nodes, axis=1)
     yield Row("generated_track: farthest node from the recorded script", 0.0, float(away.max()), "m", 0.001)
+
+
+def compare_heights(scene: Scene) -> Iterator[Row]:
+    """Compare the nodes of mountain_track with the measured ones; single heights of those are far too low."""
+    text = (files("donkeysim.world.tracks") / "lines" / "mountain_track.csv").read_text(encoding="utf-8")
+    rows = [line.split(",") for line in text.splitlines() if line[:1].isdigit() or line[:1] == "-"]
+    measured = np.array(rows, float)[:, [0, 1, 5]]
+    away = np.linalg.norm(scene.path.position[:, :2] - measured[:, :2], axis=1)
+    yield Row("mountain_track: farthest node from the recorded, seen from above", 0.0, float(away.max()), "m", 0.001)
+    ground = sample_height(scene.ground, scene.path.position[:, :2])
+    off = float(np.median(np.abs(ground - measured[:, 2])))
+    yield Row("mountain_track: ground under a node off the recorded, median", 0.0, off, "m", 0.01)
 
 
 def compare_lines(scene: Scene) -> Iterator[Row]:
