@@ -76,7 +76,7 @@ def take_scene(name: str) -> None:
     save(photographer.look(count - 1, 0.75, 0.36, 17.0, CHASE), f"{name}_chase.jpg")
     save(photographer.map(), f"{name}_map.jpg")
     views = [
-        photographer.look(index, -0.07, 0.14, 15.0, DRIVER) for index in (1, count // 4, count // 2, 3 * count // 4)
+        photographer.look(index, -0.07, 0.156, 15.5, DRIVER) for index in (1, count // 4, count // 2, 3 * count // 4)
     ]
     save(np.vstack((np.hstack(views[:2]), np.hstack(views[2:]))), f"{name}_driver.jpg")
 
@@ -99,9 +99,24 @@ def take_bodies() -> None:
     save(np.vstack(rows), "bodies.jpg")
 
 
+def take_camera() -> None:
+    """Write what a client gets at six places of a lap, the default picture twice as large."""
+    photographer = Photographer("generated_track")
+    for slot, car in enumerate(photographer.cars[1:]):
+        photographer.simulator.move_car(car, (60.0, 60.0 + slot, 1.0), (1.0, 0.0, 0.0, 0.0))
+    views, car = [], photographer.cars[0]
+    for index in range(6):
+        photographer.place(car, 4 + index * len(photographer.node) // 6, 0.0)
+        photographer.simulator.render([car])
+        views.append(photographer.simulator.get_picture(car).repeat(2, axis=0).repeat(2, axis=1))
+    picture = np.vstack((np.hstack(views[:3]), np.hstack(views[3:])))
+    Image.fromarray(picture).save(HERE / "generated_track_camera.png", optimize=True)
+
+
 def main() -> None:
     """Take all pictures."""
     take_scene("generated_track")
+    take_camera()
     take_bodies()
 
 

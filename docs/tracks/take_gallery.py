@@ -65,7 +65,7 @@ def take_scene(name: str) -> None:
     save(np.hstack((chase, take_map(photographer))), f"{name}.jpg")
     photographer.simulator.remove_car(photographer.cars[0])
     places = (0, count // 4, count // 2, 3 * count // 4)
-    save(np.hstack([photographer.look(place, -0.07, 0.14, 15.0, DRIVER) for place in places]), f"{name}_driver.jpg")
+    save(np.hstack([photographer.look(place, -0.07, 0.156, 15.5, DRIVER) for place in places]), f"{name}_driver.jpg")
 
 
 def take_map(photographer: Photographer) -> ByteArray:

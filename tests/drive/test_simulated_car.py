@@ -119,7 +119,7 @@ def test_latency_makes_pictures_and_readings_late_by_the_same_time(make_car, lat
     while run_ready(prompt, 0.5, 0.8)[1].time < outputs[1].time - 1e-9:
         pass
     seen = prompt.moment
-    assert (seen.telemetry.pos_x, seen.telemetry.pos_z) == (outputs[1].pos_x, outputs[1].pos_z)
+    assert (seen.telemetry.pos_x, seen.telemetry.pos_z) == pytest.approx((outputs[1].pos_x, outputs[1].pos_z), abs=1e-9)
     assert np.array_equal(seen.image, outputs[0])
 
 

@@ -92,7 +92,7 @@ def test_laps_and_times_are_those_of_a_car_alone():
 
 def test_hits_are_told_by_name():
     batch, alone = DonkeyVectorEnv(2, conf=SMALL | {"max_cte": 1000.0}, threads=1), None
-    start = {"s": 0.0, "yaw": -1.5}
+    start = {"s": 2.93, "yaw": -1.57}  # across the road, to the first cone
     batch.reset(seed=0, options=start)
     alone = DonkeyEnv(conf=SMALL | {"max_cte": 1000.0})
     alone.reset(seed=0, options=start)

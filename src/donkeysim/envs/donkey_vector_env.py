@@ -80,13 +80,12 @@ class DonkeyVectorEnv(FleetVectorEnv):
         for car in range(num_envs):
             configure_car(fleet.simulator, car, self.conf)
         self._informer = _Informer(fleet, self.conf)
-        limits = (self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max)
         max_cte = self.conf.max_cte
         super().__init__(
             fleet,
             make_task(make_original_reward(max_cte), [make_original_end(max_cte)]),
             _make_observer(fleet, self.conf),
-            ActionRange(*limits),
+            ActionRange(self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max),
             self._informer.describe,
             autoreset_mode=autoreset_mode,
             copy=copy,
