@@ -78,7 +78,7 @@ def test_a_scene_loads_within_a_second_and_300_megabytes(name):
         peak_mb=round(peak, 1),
     )
     assert min(seconds) < 1.0
-    assert min(ready) < 1.2, "with physics and mip levels, all that a server needs to go on there"
+    assert min(ready) < 1.5, "with physics and mip levels, all that a server needs to go on there"
     assert peak < 300.0
 
 
