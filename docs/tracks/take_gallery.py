@@ -35,7 +35,7 @@ WORDS = {
     "generated_road": "A seeded random road that meets its beginning; `regen_road` makes others, of five styles.",
     "warehouse": "A taped lane through a hall with racks, work benches, pallets and people who stand about.",
     "sparkfun_avc": "A big lot in a city: hay bales, railings, raised kerbs, hoops, tents, and a ramp 1 U high.",
-    "generated_track": "The classic two-lane loop on a meadow, with cones beside it.",
+    "generated_track": "The classic two-lane loop of light asphalt between low hedges and palms, with tall cones.",
     "circuit_launch": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
     "mini_monaco": "Streets between rails and walls, along a quay, past houses and through a tunnel.",
     "mountain_track": "A wide road between walls of rock, over crests and through hollows, on the recorded nodes.",
