@@ -195,7 +195,8 @@ def find_own_shadow(shots: Shots) -> float:
     darkest = []
     for colour, segment in zip(shots.colour[:, 95:, 40:120], shots.segment[:, 95:, 40:120], strict=True):
         grey = np.sort(colour[segment == CLASS_ROAD].mean(axis=1))
-        darkest.append(float(grey[: len(grey) // 10].mean()))
+        if len(grey) >= 200:
+            darkest.append(float(grey[: len(grey) // 10].mean()))
     return min(darkest)
 
 
