@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from donkeysim.core.workers import Workers
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.world.specs import SceneSpec, load_car
 from donkeysim.world.state import HIT_NONE, make_control, make_state
 from donkeysim.world.tracks import load_scene

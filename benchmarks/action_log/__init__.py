@@ -11,7 +11,7 @@ import numpy as np
 
 import donkeysim  # noqa: F401  (registers the ids)
 from benchmarks.measure import Figure, measure_rate
-from donkeysim.sim.replay import Replay
+from donkeysim.record.replay import Replay
 
 ID = "donkeysim/GeneratedTrack-v0"
 ROUND = {1: 300, 64: 30}

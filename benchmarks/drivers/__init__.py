@@ -7,9 +7,9 @@ import statistics
 import numpy as np
 
 from benchmarks.measure import Figure, measure_rate
-from donkeysim.sim.driving_line import plan_fastest
-from donkeysim.sim.lap_time import GripUse
-from donkeysim.sim.path_follower import STYLES, PathFollower
+from donkeysim.drivers.driving_line import plan_fastest
+from donkeysim.drivers.lap_time import GripUse
+from donkeysim.drivers.path_follower import STYLES, PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import WorldSpec
 

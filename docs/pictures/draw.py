@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.render.reference import Reference, measure_psnr
 
-from donkeysim.sim.path_follower import PathFollower
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 

@@ -15,7 +15,7 @@ from PIL import Image
 from take import Photographer
 
 from donkeysim.core.types import ByteArray
-from donkeysim.sim.driving_line import refine_line
+from donkeysim.drivers.driving_line import refine_line
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CameraSpec, SceneSpec
 from donkeysim.world.tracks import list_scenes, load_scene

@@ -14,7 +14,7 @@ from donkeysim.cli.donkey import run
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.conf import read_conf
 from donkeysim.envs.race_env import parallel_env
-from donkeysim.sim.replay import Replay
+from donkeysim.record.replay import Replay
 from donkeysim.sim.snapshot import hash_state
 
 CAMERA = {"cam_resolution": (24, 32, 3)}
@@ -87,8 +87,8 @@ def test_a_killed_program_leaves_a_log_up_to_its_last_second(tmp_path):
     script = """
 import os, signal, sys
 import numpy as np
-from donkeysim.sim import action_log
-from donkeysim.sim.logged_simulator import open_simulator
+from donkeysim.record import action_log
+from donkeysim.record.logged_simulator import open_simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 action_log.BLOCK_BYTES = 500
 driven = open_simulator(WorldSpec(SceneSpec("flat")), log=sys.argv[1])

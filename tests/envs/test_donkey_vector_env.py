@@ -7,10 +7,10 @@ from gymnasium.vector import SyncVectorEnv
 
 from batches import assert_same, assert_same_info, draw_actions
 from donkeysim.core.errors import SceneError, SpecError
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.donkey_vector_env import DonkeyVectorEnv
 from donkeysim.envs.registration import SCENE_BY_ID
-from donkeysim.sim.path_follower import PathFollower
 
 ID = "donkey-generated-track-v0"
 SMALL = {"cam_resolution": (24, 32, 3)}

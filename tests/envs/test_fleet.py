@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SpecError
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.fleet import Fleet, Start, read_start
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.snapshot import hash_state
 from donkeysim.world.specs import CameraSpec, LidarSpec
 

@@ -10,8 +10,8 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 from pettingzoo.utils import parallel_to_aec
 
 from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.race_env import parallel_env
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.world.specs import CameraSpec
 
 

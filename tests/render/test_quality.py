@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.render.reference import Reference, measure_psnr
 
-from donkeysim.sim.path_follower import PathFollower
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes

@@ -6,7 +6,7 @@ import pytest
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.frames import position_to_units
-from donkeysim.sim.replay import Replay
+from donkeysim.record.replay import Replay
 from donkeysim.world.specs import ChallengeSpec, RoadSpec
 from serve.test_stage import Rehearsal
 from sim.test_relocation import RING

@@ -9,10 +9,10 @@ from PIL import Image
 from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import decode_picture
+from donkeysim.record.replay import Replay
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.stage import Stage
 from donkeysim.serve.stage_options import StageOptions
-from donkeysim.sim.replay import Replay
 from donkeysim.wire.reading import read_request
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.tracks.catalogue import find_tracks

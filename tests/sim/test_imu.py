@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.sim.imu import add_noise
 from donkeysim.sim.observe import observe_telemetry
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.world.specs import ImuSpec
 from driving import CAR, Course, load_track
 

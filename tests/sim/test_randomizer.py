@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.sim.action_log import LogReader
-from donkeysim.sim.logged_simulator import open_simulator
-from donkeysim.sim.replay import Replay
+from donkeysim.record.action_log import LogReader
+from donkeysim.record.logged_simulator import open_simulator
+from donkeysim.record.replay import Replay
+from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import hash_state
-from donkeysim.sim.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec, load_car
 

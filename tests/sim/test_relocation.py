@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import CapacityError, SceneError, SpecError
-from donkeysim.sim.logged_simulator import open_simulator
-from donkeysim.sim.replay import Replay
+from donkeysim.record.logged_simulator import open_simulator
+from donkeysim.record.replay import Replay
+from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import hash_state
-from donkeysim.sim.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec, SceneSpec, WorldSpec
 
 RING = """

@@ -9,8 +9,8 @@ import numpy as np
 import psutil
 import pytest
 
-from donkeysim.sim.human_driver import HumanDriver
-from donkeysim.sim.path_follower import PathFollower
+from donkeysim.drivers.human_driver import HumanDriver
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes, load_scene

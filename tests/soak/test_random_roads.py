@@ -7,7 +7,7 @@ import time
 import psutil
 import pytest
 
-from donkeysim.sim.path_follower import PathFollower
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import load_scene
 from driving import CAR, Course

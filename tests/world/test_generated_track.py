@@ -9,8 +9,8 @@ import pytest
 from shapely import LinearRing, LineString, Point, Polygon
 
 from donkeysim.core.frames import position_to_units
+from donkeysim.drivers.driving_line import refine_line
 from donkeysim.physics.vehicle import compute_rest_height
-from donkeysim.sim.driving_line import refine_line
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_PROP, COLLIDER_CYLINDER
 from donkeysim.world.specs import SceneSpec, WorldSpec, load_car

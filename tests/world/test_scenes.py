@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from shapely import LinearRing, Point, Polygon, STRtree, affinity, box
 
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.physics.vehicle import compute_rest_height
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.world.scene import COLLIDER_CYLINDER
 from donkeysim.world.specs import SceneSpec, load_car
 from donkeysim.world.tracks import list_scenes, load_scene
@@ -54,7 +54,7 @@ def road(scene):
 
 
 def make_road(path):
-    from donkeysim.sim.driving_line import refine_line
+    from donkeysim.drivers.driving_line import refine_line
 
     factor = 1 if len(path.position) > 200 else 8
     node = refine_line(path.position[:, :2], factor, closed=True)

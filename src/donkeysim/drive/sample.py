@@ -16,8 +16,8 @@ from donkeysim.core import frames
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drive.simulated_car import SimulatorSettings, read_settings
+from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.sim.human_driver import HumanDriver
 from donkeysim.tub.writer import TubWriter
 
 CHANNELS = (

@@ -1,6 +1,6 @@
 """The small pilot that lies in the package: what it is taught from, its layers, and how it is trained.
 
-Its teacher is `sim.human_driver`, on several drives that begin anywhere on the road, half of them with another car
+Its teacher is `drivers.human_driver`, on several drives that begin anywhere on the road, half of them with another car
 about. Pictures vary in brightness and contrast while it learns. `donkeysim.cli.built_in_pilot` is the command.
 """
 
@@ -16,10 +16,10 @@ import numpy as np
 
 from donkeysim.core import frames
 from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.drivers.human_driver import HumanDriver
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.model_file import save_model
-from donkeysim.sim.human_driver import HumanDriver
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 

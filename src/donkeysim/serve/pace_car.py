@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.serve.cast import CarOnStage
-from donkeysim.sim.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import BodySpec
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from donkeysim.record.logged_simulator import open_simulator
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.sim.compile_crew import CompileCrew
-from donkeysim.sim.logged_simulator import open_simulator
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import SceneSpec, WorldSpec

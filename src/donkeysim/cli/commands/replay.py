@@ -17,7 +17,7 @@ from donkeysim.cli.console import Report, console, show_progress
 from donkeysim.cli.track_folders import add_tracks_argument
 
 if TYPE_CHECKING:
-    from donkeysim.sim.replay import Replay
+    from donkeysim.record.replay import Replay
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the log, tell what came of it."""
-    from donkeysim.sim.replay import Replay
+    from donkeysim.record.replay import Replay
 
     replay = Replay(arguments.log)
     with show_progress("getting ready") as report:
@@ -56,7 +56,7 @@ def _check(replay: Replay, report: Report) -> int:
 
 
 def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:
-    from donkeysim.sim.replay_view import draw_replay
+    from donkeysim.record.replay_view import draw_replay
     from donkeysim.tub.film import write_film
 
     path = Path(arguments.film).expanduser()

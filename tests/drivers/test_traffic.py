@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donkeysim.sim.path_follower import PathFollower
+from donkeysim.drivers.path_follower import PathFollower
 from driving import CAR, Course, load_track
 
 

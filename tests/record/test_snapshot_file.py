@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, ShapeError, SpecError
+from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import hash_state
-from donkeysim.sim.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.world.specs import LidarSpec, WorldSpec
 
 SPEC = WorldSpec(cars_per_world=3, world_count=2, seed=4)

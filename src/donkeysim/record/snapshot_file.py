@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.sim.origin import describe_origin
+from donkeysim.record.origin import describe_origin
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
 from donkeysim.world.specs import WorldSpec

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from donkeysim.sim.human_driver import THROTTLE_MOST, HumanDriver, plan_thumb
+from donkeysim.drivers.human_driver import THROTTLE_MOST, HumanDriver, plan_thumb
 from driving import CAR, Course, load_track, mirror_scene
 
 

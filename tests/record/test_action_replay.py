@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.sim import action_log, places, simulator
-from donkeysim.sim.action_log import LogReader
-from donkeysim.sim.logged_simulator import ArraySum, open_simulator
-from donkeysim.sim.replay import Replay
+from donkeysim.record import action_log
+from donkeysim.record.action_log import LogReader
+from donkeysim.record.logged_simulator import ArraySum, open_simulator
+from donkeysim.record.replay import Replay
+from donkeysim.sim import places, simulator
 from donkeysim.sim.snapshot import hash_state, list_arrays
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SpecError
-from donkeysim.sim.driving_line import ease_turns, find_least_radius, plan_fastest, refine_line
-from donkeysim.sim.lap_time import GripUse
-from donkeysim.sim.path_follower import PathFollower
+from donkeysim.drivers.driving_line import ease_turns, find_least_radius, plan_fastest, refine_line
+from donkeysim.drivers.lap_time import GripUse
+from donkeysim.drivers.path_follower import PathFollower
 from driving import CAR, Course, load_track, mirror_scene
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import ByteArray
-from donkeysim.sim.replay import Replay
+from donkeysim.record.replay import Replay
 from donkeysim.sim.simulator import STEPS_PER_FRAME
 from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera, place_top_camera
 

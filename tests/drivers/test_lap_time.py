@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from donkeysim.sim.driving_line import measure_room, plan_fastest, plan_path, refine_line
-from donkeysim.sim.lap_time import GripUse, make_powertrain, plan_speed, sample_friction
+from donkeysim.drivers.driving_line import measure_room, plan_fastest, plan_path, refine_line
+from donkeysim.drivers.lap_time import GripUse, make_powertrain, plan_speed, sample_friction
 from donkeysim.world.scene import Ground
 from driving import CAR, load_track
 

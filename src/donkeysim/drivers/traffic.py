@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from donkeysim.core.types import FloatArray
-from donkeysim.sim.line_table import LineTable
+from donkeysim.drivers.line_table import LineTable
 from donkeysim.world.state import State
 
 PASS, PASS_TIME = 1.2, 0.5

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from donkeysim.core.frames import Quaternion, Vector
 from donkeysim.core.types import FloatArray
-from donkeysim.sim import action_log as log
-from donkeysim.sim.origin import describe_origin
+from donkeysim.record import action_log as log
+from donkeysim.record.origin import describe_origin
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays
 from donkeysim.world.scene import Scene

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.sim.lap_time import SpeedPlan
+from donkeysim.drivers.lap_time import SpeedPlan
 
 
 class LineTable:

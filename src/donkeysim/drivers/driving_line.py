@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.sim.lap_time import GripUse, SpeedPlan, plan_speed, sample_friction
+from donkeysim.drivers.lap_time import GripUse, SpeedPlan, plan_speed, sample_friction
 from donkeysim.world.scene import Ground, Path
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.tracks.paths.line import compute_racing_line

@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import FloatArray, LongArray
-from donkeysim.sim.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
-from donkeysim.sim.lap_time import GripUse, Powertrain, SpeedPlan, make_powertrain
-from donkeysim.sim.line_table import LineTable
+from donkeysim.drivers.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
+from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, make_powertrain
+from donkeysim.drivers.line_table import LineTable
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.state import Control, State

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
-from donkeysim.sim.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
-from donkeysim.sim.lap_time import GripUse, make_powertrain, sample_friction
-from donkeysim.sim.line_table import LineTable
-from donkeysim.sim.steering import PERIOD, Motion, Regulator
-from donkeysim.sim.traffic import Traffic
+from donkeysim.drivers.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
+from donkeysim.drivers.lap_time import GripUse, make_powertrain, sample_friction
+from donkeysim.drivers.line_table import LineTable
+from donkeysim.drivers.steering import PERIOD, Motion, Regulator
+from donkeysim.drivers.traffic import Traffic
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.state import HIT_NONE, Control, State

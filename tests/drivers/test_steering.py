@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from donkeysim.sim.lap_time import plan_speed
-from donkeysim.sim.steering import SPEEDS, Motion, Regulator, make_bicycle, make_gains, plan_attitude
+from donkeysim.drivers.lap_time import plan_speed
+from donkeysim.drivers.steering import SPEEDS, Motion, Regulator, make_bicycle, make_gains, plan_attitude
 from driving import CAR
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.sim.lap_time import SpeedPlan
+from donkeysim.drivers.lap_time import SpeedPlan
 from donkeysim.world.specs import CarSpec
 
 PERIOD = 0.05

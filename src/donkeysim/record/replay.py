@@ -11,9 +11,9 @@ import numpy as np
 
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.types import PHYSICS_STEP, FloatArray
-from donkeysim.sim import action_log as log
-from donkeysim.sim.logged_simulator import ArraySum
-from donkeysim.sim.origin import describe_origin, list_differences
+from donkeysim.record import action_log as log
+from donkeysim.record.logged_simulator import ArraySum
+from donkeysim.record.origin import describe_origin, list_differences
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
 

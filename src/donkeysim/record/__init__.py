@@ -1,0 +1,1 @@
+"""Records of simulations: the action log, its replay, snapshots on disk."""
