@@ -8,10 +8,12 @@ World frame: metres, x forward, y left, z up.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
+from donkeysim.world.path_frame import PathFrame
 from donkeysim.world.specs import RoadSpec
 
 COLLIDER_BOX = 0
@@ -54,6 +56,11 @@ class Path:
     closed: bool
     shortest: FloatArray
     middle: FloatArray
+
+    @cached_property
+    def frame(self) -> PathFrame:
+        """The path by arc length, measured when first asked for."""
+        return PathFrame.measure(self.position, self.closed)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,109 @@
+"""Rotations: quaternions (w, x, y, z), yaw, vectors in a body's frame and matrices. Angles in radians."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+
+
+def find_yaw(orientation: Iterable[float]) -> float:
+    """Return the direction of a body's x axis seen from above, -π to π [rad]; `orientation`: unit (w, x, y, z)."""
+    w, x, y, z = orientation
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def find_yaws(orientation: FloatArray) -> FloatArray:
+    """Return the yaws of many bodies [rad], shape [...]; `orientation`: unit (w, x, y, z), shape [..., 4]."""
+    w, x, y, z = np.moveaxis(orientation, -1, 0)
+    return np.asarray(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
+
+
+def yaw_to_quaternion(yaw: float) -> Quaternion:
+    """Return the rotation (w, x, y, z) about z by `yaw` [rad]."""
+    return (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
+
+
+def yaws_to_quaternions(yaw: FloatArray) -> FloatArray:
+    """Return the rotations (w, x, y, z) about z by many yaws [rad], shape [..., 4] for a shape [...]."""
+    # One by one: NumPy's own sine differs in the last bit from one processor to the next, and places must not.
+    rows = [yaw_to_quaternion(value) for value in np.ravel(yaw).tolist()]
+    return np.array(rows, np.float64).reshape(*np.shape(yaw), 4)
+
+
+def look_to_quaternion(yaw: float, pitch: float) -> Quaternion:
+    """Return the rotation (w, x, y, z) of a body pitched (+ = nose down), then turned about z by `yaw` [rad]."""
+    cy, sy, cp, sp = math.cos(yaw / 2), math.sin(yaw / 2), math.cos(pitch / 2), math.sin(pitch / 2)
+    return (cy * cp, -sy * sp, cy * sp, sy * cp)
+
+
+def wrap_angle(angle: float) -> float:
+    """Return an angle less whole turns, -π to π [rad]."""
+    return math.remainder(angle, math.tau)
+
+
+def wrap_angles(angle: FloatArray) -> FloatArray:
+    """Return many angles less whole turns, -π to π [rad], of the same shape."""
+    return np.asarray(np.arctan2(np.sin(angle), np.cos(angle)))
+
+
+def rotate_to_world(orientation: Quaternion, vector: Vector) -> Vector:
+    """Return a vector of a body's frame in the world's, for a unit orientation (w, x, y, z)."""
+    w, x, y, z = orientation
+    return rotate_to_body((w, -x, -y, -z), vector)
+
+
+def rotate_to_body(orientation: Quaternion, vector: Vector) -> Vector:
+    """Return a world vector in the frame of a body with this unit orientation (w, x, y, z)."""
+    w, x, y, z = orientation
+    vx, vy, vz = vector
+    # v + 2 w (v × q) + 2 (v × q) × q, the inverse rotation.
+    cx, cy, cz = vy * z - vz * y, vz * x - vx * z, vx * y - vy * x
+    return (
+        vx + 2.0 * (w * cx + cy * z - cz * y),
+        vy + 2.0 * (w * cy + cz * x - cx * z),
+        vz + 2.0 * (w * cz + cx * y - cy * x),
+    )
+
+
+def find_axes(orientation: Iterable[float]) -> FloatArray:
+    """Return a body's x, y and z axis as the columns of a matrix, shape [3, 3], world frame.
+
+    Args:
+        orientation: Unit (w, x, y, z).
+    """
+    w, x, y, z = orientation
+    return np.array(
+        (
+            (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)),
+            (2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)),
+            (2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)),
+        )
+    )
+
+
+def make_rotation(rotation: Sequence[float]) -> FloatArray:
+    """Return the matrix (9, row by row) of a rotation by roll about x, then pitch about y, then yaw about z [rad]."""
+    roll, pitch, yaw = rotation
+    cr, sr = math.cos(roll), math.sin(roll)
+    cp, sp = math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return np.array(
+        [
+            cy * cp,
+            cy * sp * sr - sy * cr,
+            cy * sp * cr + sy * sr,
+            sy * cp,
+            sy * sp * sr + cy * cr,
+            sy * sp * cr - cy * sr,
+            -sp,
+            cp * sr,
+            cp * cr,
+        ]
+    )

@@ -1,0 +1,185 @@
+"""Paths by arc length: where a place along a path is, and what place along it is nearest to a point.
+
+World frame: metres, radians, z up; lengths are measured on the ground plane.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from donkeysim.core.rotation import yaws_to_quaternions
+from donkeysim.core.types import FloatArray, LongArray
+
+SEARCH_SIZE = 200_000
+"""Pairs of a point and a segment that a search looks at together: a few MB at a time."""
+
+
+class Located(NamedTuple):
+    """Where points lie on a path, shape [...] each."""
+
+    along: FloatArray
+    """Length of the path from node 0 to the nearest point [m], 0 to the path's length."""
+    offset: FloatArray
+    """Distance from the path, + = left of it [m]; before and behind an open path, from its ends continued straight."""
+
+
+@dataclass(frozen=True)
+class PathFrame:
+    """A path as straight segments from node to node, measured once.
+
+    Attributes:
+        position: Nodes [m], shape [node_count, 3].
+        closed: Whether the last node is followed by node 0.
+        node_length: Length of the path from node 0 to each node [m], shape [node_count].
+        length: Of the whole path: once around, or from end to end [m].
+        step: From each node to the next [m], shape [segment_count, 3]; as many segments as nodes if closed, else one
+            less.
+        span: Length of each segment [m], shape [segment_count].
+        direction: Of each segment [rad], shape [segment_count].
+        left: Unit vector to the left of each segment, shape [segment_count, 2].
+    """
+
+    position: FloatArray
+    closed: bool
+    node_length: FloatArray
+    length: float
+    step: FloatArray
+    span: FloatArray
+    direction: FloatArray
+    left: FloatArray
+
+    @classmethod
+    def measure(cls, position: FloatArray, closed: bool) -> PathFrame:
+        """Return the frame of a path.
+
+        Args:
+            position: Nodes [m], at least 2, none on the one before, shape [node_count, 3].
+            closed: Whether the last node is followed by node 0.
+        """
+        node = close_line(position) if closed else position
+        reach, step = measure_length(node), np.diff(node, axis=0)
+        direction = [math.atan2(dy, dx) for dx, dy in step[:, :2].tolist()]
+        left = [(-math.sin(angle), math.cos(angle)) for angle in direction]
+        return cls(
+            position=position,
+            closed=closed,
+            node_length=reach[: len(position)],
+            length=float(reach[-1]),
+            step=step,
+            span=np.diff(reach),
+            direction=np.array(direction),
+            left=np.array(left).reshape(-1, 2),
+        )
+
+    def at(self, along: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return points of the path [m], shape [..., 3], and its directions there [rad], shape [...].
+
+        Args:
+            along: Length from node 0 [m], shape [...]: modulo the length of a closed path, else cut to its ends.
+        """
+        segment, rest = self._find_rest(along)
+        return self._interpolate(segment, rest), self.direction[segment]
+
+    def normal(self, along: npt.ArrayLike) -> FloatArray:
+        """Return unit vectors to the left of the path, shape [..., 2], at lengths from node 0 as for `at`."""
+        return self.left[self._find_rest(along)[0]]
+
+    def place(
+        self, along: npt.ArrayLike, offset: npt.ArrayLike = 0.0, yaw: npt.ArrayLike = 0.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return poses on and beside the path: positions [m], shape [..., 3], and rotations (w, x, y, z), [..., 4].
+
+        Args:
+            along: Length from node 0 [m], as for `at`.
+            offset: From the path, + = left of it [m].
+            yaw: Against the direction of the path, + = left [rad]; the three take each other's shapes.
+        """
+        place, aside, turn = _broadcast(along, offset, yaw)
+        segment, rest = self._find_rest(place)
+        position = self._interpolate(segment, rest)
+        position[..., :2] += aside[..., None] * self.left[segment]
+        return position, yaws_to_quaternions(self.direction[segment] + turn)
+
+    def locate(self, x: npt.ArrayLike, y: npt.ArrayLike) -> Located:
+        """Return where points [m] lie on the path: a search of the whole path, x and y of shape [...] each."""
+        px, py = _broadcast(x, y)
+        segment, share = self._find_segments(px, py)
+        step, node = self.step[segment], self.position[segment]
+        away_x, away_y = px - node[..., 0], py - node[..., 1]
+        distance = np.hypot(away_x - share * step[..., 0], away_y - share * step[..., 1])
+        side = step[..., 0] * away_y - step[..., 1] * away_x
+        along = self.node_length[segment] + np.clip(share, 0.0, 1.0) * self.span[segment]
+        return Located(np.asarray(along), np.where(side < 0.0, -distance, distance))
+
+    def find_node(self, x: npt.ArrayLike, y: npt.ArrayLike) -> LongArray:
+        """Return the nodes behind points [m]: where the nearest segments begin, x, y and nodes of shape [...] each."""
+        return self._find_segments(*_broadcast(x, y))[0]
+
+    def _find_rest(self, along: npt.ArrayLike) -> tuple[LongArray, FloatArray]:
+        """Return the segments of lengths from node 0, and the rest from their nodes [m], shape [...] each."""
+        place = np.asarray(along, np.float64)
+        place = np.mod(place, self.length) if self.closed else np.clip(place, 0.0, self.length)
+        after = np.searchsorted(self.node_length, place, side="right")
+        segment = np.asarray(np.minimum(after - 1, len(self.span) - 1), np.int64)
+        return segment, np.asarray(place - self.node_length[segment])
+
+    def _interpolate(self, segment: LongArray, rest: FloatArray) -> FloatArray:
+        share = rest / self.span[segment]
+        return np.asarray(self.position[segment] + share[..., None] * self.step[segment])
+
+    def _find_segments(self, x: FloatArray, y: FloatArray) -> tuple[LongArray, FloatArray]:
+        """Return the segments nearest to points, and where on them, in shares of the segment, shape [...] each.
+
+        Shares are 0 to 1, but below and above at the first and the last segment of an open path.
+        """
+        dx, dy = self.step[:, 0], self.step[:, 1]
+        low, high = np.zeros(len(dx)), np.ones(len(dx))
+        if not self.closed:
+            low[0], high[-1] = -np.inf, np.inf
+        square = np.maximum(dx**2 + dy**2, 1e-18)
+        node = self.position[: len(dx)]
+        segment, share = np.empty(x.size, np.int64), np.empty(x.size)
+        size = max(1, SEARCH_SIZE // len(dx))
+        for rows in (slice(begin, begin + size) for begin in range(0, x.size, size)):
+            away_x, away_y = x.ravel()[rows, None] - node[:, 0], y.ravel()[rows, None] - node[:, 1]
+            shares = np.clip((away_x * dx + away_y * dy) / square, low, high)
+            nearest = np.argmin((away_x - shares * dx) ** 2 + (away_y - shares * dy) ** 2, axis=1)
+            segment[rows], share[rows] = nearest, shares[np.arange(len(nearest)), nearest]
+        return segment.reshape(x.shape), share.reshape(x.shape)
+
+
+def _broadcast(*values: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    return np.broadcast_arrays(*(np.asarray(value, np.float64) for value in values))
+
+
+def close_line(point: FloatArray) -> FloatArray:
+    """Return points and the first of them again, shape [point_count + 1, ...]."""
+    return np.concatenate([point, point[:1]])
+
+
+def measure_length(point: FloatArray) -> FloatArray:
+    """Return the length of a line from its first point to each [m], shape [point_count].
+
+    Args:
+        point: [m], at least one, shape [point_count, 2 or more]; heights do not count.
+    """
+    step = np.diff(point[:, :2], axis=0)
+    return np.concatenate([[0.0], np.cumsum(np.hypot(step[:, 0], step[:, 1]))])
+
+
+def span_neighbours(point: FloatArray, closed: bool) -> FloatArray:
+    """Return the vectors from the point before to the point after each, one-sided at open ends, shape as `point`."""
+    if closed:
+        return np.asarray(np.roll(point, -1, axis=0) - np.roll(point, 1, axis=0))
+    return np.asarray(np.concatenate([point[1:], point[-1:]]) - np.concatenate([point[:1], point[:-1]]))
+
+
+def find_normals(point: FloatArray, closed: bool) -> FloatArray:
+    """Return unit vectors to the left of a line at each of its points [m], shape [point_count, 2]."""
+    ahead = span_neighbours(point[:, :2], closed)
+    return np.asarray(np.column_stack([-ahead[:, 1], ahead[:, 0]]) / np.hypot(ahead[:, 0], ahead[:, 1])[:, None])
