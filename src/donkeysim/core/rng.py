@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from donkeysim.core.kernel import kernel
+from donkeysim.core.types import FloatArray, LongArray
 
 
 @kernel
@@ -34,6 +36,27 @@ def hash_words(key: int, slot: int, step: int, stream: int) -> np.uint64:
 def draw_uniform(key: int, slot: int, step: int, stream: int) -> float:
     """Return a number in [0, 1) with 53 random bits."""
     return float(hash_words(key, slot, step, stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def _hash_rows(key: LongArray, slot: LongArray, step: LongArray, stream: LongArray, out: LongArray) -> None:
+    for row in range(len(out)):
+        out[row] = np.int64(hash_words(key[row], slot[row], step[row], stream[row]))
+
+
+def hash_rows(key: ArrayLike, slot: ArrayLike, step: ArrayLike, stream: ArrayLike) -> LongArray:
+    """Return `hash_words` of many rows as signed words, shape [n]; what is one number is the same for all."""
+    rows = [np.array(part, np.int64) for part in np.broadcast_arrays(key, slot, step, stream)]
+    out: LongArray = np.empty(rows[0].shape, np.int64)
+    keys, slots, steps, streams = (part.ravel() for part in rows)
+    _hash_rows(keys, slots, steps, streams, out.ravel())
+    return out
+
+
+def draw_uniforms(key: ArrayLike, slot: ArrayLike, step: ArrayLike, stream: ArrayLike) -> FloatArray:
+    """Return `draw_uniform` of many rows, shape [n]; what is one number is the same for all."""
+    words = hash_rows(key, slot, step, stream).view(np.uint64)
+    return (words >> np.uint64(11)).astype(np.float64) * (1.0 / 9007199254740992.0)
 
 
 @kernel

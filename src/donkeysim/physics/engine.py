@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.frames import Quaternion, Vector
 from donkeysim.core.kernel import RepeatedCall
-from donkeysim.core.types import PHYSICS_STEP, IntArray, LongArray
+from donkeysim.core.types import PHYSICS_STEP, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
 from donkeysim.physics.kernels import layout
-from donkeysim.physics.kernels.layout import Orders
-from donkeysim.physics.kernels.world import step_worlds
-from donkeysim.physics.progress import find_node, make_course
+from donkeysim.physics.kernels.layout import EVENT_RESERVE, EVENT_ROOM, EventTable, Orders
+from donkeysim.physics.kernels.world import place_cars, step_worlds
+from donkeysim.physics.progress import make_course
 from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import make_orders, make_params
 from donkeysim.world.scene import Scene
@@ -35,6 +34,7 @@ class PhysicsEngine:
     Attributes:
         car_params: One row per car; may be changed between steps.
         step_length: Of one step [s].
+        events: What happened in the last `step`.
     """
 
     def __init__(
@@ -78,7 +78,8 @@ class PhysicsEngine:
         self._props_per_world = props_per_world
         self._workers = workers
         self._tables = (make_terrain(scenes), make_course(scenes), make_obstacles(scenes), make_prop_table(scenes))
-        self._step_worlds = RepeatedCall(step_worlds)
+        self.events = make_events(world_count, cars_per_world)
+        self._step_worlds, self._place_cars = RepeatedCall(step_worlds), RepeatedCall(place_cars)
         self._idle = make_control(world_count * cars_per_world)
         self._no_orders = make_orders(world_count * cars_per_world, 1)
         self._scratch = [make_scratch(cars_per_world, props_per_world) for _ in range(workers.worker_count)]
@@ -99,34 +100,34 @@ class PhysicsEngine:
         if step_count > 0:
             self._workers.run(run, self._world_count, smallest=1 + LEAST_WORK // (self._cars_per_world * step_count))
 
-    def place_car(self, state: State, car: int, position: Vector, orientation: Quaternion, at_rest: bool) -> None:
-        """Put a car somewhere; its path node, cte, surface and progress follow.
+    def place_cars(
+        self, state: State, rows: LongArray, position: FloatArray, orientation: FloatArray, at_rest: bool
+    ) -> None:
+        """Put cars somewhere; their path nodes, cte, surface and progress follow.
 
-        Laps, crossings and the last hit stay; crossing lines by being placed does not count.
+        Laps and the last hit stay; crossing lines by being placed does not count.
 
         Args:
-            state: Written, one row.
-            car: Row.
-            position: Of the body's origin [m, world frame].
-            orientation: (w, x, y, z), of any length above 0.
-            at_rest: Also stop the body and its wheels; otherwise all velocities stay.
+            state: Written, these rows.
+            rows: Of the cars, shape [n].
+            position: Of the body's origins [m, world frame], shape [n, 3].
+            orientation: (w, x, y, z), of any length above 0, shape [n, 4].
+            at_rest: Also stop the bodies and their wheels; otherwise all velocities stay.
         """
-        turn = np.asarray(orientation, np.float64)
-        state.position[car] = position
-        state.orientation[car] = turn / np.linalg.norm(turn)
-        state.rotation_step[car] = (1.0, 0.0, 0.0, 0.0)
-        state.acceleration_body[car] = 0.0
-        state.wheel_grip[car] = 0.0
+        state.position[rows] = position
+        # A product of matrices sums up each row as the norm of one vector does: alone or in a batch, the same bits.
+        square = orientation[:, None, :] @ orientation[:, :, None]
+        state.orientation[rows] = orientation / np.sqrt(square[:, :, 0])
+        state.rotation_step[rows] = (1.0, 0.0, 0.0, 0.0)
+        state.acceleration_body[rows] = 0.0
+        state.wheel_grip[rows] = 0.0
         if at_rest:
             for array in (state.velocity, state.angular_velocity, state.wheel_speed, state.wheel_load):
-                array[car] = 0.0
-            state.steer_angle[car] = 0.0
-            state.touching[car] = HIT_NONE
-            state.wheel_extension[car] = self.car_params.packed[car, layout.P_TARGET]
-        world = car // self._cars_per_world
-        scene = int(self._world_scene[world])
-        state.node_index[car] = find_node(self._tables[1], scene, position[0], position[1])
-        self._run_worlds(0, np.array([world]), world + 1, state, self._idle, 0)
+                array[rows] = 0.0
+            state.steer_angle[rows] = 0.0
+            state.touching[rows] = HIT_NONE
+            state.wheel_extension[rows] = self.car_params.packed[rows, layout.P_TARGET : layout.P_TARGET + 1]
+        self._place_cars((state,), 0, len(rows), rows, state, self._world_scene, self._cars_per_world, self._tables)
 
     def place_props(self, state: State, world: int) -> None:
         """Put all props of a world where its scene has them, at rest; slots beyond the scene's props sleep at 0."""
@@ -151,6 +152,8 @@ class PhysicsEngine:
     def _compile(self) -> None:
         state = make_state(self._world_count, self._cars_per_world, self._props_per_world)
         self._run_worlds(0, np.zeros(1, np.int64), 0, state, self._idle, 0)
+        nobody: LongArray = np.zeros(0, np.int64)
+        self.place_cars(state, nobody, np.zeros((0, 3)), np.zeros((0, 4)), at_rest=False)
 
     def _run_worlds(
         self,
@@ -177,4 +180,15 @@ class PhysicsEngine:
             orders or self._no_orders,
             self._tables,
             self._scratch[worker],
+            self.events,
         )
+
+
+def make_events(world_count: int, cars_per_world: int) -> EventTable:
+    """Return a table without events."""
+    room = EVENT_RESERVE + EVENT_ROOM * cars_per_world
+    return EventTable(
+        count=np.zeros(world_count, np.int64),
+        row=np.zeros((world_count, room, 4)),
+        hit_before=np.zeros(world_count * cars_per_world, np.int32),
+    )

@@ -11,32 +11,52 @@ from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import Course
 from donkeysim.world.scene import Path, Scene
 
+CHECKPOINT_ROOM = 0.25
+"""By how much a checkpoint reaches beyond the road's edges: who is a little wide has passed it [m]."""
+
 
 def make_course(scenes: Sequence[Scene]) -> Course:
     """Return the paths of these scenes, one after another."""
     index = np.zeros((len(scenes), layout.COURSE_INDICES), np.int64)
-    node_count = point_count = line_count = 0
+    gates = [_list_gates(scene) for scene in scenes]
+    node_count = point_count = gate_count = 0
     for row, scene in enumerate(scenes):
-        path, line = scene.path, scene.start.line
-        index[row] = (
-            node_count,
-            len(path.position),
-            path.closed,
-            point_count,
-            len(path.shortest),
-            line_count,
-            len(line),
-        )
+        path, start = scene.path, scene.start
+        counts = (len(path.position), path.closed, point_count, len(path.shortest))
+        index[row] = (node_count, *counts, gate_count, len(start.line), len(start.checkpoint))
         node_count += len(path.position)
         point_count += len(path.shortest)
-        line_count += len(line)
+        gate_count += len(gates[row])
     return Course(
         index=index,
         node=np.concatenate([scene.path.position[:, :2] for scene in scenes]).astype(np.float64),
         node_shortest=np.concatenate([_match_points(scene.path) for scene in scenes]),
         shortest=np.concatenate([_measure_line(scene.path.shortest) for scene in scenes]),
-        line=np.concatenate([scene.start.line.reshape(-1, 4) for scene in scenes]).astype(np.float64),
+        gate=np.concatenate(gates).astype(np.float64),
     )
+
+
+def _list_gates(scene: Scene) -> FloatArray:
+    """Return a scene's start lines, checkpoints and, of an open path, its finish, shape [gate_count, 4]."""
+    gates = [scene.start.line, _widen(scene.start.checkpoint)]
+    if not scene.path.closed:
+        gates.append(_widen(_span_end(scene.path)))
+    return np.concatenate(gates).reshape(-1, 4)
+
+
+def _widen(gate: FloatArray) -> FloatArray:
+    """Return gates that reach farther by `CHECKPOINT_ROOM` at both ends, shape [gate_count, 2, 2]."""
+    across = gate[:, 1] - gate[:, 0]
+    across *= CHECKPOINT_ROOM / np.maximum(np.hypot(*across.T), 1e-9)[:, None]
+    return np.stack([gate[:, 0] - across, gate[:, 1] + across], axis=1)
+
+
+def _span_end(path: Path) -> FloatArray:
+    """Return the gate at the end of an open path, left end first, shape [1, 2, 2]."""
+    end = path.position[-1, :2]
+    x, y = end - path.position[-2, :2]
+    left = np.array([-y, x]) / np.hypot(x, y)
+    return np.stack([end + path.width_left[-1] * left, end - path.width_right[-1] * left])[None]
 
 
 def _match_points(path: Path) -> LongArray:
@@ -53,24 +73,3 @@ def _measure_line(points: FloatArray) -> FloatArray:
     step = np.hypot(*np.diff(points, axis=0).T) if len(points) > 1 else np.zeros(0)
     length = np.concatenate([[0.0], np.cumsum(step)])[: len(points)]
     return np.column_stack([points.reshape(-1, 2), length])
-
-
-def find_node(course: Course, scene: int, x: float, y: float) -> int:
-    """Return the path node behind a point, looked for along the whole path.
-
-    Args:
-        course: Of all scenes.
-        scene: Row of the scene.
-        x: [m]
-        y: [m]
-    """
-    begin, count, closed = course.index[scene, : layout.N_CLOSED + 1]
-    node = course.node[begin : begin + count]
-    step = (np.roll(node, -1, axis=0) - node)[: count if closed else count - 1]
-    away = np.array([x, y]) - node[: len(step)]
-    share = (away * step).sum(axis=1) / np.maximum((step**2).sum(axis=1), 1e-18)
-    low, high = np.zeros(len(step)), np.ones(len(step))
-    if not closed:
-        low[0], high[-1] = -np.inf, np.inf
-    share = np.clip(share, low, high)
-    return int(np.argmin(((away - share[:, None] * step) ** 2).sum(axis=1)))

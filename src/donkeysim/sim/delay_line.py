@@ -10,7 +10,6 @@ All arrays have the rows of world 0 first, then those of world 1 and so on, so a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -66,11 +65,11 @@ class ActionLine:
         arrays = {**self.control._asdict(), **self.orders._asdict(), "asked": self.asked}
         return {f"action.{name}": array for name, array in arrays.items()}
 
-    def forget(self, car: int, control: Control) -> None:
-        """Let a car do at once what it is asked to, and nothing that is on its way."""
-        self.orders.first[car] = self.orders.waiting[car] = 0
+    def forget(self, rows: LongArray, control: Control) -> None:
+        """Let cars do at once what they are asked to, and nothing that is on its way."""
+        self.orders.first[rows] = self.orders.waiting[rows] = 0
         for column, (now, then) in enumerate(zip(control, self.control, strict=True)):
-            self.asked[car, column] = then[car] = now[car]
+            self.asked[rows, column] = then[rows] = now[rows]
 
     def send(self, control: Control, clock: LongArray, key: LongArray, delays: Delays) -> None:
         """Send off what has been asked for since the last step.
@@ -128,15 +127,15 @@ class PictureLine:
             f"picture.{name}": array for name, array in self.poses.items()
         }
 
-    def forget(self, car: int, state: State) -> None:
-        """Begin anew with where a car is now."""
-        world = car // self._cars_per_world
-        self.since[car] = state.step_index[world]
-        self.note(state, [world])
+    def forget(self, rows: LongArray, state: State) -> None:
+        """Begin anew with where cars are now."""
+        worlds = rows // self._cars_per_world
+        self.since[rows] = state.step_index[worlds]
+        self.note(state, np.unique(worlds))
 
-    def note(self, state: State, worlds: Iterable[int] | None = None) -> None:
+    def note(self, state: State, worlds: LongArray | None = None) -> None:
         """Keep where everything is now, in these worlds or in all."""
-        chosen = np.arange(len(self.stamp)) if worlds is None else np.array(list(worlds))
+        chosen = np.arange(len(self.stamp)) if worlds is None else worlds
         stamp, clock = self.stamp[chosen], state.step_index[chosen]
         order = np.argsort(stamp, axis=1)
         newest, second = order[:, -1], order[:, -2]

@@ -5,66 +5,58 @@ from __future__ import annotations
 import math
 
 from donkeysim.core import frames
-from donkeysim.core.types import PHYSICS_STEP, FloatArray
+from donkeysim.core.rotation import rotate_to_body
+from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, FloatArray
 from donkeysim.sim.imu import add_noise
+from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import ImuSpec
-from donkeysim.world.state import HIT_CAR, HIT_NONE, Control, State
+from donkeysim.world.state import HIT_CAR, HIT_NONE
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 
 def observe_telemetry(
-    state: State,
-    control: Control,
-    scene: Scene,
-    car: int,
-    *,
-    car_names: dict[int, str],
-    cars_per_world: int,
-    frame: int,
-    imu: ImuSpec,
-    key: int,
+    ledger: Ledger, scene: Scene, car: int, *, car_names: dict[int, str], frame: int, imu: ImuSpec, key: int
 ) -> Telemetry:
     """Return the readings of one car, in as many lines as there are fields.
 
     Args:
-        state: Read.
-        control: Read; the last request is what the original reports.
+        ledger: Read; the last request is what the original reports.
         scene: The car's place.
         car: Row of the car.
         car_names: Name by car row, for `hit`.
-        cars_per_world: To turn a slot into a row.
         frame: Number of this telemetry since the car was loaded.
         imu: Noise of acceleration and rates.
         key: World key of that noise, see `core.rng`.
     """
-    world, slot = divmod(car, cars_per_world)
-    orientation = _row4(state.orientation, car)
-    velocity_world = _row3(state.velocity, car)
+    slot = car % ledger.cars_per_world
+    orientation = _row4(ledger.orientation, car)
+    velocity_world = _row3(ledger.velocity, car)
     velocity = frames.vector_to_unity(rotate_to_body(orientation, velocity_world))
-    position = frames.vector_to_unity(_row3(state.position, car))
-    accel, gyro = _row3(state.acceleration_body, car), _row3(state.angular_velocity, car)
-    accel, gyro = add_noise(accel, gyro, imu, key=key, slot=slot, step=int(state.step_index[world]))
+    position = frames.vector_to_unity(_row3(ledger.position, car))
+    accel, gyro = _row3(ledger.acceleration_body, car), _row3(ledger.angular_velocity, car)
+    step = round(float(ledger.time[car]) * PHYSICS_RATE)
+    accel, gyro = add_noise(accel, gyro, imu, key=key, slot=slot, step=step)
     accel, gyro = frames.vector_to_unity(accel), frames.rate_to_unity(gyro)
     pitch, yaw, roll = frames.euler_to_unity(orientation)
     return Telemetry(
-        steering_angle=frames.steer_to_wire(float(control.steer[car])),
-        throttle=float(control.throttle[car]),
+        steering_angle=frames.steer_to_wire(float(ledger.steer[car])),
+        throttle=float(ledger.throttle[car]),
         speed=math.hypot(*velocity_world),
-        hit=name_hit(int(state.hit[car]), scene, car_names, world * cars_per_world),
-        time=float(state.step_index[world]) * PHYSICS_STEP,
+        hit=name_hit(int(ledger.hit[car]), scene, car_names, car - slot),
+        time=step * PHYSICS_STEP,
         accel_x=accel[0],
         accel_y=accel[1],
         accel_z=accel[2],
         gyro_x=gyro[0],
         gyro_y=gyro[1],
         gyro_z=gyro[2],
-        gyro_w=float(state.rotation_step[car, 0]),
+        gyro_w=float(ledger.rotation_step[car, 0]),
         pitch=pitch,
         yaw=yaw,
         roll=roll,
-        cte=frames.cte_to_units(float(state.cte[car])),
-        activeNode=int(state.node_index[car]),
+        cte=frames.cte_to_units(float(ledger.offset[car])),
+        activeNode=int(ledger.node_index[car]),
         totalNodes=len(scene.path.position),
         pos_x=position[0],
         pos_y=position[1],
@@ -72,11 +64,11 @@ def observe_telemetry(
         vel_x=velocity[0],
         vel_y=velocity[1],
         vel_z=velocity[2],
-        on_road=bool(state.on_road[car]),
-        progress_on_shortest_path=float(state.progress[car]),
-        lap=int(state.lap[car]),
+        on_road=bool(ledger.on_road[car]),
+        progress_on_shortest_path=float(ledger.shortest_along[car]),
+        lap=int(ledger.lap[car]),
         frame=frame,
-        reset_count=int(state.reset_count[car]),
+        reset_count=int(ledger.reset_count[car]),
     )
 
 
@@ -114,19 +106,6 @@ def name_hit(code: int, scene: Scene, car_names: dict[int, str], first_car: int)
     if code >= HIT_CAR:
         return car_names.get(first_car + code - HIT_CAR, "car")
     return scene.hit_names[code]
-
-
-def rotate_to_body(orientation: frames.Quaternion, vector: frames.Vector) -> frames.Vector:
-    """Return a world vector in the frame of a body with this orientation (w, x, y, z)."""
-    w, x, y, z = orientation
-    vx, vy, vz = vector
-    # v + 2 w (v × q) + 2 (v × q) × q, the inverse rotation.
-    cx, cy, cz = vy * z - vz * y, vz * x - vx * z, vx * y - vy * x
-    return (
-        vx + 2.0 * (w * cx + cy * z - cz * y),
-        vy + 2.0 * (w * cy + cz * x - cx * z),
-        vz + 2.0 * (w * cz + cx * y - cy * x),
-    )
 
 
 def _row3(array: FloatArray, row: int) -> frames.Vector:

@@ -139,12 +139,12 @@ class Randomizer:
 
     # -- where it acts ------------------------------------------------------------------------------------------------
 
-    def forget(self, car: int, state: State, control: Control) -> None:
-        """Drop what is on its way to or from a car that has been put somewhere."""
+    def forget(self, rows: LongArray, state: State, control: Control) -> None:
+        """Drop what is on its way to or from cars that have been put somewhere."""
         if self.actions is not None:
-            self.actions.forget(car, control)
+            self.actions.forget(rows, control)
         if self.pictures is not None:
-            self.pictures.forget(car, state)
+            self.pictures.forget(rows, state)
 
     def step(self, state: State, control: Control, world_key: LongArray, step_count: int) -> None:
         """Let time pass."""

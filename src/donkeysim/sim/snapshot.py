@@ -27,7 +27,6 @@ class Snapshot:
         state: Copies of all arrays.
         control: Likewise.
         world_key: Of each world's random numbers, shape [world_count].
-        frame_count: Telemetries made so far per car, shape [car_count].
         under_way: Commands and pictures that come late, by name; see `delay_line`. Empty where nothing does.
         places: Where it was; a simulator that is elsewhere by now refuses it.
     """
@@ -35,7 +34,6 @@ class Snapshot:
     state: State
     control: Control
     world_key: LongArray
-    frame_count: LongArray
     under_way: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     places: tuple[SceneSpec, ...] = ()
 
@@ -76,11 +74,10 @@ def write_moment(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | Non
         for _, source, target in pairs:
             np.copyto(target, source)
         return
-    # Every array's rows come world by world, as many for each.
-    for _, source, target in pairs:
-        rows = len(source) // len(world_key)
-        for world in worlds:
-            target[world * rows : (world + 1) * rows] = source[world * rows : (world + 1) * rows]
+    chosen = np.asarray(worlds, np.int64)
+    for _, source, target in pairs:  # every array's rows come world by world, as many for each
+        shape = (len(world_key), len(source) // len(world_key), *source.shape[1:])
+        target.reshape(shape)[chosen] = source.reshape(shape)[chosen]
 
 
 def _require_places(theirs: Sequence[SceneSpec], ours: Sequence[SceneSpec]) -> None:
@@ -105,15 +102,14 @@ def make_snapshot(spec: WorldSpec, props_per_world: int) -> Snapshot:
     state, control = make_state(world_count, cars_per_world, props_per_world), make_control(car_count)
     lines = make_lines(spec.randomization.delay, world_count, cars_per_world, props_per_world)
     under_way = list_under_way(*lines)
-    keys, frames = np.zeros(world_count, np.int64), np.zeros(car_count, np.int64)
-    return Snapshot(state, control, keys, frames, under_way, spec.scenes)
+    return Snapshot(state, control, np.zeros(world_count, np.int64), under_way, spec.scenes)
 
 
 def list_arrays(snapshot: Snapshot) -> dict[str, NDArray[Any]]:
     """Return all arrays of a snapshot by name, always in the same order."""
     arrays: dict[str, NDArray[Any]] = {f"state.{name}": getattr(snapshot.state, name) for name in State._fields}
     arrays |= {f"control.{name}": getattr(snapshot.control, name) for name in Control._fields}
-    return arrays | {"world_key": snapshot.world_key, "frame_count": snapshot.frame_count, **snapshot.under_way}
+    return arrays | {"world_key": snapshot.world_key, **snapshot.under_way}
 
 
 def hash_state(state: State) -> str:

@@ -1,7 +1,8 @@
 """What changes: `State` and `Control`, plain arrays with one flat axis of cars.
 
 `car = world * cars_per_world + slot`; movable props have a flat axis of their own,
-`prop = world * props_per_world + slot`. Written by `physics` and by `sim.reset` only.
+`prop = world * props_per_world + slot`. Private to `physics`, `render` and `sim`; everybody else reads the
+`world.ledger.Ledger` and changes things by `sim.commands`.
 """
 
 from __future__ import annotations
@@ -72,16 +73,40 @@ class State(NamedTuple):
     """Distance to the path's segment, + = left of it [m], shape [car_count]."""
     on_road: ByteArray
     """1 where the body's origin is above the drivable surface, shape [car_count]."""
-    progress: FloatArray
+    shortest_along: FloatArray
     """Along the shortest line inside the road since the start line [m], shape [car_count]."""
     lap: IntArray
-    """Start-line crossings since the last reset, shape [car_count]."""
-    crossing_step: LongArray
-    """`step_index` of the last crossing, -1 before the first, shape [car_count]."""
-    crossing_line: IntArray
-    """Index of the start line crossed last, shape [car_count]."""
-    crossing_nodes: IntArray
-    """Net path nodes passed since the last crossing, shape [car_count]."""
+    """Which lap the car is in, see `physics.kernels.laps`: 0 before it first crosses the start line after a reset, shape
+    [car_count]."""
+    lap_begun: FloatArray
+    """When that lap began, on the world's clock, -1 before the first [s], shape [car_count]."""
+    lap_time: FloatArray
+    """Of the last finished lap, 0 before [s], shape [car_count]."""
+    lap_nodes: IntArray
+    """Net path nodes passed since the lap began, shape [car_count]."""
+    checkpoint: IntArray
+    """The checkpoint that is to be passed next in this lap, shape [car_count]."""
+    lines_passed: IntArray
+    """Bits of the further start lines that were crossed in this lap, shape [car_count]."""
+    along: FloatArray
+    """Length of the path from its node 0 to the nearest point at the end of the last frame [m], shape [car_count]."""
+    speed: FloatArray
+    """Along the nose, of either sign, at the end of the last frame [m/s], shape [car_count]."""
+    gain: FloatArray
+    """Way made along the path in the last frame, negative backwards; a leap to another part of it counts nothing [m],
+    shape [car_count]."""
+    driven: FloatArray
+    """Sum of `gain` since the car was put somewhere [m], shape [car_count]."""
+    furthest: FloatArray
+    """Greatest `driven` so far [m], shape [car_count]."""
+    progress: FloatArray
+    """By how much the last frame moved `furthest` [m], shape [car_count]."""
+    off_road_time: FloatArray
+    """For how long the car has been off the road [s], shape [car_count]."""
+    still_time: FloatArray
+    """For how long it has stood (nearly) still [s], shape [car_count]."""
+    wrong_way_time: FloatArray
+    """For how long it has gone against the path [s], shape [car_count]."""
     hit: IntArray
     """What was last newly touched since the hits were cleared: HIT_NONE, HIT_CAR + slot, or an index of
     `Scene.hit_names`, shape [car_count]."""
@@ -139,11 +164,22 @@ def make_state(world_count: int, cars_per_world: int, props_per_world: int) -> S
         node_index=np.zeros(cars, np.int32),
         cte=np.zeros(cars),
         on_road=np.zeros(cars, np.uint8),
-        progress=np.zeros(cars),
+        shortest_along=np.zeros(cars),
         lap=np.zeros(cars, np.int32),
-        crossing_step=np.full(cars, -1, np.int64),
-        crossing_line=np.zeros(cars, np.int32),
-        crossing_nodes=np.zeros(cars, np.int32),
+        lap_begun=np.full(cars, -1.0),
+        lap_time=np.zeros(cars),
+        lap_nodes=np.zeros(cars, np.int32),
+        checkpoint=np.zeros(cars, np.int32),
+        lines_passed=np.zeros(cars, np.int32),
+        along=np.zeros(cars),
+        speed=np.zeros(cars),
+        gain=np.zeros(cars),
+        driven=np.zeros(cars),
+        furthest=np.zeros(cars),
+        progress=np.zeros(cars),
+        off_road_time=np.zeros(cars),
+        still_time=np.zeros(cars),
+        wrong_way_time=np.zeros(cars),
         hit=np.full(cars, HIT_NONE, np.int32),
         touching=np.full((cars, TOUCH_COUNT), HIT_NONE, np.int32),
         fault=np.zeros(cars, np.int32),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from donkeysim.core.types import ByteArray, FloatArray, LongArray
+from donkeysim.core.types import ByteArray, FloatArray, IntArray, LongArray
 
 # -- body: columns that cars and props share
 POSITION = 0
@@ -139,12 +139,13 @@ class Course(NamedTuple):
     """For each node the nearest point of the scene's shortest line."""
     shortest: FloatArray
     """Points [m] and length up to them, shape [point_count, 3]."""
-    line: FloatArray
-    """Start lines: left x, y, right x, y [m], shape [line_count, 4]."""
+    gate: FloatArray
+    """What is driven through: each scene's start lines, then its checkpoints, then the finish of an open path. Left x,
+    y, right x, y [m], shape [gate_count, 4]."""
 
 
-N_NODE, N_NODE_COUNT, N_CLOSED, N_SHORTEST, N_SHORTEST_COUNT, N_LINE, N_LINE_COUNT = range(7)
-COURSE_INDICES = 7
+N_NODE, N_NODE_COUNT, N_CLOSED, N_SHORTEST, N_SHORTEST_COUNT, N_GATE, N_LINE_COUNT, N_CHECKPOINT_COUNT = range(8)
+COURSE_INDICES = 8
 
 
 class Obstacles(NamedTuple):
@@ -194,6 +195,24 @@ class Orders(NamedTuple):
     """Place of the oldest one, shape [car_count]; written."""
     waiting: LongArray
     """How many there are, shape [car_count]; written."""
+
+
+class EventTable(NamedTuple):
+    """What happened to the cars of each world in a frame, see `world.ledger.Event`; the next frame begins without.
+
+    Events that find no room are lost; hits leave `EVENT_RESERVE` places to the others, of which a frame has few.
+    """
+
+    count: LongArray
+    """How many there are, shape [world_count]."""
+    row: FloatArray
+    """Time on the world's clock [s], row of the car, kind and value, shape [world_count, room, 4]."""
+    hit_before: IntArray
+    """`State.hit` before a step, shape [car_count]; working space."""
+
+
+EVENT_ROOM, EVENT_RESERVE = 32, 16
+"""Places for events for each car of a world, and how many of a world's places hits leave free."""
 
 
 class Scratch(NamedTuple):

@@ -1,4 +1,4 @@
-"""Where a car is on its path: node, cte, surface, length along the shortest line, start-line crossings."""
+"""Where a car is on its path: node, cte, surface, length along the shortest line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from donkeysim.core.kernel import inline_kernel, inner_kernel
 from donkeysim.physics.kernels.ground import find_surface
 from donkeysim.physics.kernels.layout import (
     N_CLOSED,
-    N_LINE,
-    N_LINE_COUNT,
     N_NODE,
     N_NODE_COUNT,
     N_SHORTEST,
@@ -105,25 +103,6 @@ def count_nodes(course, scene, old, new):
     return passed
 
 
-@inline_kernel
-def find_crossing(course, scene, old_x, old_y, x, y):
-    """Return the start line that a move crossed forwards, or -1."""
-    for line in range(course.index[scene, N_LINE], course.index[scene, N_LINE] + course.index[scene, N_LINE_COUNT]):
-        left_x, left_y = course.line[line, 0], course.line[line, 1]
-        ex, ey = course.line[line, 2] - left_x, course.line[line, 3] - left_y
-        # Left to right turned to the left by a quarter is the driving direction.
-        after = (y - left_y) * ex - (x - left_x) * ey
-        if after >= 0.0:
-            before = (old_y - left_y) * ex - (old_x - left_x) * ey
-            if before < 0.0:
-                part = before / (before - after)
-                cx, cy = old_x + part * (x - old_x) - left_x, old_y + part * (y - old_y) - left_y
-                across = cx * ex + cy * ey
-                if across >= 0.0 and across <= ex * ex + ey * ey:
-                    return line - course.index[scene, N_LINE]
-    return -1
-
-
 @inner_kernel
 def observe_progress(state, car, course, terrain, scene):
     """Write a car's cte, `on_road` and progress from its position and node."""
@@ -140,7 +119,7 @@ def observe_progress(state, car, course, terrain, scene):
     state.on_road[car] = terrain.drivable[find_surface(terrain, scene, x, y)]
     begin, count = course.index[scene, N_SHORTEST], course.index[scene, N_SHORTEST_COUNT]
     if count < 2:
-        state.progress[car] = 0.0
+        state.shortest_along[car] = 0.0
         return
     start = int(course.node_shortest[course.index[scene, N_NODE] + node])
     segment = find_segment_near(course.shortest, begin, count, closed, start, x, y)
@@ -148,4 +127,4 @@ def observe_progress(state, car, course, terrain, scene):
     following = segment + 1 if segment + 1 < count else 0
     dx = course.shortest[begin + following, 0] - course.shortest[begin + segment, 0]
     dy = course.shortest[begin + following, 1] - course.shortest[begin + segment, 1]
-    state.progress[car] = course.shortest[begin + segment, 2] + share * np.sqrt(dx * dx + dy * dy)
+    state.shortest_along[car] = course.shortest[begin + segment, 2] + share * np.sqrt(dx * dx + dy * dy)

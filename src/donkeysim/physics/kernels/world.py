@@ -18,6 +18,7 @@ from donkeysim.physics.kernels.exchange import (
     turn_vector,
 )
 from donkeysim.physics.kernels.ground import sample_height
+from donkeysim.physics.kernels.laps import follow_lap, note_event
 from donkeysim.physics.kernels.layout import (
     ANGULAR,
     BODY_VELOCITY,
@@ -39,14 +40,16 @@ from donkeysim.physics.kernels.layout import (
     WHEEL_ANGLE,
     WHEEL_SPEED,
     Course,
+    EventTable,
     Obstacles,
     Orders,
     PropTable,
     Scratch,
     Terrain,
 )
-from donkeysim.physics.kernels.progress import count_nodes, find_crossing, find_segment, follow_node, observe_progress
+from donkeysim.physics.kernels.progress import count_nodes, find_segment, follow_node, observe_progress
 from donkeysim.physics.kernels.vehicle import advance_car, move_body, rotate_frame, turn_body
+from donkeysim.world.ledger import EVENT_HIT, EVENT_RESCUED
 from donkeysim.world.state import FAULT_RESCUED, HIT_NONE, Control, State
 
 CHUNK_STEPS = 24
@@ -168,8 +171,8 @@ def is_buried(body, row, terrain, scene):
 
 
 @inner_kernel
-def rescue_car(body, row, state, car, course, scene):
-    """Put a car back at its spawn pose, at rest, and say so in `fault`."""
+def rescue_car(body, row, state, car, course, scene, world, time, events):
+    """Put a car back at its spawn pose, at rest, and say so in `fault` and in an event."""
     for part in range(4):
         body[row, QUATERNION + part] = state.spawn_orientation[car, part]
         body[row, TURN + part] = 1.0 if part == 0 else 0.0
@@ -187,6 +190,7 @@ def rescue_car(body, row, state, car, course, scene):
     body[row, ORIGIN_X] = state.spawn_position[car, 0]
     body[row, ORIGIN_Y] = state.spawn_position[car, 1]
     state.fault[car] |= FAULT_RESCUED
+    note_event(events, world, car, time, EVENT_RESCUED, 0.0)
     state.node_index[car] = locate_node(course, scene, state.spawn_position[car, 0], state.spawn_position[car, 1])
 
 
@@ -198,29 +202,41 @@ def locate_node(course, scene, x, y):
 
 
 @inner_kernel
-def track_car(body, row, state, car, course, scene, step):
-    """Update a car's start-line crossings and, now and then, its path node; `step` is the clock after the move."""
+def track_car(body, row, state, car, course, scene, world, step, dt, events):
+    """Update a car's lap and, now and then, its path node; `step` is the clock after the move."""
     x = body[row, POSITION] - turn_vector(body, row, 0, 1.0)
     y = body[row, POSITION + 1] - turn_vector(body, row, 1, 1.0)
-    line = find_crossing(course, scene, body[row, ORIGIN_X], body[row, ORIGIN_Y], x, y)
+    old_x, old_y = body[row, ORIGIN_X], body[row, ORIGIN_Y]
     body[row, ORIGIN_X] = x
     body[row, ORIGIN_Y] = y
     if step % NODE_STEPS == 0:
         old = state.node_index[car]
         new = follow_node(course, scene, int(old), x, y, step % LOST_STEPS == 0)
         state.node_index[car] = new
-        state.crossing_nodes[car] += count_nodes(course, scene, int(old), new)
-    if line >= 0:
-        enough = 2 * state.crossing_nodes[car] >= course.index[scene, N_NODE_COUNT]
-        if state.crossing_step[car] < 0 or enough:
-            state.lap[car] += 1
-            state.crossing_step[car] = step
-            state.crossing_line[car] = line
-            state.crossing_nodes[car] = 0
+        state.lap_nodes[car] += count_nodes(course, scene, int(old), new)
+    follow_lap(state, car, course, scene, world, old_x, old_y, x, y, step, dt, events)
 
 
 @inline_kernel
-def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch):
+def watch_hits(state, first, slots, events):
+    """Put aside what the cars of a world have hit, to see what they hit in a step."""
+    for car in range(first, first + slots):
+        events.hit_before[car] = state.hit[car]
+        state.hit[car] = HIT_NONE
+
+
+@inline_kernel
+def note_hits(state, first, slots, world, time, events):
+    """Note what the cars of a world have hit since `watch_hits`."""
+    for car in range(first, first + slots):
+        if state.hit[car] == HIT_NONE:
+            state.hit[car] = events.hit_before[car]
+        else:
+            note_event(events, world, car, time, EVENT_HIT, state.hit[car])
+
+
+@inline_kernel
+def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch, events):
     """Advance the cars and props of one world, loaded in `scratch.body`, by `step_count` steps."""
     terrain, course, obstacles, props = tables
     body = scratch.body
@@ -251,18 +267,20 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, 
             if state.prop_asleep[first_prop + prop] == 0:
                 advance_prop(body, slots + prop, gravity, dt)
         if needs_contacts(body, state, first, slots, pair_count + prop_rows, terrain, scene, dt):
+            watch_hits(state, first, slots, events)
             resolve_contacts(
             scratch, pair_count, state.present, first, slots, state.touching, state.hit, state.prop_asleep,
             state.prop_still, first_prop, prop_rows, begin, param, obstacles, props, terrain, scene, dt,
         )  # fmt: skip
+            note_hits(state, first, slots, world, clock * dt, events)
         for slot in range(slots):
             car = first + slot
             if state.present[car] != 0:
                 move_body(body, slot, dt)
                 if not is_sane(body, slot):
-                    rescue_car(body, slot, state, car, course, scene)
+                    rescue_car(body, slot, state, car, course, scene, world, clock * dt, events)
                     chunk = 0
-                track_car(body, slot, state, car, course, scene, clock)
+                track_car(body, slot, state, car, course, scene, world, clock, dt, events)
         for prop in range(prop_rows):
             if state.prop_asleep[first_prop + prop] == 0:
                 move_body(body, slots + prop, dt)
@@ -287,13 +305,14 @@ def step_worlds(
     orders: Orders,
     tables: tuple[Terrain, Course, Obstacles, PropTable],
     scratch: Scratch,
+    events: EventTable,
 ) -> None:
     """Advance the worlds [turn[0], end) by `step_count` steps, those that no other thread takes.
 
     Args:
         turn: See `take_row`.
         end: World after the last.
-        step_count: Steps to make; 0 only writes where the cars are on their paths.
+        step_count: Steps to make.
         dt: Length of a step [s].
         world_scene: Scene of each world.
         slots: Cars per world.
@@ -304,6 +323,7 @@ def step_worlds(
         orders: Commands on their way.
         tables: Of all scenes.
         scratch: Of this worker.
+        events: Written, rows of these worlds only.
     """
     terrain, course = tables[0], tables[1]
     body = scratch.body
@@ -313,20 +333,50 @@ def step_worlds(
             break
         scene = int(world_scene[world])
         first = world * slots
-        if step_count == 0:
-            for slot in range(slots):
-                observe_progress(state, first + slot, course, terrain, scene)
-            continue
+        events.count[world] = 0
         for slot in range(slots):
             if state.present[first + slot] != 0:
                 load_car(body, slot, state, control, first + slot, param)
                 if is_buried(body, slot, terrain, scene):
-                    rescue_car(body, slot, state, first + slot, course, scene)
-        step_world(world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch)
+                    rescue_car(
+                        body, slot, state, first + slot, course, scene, world, state.step_index[world] * dt, events
+                    )
+        step_world(
+            world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch, events
+        )
         for slot in range(slots):
             car = first + slot
             if state.present[car] != 0:
                 if is_buried(body, slot, terrain, scene):
-                    rescue_car(body, slot, state, car, course, scene)
+                    rescue_car(body, slot, state, car, course, scene, world, state.step_index[world] * dt, events)
                 store_car(body, slot, state, car, dt)
                 observe_progress(state, car, course, terrain, scene)
+
+
+@kernel
+def place_cars(
+    begin: int,
+    end: int,
+    rows: LongArray,
+    state: State,
+    world_scene: IntArray,
+    slots: int,
+    tables: tuple[Terrain, Course, Obstacles, PropTable],
+) -> None:
+    """Write where the cars `rows[begin:end]`, which have been put somewhere, are on their paths.
+
+    Args:
+        begin: First of `rows`.
+        end: After the last.
+        rows: Of cars.
+        state: Read and written, these cars only.
+        world_scene: Scene of each world.
+        slots: Cars per world.
+        tables: Of all scenes.
+    """
+    terrain, course = tables[0], tables[1]
+    for place in range(begin, end):
+        car = rows[place]
+        scene = int(world_scene[car // slots])
+        state.node_index[car] = locate_node(course, scene, state.position[car, 0], state.position[car, 1])
+        observe_progress(state, car, course, terrain, scene)

@@ -1,1 +1,0 @@
-"""Compiled loops over the cars of a batch."""

@@ -1,0 +1,390 @@
+"""The cars of a simulator: everything that changes about them, and the door through which it is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.errors import CapacityError, SpecError
+from donkeysim.core.rotation import find_yaws
+from donkeysim.core.types import IntArray, LongArray
+from donkeysim.core.workers import Workers
+from donkeysim.physics.engine import PhysicsEngine
+from donkeysim.render.camera import Renderer
+from donkeysim.sim import commands
+from donkeysim.sim.equipment import Equipment
+from donkeysim.sim.ledger import LedgerKeeper
+from donkeysim.sim.place import Place, make_place, make_world_keys, move_spec
+from donkeysim.sim.shorthands import CommandShorthands
+from donkeysim.sim.snapshot import Snapshot, write_moment
+from donkeysim.world.ledger import Ledger
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec, LidarSpec, SceneSpec, WorldSpec
+from donkeysim.world.state import HIT_NONE, State, make_control, make_state
+
+RESET_BRAKE = 10.0
+"""Brake request that a reset leaves until the next command, as the original does."""
+
+
+class Cars(CommandShorthands):
+    """Cars in worlds; `Simulator` lets time pass for them and looks through their sensors.
+
+    Attributes:
+        place: Where the worlds are.
+        state: All that changes; private to `sim`, `physics` and `render`. Read the ledger, make commands.
+        control: What the cars are asked to do; private likewise, see `commands.Drive`.
+        ledger: A row for each car, read only.
+        world_key: Of each world's random numbers, see `core.rng`, shape [world_count]; `commands.Seed` sets it.
+        car_count: Slots for cars, `world_count * cars_per_world`.
+    """
+
+    def __init__(
+        self,
+        spec: WorldSpec,
+        *,
+        worker_count: int = 1,
+        scene: Scene | None = None,
+        look_ahead: Sequence[float] = (),
+    ) -> None:
+        """Build the place, quickly; nothing is compiled.
+
+        Args:
+            spec: What is simulated.
+            worker_count: Threads.
+            scene: The only scene, if it is built already.
+            look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
+
+        Raises:
+            SceneError: There is no such scene.
+            SpecError: There is no such car.
+        """
+        self.workers = Workers(worker_count)
+        self.place = make_place(spec, self.workers, scene)
+        self.world_key = make_world_keys([spec.seed] * spec.world_count, range(spec.world_count))
+        self.car_count = spec.world_count * spec.cars_per_world
+        self.state = make_state(spec.world_count, spec.cars_per_world, self.place.props_per_world)
+        self.control = make_control(self.car_count)
+        self._equipment = Equipment()
+        self._keeper = LedgerKeeper(self.place, self.state, self.control, look_ahead)
+        self.ledger: Ledger = self._keeper.ledger
+        self._log: commands.CommandLog | None = None
+        self._place_props()
+
+    # -- the place ----------------------------------------------------------------------------------------------------
+
+    @property
+    def spec(self) -> WorldSpec:
+        """What is simulated."""
+        return self.place.spec
+
+    @property
+    def scenes(self) -> tuple[Scene, ...]:
+        """The scenes of `spec.scenes`."""
+        return self.place.scenes
+
+    @property
+    def scene(self) -> Scene:
+        """The first of them, where all worlds are when there is one."""
+        return self.place.scenes[0]
+
+    @property
+    def world_scene(self) -> IntArray:
+        """Index into `scenes` of each world, shape [world_count]."""
+        return self.place.world_scene
+
+    @property
+    def car_spec(self) -> CarSpec:
+        """The cars' physics."""
+        return self.place.car
+
+    @property
+    def physics(self) -> PhysicsEngine:
+        """What steps the cars."""
+        return self.place.physics
+
+    @property
+    def renderer(self) -> Renderer:
+        """What draws."""
+        return self.place.renderer
+
+    def prepare_scene(self, scene: SceneSpec) -> Place:
+        """Return another place for `change_scene`: takes a second, and may be called on another thread."""
+        return make_place(move_spec(self.spec, scene), self.workers)
+
+    def change_scene(self, scene: SceneSpec, prepared: Place | None = None) -> None:
+        """Go on in another place, or on another road: all cars on its grid as after a reset; the clock runs on.
+
+        They keep looks and sensors. Places set by `set_spawn` are forgotten; snapshots are of the old place.
+
+        Args:
+            scene: Which place.
+            prepared: What `prepare_scene` made of it; None: it is made now.
+
+        Raises:
+            SceneError: There is no such scene, or its road is not a generated one.
+            SpecError: Our worlds are on several places.
+            CapacityError: Its grid is too small.
+        """
+        self._move_to(prepared or self.prepare_scene(scene))
+        self._note(commands.ChangeScene(scene))
+
+    # -- commands -----------------------------------------------------------------------------------------------------
+
+    def listen(self, log: commands.CommandLog) -> None:
+        """Tell a log of all commands and steps from now on, and of the end."""
+        self._log = log
+
+    def apply(self, command: commands.Command) -> Any:
+        """Carry out a command; what it changes shows in the ledger at once.
+
+        Returns:
+            The rows of the cars that a `Join` added; None for all others.
+
+        Raises:
+            SpecError: There is no such car, or what the command says is not possible.
+            CapacityError: There is no place for a car.
+            ShapeError: A snapshot is of another simulator.
+        """
+        result = _ACTIONS[type(command)](self, command)
+        self._note(command)
+        return result
+
+    def _note(self, command: commands.Command) -> None:
+        if self._log is not None:
+            self._log.note(command)
+
+    def _drive(self, command: commands.Drive) -> None:
+        rows = slice(None) if command.rows is None else command.rows
+        for array, asked in zip(self.control, (command.steer, command.throttle, command.brake), strict=True):
+            if asked is not None:
+                array[rows] = asked
+
+    def _join(self, command: commands.Join) -> list[int]:
+        """Seat the cars one after the other; where one finds no place none stays."""
+        count = self.spec.cars_per_world
+        rows: list[int] = []
+        try:
+            for world in command.worlds:
+                first = world * count
+                free = np.flatnonzero(self.state.present[first : first + count] == 0)
+                if not len(free):
+                    raise CapacityError(
+                        f"all {count} places for cars are taken; wait until a car leaves or allow more cars."
+                    )
+                row = first + int(free[0])
+                others = first + np.flatnonzero(self.state.present[first : first + count])
+                self.place.choose_slot(self.state, row, others.tolist())
+                self.state.present[row] = 1
+                rows.append(row)
+        except CapacityError:
+            self.state.present[rows] = 0
+            raise
+        self.state.reset_count[rows] = 0
+        self._equipment.set_camera(rows, self.car_spec.camera)
+        self._dress_all(rows, [command.bodies[index % len(command.bodies)] for index in range(len(rows))])
+        self._put_at_spawn(np.array(rows, np.int64))
+        self.control.brake[rows] = 0.0
+        return rows
+
+    def _dress_all(self, rows: Sequence[int], bodies: Sequence[BodySpec | None]) -> None:
+        """Dress cars, those that look alike together."""
+        alike: dict[BodySpec, list[int]] = {}
+        for row, body in zip(rows, bodies, strict=True):
+            alike.setdefault(body or BodySpec(), []).append(row)
+        for body, cars in alike.items():
+            self._dress(commands.Dress(cars, body))
+
+    def _leave(self, command: commands.Leave) -> None:
+        self.state.present[command.rows] = 0
+        self._equipment.remove(command.rows)
+
+    def _retire(self, command: commands.Retire) -> None:
+        self.state.present[self._require(command.rows)] = 0
+
+    def _dress(self, command: commands.Dress) -> None:
+        self._require(command.rows)
+        self._equipment.dress(command.rows, command.body, self.spec.cars_per_world)
+        for car in command.rows:
+            self.renderer.set_body(car, command.body)
+
+    def _set_camera(self, command: commands.SetCamera) -> None:
+        self._require(command.rows)
+        self._equipment.set_camera(command.rows, command.camera, command.second)
+
+    def _set_lidar(self, command: commands.SetLidar) -> None:
+        self._require(command.rows)
+        self._equipment.set_lidar(command.rows, command.lidar)
+
+    def _reset(self, command: commands.Reset) -> None:
+        rows = self._require(command.rows)
+        self._put_at_spawn(rows)
+        self.state.reset_count[rows] += 1
+
+    def _move(self, command: commands.Move) -> None:
+        turns = [(1.0, 0.0, 0.0, 0.0)] if command.orientation is None else command.orientation
+        self._put(self._require(command.rows), command.position, turns, at_rest=False)
+
+    def _pose(self, command: commands.Pose) -> None:
+        self._put(self._require(command.rows), command.position, command.orientation, at_rest=True)
+
+    def _put_on_path(self, command: commands.PutOnPath) -> None:
+        rows = self._require(command.rows)
+        along, offset, yaw = (np.array(part, np.float64) for part in (command.along, command.offset, command.yaw))
+        position, orientation = np.zeros((len(rows), 3)), np.zeros((len(rows), 4))
+        scene = self.world_scene[rows // self.spec.cars_per_world]
+        for index in np.unique(scene).tolist():
+            here = scene == index
+            frame = self.scenes[index].path.frame
+            position[here], orientation[here] = frame.place(along[here], offset[here], yaw[here])
+        self.control.brake[rows] = 0.0
+        self._put(rows, position, orientation, at_rest=True)
+        if command.speed is not None:
+            speed = np.array(command.speed, np.float64)
+            yaws = find_yaws(orientation)
+            self.state.velocity[rows, :2] = (speed * np.array([np.cos(yaws), np.sin(yaws)])).T
+            self.state.wheel_speed[rows] = speed[:, None] / self.car_spec.wheel_radius
+            self._keeper.write(0, rows)
+
+    def _set_spawn(self, command: commands.SetSpawn) -> None:
+        rows = self._require(command.rows)
+        self.state.spawn_position[rows] = command.position
+        self.state.spawn_orientation[rows] = command.orientation
+
+    def _clear_hits(self, command: commands.ClearHits) -> None:
+        self.state.hit[slice(None) if command.rows is None else command.rows] = HIT_NONE
+
+    def _seed(self, command: commands.Seed) -> None:
+        self.world_key[command.worlds] = make_world_keys(command.seeds, [0] * len(command.seeds))
+
+    def _restore(self, command: commands.Restore) -> None:
+        write_moment(command.snapshot, self._hold_moment(), command.worlds)
+        if command.worlds is None:
+            self._keeper.write(0)
+            return
+        count = self.spec.cars_per_world
+        rows = np.asarray(command.worlds, np.int64)[:, None] * count + np.arange(count)
+        self._keeper.write(0, rows.ravel())
+
+    def _set_params(self, command: commands.SetParams) -> None:
+        packed = self.physics.car_params.packed
+        packed[...] = np.frombuffer(command.packed, packed.dtype).reshape(packed.shape)
+
+    def _change_scene(self, command: commands.ChangeScene) -> None:
+        self._move_to(self.prepare_scene(command.scene))
+
+    # -- what commands do ---------------------------------------------------------------------------------------------
+
+    def _require(self, rows: Sequence[int]) -> LongArray:
+        """Return rows of cars as an array; a SpecError tells of the first that holds no car."""
+        chosen = np.array(rows, np.int64)
+        known = chosen[(chosen >= 0) & (chosen < self.car_count)]
+        if len(known) < len(chosen) or not self.state.present[known].all():
+            missing = next(car for car in chosen.tolist() if car not in self.list_cars())
+            raise SpecError(f"there is no car {missing}; cars now: {self.list_cars()}.")
+        return chosen
+
+    def _put(self, rows: LongArray, position: Any, orientation: Any, at_rest: bool) -> None:
+        """Put cars somewhere; what is counted from where they were put begins anew with those at rest."""
+        positions, turns = np.array(position, np.float64), np.array(orientation, np.float64)
+        self.physics.place_cars(self.state, rows, positions, turns, at_rest)
+        if self.place.randomizer is not None:
+            self.place.randomizer.forget(rows, self.state, self.control)
+        if at_rest:
+            self._keeper.forget_way(rows)
+        self._keeper.write(0, rows)
+
+    def _put_at_spawn(self, rows: LongArray) -> None:
+        state, control = self.state, self.control
+        control.steer[rows] = control.throttle[rows] = 0.0
+        control.brake[rows] = RESET_BRAKE
+        for counted in (state.lap, state.lap_time, state.lap_nodes, state.checkpoint, state.lines_passed):
+            counted[rows] = 0
+        state.lap_begun[rows] = -1.0
+        self._put(rows, state.spawn_position[rows], state.spawn_orientation[rows], at_rest=True)
+        state.hit[rows] = HIT_NONE
+
+    def _place_props(self) -> None:
+        for world in range(self.spec.world_count):
+            self.physics.place_props(self.state, world)
+
+    def _move_to(self, place: Place) -> None:
+        """Swap the place; cars go onto its grid."""
+        cars, room = self.list_cars(), len(place.scenes[0].start.position)
+        _, counts = np.unique([car // self.spec.cars_per_world for car in cars], return_counts=True)
+        if counts.max(initial=0) > room:
+            name = place.scenes[0].name
+            raise CapacityError(f"the start grid of {name} has {room} places for {counts.max()} cars.")
+        if not self.has_drawn_params():  # else they are drawn anew there
+            place.physics.car_params.packed[:] = self.physics.car_params.packed
+        self.state.touching[:] = HIT_NONE  # codes of the old place
+        if place.props_per_world != self.place.props_per_world:
+            fresh = make_state(self.spec.world_count, self.spec.cars_per_world, place.props_per_world)
+            props = {name: getattr(fresh, name) for name in State._fields if name.startswith("prop_")}
+            self.state = self.state._replace(**props)
+        self.place = place
+        self._keeper.move(place, self.state)
+        self._equipment.forget_groups()
+        self._place_props()
+        for index, car in enumerate(cars):
+            world = car // self.spec.cars_per_world
+            place.choose_slot(
+                self.state, car, [row for row in cars[:index] if row // self.spec.cars_per_world == world]
+            )
+        self._dress_all(cars, [self.get_body(car) for car in cars])
+        self._reset(commands.Reset(cars))
+
+    # -- cars ---------------------------------------------------------------------------------------------------------
+
+    def list_cars(self) -> list[int]:
+        """Return the rows that hold a car."""
+        rows: list[int] = np.flatnonzero(self.state.present).tolist()
+        return rows
+
+    def get_scene(self, car: int) -> Scene:
+        """Return the place a car's world is on."""
+        return self.place.get_scene(car)
+
+    def get_body(self, car: int) -> BodySpec:
+        """Return how a car is dressed."""
+        return self._equipment.body[car]
+
+    def get_camera(self, car: int, second: bool = False) -> CameraSpec | None:
+        """Return a car's camera, None when it is off."""
+        return self._equipment.camera.get((car, second))
+
+    def get_lidar(self, car: int) -> LidarSpec | None:
+        """Return a car's lidar, None when it is off."""
+        return self._equipment.lidar.get(car)
+
+    def has_drawn_params(self) -> bool:
+        """Return whether all parameters of the cars are those that were drawn, and nobody else's."""
+        return self.place.randomizer is not None and self.place.randomizer.has_own_params()
+
+    def _hold_moment(self) -> Snapshot:
+        """Return our own arrays as a snapshot."""
+        under_way = {} if self.place.randomizer is None else self.place.randomizer.list_arrays()
+        return Snapshot(self.state, self.control, self.world_key, under_way, self.spec.scenes)
+
+
+_ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
+    commands.Drive: Cars._drive,
+    commands.Join: Cars._join,
+    commands.Leave: Cars._leave,
+    commands.Retire: Cars._retire,
+    commands.Dress: Cars._dress,
+    commands.SetCamera: Cars._set_camera,
+    commands.SetLidar: Cars._set_lidar,
+    commands.Reset: Cars._reset,
+    commands.Move: Cars._move,
+    commands.Pose: Cars._pose,
+    commands.PutOnPath: Cars._put_on_path,
+    commands.SetSpawn: Cars._set_spawn,
+    commands.ClearHits: Cars._clear_hits,
+    commands.Seed: Cars._seed,
+    commands.Restore: Cars._restore,
+    commands.SetParams: Cars._set_params,
+    commands.ChangeScene: Cars._change_scene,
+}
+"""What each command does."""

@@ -1,0 +1,80 @@
+"""What cars wear and carry: bodies, names, cameras, lidars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from donkeysim.render.camera import CameraGroup, Renderer
+from donkeysim.sim.camera_groups import CameraGroups, group_cameras
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
+
+_GROUPING_LIMIT = 64
+"""How many choices of cars keep their camera groups."""
+
+
+@dataclass
+class Equipment:
+    """Of all cars that are there, by row.
+
+    Attributes:
+        body: How each is dressed.
+        name: For who hits it.
+        camera: By row and whether it is the second one; those switched off are not in it.
+        lidar: Likewise.
+        drawn: The camera groups of the last `render`.
+    """
+
+    body: dict[int, BodySpec] = field(default_factory=dict)
+    name: dict[int, str] = field(default_factory=dict)
+    camera: dict[tuple[int, bool], CameraSpec] = field(default_factory=dict)
+    lidar: dict[int, LidarSpec] = field(default_factory=dict)
+    drawn: CameraGroups = field(default_factory=CameraGroups)
+    _groups: dict[tuple[int, ...], CameraGroups] = field(default_factory=dict)
+
+    def dress(self, rows: Sequence[int], body: BodySpec, cars_per_world: int) -> None:
+        """Note the body of cars; one without a name is called by its slot."""
+        for car in rows:
+            self.body[car], self.name[car] = body, body.name or f"car{car % cars_per_world}"
+
+    def set_camera(self, rows: Sequence[int], camera: CameraSpec | None, second: bool = False) -> None:
+        """Set cars' cameras; None switches them off."""
+        for car in rows:
+            if camera is None:
+                self.camera.pop((car, second), None)
+            else:
+                self.camera[car, second] = camera
+        self._groups.clear()
+
+    def set_lidar(self, rows: Sequence[int], lidar: LidarSpec | None) -> None:
+        """Set cars' lidars; None switches them off."""
+        for car in rows:
+            if lidar is None:
+                self.lidar.pop(car, None)
+            else:
+                self.lidar[car] = lidar
+
+    def remove(self, rows: Sequence[int]) -> None:
+        """Take everything away from cars."""
+        for second in (False, True):
+            self.set_camera(rows, None, second)
+        self.set_lidar(rows, None)
+        for car in rows:
+            self.body.pop(car, None)
+            self.name.pop(car, None)
+
+    def forget_groups(self) -> None:
+        """Group the cameras anew when they are drawn next."""
+        self._groups.clear()
+
+    def render(self, renderer: Renderer, draw: Callable[[CameraGroup], None], cars: Sequence[int]) -> None:
+        """Draw all cameras of these cars into `drawn`."""
+        key = tuple(cars)
+        drawn = self._groups.get(key)
+        if drawn is None:
+            if len(self._groups) >= _GROUPING_LIMIT:
+                self._groups.clear()
+            drawn = self._groups[key] = group_cameras(renderer, key, self.camera)
+        for group in drawn.groups:
+            draw(group)
+        self.drawn = drawn

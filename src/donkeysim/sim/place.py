@@ -1,0 +1,118 @@
+"""What is fixed for a set of scenes: everything about them that a simulator looks up while it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from donkeysim.core.errors import CapacityError, SpecError
+from donkeysim.core.rng import hash_rows
+from donkeysim.core.types import IntArray, LongArray
+from donkeysim.core.workers import Workers
+from donkeysim.physics.engine import PhysicsEngine
+from donkeysim.render.camera import Renderer
+from donkeysim.render.lidar import LidarScanner
+from donkeysim.sim.randomizer import Randomizer, make_randomizer
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec, load_car
+from donkeysim.world.state import State
+from donkeysim.world.tracks import load_scene
+
+_WORD = 0x7FFFFFFFFFFFFFFF
+"""The bits of a world key."""
+
+GRID_ROOM = 0.125
+"""A place of the grid is taken when a car's is this near [m]."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Scenes and the tables made of them; going elsewhere, a simulator swaps this one value.
+
+    Attributes:
+        spec: What was asked for.
+        scenes: Those of `spec.scenes`.
+        world_scene: Index into `scenes` of each world, shape [world_count].
+        car: The cars' physics.
+        props_per_world: Slots for movable props in each world.
+        physics: Grounds, paths, gates and obstacles, and what steps cars there.
+        renderer: Meshes, textures and light, and what draws them.
+        lidar: Shapes that a lidar sees, and what scans them.
+        randomizer: What draws values for cars and puts them there; None: nothing is drawn.
+    """
+
+    spec: WorldSpec
+    scenes: tuple[Scene, ...]
+    world_scene: IntArray
+    car: CarSpec
+    props_per_world: int
+    physics: PhysicsEngine
+    renderer: Renderer
+    lidar: LidarScanner
+    randomizer: Randomizer | None
+
+    def get_scene(self, car: int) -> Scene:
+        """Return the scene that a car's world is on."""
+        scene: Scene = self.scenes[self.world_scene[car // self.spec.cars_per_world]]
+        return scene
+
+    def choose_slot(self, state: State, car: int, others: Sequence[int]) -> None:
+        """Let a reset put a car on the first place of its scene's grid that is none of some others'.
+
+        Raises:
+            CapacityError: They have all places.
+        """
+        start, name = self.get_scene(car).start, self.get_scene(car).name
+        taken = state.spawn_position[list(others)]
+        for slot, position in enumerate(start.position):
+            if not len(taken) or np.linalg.norm(taken - position, axis=1).min() > GRID_ROOM:
+                yaw = start.yaw[slot]
+                state.spawn_position[car] = position
+                state.spawn_orientation[car] = (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
+                return
+        raise CapacityError(
+            f"the start grid of {name} has {len(start.position)} places and all are taken; wait until a car leaves."
+        )
+
+
+def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) -> Place:
+    """Return the place of an experiment; it takes a second, and may be called on any thread.
+
+    Args:
+        spec: Which scenes, and how many worlds and cars.
+        workers: Threads that will step and draw.
+        scene: The only scene, if it is built already.
+
+    Raises:
+        SceneError: There is no such scene.
+        SpecError: There is no such car, or its numbers make none.
+    """
+    built = {place: load_scene(place) for place in dict.fromkeys(spec.scenes)} if scene is None else {}
+    scenes = (scene,) if scene is not None else tuple(built[place] for place in spec.scenes)
+    world_scene = (np.arange(spec.world_count) % len(scenes)).astype(np.int32)
+    car, props_per_world = load_car(spec.car), max(len(place.props.mass) for place in scenes)
+    layout = (scenes, world_scene, car, spec.world_count, spec.cars_per_world, props_per_world)
+    physics, renderer = PhysicsEngine(*layout, workers), Renderer(*layout, workers)
+    randomizer = make_randomizer(spec.randomization, physics, renderer, props_per_world)
+    return Place(spec, scenes, world_scene, car, props_per_world, physics, renderer, LidarScanner(*layout), randomizer)
+
+
+def move_spec(spec: WorldSpec, scene: SceneSpec) -> WorldSpec:
+    """Return the spec of the same experiment in another scene.
+
+    Raises:
+        SpecError: Its worlds are on several scenes.
+    """
+    if spec.more_scenes:
+        raise SpecError("worlds on several places cannot move to another one; make a simulator of one place.")
+    return dataclasses.replace(spec, scene=scene)
+
+
+def make_world_keys(seeds: Sequence[int], worlds: Sequence[int]) -> LongArray:
+    """Return what all random numbers of worlds are functions of, each of a seed and the world's number, shape [n]."""
+    given = np.array([seed & _WORD for seed in seeds], np.int64)
+    keys: LongArray = hash_rows(given, np.asarray(worlds, np.int64), 0, 0) & _WORD
+    return keys
