@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from donkeysim.core.rotation import yaw_to_quaternion
 from donkeysim.core.types import ByteArray
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, SceneSpec, WorldSpec
@@ -45,7 +46,7 @@ class Photographer:
         """Put a car at a node, `side` metres to its left."""
         node, yaw = self.aim(index)
         position = (node[0] - side * math.sin(yaw), node[1] + side * math.cos(yaw), node[2])
-        self.simulator.move_car(car, position, (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)))
+        self.simulator.move_car(car, position, yaw_to_quaternion(yaw))
 
     def look(self, index: int, back: float, up: float, down: float, camera: CameraSpec) -> ByteArray:
         """Return the view along the path from `back` metres behind a node and `up` metres above it."""

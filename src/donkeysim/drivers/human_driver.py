@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from donkeysim.core.rotation import find_yaw
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.drivers.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
 from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, make_powertrain
@@ -139,11 +140,9 @@ class HumanDriver:
     def _aim(self, state: State, car: int, index: int) -> float:
         """Return the steer towards the line ahead."""
         x, y, _ = state.position[car].tolist()
-        w, i, j, k = state.orientation[car].tolist()
-        yaw = math.atan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k))
         target = self._line.advance(index, LOOK_AHEAD)
         dx, dy = self._line.x[target] - x, self._line.y[target] - y
-        aside = math.sin(math.atan2(dy, dx) - yaw)
+        aside = math.sin(math.atan2(dy, dx) - find_yaw(state.orientation[car].tolist()))
         angle = math.atan(self._base * 2.0 * aside / max(math.hypot(dx, dy), 0.5 * LOOK_AHEAD))
         return max(-1.0, min(1.0, SLIP_FACTOR * angle / self._gain))
 

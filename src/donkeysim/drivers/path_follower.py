@@ -11,6 +11,7 @@ import math
 from typing import NamedTuple
 
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.rotation import find_yaw, wrap_angle
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
 from donkeysim.drivers.lap_time import GripUse, make_powertrain, sample_friction
@@ -146,7 +147,7 @@ class PathFollower:
         shift, speed_limit = self._traffic.judge(state, car, index, offset)
         offset -= shift
         drift = math.atan2(pose.side, pose.forward) if pose.forward > SLOW else 0.0
-        course = math.remainder(pose.yaw + drift - line.heading[index], math.tau)
+        course = wrap_angle(pose.yaw + drift - line.heading[index])
         ahead = line.advance(index, max(0.0, pose.forward) * 0.5 * PERIOD)
         if pose.forward > SLOW and abs(course) < LOST:
             speed = math.hypot(pose.forward, pose.side)
@@ -156,7 +157,7 @@ class PathFollower:
             angle = max(slip - SLIP_MOST, min(slip + SLIP_MOST, angle))
         else:
             wanted = -max(-APPROACH, min(APPROACH, 1.5 * offset))
-            bend = line.curvature[ahead] + 6.0 * math.remainder(wanted - course, math.tau)
+            bend = line.curvature[ahead] + 6.0 * wrap_angle(wanted - course)
             angle = math.atan((self._front + self._rear) * bend)
         angle = max(-self._limit, min(self._limit, angle))
         return angle / self._gain, self._hold_speed(pose.forward, ahead, speed_limit, abs(course), abs(offset))
@@ -195,8 +196,9 @@ def _observe(state: State, car: int) -> _Pose:
     """Return a car's pose on the ground plane."""
     x, y, _ = state.position[car].tolist()
     vx, vy, _ = state.velocity[car].tolist()
-    w, i, j, k = state.orientation[car].tolist()
-    yaw = math.atan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k))
+    orientation = state.orientation[car].tolist()
+    _, i, j, _ = orientation
+    yaw = find_yaw(orientation)
     cosine, sine = math.cos(yaw), math.sin(yaw)
     return _Pose(
         x=x,

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from donkeysim.core.rotation import wrap_angle
 from donkeysim.core.types import FloatArray
 from donkeysim.drivers.lap_time import SpeedPlan
 from donkeysim.world.specs import CarSpec
@@ -253,6 +254,6 @@ class Regulator:
             self._angle[ahead]
             - by_offset * max(-most, min(most, motion.offset))
             - by_rate * motion.speed * math.sin(motion.course)
-            - by_yaw * math.remainder(motion.yaw - self._yaw[index], math.tau)
+            - by_yaw * wrap_angle(motion.yaw - self._yaw[index])
             - by_yaw_rate * (motion.yaw_rate - motion.speed * self._turn[index])
         )

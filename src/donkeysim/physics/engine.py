@@ -15,7 +15,7 @@ from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scra
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import Orders
 from donkeysim.physics.kernels.world import step_worlds
-from donkeysim.physics.progress import find_node, make_course
+from donkeysim.physics.progress import make_course
 from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import make_orders, make_params
 from donkeysim.world.scene import Scene
@@ -125,7 +125,7 @@ class PhysicsEngine:
             state.wheel_extension[car] = self.car_params.packed[car, layout.P_TARGET]
         world = car // self._cars_per_world
         scene = int(self._world_scene[world])
-        state.node_index[car] = find_node(self._tables[1], scene, position[0], position[1])
+        state.node_index[car] = self._scenes[scene].path.frame.find_node(position[0], position[1])
         self._run_worlds(0, np.array([world]), world + 1, state, self._idle, 0)
 
     def place_props(self, state: State, world: int) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import Course
+from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import Path, Scene
 
 
@@ -50,27 +51,5 @@ def _match_points(path: Path) -> LongArray:
 
 
 def _measure_line(points: FloatArray) -> FloatArray:
-    step = np.hypot(*np.diff(points, axis=0).T) if len(points) > 1 else np.zeros(0)
-    length = np.concatenate([[0.0], np.cumsum(step)])[: len(points)]
-    return np.column_stack([points.reshape(-1, 2), length])
-
-
-def find_node(course: Course, scene: int, x: float, y: float) -> int:
-    """Return the path node behind a point, looked for along the whole path.
-
-    Args:
-        course: Of all scenes.
-        scene: Row of the scene.
-        x: [m]
-        y: [m]
-    """
-    begin, count, closed = course.index[scene, : layout.N_CLOSED + 1]
-    node = course.node[begin : begin + count]
-    step = (np.roll(node, -1, axis=0) - node)[: count if closed else count - 1]
-    away = np.array([x, y]) - node[: len(step)]
-    share = (away * step).sum(axis=1) / np.maximum((step**2).sum(axis=1), 1e-18)
-    low, high = np.zeros(len(step)), np.ones(len(step))
-    if not closed:
-        low[0], high[-1] = -np.inf, np.inf
-    share = np.clip(share, low, high)
-    return int(np.argmin(((away - share[:, None] * step) ** 2).sum(axis=1)))
+    points = points.reshape(-1, 2)
+    return np.column_stack([points, measure_length(points)[: len(points)]])

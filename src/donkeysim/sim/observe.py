@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from donkeysim.core import frames
+from donkeysim.core.rotation import rotate_to_body
 from donkeysim.core.types import PHYSICS_STEP, FloatArray
 from donkeysim.sim.imu import add_noise
 from donkeysim.world.scene import Scene
@@ -114,19 +115,6 @@ def name_hit(code: int, scene: Scene, car_names: dict[int, str], first_car: int)
     if code >= HIT_CAR:
         return car_names.get(first_car + code - HIT_CAR, "car")
     return scene.hit_names[code]
-
-
-def rotate_to_body(orientation: frames.Quaternion, vector: frames.Vector) -> frames.Vector:
-    """Return a world vector in the frame of a body with this orientation (w, x, y, z)."""
-    w, x, y, z = orientation
-    vx, vy, vz = vector
-    # v + 2 w (v × q) + 2 (v × q) × q, the inverse rotation.
-    cx, cy, cz = vy * z - vz * y, vz * x - vx * z, vx * y - vy * x
-    return (
-        vx + 2.0 * (w * cx + cy * z - cz * y),
-        vy + 2.0 * (w * cy + cz * x - cx * z),
-        vz + 2.0 * (w * cz + cx * y - cy * x),
-    )
 
 
 def _row3(array: FloatArray, row: int) -> frames.Vector:

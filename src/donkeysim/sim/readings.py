@@ -94,11 +94,8 @@ def _make_tables(paths: Sequence[Path]) -> tuple[LongArray, FloatArray, FloatArr
     nodes, widths, first = [], [], 0
     for row, path in enumerate(paths):
         index[row] = (first, len(path.position), path.closed)
-        point = np.concatenate([path.position[:, :2], path.position[: 1 if path.closed else 0, :2]])
-        length = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(point, axis=0).T))])
-        if not path.closed:
-            point, length = np.concatenate([point, point[-1:]]), np.append(length, length[-1])
-        nodes.append(np.column_stack([point, length]))
+        point = path.position[[*range(len(path.position)), 0 if path.closed else -1], :2]
+        nodes.append(np.column_stack([point, np.append(path.frame.node_length, path.frame.length)]))
         widths.append(np.column_stack([path.width_left, path.width_right])[[*range(len(path.position)), -1]])
         first += len(path.position) + 1
     return index, np.concatenate(nodes), np.concatenate(widths)

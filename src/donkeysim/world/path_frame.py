@@ -61,7 +61,7 @@ class PathFrame:
             position: Nodes [m], at least 2, none on the one before, shape [node_count, 3].
             closed: Whether the last node is followed by node 0.
         """
-        node = close_line(position) if closed else position
+        node = close_line(position, closed)
         reach, step = measure_length(node), np.diff(node, axis=0)
         direction = [math.atan2(dy, dx) for dx, dy in step[:, :2].tolist()]
         left = [(-math.sin(angle), math.cos(angle)) for angle in direction]
@@ -120,6 +120,11 @@ class PathFrame:
         """Return the nodes behind points [m]: where the nearest segments begin, x, y and nodes of shape [...] each."""
         return self._find_segments(*_broadcast(x, y))[0]
 
+    def look(self, node: int) -> tuple[float, float]:
+        """Return yaw and slope [rad, + = uphill] of the way from the node before to the node after one."""
+        dx, dy, dz = span_neighbours(self.position, self.closed)[node].tolist()
+        return math.atan2(dy, dx), math.atan2(dz, math.hypot(dx, dy))
+
     def _find_rest(self, along: npt.ArrayLike) -> tuple[LongArray, FloatArray]:
         """Return the segments of lengths from node 0, and the rest from their nodes [m], shape [...] each."""
         place = np.asarray(along, np.float64)
@@ -157,9 +162,9 @@ def _broadcast(*values: npt.ArrayLike) -> tuple[FloatArray, ...]:
     return np.broadcast_arrays(*(np.asarray(value, np.float64) for value in values))
 
 
-def close_line(point: FloatArray) -> FloatArray:
-    """Return points and the first of them again, shape [point_count + 1, ...]."""
-    return np.concatenate([point, point[:1]])
+def close_line(point: FloatArray, closed: bool) -> FloatArray:
+    """Return points and, of a closed line, the first of them again."""
+    return np.concatenate([point, point[:1]]) if closed else point
 
 
 def measure_length(point: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import close_line, measure_length
 from donkeysim.world.tracks.paths.curve import fit_curve, join_heights
 from donkeysim.world.tracks.paths.path_file import PathPoints, Placing, place_path
 from donkeysim.world.tracks.paths.walk import Walk, draw_walk
@@ -306,7 +307,7 @@ def _spline_through(points: PathPoints, table: PathTable, source: str) -> Centre
     Points that are the nodes stay what they are; their `smooth` rounds the curve alone.
     """
     point, closed = points.position, table.closed
-    parameter = _measure_chords(point, closed)
+    parameter = measure_length(close_line(point, closed))
     if (same := np.nonzero(np.diff(parameter) < 1e-6)[0]).size:
         first, second = same[0], (same[0] + 1) % len(point)
         place = locate_key(source, f"path.points[{second}]")
@@ -331,9 +332,3 @@ def _spline_through(points: PathPoints, table: PathTable, source: str) -> Centre
     height = None if points.height is None else join_heights(parameter, points.height, closed, at)
     nodes = Nodes(np.interp(parameter[: len(point)], fine, arc), point) if is_node else None
     return CentreLine(distance, curve(at), yaw, curvature, float(arc[-1]), closed, left, right, height, nodes)
-
-
-def _measure_chords(point: FloatArray, closed: bool) -> FloatArray:
-    """Return the length of the polygon through points up to each and, closed, round it [m]."""
-    ring = np.vstack((point, point[:1])) if closed else point
-    return np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(ring, axis=0).T))))

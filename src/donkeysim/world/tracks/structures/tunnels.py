@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import CLASS_PROP, SHADE_TEXTURE, SHADE_UNLIT, Ground, Material, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_mesh, make_quad, merge_meshes
@@ -192,8 +193,7 @@ def _make_colliders(tube: Tube, table: TunnelTable) -> list[Collider]:
     colliders = []
     for side in range(2):
         middle = 0.5 * (tube.inner[side] + tube.outer[side])
-        step = np.hypot(*np.diff(middle[:, :2], axis=0).T)
-        strip = Strip(middle[:, :2], middle[:, 2], np.concatenate(([0.0], np.cumsum(step))), False)
+        strip = Strip(middle[:, :2], middle[:, 2], measure_length(middle), False)
         colliders += [
             make_piece_collider(piece, table.height, table.thickness, "tunnel") for piece in iterate_pieces(strip)
         ]
