@@ -30,7 +30,8 @@ class Photographer:
 
     def __init__(self, name: str) -> None:
         self.simulator = Simulator(WorldSpec(scene=SceneSpec(name), cars_per_world=len(BODY_STYLES)))
-        self.node = self.simulator.scene.path.position
+        self.frame = self.simulator.scene.path.frame
+        self.node = self.frame.position
         self.cars = [
             self.simulator.add_car(0, BodySpec(style=style, colour=paint))
             for style, paint in zip(BODY_STYLES, PAINTS, strict=True)
@@ -38,9 +39,8 @@ class Photographer:
 
     def aim(self, index: int) -> tuple[np.ndarray, float]:
         """Return a node and the yaw of the path there."""
-        count = len(self.node)
-        ahead = self.node[(index + 1) % count] - self.node[(index - 1) % count]
-        return self.node[index % count], math.atan2(ahead[1], ahead[0])
+        index %= len(self.node)
+        return self.node[index], self.frame.look(index)[0]
 
     def place(self, car: int, index: int, side: float) -> None:
         """Put a car at a node, `side` metres to its left."""

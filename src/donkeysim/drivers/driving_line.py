@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.drivers.lap_time import GripUse, SpeedPlan, plan_speed, sample_friction
+from donkeysim.drivers.lap_time import GripUse, SpeedPlan, find_axles, plan_speed, sample_friction
 from donkeysim.world.path_frame import close_line, find_normals, measure_length
 from donkeysim.world.scene import Ground, Path
 from donkeysim.world.specs import CarSpec
@@ -55,10 +55,8 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
 
 def find_least_radius(car: CarSpec) -> float:
     """Return the radius that the middle of the axles that do not steer can turn without slip [m]."""
-    steered = [place[0] for place, steers in zip(car.wheel_position, car.wheel_steered, strict=True) if steers]
-    fixed = [place[0] for place, steers in zip(car.wheel_position, car.wheel_steered, strict=True) if not steers]
-    wheelbase = sum(steered) / len(steered) - sum(fixed) / len(fixed)
-    return wheelbase / math.tan(min(car.steer_gain, car.steer_limit))
+    front, rear = find_axles(car)
+    return (front - rear) / math.tan(min(car.steer_gain, car.steer_limit))
 
 
 def ease_turns(line: FloatArray, radius: float) -> FloatArray:

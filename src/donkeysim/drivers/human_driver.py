@@ -24,8 +24,9 @@ import numpy as np
 from donkeysim.core.rotation import find_yaw
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.drivers.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
-from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, make_powertrain
+from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, find_axles, make_powertrain
 from donkeysim.drivers.line_table import LineTable
+from donkeysim.world.path_frame import take_next
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.state import Control, State
@@ -110,10 +111,8 @@ class HumanDriver:
         self._room = (left.tolist(), right.tolist())
         bend = np.abs(self.plan.curvature[_window(self.plan, BEND_LENGTH)].mean(axis=1)) * find_least_radius(car)
         self._is_tight = (bend[_window(self.plan, SPEED_LENGTH)].max(axis=1) > FULL_LOCK).tolist()
-        front = [
-            place[0] for place, is_steered in zip(car.wheel_position, car.wheel_steered, strict=True) if is_steered
-        ]
-        self._base = max(front) - min(place[0] for place in car.wheel_position)
+        front, rear = find_axles(car)
+        self._base = front - rear
         self._gain = car.steer_gain
         self._random = np.random.default_rng(seed)
         self._shake = 0.0
@@ -193,15 +192,11 @@ def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
     train = make_powertrain(car)
     rows = _window(plan, SPEED_LENGTH)
     height = sample_height(scene.ground, plan.point)
-    climb = np.roll(height, -1) - height
-    if not plan.closed:
-        climb[-1] = 0.0
+    climb = take_next(height, plan.closed) - height
     pull = car.gravity * (climb / plan.length)[rows].mean(axis=1)
     speed = _calm_down(plan, train, pull)
     speed = speed[rows].mean(axis=1)
-    after = np.roll(speed, -1)
-    if not plan.closed:
-        after[-1] = speed[-1]
+    after = take_next(speed, plan.closed)
     gain = ((after**2 - speed**2) / (2.0 * plan.length))[rows].mean(axis=1)
     force = (train.mass + train.spin_mass) * gain + train.loss * speed + train.mass * pull
     throttle: list[float] = np.clip(force / train.force_most, 0.0, THROTTLE_MOST).tolist()

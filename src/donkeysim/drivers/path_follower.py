@@ -14,7 +14,7 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rotation import find_yaw, wrap_angle
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
-from donkeysim.drivers.lap_time import GripUse, make_powertrain, sample_friction
+from donkeysim.drivers.lap_time import GripUse, find_axles, make_powertrain, sample_friction
 from donkeysim.drivers.line_table import LineTable
 from donkeysim.drivers.steering import PERIOD, Motion, Regulator
 from donkeysim.drivers.traffic import Traffic
@@ -110,9 +110,8 @@ class PathFollower:
         self._train = make_powertrain(car)
         self._grip = (float(scene.ground.friction[0]) * car.gravity, float(friction.min()) * car.gravity)
         self._gravity, self._radius = car.gravity, car.wheel_radius
-        front = [place[0] for place, steered in zip(car.wheel_position, car.wheel_steered, strict=True) if steered]
-        rear = [place[0] for place, steered in zip(car.wheel_position, car.wheel_steered, strict=True) if not steered]
-        self._front, self._rear = sum(front) / len(front), -sum(rear) / len(rear)
+        front, rear = find_axles(car)
+        self._front, self._rear = front, -rear
         self._gain, self._limit = car.steer_gain, min(car.steer_gain, car.steer_limit)
 
     def drive(self, state: State, control: Control, car: int) -> None:

@@ -125,7 +125,7 @@ class PhysicsEngine:
             state.wheel_extension[car] = self.car_params.packed[car, layout.P_TARGET]
         world = car // self._cars_per_world
         scene = int(self._world_scene[world])
-        state.node_index[car] = self._scenes[scene].path.frame.find_node(position[0], position[1])
+        state.node_index[car] = self._scenes[scene].path.frame.locate(position[0], position[1]).node
         self._run_worlds(0, np.array([world]), world + 1, state, self._idle, 0)
 
     def place_props(self, state: State, world: int) -> None:

@@ -78,9 +78,7 @@ def cut_tube(table: TunnelTable, line: CentreLine, ground: Ground, begin: float,
     """Return the sections of a tunnel from one place along the path to another."""
     reach = end - begin if end > begin or not line.closed else end - begin + line.length
     samples = begin + np.linspace(0.0, reach, max(2, math.ceil(reach / 0.02)))
-    place = np.mod(samples, line.length) if line.closed else samples
-    index = np.clip(np.searchsorted(line.distance, place, side="right") - 1, 0, len(line.distance) - 1)
-    bend = float(np.abs(line.curvature[index]).max())
+    bend = float(np.abs(line.curvature[line.find_sample(samples)[1]]).max())
     step = min(LONGEST, math.sqrt(8.0 * TOLERANCE / max(bend, 1e-6)))
     at = begin + np.linspace(0.0, reach, max(2, math.ceil(reach / step) + 1))
     width_left, width_right = line.measure_widths(at)
