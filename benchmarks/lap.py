@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from donkeysim.core.types import FloatArray
@@ -27,21 +25,15 @@ class LapDrive:
         place = SceneSpec(scene) if isinstance(scene, str) else scene
         self.simulator = Simulator(WorldSpec(place, world_count=car_count, cars_per_world=1))
         self.speed = speed
-        path = self.simulator.scene.path.position
-        ahead = np.roll(path, -1, axis=0) - path
-        self._heading = np.arctan2(ahead[:, 1], ahead[:, 0])
+        frame = self.simulator.scene.path.frame
+        self._heading = frame.direction
+        node = np.arange(car_count) * len(frame.position) // car_count
+        poses = zip(*frame.place(frame.node_length[node]), strict=True)
         for world in range(car_count):
             car = self.simulator.add_car(world)
             if camera is not None:
                 self.simulator.configure_camera(car, camera)
-            node = world * len(path) // car_count
-            height = path[node, 2]
-            yaw = float(self._heading[node])
-            pose = (
-                (float(path[node, 0]), float(path[node, 1]), float(height)),
-                (math.cos(yaw / 2), 0, 0, math.sin(yaw / 2)),
-            )
-            self.simulator.physics.place_car(self.simulator.state, car, *pose, at_rest=True)
+            self.simulator.physics.place_car(self.simulator.state, car, *next(poses), at_rest=True)
         for _ in range(40):
             self.advance()
 

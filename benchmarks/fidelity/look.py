@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmarks.fidelity.row import Row
 from benchmarks.lap import LapDrive
+from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray
 from donkeysim.render.lens import compute_focal
-from donkeysim.render.rotation import make_rotation
 from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_PROP, CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec, SceneSpec
 from donkeysim.world.tracks.catalogue import find_track

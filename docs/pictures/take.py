@@ -31,6 +31,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from donkeysim.car.folder import create_car
 from donkeysim.core.image import encode_jpeg
+from donkeysim.core.rotation import find_yaw
 from donkeysim.drive.sample import record_sample
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.sim.simulator import Simulator
@@ -198,8 +199,7 @@ def write_preview(name: str) -> None:
     car = simulator.add_car(body=BodySpec(colour=(220, 60, 40)))
     simulator.step(240)
     x, y, z = simulator.state.position[car].tolist()
-    w, _, _, turn = simulator.state.orientation[car].tolist()
-    yaw = 2.0 * math.atan2(turn, w)
+    yaw = find_yaw(simulator.state.orientation[car].tolist())
     back, left, up = 2.2, 0.9, 1.0
     place = (
         x - back * math.cos(yaw) - left * math.sin(yaw),

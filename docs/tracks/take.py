@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from donkeysim.core.rotation import yaw_to_quaternion
 from donkeysim.core.types import ByteArray
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, SceneSpec, WorldSpec
@@ -29,7 +30,8 @@ class Photographer:
 
     def __init__(self, name: str) -> None:
         self.simulator = Simulator(WorldSpec(scene=SceneSpec(name), cars_per_world=len(BODY_STYLES)))
-        self.node = self.simulator.scene.path.position
+        self.frame = self.simulator.scene.path.frame
+        self.node = self.frame.position
         self.cars = [
             self.simulator.add_car(0, BodySpec(style=style, colour=paint))
             for style, paint in zip(BODY_STYLES, PAINTS, strict=True)
@@ -37,15 +39,14 @@ class Photographer:
 
     def aim(self, index: int) -> tuple[np.ndarray, float]:
         """Return a node and the yaw of the path there."""
-        count = len(self.node)
-        ahead = self.node[(index + 1) % count] - self.node[(index - 1) % count]
-        return self.node[index % count], math.atan2(ahead[1], ahead[0])
+        index %= len(self.node)
+        return self.node[index], self.frame.look(index)[0]
 
     def place(self, car: int, index: int, side: float) -> None:
         """Put a car at a node, `side` metres to its left."""
         node, yaw = self.aim(index)
         position = (node[0] - side * math.sin(yaw), node[1] + side * math.cos(yaw), node[2])
-        self.simulator.move_car(car, position, (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)))
+        self.simulator.move_car(car, position, yaw_to_quaternion(yaw))
 
     def look(self, index: int, back: float, up: float, down: float, camera: CameraSpec) -> ByteArray:
         """Return the view along the path from `back` metres behind a node and `up` metres above it."""

@@ -29,10 +29,9 @@ CHALLENGES = (
 
 def look(simulator: Simulator, index: int) -> ByteArray:
     """Return what a driver sees at a node."""
-    node = simulator.scene.path.position
-    ahead = node[(index + 1) % len(node)] - node[index - 1]
-    yaw = math.atan2(ahead[1], ahead[0])
-    eye = node[index] + np.array((0.07 * math.cos(yaw), 0.07 * math.sin(yaw), 0.14))
+    frame = simulator.scene.path.frame
+    yaw, _ = frame.look(index)
+    eye = frame.position[index] + np.array((0.07 * math.cos(yaw), 0.07 * math.sin(yaw), 0.14))
     return simulator.view(0, tuple(eye.tolist()), (0.0, math.radians(15.0), yaw), VIEW).copy()
 
 

@@ -3,29 +3,9 @@
 import math
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
-from donkeysim.sim.observe import name_hit, observe_lidar, rotate_to_body
+from donkeysim.sim.observe import name_hit, observe_lidar
 from donkeysim.world.state import HIT_CAR, HIT_NONE
-
-parts = st.floats(-1, 1)
-
-
-@given(parts, parts, parts, parts, parts, parts, parts)
-def test_rotating_to_the_body_is_the_inverse_rotation(w, x, y, z, a, b, c):
-    norm = math.sqrt(w * w + x * x + y * y + z * z)
-    if norm < 0.1:
-        return
-    w, x, y, z = w / norm, x / norm, y / norm, z / norm
-    matrix = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-    assert np.allclose(rotate_to_body((w, x, y, z), (a, b, c)), matrix.T @ (a, b, c), atol=1e-12)
 
 
 def test_lidar_rows_become_units_and_degrees_clockwise():

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.drivers.lap_time import GripUse, SpeedPlan, plan_speed, sample_friction
+from donkeysim.drivers.lap_time import GripUse, SpeedPlan, find_axles, plan_speed, sample_friction
+from donkeysim.world.path_frame import close_line, find_normals, measure_length
 from donkeysim.world.scene import Ground, Path
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.tracks.paths.line import compute_racing_line
@@ -54,10 +55,8 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
 
 def find_least_radius(car: CarSpec) -> float:
     """Return the radius that the middle of the axles that do not steer can turn without slip [m]."""
-    steered = [place[0] for place, steers in zip(car.wheel_position, car.wheel_steered, strict=True) if steers]
-    fixed = [place[0] for place, steers in zip(car.wheel_position, car.wheel_steered, strict=True) if not steers]
-    wheelbase = sum(steered) / len(steered) - sum(fixed) / len(fixed)
-    return wheelbase / math.tan(min(car.steer_gain, car.steer_limit))
+    front, rear = find_axles(car)
+    return (front - rear) / math.tan(min(car.steer_gain, car.steer_limit))
 
 
 def ease_turns(line: FloatArray, radius: float) -> FloatArray:
@@ -135,9 +134,8 @@ def refine_line(node: FloatArray, factor: int, closed: bool) -> FloatArray:
     """
     from scipy.interpolate import CubicSpline
 
-    knots = np.concatenate([node, node[:1]]) if closed else node
-    step = np.diff(knots, axis=0)
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(step[:, 0], step[:, 1]))])
+    knots = close_line(node, closed)
+    along = measure_length(knots)
     index = np.arange(factor * (len(knots) - 1) + (0 if closed else 1)) / factor
     spline = CubicSpline(along, knots, bc_type="periodic" if closed else "natural")
     return np.asarray(spline(np.interp(index, np.arange(len(knots)), along)))
@@ -148,11 +146,7 @@ def measure_room(path: Path, plan: SpeedPlan) -> tuple[FloatArray, FloatArray]:
     node = path.middle
     factor = count_points_per_node(path)
     middle = refine_line(node, factor, path.closed)
-    ahead = np.roll(middle, -1, axis=0) - np.roll(middle, 1, axis=0)
-    if not path.closed:
-        ahead[0], ahead[-1] = ahead[1], ahead[-2]
-    normal = np.column_stack([-ahead[:, 1], ahead[:, 0]]) / np.hypot(ahead[:, 0], ahead[:, 1])[:, None]
-    aside = np.einsum("ij,ij->i", plan.point - middle, normal)
+    aside = np.einsum("ij,ij->i", plan.point - middle, find_normals(middle, path.closed))
     at, where = np.arange(len(middle)) / factor, np.arange(len(node))
     period = float(len(node)) if path.closed else None
     left = np.interp(at, where, path.width_left, period=period)

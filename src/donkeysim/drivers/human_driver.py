@@ -22,12 +22,14 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.drivers.action import Action
 from donkeysim.drivers.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
-from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, make_powertrain
+from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, find_axles, make_powertrain
 from donkeysim.drivers.line_table import LineTable
+from donkeysim.world.path_frame import take_next
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
-from donkeysim.world.state import Control, State
+from donkeysim.world.ledger import Ledger
 from donkeysim.world.tracks.terrain.ground import sample_height
 
 PERIOD = 0.05
@@ -109,10 +111,8 @@ class HumanDriver:
         self._room = (left.tolist(), right.tolist())
         bend = np.abs(self.plan.curvature[_window(self.plan, BEND_LENGTH)].mean(axis=1)) * find_least_radius(car)
         self._is_tight = (bend[_window(self.plan, SPEED_LENGTH)].max(axis=1) > FULL_LOCK).tolist()
-        front = [
-            place[0] for place, is_steered in zip(car.wheel_position, car.wheel_steered, strict=True) if is_steered
-        ]
-        self._base = max(front) - min(place[0] for place in car.wheel_position)
+        front, rear = find_axles(car)
+        self._base = front - rear
         self._gain = car.steer_gain
         self._random = np.random.default_rng(seed)
         self._shake = 0.0
@@ -120,36 +120,26 @@ class HumanDriver:
         self._offset = 0.0
         self._calm_left = round(FIRST_CALM / PERIOD)
 
-    def drive(self, state: State, control: Control, car: int) -> Intent:
-        """Write one row of `control` for what the hands do now, and return what they were meant to do.
-
-        Args:
-            state: Read.
-            control: Written, row `car`; no brake.
-            car: Row.
-        """
-        x, y, _ = state.position[car].tolist()
-        index, offset = self._line.locate(x, y, int(state.node_index[car]) * self._factor, 3 * self._factor)
-        intent = Intent(self._aim(state, car, index), self._press(state, car, index))
+    def drive(self, ledger: Ledger, car: int) -> tuple[Action, Intent]:
+        """Return what the hands do now with the car of a row, and what they were meant to do."""
+        x, y, _ = ledger.position[car].tolist()
+        index, offset = self._line.locate(x, y, int(ledger.node_index[car]) * self._factor, 3 * self._factor)
+        intent = Intent(self._aim(ledger, car, index), self._press(ledger, car, index))
         steer = intent.steer + self._shake_hands() + self._suffer_push(index, offset)
-        control.steer[car] = max(-1.0, min(1.0, steer))
-        control.throttle[car], control.brake[car] = intent.throttle, 0.0
-        return intent
+        return Action(max(-1.0, min(1.0, steer)), intent.throttle, 0.0), intent
 
-    def _aim(self, state: State, car: int, index: int) -> float:
+    def _aim(self, ledger: Ledger, car: int, index: int) -> float:
         """Return the steer towards the line ahead."""
-        x, y, _ = state.position[car].tolist()
-        w, i, j, k = state.orientation[car].tolist()
-        yaw = math.atan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k))
+        x, y, _ = ledger.position[car].tolist()
         target = self._line.advance(index, LOOK_AHEAD)
         dx, dy = self._line.x[target] - x, self._line.y[target] - y
-        aside = math.sin(math.atan2(dy, dx) - yaw)
+        aside = math.sin(math.atan2(dy, dx) - float(ledger.yaw[car]))
         angle = math.atan(self._base * 2.0 * aside / max(math.hypot(dx, dy), 0.5 * LOOK_AHEAD))
         return max(-1.0, min(1.0, SLIP_FACTOR * angle / self._gain))
 
-    def _press(self, state: State, car: int, index: int) -> float:
+    def _press(self, ledger: Ledger, car: int, index: int) -> float:
         """Return the throttle."""
-        vx, vy, _ = state.velocity[car].tolist()
+        vx, vy, _ = ledger.velocity[car].tolist()
         speed = math.hypot(vx, vy)
         ahead = self._line.advance(index, REACTION * speed)
         wanted = self._throttle[ahead] + SPEED_FEEDBACK * (self._line.speed[ahead] - speed)
@@ -194,15 +184,11 @@ def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
     train = make_powertrain(car)
     rows = _window(plan, SPEED_LENGTH)
     height = sample_height(scene.ground, plan.point)
-    climb = np.roll(height, -1) - height
-    if not plan.closed:
-        climb[-1] = 0.0
+    climb = take_next(height, plan.closed) - height
     pull = car.gravity * (climb / plan.length)[rows].mean(axis=1)
     speed = _calm_down(plan, train, pull)
     speed = speed[rows].mean(axis=1)
-    after = np.roll(speed, -1)
-    if not plan.closed:
-        after[-1] = speed[-1]
+    after = take_next(speed, plan.closed)
     gain = ((after**2 - speed**2) / (2.0 * plan.length))[rows].mean(axis=1)
     force = (train.mass + train.spin_mass) * gain + train.loss * speed + train.mass * pull
     throttle: list[float] = np.clip(force / train.force_most, 0.0, THROTTLE_MOST).tolist()

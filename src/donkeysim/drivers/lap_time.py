@@ -15,9 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.rotation import Vector
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import take_next, take_previous
 from donkeysim.world.scene import Ground
-from donkeysim.world.specs import CarSpec, Vector
+from donkeysim.world.specs import CarSpec
 
 Road = tuple[list[float], list[float], list[float], list[float]]
 """Of each point: length to the next [m], curvature without sign [1/m], grip [m/s²], weight pulling back up to the
@@ -128,6 +130,13 @@ class Powertrain:
         )
 
 
+def find_axles(car: CarSpec) -> tuple[float, float]:
+    """Return where the wheels that steer and the others are along the car, x in its body frame [m]."""
+    wheels = list(zip(car.wheel_position, car.wheel_steered, strict=True))
+    ahead, behind = ([place[0] for place, is_steered in wheels if is_steered is kind] for kind in (True, False))
+    return sum(ahead) / len(ahead), sum(behind) / len(behind)
+
+
 def make_powertrain(car: CarSpec) -> Powertrain:
     """Return the motor, brakes and losses of a car as forces along the road."""
     wheels = len(car.wheel_driven)
@@ -179,9 +188,7 @@ def plan_speed(
     _limit_gain(speed, road, use, steps, train)
     _limit_loss(speed, road, use, steps[::-1], train)
     here = np.array(speed)
-    after = np.roll(here, -1)
-    if not closed:
-        after[-1] = here[-1]
+    after = take_next(here, closed)
     times = 2.0 * length / (here + after)
     return SpeedPlan(
         point=point,
@@ -207,9 +214,7 @@ def sample_friction(ground: Ground, line: FloatArray) -> FloatArray:
 
 def _measure_line(side: FloatArray, length: FloatArray, closed: bool) -> tuple[FloatArray, FloatArray]:
     """Return heading [rad] and curvature [1/m] at the points of a polygon from its sides."""
-    before, length_before = np.roll(side, 1, axis=0), np.roll(length, 1)
-    if not closed:
-        before[0], length_before[0] = side[0], length[0]
+    before, length_before = take_previous(side, closed), take_previous(length, closed)
     cross = before[:, 0] * side[:, 1] - before[:, 1] * side[:, 0]
     angle = np.arctan2(cross, before[:, 0] * side[:, 0] + before[:, 1] * side[:, 1])
     tangent = side / length[:, None] + before / length_before[:, None]
@@ -243,10 +248,7 @@ def _measure_height(height: FloatArray | None, length: FloatArray, closed: bool)
     slope = (np.roll(smooth, -1) - smooth) / length
     if not closed:
         slope[-1] = slope[-2]
-    before = np.roll(slope, 1)
-    if not closed:
-        before[0] = slope[0]
-    return slope, np.maximum(0.0, (before - slope) / length)
+    return slope, np.maximum(0.0, (take_previous(slope, closed) - slope) / length)
 
 
 def _limit_gain(speed: list[float], road: Road, use: GripUse, steps: list[int], train: Powertrain) -> None:

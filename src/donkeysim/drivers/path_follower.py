@@ -11,15 +11,17 @@ import math
 from typing import NamedTuple
 
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.core.rotation import wrap_angle
+from donkeysim.drivers.action import Action
 from donkeysim.drivers.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
-from donkeysim.drivers.lap_time import GripUse, make_powertrain, sample_friction
+from donkeysim.drivers.lap_time import GripUse, find_axles, make_powertrain, sample_friction
 from donkeysim.drivers.line_table import LineTable
 from donkeysim.drivers.steering import PERIOD, Motion, Regulator
 from donkeysim.drivers.traffic import Traffic
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
-from donkeysim.world.state import HIT_NONE, Control, State
+from donkeysim.world.ledger import Ledger
+from donkeysim.world.state import HIT_NONE
 
 STYLES = ("steady", "fast")
 """`steady` keeps to the path with about half the grip; `fast` laps on the racing line near the limit."""
@@ -109,44 +111,32 @@ class PathFollower:
         self._train = make_powertrain(car)
         self._grip = (float(scene.ground.friction[0]) * car.gravity, float(friction.min()) * car.gravity)
         self._gravity, self._radius = car.gravity, car.wheel_radius
-        front = [place[0] for place, steered in zip(car.wheel_position, car.wheel_steered, strict=True) if steered]
-        rear = [place[0] for place, steered in zip(car.wheel_position, car.wheel_steered, strict=True) if not steered]
-        self._front, self._rear = sum(front) / len(front), -sum(rear) / len(rear)
+        front, rear = find_axles(car)
+        self._front, self._rear = front, -rear
         self._gain, self._limit = car.steer_gain, min(car.steer_gain, car.steer_limit)
 
-    def drive(self, state: State, control: Control, car: int) -> None:
-        """Write one row of `control` for what the car should do now.
-
-        Args:
-            state: Read.
-            control: Written, row `car`.
-            car: Row.
-        """
-        pose = _observe(state, car)
-        control.steer[car] = control.throttle[car] = control.brake[car] = 0.0
+    def drive(self, ledger: Ledger, car: int) -> Action:
+        """Return what the car of a row should do now."""
+        pose = _observe(ledger, car)
         if pose.up < UPRIGHT:
-            control.brake[car] = 1.0
-            return
-        steer, force = self._follow(state, car, pose)
-        if _is_backing_out(state, car, pose):
-            control.steer[car], control.throttle[car] = -steer, -BACKING
-        else:
-            control.steer[car] = steer
-            force = self._limit_force(state, car, pose, force)
-            if force > 0.0:
-                most = self._train.force_most * self._train.factor(abs(pose.forward))
-                control.throttle[car] = min(1.0, force / most)
-            else:
-                control.brake[car] = min(1.0, -force / self._train.brake_most)
+            return Action(0.0, 0.0, 1.0)
+        steer, force = self._follow(ledger, car, pose)
+        if _is_backing_out(ledger, car, pose):
+            return Action(-steer, -BACKING, 0.0)
+        force = self._limit_force(ledger, car, pose, force)
+        if force > 0.0:
+            most = self._train.force_most * self._train.factor(abs(pose.forward))
+            return Action(steer, min(1.0, force / most), 0.0)
+        return Action(steer, 0.0, min(1.0, -force / self._train.brake_most))
 
-    def _follow(self, state: State, car: int, pose: _Pose) -> tuple[float, float]:
+    def _follow(self, ledger: Ledger, car: int, pose: _Pose) -> tuple[float, float]:
         """Return steer (-1 to 1) and the force wanted along the road [N]."""
         line = self._line
-        index, offset = line.locate(pose.x, pose.y, int(state.node_index[car]) * self._factor, 3 * self._factor)
-        shift, speed_limit = self._traffic.judge(state, car, index, offset)
+        index, offset = line.locate(pose.x, pose.y, int(ledger.node_index[car]) * self._factor, 3 * self._factor)
+        shift, speed_limit = self._traffic.judge(ledger, car, index, offset)
         offset -= shift
         drift = math.atan2(pose.side, pose.forward) if pose.forward > SLOW else 0.0
-        course = math.remainder(pose.yaw + drift - line.heading[index], math.tau)
+        course = wrap_angle(pose.yaw + drift - line.heading[index])
         ahead = line.advance(index, max(0.0, pose.forward) * 0.5 * PERIOD)
         if pose.forward > SLOW and abs(course) < LOST:
             speed = math.hypot(pose.forward, pose.side)
@@ -156,7 +146,7 @@ class PathFollower:
             angle = max(slip - SLIP_MOST, min(slip + SLIP_MOST, angle))
         else:
             wanted = -max(-APPROACH, min(APPROACH, 1.5 * offset))
-            bend = line.curvature[ahead] + 6.0 * math.remainder(wanted - course, math.tau)
+            bend = line.curvature[ahead] + 6.0 * wrap_angle(wanted - course)
             angle = math.atan((self._front + self._rear) * bend)
         angle = max(-self._limit, min(self._limit, angle))
         return angle / self._gain, self._hold_speed(pose.forward, ahead, speed_limit, abs(course), abs(offset))
@@ -171,15 +161,15 @@ class PathFollower:
         gain += SPEED_GAIN * (wanted - speed)
         return (self._train.mass + self._train.spin_mass) * gain + self._train.loss * speed
 
-    def _limit_force(self, state: State, car: int, pose: _Pose, force: float) -> float:
+    def _limit_force(self, ledger: Ledger, car: int, pose: _Pose, force: float) -> float:
         """Return a force along the road that neither spins nor locks wheels while the car turns [N]."""
-        grip = self._grip[int(state.on_road[car])]
+        grip = self._grip[int(ledger.on_road[car])]
         share = min(0.95, abs(pose.forward * pose.turn) / grip)
-        loads: list[float] = state.wheel_load[car].tolist()
+        loads: list[float] = ledger.wheel_load[car].tolist()
         lifted = LIFTED * sum(loads)
         least: float = max(min((load for load in loads if load > lifted), default=0.0), 0.06 * sum(loads))
         most = len(loads) * WHEEL_SHARE * least * grip / self._gravity * math.sqrt(1.0 - share * share)
-        spins = zip(state.wheel_speed[car].tolist(), loads, strict=True)
+        spins = zip(ledger.wheel_speed[car].tolist(), loads, strict=True)
         rims = [spin * self._radius for spin, load in spins if load > lifted] or [pose.forward]
         slip = max(rims) - pose.forward if force > 0.0 else pose.forward - min(rims)
         spare = SLIP_SPEED + SLIP_RATIO * abs(pose.forward) - slip
@@ -191,12 +181,11 @@ class PathFollower:
         return limited
 
 
-def _observe(state: State, car: int) -> _Pose:
+def _observe(ledger: Ledger, car: int) -> _Pose:
     """Return a car's pose on the ground plane."""
-    x, y, _ = state.position[car].tolist()
-    vx, vy, _ = state.velocity[car].tolist()
-    w, i, j, k = state.orientation[car].tolist()
-    yaw = math.atan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k))
+    x, y, _ = ledger.position[car].tolist()
+    vx, vy, _ = ledger.velocity[car].tolist()
+    yaw = float(ledger.yaw[car])
     cosine, sine = math.cos(yaw), math.sin(yaw)
     return _Pose(
         x=x,
@@ -204,19 +193,18 @@ def _observe(state: State, car: int) -> _Pose:
         yaw=yaw,
         forward=vx * cosine + vy * sine,
         side=vy * cosine - vx * sine,
-        turn=float(state.angular_velocity[car, 2]),
-        up=1.0 - 2.0 * (i * i + j * j),
+        turn=float(ledger.yaw_rate[car]),
+        up=float(ledger.upright[car]),
     )
 
 
-def _is_backing_out(state: State, car: int, pose: _Pose) -> bool:
+def _is_backing_out(ledger: Ledger, car: int, pose: _Pose) -> bool:
     """Return whether the car should drive backwards: it stands against something, or already backs away from it.
 
     The world's clock gives it a second out of every three for that, so nothing needs to be remembered.
     """
-    world = car * len(state.step_index) // len(state.present)
-    if int(state.step_index[world]) // PHYSICS_RATE % 3 != 2:
+    if int(ledger.time[car]) % 3 != 2:
         return False
     if pose.forward < -0.05:
         return True
-    return abs(pose.forward) < 0.1 and max(state.touching[car].tolist()) != HIT_NONE
+    return abs(pose.forward) < 0.1 and max(ledger.touching[car].tolist()) != HIT_NONE

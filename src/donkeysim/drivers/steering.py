@@ -17,8 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from donkeysim.core.rotation import wrap_angle
 from donkeysim.core.types import FloatArray
-from donkeysim.drivers.lap_time import SpeedPlan
+from donkeysim.drivers.lap_time import SpeedPlan, find_axles
+from donkeysim.world.path_frame import take_next, take_previous
 from donkeysim.world.specs import CarSpec
 
 PERIOD = 0.05
@@ -85,17 +87,14 @@ class Attitude:
 
 def make_bicycle(car: CarSpec) -> Bicycle:
     """Return the bicycle of a car."""
-    steered = [place[0] for place, is_steered in zip(car.wheel_position, car.wheel_steered, strict=True) if is_steered]
-    others = [
-        place[0] for place, is_steered in zip(car.wheel_position, car.wheel_steered, strict=True) if not is_steered
-    ]
+    front, rear = find_axles(car)
     length, width, _ = car.chassis_size
     curve = car.sideways
     return Bicycle(
         mass=car.mass,
         inertia=car.mass * (length**2 + width**2) / 12.0,
-        front=sum(steered) / len(steered) - car.centre_of_mass[0],
-        rear=car.centre_of_mass[0] - sum(others) / len(others),
+        front=front - car.centre_of_mass[0],
+        rear=car.centre_of_mass[0] - rear,
         stiffness=curve.stiffness * curve.extremum_value / curve.extremum_slip,
         slip_speed=car.slip_speed_lateral,
         gravity=car.gravity,
@@ -200,10 +199,7 @@ def _smooth(value: FloatArray, length: FloatArray, closed: bool) -> FloatArray:
 
 def _differ(value: FloatArray, time: FloatArray, closed: bool) -> FloatArray:
     """Return the derivative by time at every point, by central differences."""
-    after, before = np.roll(value, -1), np.roll(value, 1)
-    if not closed:
-        after[-1], before[0] = value[-1], value[0]
-    return np.asarray((after - before) / (time + np.roll(time, 1)))
+    return np.asarray((take_next(value, closed) - take_previous(value, closed)) / (time + np.roll(time, 1)))
 
 
 class Motion(NamedTuple):
@@ -253,6 +249,6 @@ class Regulator:
             self._angle[ahead]
             - by_offset * max(-most, min(most, motion.offset))
             - by_rate * motion.speed * math.sin(motion.course)
-            - by_yaw * math.remainder(motion.yaw - self._yaw[index], math.tau)
+            - by_yaw * wrap_angle(motion.yaw - self._yaw[index])
             - by_yaw_rate * (motion.yaw_rate - motion.speed * self._turn[index])
         )

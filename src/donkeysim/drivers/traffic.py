@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from donkeysim.core.types import FloatArray
 from donkeysim.drivers.line_table import LineTable
-from donkeysim.world.state import State
+from donkeysim.world.ledger import Ledger
 
 PASS, PASS_TIME = 1.2, 0.5
 """How far ahead a standing car is when passing it begins [m], and what is added per speed [s]."""
@@ -74,18 +74,18 @@ class Traffic:
         self._left: list[float] = room[0].tolist()
         self._right: list[float] = room[1].tolist()
 
-    def judge(self, state: State, car: int, index: int, offset: float) -> tuple[float, float]:
+    def judge(self, ledger: Ledger, car: int, index: int, offset: float) -> tuple[float, float]:
         """Return how far left of the line to drive [m], and a speed not to exceed [m/s].
 
         Args:
-            state: Read.
+            ledger: Read.
             car: Row of the driver's car.
             index: Point of the line where it is.
             offset: How far left of the line it is [m].
         """
-        vx, vy, _ = state.velocity[car].tolist()
+        vx, vy, _ = ledger.velocity[car].tolist()
         own = math.hypot(vx, vy)
-        others = self._find_others(state, car, index, own)
+        others = self._find_others(ledger, car, index, own)
         if not others:
             return 0.0, math.inf
         near = PASS + PASS_TIME * own
@@ -126,16 +126,16 @@ class Traffic:
         ]
         return min(clear, key=lambda shift: abs(shift - offset)) if clear else None
 
-    def _find_others(self, state: State, car: int, index: int, own: float) -> list[_Other]:
+    def _find_others(self, ledger: Ledger, car: int, index: int, own: float) -> list[_Other]:
         """Return the cars beside and ahead, as far as it takes to stop; `own` is the driver's speed [m/s]."""
-        per_world = len(state.present) // len(state.step_index)
+        per_world = ledger.cars_per_world
         if per_world == 1:
             return []
         first = car - car % per_world
         line = self._line
         reach = PASS + PASS_TIME * own + own * own / (2.0 * SLOWING)
-        nodes = state.node_index[first : first + per_world].tolist()
-        present = state.present[first : first + per_world].tolist()
+        nodes = ledger.node_index[first : first + per_world].tolist()
+        present = ledger.present[first : first + per_world].tolist()
         others = []
         for slot, node in enumerate(nodes):
             if not present[slot] or first + slot == car:
@@ -143,10 +143,10 @@ class Traffic:
             rough = line.count_points(index, node * self._factor) * line.spacing
             if not -BESIDE - 0.5 < rough < reach + 0.5:
                 continue
-            x, y, _ = state.position[first + slot].tolist()
+            x, y, _ = ledger.position[first + slot].tolist()
             place, lateral = line.locate(x, y, node * self._factor, 2 * self._factor)
             gap = line.count_points(index, place) * line.spacing
-            vx, vy, _ = state.velocity[first + slot].tolist()
+            vx, vy, _ = ledger.velocity[first + slot].tolist()
             speed = vx * math.cos(line.heading[place]) + vy * math.sin(line.heading[place])
             if -BESIDE < gap < reach and abs(lateral) < 1.2:
                 others.append(_Other(gap, lateral, speed, place))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +10,7 @@ from PIL import Image
 
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.sim.viewpoint import make_view_camera, place_chase_camera
+from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
 
 WIDTH, HEIGHT = 512, 288
 """Of a film [pixel]."""
@@ -25,11 +24,8 @@ WEBP_QUALITY = 60
 def draw_views(car: BuiltInCar) -> tuple[ByteArray, ByteArray]:
     """Return what a camera behind the car sees and what its own camera sees, [height, width, 3] each."""
     simulator, row = car.simulator, car.row
-    x, y, z = simulator.state.position[row].tolist()
-    w, i, j, k = simulator.state.orientation[row].tolist()
-    yaw = math.atan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k))
     world = row // simulator.spec.cars_per_world
-    position, rotation = place_chase_camera(x, y, z, yaw)
+    position, rotation = place_chase_camera(*find_pose(simulator.state, row))
     chase = simulator.view(world, position, rotation, make_view_camera(WIDTH, HEIGHT)).copy()
     simulator.render((row,))
     return chase, simulator.get_picture(row).copy()

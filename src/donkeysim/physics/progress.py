@@ -9,6 +9,7 @@ import numpy as np
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import Course
+from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import Path, Scene
 
 CHECKPOINT_ROOM = 0.25
@@ -70,6 +71,5 @@ def _match_points(path: Path) -> LongArray:
 
 
 def _measure_line(points: FloatArray) -> FloatArray:
-    step = np.hypot(*np.diff(points, axis=0).T) if len(points) > 1 else np.zeros(0)
-    length = np.concatenate([[0.0], np.cumsum(step)])[: len(points)]
-    return np.column_stack([points.reshape(-1, 2), length])
+    points = points.reshape(-1, 2)
+    return np.column_stack([points, measure_length(points)[: len(points)]])

@@ -9,6 +9,7 @@ import numpy as np
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.kernel import RepeatedCall
+from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.geometry import CLUSTER_ROOM
@@ -28,7 +29,6 @@ from donkeysim.render.kernels.picture import place_cameras, render_cameras
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
-from donkeysim.render.rotation import make_rotation
 from donkeysim.render.tables import CameraTables, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.scene import Scene

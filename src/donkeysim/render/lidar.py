@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.rotation import yaw_to_quaternion
 from donkeysim.core.types import FloatArray, IntArray
 from donkeysim.render.kernels.lidar import (
     SHAPE_BOX,
@@ -178,11 +179,11 @@ def _list_shapes(colliders: Colliders) -> FloatArray:
     for row, kind in enumerate(colliders.kind.tolist()):
         x, y, z = colliders.centre[row].tolist()
         length, width, height = colliders.half_size[row].tolist()
-        c, s = math.cos(0.5 * float(colliders.yaw[row])), math.sin(0.5 * float(colliders.yaw[row]))
+        turn = yaw_to_quaternion(float(colliders.yaw[row]))
         if kind == COLLIDER_BOX:
-            write_shape(shapes[row], SHAPE_BOX, x, y, z, c, 0.0, 0.0, s, length, width, height)
+            write_shape(shapes[row], SHAPE_BOX, x, y, z, *turn, length, width, height)
         else:
-            write_shape(shapes[row], SHAPE_FRUSTUM, x, y, z - height, c, 0.0, 0.0, s, length, length, 2.0 * height)
+            write_shape(shapes[row], SHAPE_FRUSTUM, x, y, z - height, *turn, length, length, 2.0 * height)
     return shapes
 
 

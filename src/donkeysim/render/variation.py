@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from donkeysim.core.image import decode_jpeg, encode_jpeg
+from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.kernels.effects import BLUR_REACH, finish_pictures
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
-from donkeysim.render.rotation import make_rotation
 from donkeysim.render.tables import CameraTables
 from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from donkeysim.core.rotation import find_yaw
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
-from donkeysim.world.state import State
+from donkeysim.world.ledger import Ledger
 
 CONE_RADIUS = 0.052
 """Of a cone's foot [m]."""
@@ -23,12 +24,11 @@ class GhostWatch:
         self._centre = np.array(car.chassis_centre[:2])
         self._inside: dict[int, frozenset[int]] = {}
 
-    def find_entered(self, state: State, car: int) -> list[int]:
+    def find_entered(self, ledger: Ledger, car: int) -> list[int]:
         """Return the cones that a car has driven into since the last call for it."""
         if not len(self._ghosts):
             return []
-        w, x, y, z = state.orientation[car]
-        yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        yaw = find_yaw(state.orientation[car].tolist())
         away = self._ghosts - state.position[car, :2]
         turn = np.array(((np.cos(yaw), -np.sin(yaw)), (np.sin(yaw), np.cos(yaw))))
         beyond = np.maximum(np.abs(away @ turn - self._centre) - self._half, 0.0)

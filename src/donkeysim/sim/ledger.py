@@ -11,7 +11,6 @@ from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.sim.kernels.ledger import Derived, PathTables, write_ledger
 from donkeysim.sim.place import Place
 from donkeysim.world.ledger import Event, Ledger
-from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import Path
 from donkeysim.world.state import Control, State
 
@@ -112,11 +111,8 @@ def _make_tables(paths: Sequence[Path], distances: FloatArray) -> PathTables:
     nodes, widths, first = [], [], 0
     for row, path in enumerate(paths):
         index[row] = (first, len(path.position), path.closed)
-        point = np.concatenate([path.position[:, :2], path.position[: 1 if path.closed else 0, :2]])
-        length = measure_length(point)
-        if not path.closed:
-            point, length = np.concatenate([point, point[-1:]]), np.append(length, length[-1])
-        nodes.append(np.column_stack([point, length]))
+        point = path.position[[*range(len(path.position)), 0 if path.closed else -1], :2]
+        nodes.append(np.column_stack([point, np.append(path.frame.node_length, path.frame.length)]))
         widths.append(np.column_stack([path.width_left, path.width_right])[[*range(len(path.position)), -1]])
         first += len(path.position) + 1
     return PathTables(index, np.concatenate(nodes), np.concatenate(widths), distances)

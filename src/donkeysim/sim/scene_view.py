@@ -68,12 +68,8 @@ class SceneView:
             height: [pixel]
         """
         path, car = self.scene.path, self._simulator.car_spec.camera
-        last = len(path.position) - 1
-        index = min(int(share * (last + 1)), last)
-        after = (index + 1) % (last + 1) if path.closed else min(index + 1, last)
-        before = (index - 1) % (last + 1) if path.closed else max(index - 1, 0)
-        ahead = path.position[after] - path.position[before]
-        yaw, slope = math.atan2(ahead[1], ahead[0]), math.atan2(ahead[2], math.hypot(ahead[0], ahead[1]))
+        index = min(int(share * len(path.position)), len(path.position) - 1)
+        yaw, slope = path.frame.look(index)
         x, _, z = car.position
         forward, raised = x * math.cos(slope) - z * math.sin(slope), x * math.sin(slope) + z * math.cos(slope)
         eye = path.position[index] + (forward * math.cos(yaw), forward * math.sin(yaw), raised)

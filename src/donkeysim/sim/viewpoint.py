@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core import frames
+from donkeysim.core.rotation import Vector, find_yaw
 from donkeysim.world.specs import CameraSpec
-from donkeysim.world.state import State
+from donkeysim.world.ledger import Ledger
 
-Pose = tuple[frames.Vector, frames.Vector]
+Pose = tuple[Vector, Vector]
 """Position [m, world frame] and (roll, pitch, yaw) [rad]."""
 
 CHASE_DISTANCE = 0.62
@@ -37,8 +37,7 @@ def make_view_camera(width: int, height: int) -> CameraSpec:
     return CameraSpec(width=width, height=height, fov=math.radians(60.0))
 
 
-def find_pose(state: State, row: int) -> tuple[float, float, float, float]:
+def find_pose(ledger: Ledger, row: int) -> tuple[float, float, float, float]:
     """Return a car's position [m] and yaw [rad], world frame."""
-    x, y, z = state.position[row].tolist()
-    qw, qx, qy, qz = state.orientation[row].tolist()
-    return x, y, z, math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+    x, y, z = ledger.position[row].tolist()
+    return x, y, z, float(ledger.yaw[row])

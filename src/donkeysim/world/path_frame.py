@@ -22,6 +22,8 @@ SEARCH_SIZE = 200_000
 class Located(NamedTuple):
     """Where points lie on a path, shape [...] each."""
 
+    node: LongArray
+    """The node behind the nearest point: where its segment begins."""
     along: FloatArray
     """Length of the path from node 0 to the nearest point [m], 0 to the path's length."""
     offset: FloatArray
@@ -61,7 +63,7 @@ class PathFrame:
             position: Nodes [m], at least 2, none on the one before, shape [node_count, 3].
             closed: Whether the last node is followed by node 0.
         """
-        node = close_line(position) if closed else position
+        node = close_line(position, closed)
         reach, step = measure_length(node), np.diff(node, axis=0)
         direction = [math.atan2(dy, dx) for dx, dy in step[:, :2].tolist()]
         left = [(-math.sin(angle), math.cos(angle)) for angle in direction]
@@ -114,11 +116,13 @@ class PathFrame:
         distance = np.hypot(away_x - share * step[..., 0], away_y - share * step[..., 1])
         side = step[..., 0] * away_y - step[..., 1] * away_x
         along = self.node_length[segment] + np.clip(share, 0.0, 1.0) * self.span[segment]
-        return Located(np.asarray(along), np.where(side < 0.0, -distance, distance))
+        return Located(segment, np.asarray(along), np.where(side < 0.0, -distance, distance))
 
-    def find_node(self, x: npt.ArrayLike, y: npt.ArrayLike) -> LongArray:
-        """Return the nodes behind points [m]: where the nearest segments begin, x, y and nodes of shape [...] each."""
-        return self._find_segments(*_broadcast(x, y))[0]
+    def look(self, node: int) -> tuple[float, float]:
+        """Return yaw and slope [rad, + = uphill] of the way from the node before to the node after one."""
+        way = take_next(self.position, self.closed)[node] - take_previous(self.position, self.closed)[node]
+        dx, dy, dz = way.tolist()
+        return math.atan2(dy, dx), math.atan2(dz, math.hypot(dx, dy))
 
     def _find_rest(self, along: npt.ArrayLike) -> tuple[LongArray, FloatArray]:
         """Return the segments of lengths from node 0, and the rest from their nodes [m], shape [...] each."""
@@ -157,9 +161,9 @@ def _broadcast(*values: npt.ArrayLike) -> tuple[FloatArray, ...]:
     return np.broadcast_arrays(*(np.asarray(value, np.float64) for value in values))
 
 
-def close_line(point: FloatArray) -> FloatArray:
-    """Return points and the first of them again, shape [point_count + 1, ...]."""
-    return np.concatenate([point, point[:1]])
+def close_line(point: FloatArray, closed: bool) -> FloatArray:
+    """Return points and, of a closed line, the first of them again."""
+    return np.concatenate([point, point[:1]]) if closed else point
 
 
 def measure_length(point: FloatArray) -> FloatArray:
@@ -172,14 +176,17 @@ def measure_length(point: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(np.hypot(step[:, 0], step[:, 1]))])
 
 
-def span_neighbours(point: FloatArray, closed: bool) -> FloatArray:
-    """Return the vectors from the point before to the point after each, one-sided at open ends, shape as `point`."""
-    if closed:
-        return np.asarray(np.roll(point, -1, axis=0) - np.roll(point, 1, axis=0))
-    return np.asarray(np.concatenate([point[1:], point[-1:]]) - np.concatenate([point[:1], point[:-1]]))
+def take_next(value: FloatArray, closed: bool) -> FloatArray:
+    """Return for each point of a line what belongs to the next one; at an open end its own."""
+    return np.roll(value, -1, axis=0) if closed else np.concatenate([value[1:], value[-1:]])
+
+
+def take_previous(value: FloatArray, closed: bool) -> FloatArray:
+    """Return for each point of a line what belongs to the one before; at an open beginning its own."""
+    return np.roll(value, 1, axis=0) if closed else np.concatenate([value[:1], value[:-1]])
 
 
 def find_normals(point: FloatArray, closed: bool) -> FloatArray:
     """Return unit vectors to the left of a line at each of its points [m], shape [point_count, 2]."""
-    ahead = span_neighbours(point[:, :2], closed)
+    ahead = take_next(point[:, :2], closed) - take_previous(point[:, :2], closed)
     return np.asarray(np.column_stack([-ahead[:, 1], ahead[:, 0]]) / np.hypot(ahead[:, 0], ahead[:, 1])[:, None])

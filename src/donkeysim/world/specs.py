@@ -11,6 +11,7 @@ from pathlib import Path
 
 from donkeysim.core.config import read_dataclass, read_toml
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.rotation import Vector
 from donkeysim.world.randomization import RandomizationSpec
 
 BODY_STYLES = ("donkey", "bare", "car01", "cybertruck", "f1")
@@ -21,8 +22,6 @@ IMAGE_ENCODINGS = ("JPG", "PNG", "TGA")
 
 QUALITIES = ("default", "fast")
 """Camera qualities: `default` filters textures, `fast` takes the nearest texel of the right mip level."""
-
-Vector = tuple[float, float, float]
 
 _CARS = Path(__file__).parent / "cars"
 

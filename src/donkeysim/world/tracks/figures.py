@@ -91,9 +91,7 @@ def measure_line(track: TrackFile, line: CentreLine) -> LineFigures:
 
 def measure_scene(scene: Scene) -> SceneFigures:
     """Return the figures of a built place."""
-    position = scene.path.position
-    ring = np.vstack((position, position[:1])) if scene.path.closed else position
-    step = np.diff(ring, axis=0)
+    step = scene.path.frame.step
     level = np.hypot(step[:, 0], step[:, 1])
     rise = scene.path.position[:, 2] - scene.path.position[0, 2]
     return SceneFigures(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from donkeysim.core.rotation import wrap_angles
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Ground, Start
 from donkeysim.world.tracks.paths.path import CentreLine
@@ -29,7 +30,7 @@ def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
         position[first] = table.pose[:2] + left * (lateral[first] - lateral[0])[:, None]
         yaw[first] = along
     height = sample_height(ground, position) + table.ride_height
-    facing = np.arctan2(np.sin(yaw), np.cos(yaw))
+    facing = wrap_angles(yaw)
     gates = (span_road(line, places) for places in (table.lines, table.checkpoints))
     return Start(np.column_stack((position, height)), facing, *gates)
 

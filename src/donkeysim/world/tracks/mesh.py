@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from donkeysim.core.rotation import Vector
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.scene import Mesh
 
-Vector = tuple[float, float, float]
 Size = tuple[float, float, float]
 
 

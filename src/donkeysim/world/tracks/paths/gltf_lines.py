@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import SceneError
+from donkeysim.core.rotation import find_axes
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.tracks.paths.raw_path import FARTHEST, POINTS_MOST
 
@@ -188,13 +189,7 @@ def _read_matrix(node: dict[str, Any]) -> FloatArray:
         return np.array(node["matrix"], float).reshape(4, 4).T
     x, y, z, w = np.array(node.get("rotation", (0.0, 0.0, 0.0, 1.0)), float)
     matrix = np.eye(4)
-    matrix[:3, :3] = np.array(
-        [
-            (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)),
-            (2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)),
-            (2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)),
-        ]
-    ) * np.array(node.get("scale", (1.0, 1.0, 1.0)), float)
+    matrix[:3, :3] = find_axes((w, x, y, z)) * np.array(node.get("scale", (1.0, 1.0, 1.0)), float)
     matrix[:3, 3] = node.get("translation", (0.0, 0.0, 0.0))
     return matrix
 

@@ -14,6 +14,7 @@ from scipy.linalg import solveh_banded
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import take_previous
 
 _LAPS = 5
 """Laps of a closed road that the string is pulled over; the middle one no longer feels the ends."""
@@ -212,9 +213,8 @@ def _compute_normals(node: FloatArray, closed: bool) -> FloatArray:
     """Return the unit normals to the left, halving the angle between the neighbouring sides, shape [node_count, 2]."""
     side = np.roll(node, -1, axis=0) - node
     side /= np.maximum(np.hypot(side[:, 0], side[:, 1]), 1e-12)[:, None]
-    before = np.roll(side, 1, axis=0)
+    before = take_previous(side, closed)
     if not closed:
-        before[0] = side[0]
         side[-1] = before[-1]
     tangent = side + before
     tangent /= np.maximum(np.hypot(tangent[:, 0], tangent[:, 1]), 1e-12)[:, None]

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
-from donkeysim.core.types import FloatArray
+from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.world.path_frame import close_line, measure_length
 from donkeysim.world.tracks.paths.curve import fit_curve, join_heights
 from donkeysim.world.tracks.paths.path_file import PathPoints, Placing, place_path
 from donkeysim.world.tracks.paths.walk import Walk, draw_walk
@@ -78,11 +79,15 @@ class CentreLine:
         """Greatest distance from the path to an edge of the road [m]."""
         return float(max(self.width_left.max(), self.width_right.max()))
 
-    def measure_widths(self, distance: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the distances to the left and right edge [m] at places along the path, shape [n] each."""
+    def find_sample(self, distance: npt.ArrayLike) -> tuple[FloatArray, LongArray]:
+        """Return places along the path [m], wrapped on a closed one, and the samples before them, shape [n] each."""
         place = np.asarray(distance, float)
         place = np.mod(place, self.length) if self.closed else place
-        index = np.clip(np.searchsorted(self.distance, place, side="right") - 1, 0, len(self.distance) - 1)
+        return place, np.clip(np.searchsorted(self.distance, place, side="right") - 1, 0, len(self.distance) - 1)
+
+    def measure_widths(self, distance: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the distances to the left and right edge [m] at places along the path, shape [n] each."""
+        _, index = self.find_sample(distance)
         return self.width_left[index], self.width_right[index]
 
     def locate(self, distance: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -90,9 +95,7 @@ class CentreLine:
 
         Places beyond the ends wrap on a closed path and continue straight on an open one.
         """
-        place = np.asarray(distance, float)
-        place = np.mod(place, self.length) if self.closed else place
-        index = np.clip(np.searchsorted(self.distance, place, side="right") - 1, 0, len(self.distance) - 1)
+        place, index = self.find_sample(distance)
         rest = place - self.distance[index]
         inside = (rest >= 0.0) & (place <= self.length)
         turn = np.where(inside, self.curvature[index] * rest, 0.0)
@@ -306,7 +309,7 @@ def _spline_through(points: PathPoints, table: PathTable, source: str) -> Centre
     Points that are the nodes stay what they are; their `smooth` rounds the curve alone.
     """
     point, closed = points.position, table.closed
-    parameter = _measure_chords(point, closed)
+    parameter = measure_length(close_line(point, closed))
     if (same := np.nonzero(np.diff(parameter) < 1e-6)[0]).size:
         first, second = same[0], (same[0] + 1) % len(point)
         place = locate_key(source, f"path.points[{second}]")
@@ -326,14 +329,7 @@ def _spline_through(points: PathPoints, table: PathTable, source: str) -> Centre
     yaw = np.unwrap(np.arctan2(dy, dx))
     curvature = (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3
     width = np.zeros((len(point), 2)) if points.width is None else points.width
-    width = np.vstack((width, width[:1])) if closed else width
-    left, right = (np.interp(at, parameter, width[:, side]) for side in (0, 1))
+    left, right = (np.interp(at, parameter, value) for value in close_line(width, closed).T)
     height = None if points.height is None else join_heights(parameter, points.height, closed, at)
     nodes = Nodes(np.interp(parameter[: len(point)], fine, arc), point) if is_node else None
     return CentreLine(distance, curve(at), yaw, curvature, float(arc[-1]), closed, left, right, height, nodes)
-
-
-def _measure_chords(point: FloatArray, closed: bool) -> FloatArray:
-    """Return the length of the polygon through points up to each and, closed, round it [m]."""
-    ring = np.vstack((point, point[:1])) if closed else point
-    return np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(ring, axis=0).T))))

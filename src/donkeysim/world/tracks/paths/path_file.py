@@ -16,6 +16,7 @@ import numpy as np
 from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError, nearest_name
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import close_line, measure_length
 from donkeysim.world.tracks.paths.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
 
@@ -188,8 +189,7 @@ def _check_nodes(point: FloatArray, closed: bool, what: str) -> None:
     """Refuse points that are too few or too near to each other to be nodes themselves."""
     if len(point) < (least := 3 if closed else 2):
         raise SceneError(f"{what} has {len(point)} point{'s' * (len(point) != 1)}; it takes {least} or more.")
-    ring = np.vstack((point, point[:1])) if closed else point
-    step = np.hypot(*np.diff(ring, axis=0).T)
+    step = np.hypot(*np.diff(close_line(point, closed), axis=0).T)
     if step[near := int(np.argmin(step))] < SPACING_NODES:
         after = "the first again" if near + 1 == len(point) else f"point {near + 1}"
         raise SceneError(
@@ -211,16 +211,15 @@ def _read_content(path: Path) -> str:
 
 def _measure(point: FloatArray, closed: bool) -> float:
     """Return the length of the line through points, in their units."""
-    ring = np.vstack((point, point[:1])) if closed else point
-    return float(np.hypot(*np.diff(ring, axis=0).T).sum())
+    return float(np.hypot(*np.diff(close_line(point, closed), axis=0).T).sum())
 
 
 def _trace(points: PathPoints, closed: bool, is_curved: bool) -> PathPoints:
     """Return points about `SPACING_DRAWN` apart on the straight lines between points, or on a curve through them."""
     from scipy.interpolate import CubicSpline, make_interp_spline
 
-    ring = _change(points, lambda value: np.concatenate((value, value[:1]))) if closed else points
-    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(ring.position, axis=0).T))))
+    ring = _change(points, lambda value: close_line(value, closed))
+    along = measure_length(ring.position)
     count = int(np.clip(math.ceil(along[-1] / SPACING_DRAWN), 8, LONGEST_TRACE))
     at = np.linspace(0.0, along[-1], count, endpoint=not closed)
     traced = _change(ring, lambda value: np.asarray(make_interp_spline(along, value, k=1)(at)))

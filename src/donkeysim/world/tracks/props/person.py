@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
+from donkeysim.core.rotation import Vector
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_loft, make_revolved, merge_meshes, place_mesh
 from donkeysim.world.tracks.props.kind import stand_on_post
 from donkeysim.world.tracks.props.prop_textures import make_faces
-from donkeysim.world.tracks.props.shape import Vector, make_case, make_limb
+from donkeysim.world.tracks.props.shape import make_case, make_limb
 from donkeysim.world.tracks.structures.structure import Shadow, Structure
 
 SHIRTS = (

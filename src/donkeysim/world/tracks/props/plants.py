@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from donkeysim.core.rotation import Vector
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.assets import Assets
@@ -13,7 +14,7 @@ from donkeysim.world.tracks.mesh import make_mesh, make_revolved, merge_meshes
 from donkeysim.world.tracks.props.kind import stand_on_post
 from donkeysim.world.tracks.props.leaf_textures import CARD, CARD_RADIUS, make_crown, make_spruce
 from donkeysim.world.tracks.props.prop_textures import make_boulder, make_cactus_skin, make_palm_leaf, make_palm_trunk
-from donkeysim.world.tracks.props.shape import Vector, make_limb, make_sheet
+from donkeysim.world.tracks.props.shape import make_limb, make_sheet
 from donkeysim.world.tracks.structures.structure import Shadow, Structure
 from donkeysim.world.tracks.textures import make_bark
 

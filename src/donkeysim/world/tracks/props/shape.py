@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from donkeysim.core.rotation import Vector
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.mesh import make_loft, make_mesh, make_quad, merge_meshes
 
-Vector = tuple[float, float, float]
 Part = tuple[float, float, float, float]
 """Left, top, right, bottom of a part of a picture, as shares of it."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.mesh import make_mesh
 from donkeysim.world.tracks.structures.structure import Footprint
@@ -99,8 +100,7 @@ def cut_strip(point: FloatArray, foot: FloatArray, closed: bool, tolerance: floa
             low, high = (middle, high) if straight else (low, middle - 1)
         kept.append(low)
     corner = point[kept]
-    step = np.hypot(*np.diff(corner, axis=0).T)
-    return Strip(corner, foot[kept], np.concatenate(([0.0], np.cumsum(step))), closed)
+    return Strip(corner, foot[kept], measure_length(corner), closed)
 
 
 def _is_straight(place: FloatArray, tolerance: float, longest: float) -> bool:

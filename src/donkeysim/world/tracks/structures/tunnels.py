@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import CLASS_PROP, SHADE_TEXTURE, SHADE_UNLIT, Ground, Material, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_mesh, make_quad, merge_meshes
@@ -77,9 +78,7 @@ def cut_tube(table: TunnelTable, line: CentreLine, ground: Ground, begin: float,
     """Return the sections of a tunnel from one place along the path to another."""
     reach = end - begin if end > begin or not line.closed else end - begin + line.length
     samples = begin + np.linspace(0.0, reach, max(2, math.ceil(reach / 0.02)))
-    place = np.mod(samples, line.length) if line.closed else samples
-    index = np.clip(np.searchsorted(line.distance, place, side="right") - 1, 0, len(line.distance) - 1)
-    bend = float(np.abs(line.curvature[index]).max())
+    bend = float(np.abs(line.curvature[line.find_sample(samples)[1]]).max())
     step = min(LONGEST, math.sqrt(8.0 * TOLERANCE / max(bend, 1e-6)))
     at = begin + np.linspace(0.0, reach, max(2, math.ceil(reach / step) + 1))
     width_left, width_right = line.measure_widths(at)
@@ -192,8 +191,7 @@ def _make_colliders(tube: Tube, table: TunnelTable) -> list[Collider]:
     colliders = []
     for side in range(2):
         middle = 0.5 * (tube.inner[side] + tube.outer[side])
-        step = np.hypot(*np.diff(middle[:, :2], axis=0).T)
-        strip = Strip(middle[:, :2], middle[:, 2], np.concatenate(([0.0], np.cumsum(step))), False)
+        strip = Strip(middle[:, :2], middle[:, 2], measure_length(middle), False)
         colliders += [
             make_piece_collider(piece, table.height, table.thickness, "tunnel") for piece in iterate_pieces(strip)
         ]
