@@ -88,7 +88,7 @@ def test_a_killed_program_leaves_a_log_up_to_its_last_second(tmp_path):
 import os, signal, sys
 import numpy as np
 from donkeysim.record import action_log
-from donkeysim.record.logged_simulator import open_simulator
+from donkeysim.record.recorder import open_simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 action_log.BLOCK_BYTES = 500
 driven = open_simulator(WorldSpec(SceneSpec("flat")), log=sys.argv[1])

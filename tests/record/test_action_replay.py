@@ -10,7 +10,7 @@ import pytest
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.record import action_log
 from donkeysim.record.action_log import LogReader
-from donkeysim.record.logged_simulator import ArraySum, open_simulator
+from donkeysim.record.recorder import ArraySum, open_simulator
 from donkeysim.record.replay import Replay
 from donkeysim.sim import places, simulator
 from donkeysim.sim.snapshot import hash_state, list_arrays

@@ -7,7 +7,7 @@ import pytest
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.record.action_log import LogReader
-from donkeysim.record.logged_simulator import open_simulator
+from donkeysim.record.recorder import open_simulator
 from donkeysim.record.replay import Replay
 from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.sim.simulator import Simulator

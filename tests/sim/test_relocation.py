@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import CapacityError, SceneError, SpecError
-from donkeysim.record.logged_simulator import open_simulator
+from donkeysim.record.recorder import open_simulator
 from donkeysim.record.replay import Replay
 from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.sim.simulator import Simulator

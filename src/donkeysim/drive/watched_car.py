@@ -128,7 +128,7 @@ class WatchedCar:
         if moment is None:
             return []
         body = self._car.car.simulator.get_body(self._car.car.row)
-        x, y, _, yaw = find_pose(self._car.car.simulator.state, self._car.car.row)
+        x, y, _, yaw = find_pose(self._car.car.simulator.ledger, self._car.car.row)
         return [
             CarRow(
                 car_id=_CAR_ID,

@@ -26,10 +26,10 @@ from donkeysim.drivers.action import Action
 from donkeysim.drivers.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
 from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, find_axles, make_powertrain
 from donkeysim.drivers.line_table import LineTable
+from donkeysim.world.ledger import Ledger
 from donkeysim.world.path_frame import take_next
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
-from donkeysim.world.ledger import Ledger
 from donkeysim.world.tracks.terrain.ground import sample_height
 
 PERIOD = 0.05

@@ -18,9 +18,9 @@ from donkeysim.drivers.lap_time import GripUse, find_axles, make_powertrain, sam
 from donkeysim.drivers.line_table import LineTable
 from donkeysim.drivers.steering import PERIOD, Motion, Regulator
 from donkeysim.drivers.traffic import Traffic
+from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
-from donkeysim.world.ledger import Ledger
 from donkeysim.world.state import HIT_NONE
 
 STYLES = ("steady", "fast")

@@ -10,7 +10,7 @@ from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
 from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.fleet import Start
 from donkeysim.envs.moment import LapClock, Moment
-from donkeysim.record.logged_simulator import open_simulator
+from donkeysim.record.recorder import open_simulator
 from donkeysim.sim.compile_crew import CompileReport
 from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.simulator import Simulator

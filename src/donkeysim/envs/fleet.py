@@ -22,7 +22,7 @@ from donkeysim.core.types import PHYSICS_RATE, FloatArray
 from donkeysim.envs.counts import Counts, forget_counts, make_counts
 from donkeysim.envs.kernels.counting import STEP_RATE, count_step
 from donkeysim.envs.step import Step
-from donkeysim.record.logged_simulator import open_simulator
+from donkeysim.record.recorder import open_simulator
 from donkeysim.sim.compile_crew import CompileReport
 from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.readings import PathReader, Readings

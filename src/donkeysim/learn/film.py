@@ -25,7 +25,7 @@ def draw_views(car: BuiltInCar) -> tuple[ByteArray, ByteArray]:
     """Return what a camera behind the car sees and what its own camera sees, [height, width, 3] each."""
     simulator, row = car.simulator, car.row
     world = row // simulator.spec.cars_per_world
-    position, rotation = place_chase_camera(*find_pose(simulator.state, row))
+    position, rotation = place_chase_camera(*find_pose(simulator.ledger, row))
     chase = simulator.view(world, position, rotation, make_view_camera(WIDTH, HEIGHT)).copy()
     simulator.render((row,))
     return chase, simulator.get_picture(row).copy()

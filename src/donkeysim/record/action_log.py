@@ -1,4 +1,4 @@
-"""The file of an action log: all that was done to a simulator, in order, appended block by block.
+"""The file of an action log: the commands to a simulator and the frames between, in order, appended block by block.
 
     "DonkeyAL", format (4 bytes), then blocks: length, checksum of the content, checksum of these 8 bytes (4 bytes each,
     little endian), content: zlib of a MessagePack list
@@ -17,15 +17,15 @@ import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import msgspec
 
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.core.frames import Quaternion, Vector
-from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
+from donkeysim.sim.commands import Command
+from donkeysim.world.specs import WorldSpec
 
-MAGIC, FORMAT = b"DonkeyAL", 2
+MAGIC, FORMAT = b"DonkeyAL", 3
 
 BLOCK_SECONDS = 1.0
 """How long events wait for others before they are written [s]."""
@@ -47,99 +47,12 @@ class Head(msgspec.Struct, array_like=True):
 
 
 class Stepped(msgspec.Struct, array_like=True, tag=1):
-    """Time passed: first these numbers of the controls changed, then came so many physics steps."""
+    """A frame passed."""
 
     count: int
+    """Physics steps."""
     checksum: int
     """Of the state afterwards."""
-    rows: bytes | None = b""
-    """Into steer, throttle and brake of all cars, one after the other, int32; None: all."""
-    values: bytes = b""
-    """float64 each."""
-
-
-class Added(msgspec.Struct, array_like=True, tag=2):
-    """A car joined."""
-
-    world: int
-    body: BodySpec | None
-
-
-class Removed(msgspec.Struct, array_like=True, tag=3):
-    """A car left."""
-
-    car: int
-
-
-class Retired(msgspec.Struct, array_like=True, tag=4):
-    """A car was taken off the road."""
-
-    car: int
-
-
-class Dressed(msgspec.Struct, array_like=True, tag=5):
-    """A car got another body."""
-
-    car: int
-    body: BodySpec
-
-
-class CameraSet(msgspec.Struct, array_like=True, tag=6):
-    """A car's camera was set, or switched off."""
-
-    car: int
-    camera: CameraSpec | None
-    second: bool
-
-
-class LidarSet(msgspec.Struct, array_like=True, tag=7):
-    """A car's lidar was set, or switched off."""
-
-    car: int
-    lidar: LidarSpec | None
-
-
-class Reset(msgspec.Struct, array_like=True, tag=8):
-    """A car was reset."""
-
-    car: int
-
-
-class Moved(msgspec.Struct, array_like=True, tag=9):
-    """A car was moved, keeping its speed."""
-
-    car: int
-    position: Vector
-    orientation: Quaternion | None
-
-
-class Placed(msgspec.Struct, array_like=True, tag=10):
-    """A car was put somewhere, at rest."""
-
-    car: int
-    position: Vector
-    orientation: Quaternion
-
-
-class SpawnSet(msgspec.Struct, array_like=True, tag=11):
-    """A car's place after resets was set."""
-
-    car: int
-    position: Vector
-    orientation: Quaternion
-
-
-class HitsCleared(msgspec.Struct, array_like=True, tag=12):
-    """Hits were forgotten, of these cars or of all."""
-
-    cars: list[int] | None
-
-
-class Seeded(msgspec.Struct, array_like=True, tag=13):
-    """A world got another seed."""
-
-    world: int
-    seed: int
 
 
 class Moment(msgspec.Struct, array_like=True, tag=14):
@@ -148,57 +61,11 @@ class Moment(msgspec.Struct, array_like=True, tag=14):
     arrays: bytes
 
 
-class Restored(msgspec.Struct, array_like=True, tag=15):
-    """Worlds (None: all) went back to a moment, or were written to from outside."""
-
-    moment: int
-    worlds: list[int] | None
-
-
-class Controlled(msgspec.Struct, array_like=True, tag=16):
-    """Controls changed as in `Stepped`; no time passed."""
-
-    rows: bytes | None
-    values: bytes
-
-
-class ParamsSet(msgspec.Struct, array_like=True, tag=17):
-    """The physics' table of all cars' parameters was changed, float64."""
-
-    packed: bytes
-
-
 class Closed(msgspec.Struct, array_like=True, tag=18):
-    """The log was ended in order."""
+    """The log ends in order."""
 
 
-class SceneChanged(msgspec.Struct, array_like=True, tag=19):
-    """All cars went on in another place, or on another road of the same one."""
-
-    scene: SceneSpec
-
-
-Event: TypeAlias = (
-    Stepped
-    | Added
-    | Removed
-    | Retired
-    | Dressed
-    | CameraSet
-    | LidarSet
-    | Reset
-    | Moved
-    | Placed
-    | SpawnSet
-    | HitsCleared
-    | Seeded
-    | Moment
-    | Restored
-    | Controlled
-    | ParamsSet
-    | Closed
-    | SceneChanged
-)
+Event: TypeAlias = Stepped | Moment | Closed | Command
 
 
 class LogWriter:
@@ -216,8 +83,8 @@ class LogWriter:
         """
         self.path, self._file = _create(Path(path).expanduser())
         self._process = os.getpid()
-        self._encoder = msgspec.msgpack.Encoder()
-        self._events: list[Event] = []
+        self._encoder = msgspec.msgpack.Encoder(enc_hook=_list_numbers)
+        self._events: list[msgspec.Raw] = []
         self._waiting_bytes, self._written = 0, time.monotonic()
         try:
             _write(self._file, _PREFIX.pack(MAGIC, FORMAT) + _pack_block(self._encoder.encode(head)))
@@ -226,14 +93,15 @@ class LogWriter:
         _log.info("what happens is recorded in %s", self.path)
 
     def append(self, event: Event, size: int = 0) -> None:
-        """Note an event.
+        """Note an event, as it is now: the arrays of a command may change later.
 
         Args:
             event: What happened.
-            size: Of its bytes.
+            size: Of its bytes, if they are many.
         """
-        self._events.append(event)
-        self._waiting_bytes += size
+        packed = self._encoder.encode(event)
+        self._events.append(msgspec.Raw(packed))
+        self._waiting_bytes += max(size, len(packed))
         if self._waiting_bytes > BLOCK_BYTES or time.monotonic() - self._written > BLOCK_SECONDS:
             self.flush()
 
@@ -257,7 +125,7 @@ class LogWriter:
     def close(self) -> None:
         """End the log in order."""
         if not self._file.closed:
-            self._events.append(Closed())
+            self._events.append(msgspec.Raw(self._encoder.encode(Closed())))
             self.flush()
             self._file.close()
 
@@ -297,6 +165,11 @@ class LogReader:
         version = _PREFIX.unpack(prefix)[1]
         if version > FORMAT:
             raise SpecError(f"{self.path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
+        if version < FORMAT:
+            raise SpecError(
+                f"{self.path} has format {version}, this version reads {FORMAT}; replay it with the donkeysim that "
+                "wrote it: only that one does the very same again."
+            )
         content = self._read_block(file)
         if content is None:
             raise SpecError(f"{self.path} holds nothing to replay: {self.broken or 'it is empty'}.")
@@ -348,6 +221,11 @@ class LogReader:
         except zlib.error:
             self.broken, self.is_damaged = f"the log is damaged between the bytes {position} and {file.tell()}", True
             return None
+
+
+def _list_numbers(value: Any) -> Any:
+    """Return the numbers of an array of NumPy's, or one such number, as plain ones."""
+    return value.tolist()
 
 
 def _pack_block(content: bytes) -> bytes:

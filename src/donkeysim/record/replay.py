@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import singledispatchmethod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.core.types import PHYSICS_STEP, FloatArray
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.record import action_log as log
-from donkeysim.record.logged_simulator import ArraySum
 from donkeysim.record.origin import describe_origin, list_differences
+from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
 
@@ -42,7 +40,6 @@ class Replay:
         self._reader = log.LogReader(path)
         self.simulator = Simulator(self._reader.head.spec, worker_count=worker_count)
         self.differences = list_differences(self._reader.head.origin, describe_origin(self.simulator.scenes))
-        self._state_sum = ArraySum(self.simulator.state)
         self.step_count = self.physics_count = 0
         self.rows: set[int] = set()
         self.deviation: int | None = None
@@ -82,104 +79,26 @@ class Replay:
             report(size, size)
         self.broken, self.is_damaged = self._reader.broken, self._reader.is_damaged
 
-    @singledispatchmethod
-    def _apply(self, event: Any) -> None:
+    def _apply(self, event: log.Event) -> None:
         """Do what an event tells."""
-        raise SpecError(f"the event {event!r} is not known.")
+        simulator = self.simulator
+        if isinstance(event, log.Stepped):
+            simulator.step(event.count)
+            self.step_count += 1
+            self.physics_count += event.count
+            if self.deviation is None and simulator.sum_up() != event.checksum:
+                self.deviation = self.step_count
+        elif isinstance(event, log.Moment):
+            self._moments.append(self._read_moment(event))
+        elif isinstance(event, commands.Restore):
+            simulator.restore(self._moments[event.snapshot], event.worlds)
+        elif not isinstance(event, log.Closed):
+            self.rows.update(simulator.apply(event) or ())
 
-    @_apply.register
-    def _(self, event: log.Stepped) -> None:
-        self._set_controls(event.rows, event.values)
-        self.simulator.step(event.count)
-        self.step_count += 1
-        self.physics_count += event.count
-        if self.deviation is None and self._state_sum.sum_up() != event.checksum:
-            self.deviation = self.step_count
-
-    @_apply.register
-    def _(self, event: log.Controlled) -> None:
-        self._set_controls(event.rows, event.values)
-
-    @_apply.register
-    def _(self, event: log.Added) -> None:
-        self.rows.add(self.simulator.add_car(event.world, event.body))
-
-    @_apply.register
-    def _(self, event: log.Removed) -> None:
-        self.simulator.remove_car(event.car)
-
-    @_apply.register
-    def _(self, event: log.Retired) -> None:
-        self.simulator.retire_car(event.car)
-
-    @_apply.register
-    def _(self, event: log.Dressed) -> None:
-        self.simulator.configure_car(event.car, event.body)
-
-    @_apply.register
-    def _(self, event: log.CameraSet) -> None:
-        self.simulator.configure_camera(event.car, event.camera, event.second)
-
-    @_apply.register
-    def _(self, event: log.LidarSet) -> None:
-        self.simulator.configure_lidar(event.car, event.lidar)
-
-    @_apply.register
-    def _(self, event: log.Reset) -> None:
-        self.simulator.reset_car(event.car)
-
-    @_apply.register
-    def _(self, event: log.Moved) -> None:
-        self.simulator.move_car(event.car, event.position, event.orientation)
-
-    @_apply.register
-    def _(self, event: log.Placed) -> None:
-        self.simulator.place_car(event.car, event.position, event.orientation)
-
-    @_apply.register
-    def _(self, event: log.SpawnSet) -> None:
-        self.simulator.set_spawn(event.car, event.position, event.orientation)
-
-    @_apply.register
-    def _(self, event: log.HitsCleared) -> None:
-        self.simulator.clear_hits(event.cars)
-
-    @_apply.register
-    def _(self, event: log.Seeded) -> None:
-        self.simulator.seed_world(event.world, event.seed)
-
-    @_apply.register
-    def _(self, event: log.Moment) -> None:
-        spec = self.simulator.spec
-        props = len(self.simulator.state.prop_asleep) // spec.world_count
-        moment, place = make_snapshot(spec, props), 0
+    def _read_moment(self, event: log.Moment) -> Snapshot:
+        moment, place = make_snapshot(self.simulator.spec, self.simulator.place.props_per_world), 0
         for array in list_arrays(moment).values():
             part = event.arrays[place : place + array.nbytes]
             array[...] = np.frombuffer(part, array.dtype).reshape(array.shape)
             place += array.nbytes
-        self._moments.append(moment)
-
-    @_apply.register
-    def _(self, event: log.Restored) -> None:
-        self.simulator.restore(self._moments[event.moment], event.worlds)
-
-    @_apply.register
-    def _(self, event: log.ParamsSet) -> None:
-        packed = self.simulator.physics.car_params.packed
-        packed[...] = np.frombuffer(event.packed, packed.dtype).reshape(packed.shape)
-
-    @_apply.register
-    def _(self, event: log.SceneChanged) -> None:
-        self.simulator.change_scene(event.scene)
-        self._state_sum = ArraySum(self.simulator.state)
-
-    @_apply.register
-    def _(self, event: log.Closed) -> None:
-        pass
-
-    def _set_controls(self, rows: bytes | None, values: bytes) -> None:
-        numbers: FloatArray = np.frombuffer(values)
-        control = np.concatenate(self.simulator.control)
-        control[slice(None) if rows is None else np.frombuffer(rows, np.int32)] = numbers
-        for array, part in zip(self.simulator.control, np.split(control, 3), strict=True):
-            array[:] = part
+        return moment

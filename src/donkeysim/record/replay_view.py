@@ -52,7 +52,7 @@ def _draw(replay: Replay, view: str, car: int, report: Callable[[int, int], None
 
 def _look_at(replay: Replay, view: str, car: int) -> ByteArray:
     simulator = replay.simulator
-    x, y, z, yaw = find_pose(simulator.state, car)
+    x, y, z, yaw = find_pose(simulator.ledger, car)
     position, rotation = place_chase_camera(x, y, z, yaw) if view == "chase" else place_top_camera(x, y, z)
     world = car // simulator.spec.cars_per_world
     return simulator.view(world, position, rotation, make_view_camera(WIDTH, HEIGHT))

@@ -14,14 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.record.origin import describe_origin
+from donkeysim.sim.ledger import WAY_FIELDS
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
 from donkeysim.world.specs import WorldSpec
 
-FORMAT = 1
+FORMAT = 2
 
 _HEAD = "head"
+
+_FORMER_NAMES = {"state.shortest_along": "state.progress", "state.lap_nodes": "state.crossing_nodes"}
+"""What format 1 called arrays."""
+
+_NEW_NAMES = frozenset(
+    f"state.{name}" for name in ("lap_begun", "lap_time", "checkpoint", "lines_passed", "along", *WAY_FIELDS)
+)
+"""Arrays that format 1 did not have; they begin as those of a car that was just put there."""
 
 
 class _Head(msgspec.Struct):
@@ -94,24 +104,31 @@ def _read(file: IO[bytes], path: Path) -> StoredSnapshot:
         if isinstance(version, int) and version > FORMAT:
             raise SpecError(f"{path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
         head = msgspec.json.decode(raw, type=_Head)
-        snapshot = _fill(make_snapshot(head.spec, 0), entries)
+        snapshot = _fill(make_snapshot(head.spec, 0), entries, head.format)
     return StoredSnapshot(snapshot, head.spec, head.origin)
 
 
-def _fill(blank: Snapshot, entries: Any) -> Snapshot:
+def _is_in(name: str, version: int) -> bool:
+    """Return whether files of a format hold an array; format 1 had no lap times, checkpoints and timers."""
+    return version > 1 or name not in _NEW_NAMES
+
+
+def _fill(blank: Snapshot, entries: Any, version: int) -> Snapshot:
     """Return a snapshot of the entries, which must be of the kinds and shapes of the blank one; props are free."""
     filled: dict[str, NDArray[Any]] = {}
     for name, array in list_arrays(blank).items():
-        entry = entries[name]
+        entry = entries[_FORMER_NAMES.get(name, name) if version < 2 else name] if _is_in(name, version) else array
         free = name.startswith(("state.prop_", "picture.prop_"))
         if entry.dtype != array.dtype or entry.shape[int(free) :] != array.shape[int(free) :]:
             raise ValueError(f"{name} has shape {entry.shape} and type {entry.dtype}")
         filled[name] = np.ascontiguousarray(entry)
+    if version < 2:
+        begun = entries["state.crossing_step"]
+        filled["state.lap_begun"] = np.where(begun < 0, -1.0, begun * PHYSICS_STEP)
     return Snapshot(
         type(blank.state)(*(filled[f"state.{name}"] for name in blank.state._fields)),
         type(blank.control)(*(filled[f"control.{name}"] for name in blank.control._fields)),
         filled["world_key"],
-        filled["frame_count"],
         {name: filled[name] for name in blank.under_way},
         blank.places,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.serve.lock_step import Turnstile
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.sim.ghost_cones import GhostWatch
@@ -12,6 +11,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
 from donkeysim.wire.replies import ConeTouched, Reply, StartLineCrossed, encode_reply
+from donkeysim.world.ledger import EVENT_CROSSING, EVENT_LAP, Event
 from donkeysim.world.telemetry import Telemetry
 
 IDLE_RADIUS = 0.125
@@ -46,8 +46,8 @@ class CarOnStage:
         telemetry: Latest readings.
         picture: Latest picture of its first camera as a JPEG file; None before the first and in other encodings.
         lap_times: Since the last reset [s].
+        telemetry_count: How often it has told them.
         last_hit: Name of what it touched last; "" for nothing.
-        crossing_step: Physics step of the last start-line crossing, -1 before the first.
         idle_position: Where it was when it last counted as moving [m].
         idle_since: When that was [s, wall time].
     """
@@ -58,8 +58,8 @@ class CarOnStage:
     telemetry: Telemetry | None = None
     picture: bytes | None = None
     lap_times: list[float] = field(default_factory=list)
+    telemetry_count: int = 0
     last_hit: str = ""
-    crossing_step: int = -1
     idle_position: tuple[float, float] = (0.0, 0.0)
     idle_since: float = 0.0
 
@@ -67,41 +67,35 @@ class CarOnStage:
         """Forget laps and hits, as a reset does."""
         self.lap_times.clear()
         self.last_hit = ""
-        self.crossing_step = -1
 
     def note_telemetry(self, telemetry: Telemetry) -> None:
         """Keep the latest readings."""
         self.telemetry = telemetry
+        self.telemetry_count += 1
         if telemetry.hit != "none":
             self.last_hit = telemetry.hit
 
-    def take_events(self, simulator: Simulator, ghosts: GhostWatch) -> list[Output]:
-        """Return the events since the last call for the car's client: a start line crossed, ghost cones driven into."""
-        crossing = self._take_crossing(simulator)
-        entered = ghosts.find_entered(simulator.state, self.row)
-        events = [] if crossing is None else [crossing]
-        if self.client is not None and entered:
-            name = simulator.get_body(self.row).name or f"car{self.row}"
-            time = float(simulator.state.step_index[0]) * PHYSICS_STEP
-            events += [make_event(self.client, ConeTouched(name, index, time)) for index in entered]
-        return events
+    def note_event(self, event: Event) -> Output | None:
+        """Take note of what happened to the car and return what its client is told of it."""
+        if event.kind == EVENT_LAP:
+            self.lap_times.append(event.value)
+        if event.kind != EVENT_CROSSING or self.client is None:
+            return None
+        crossing = StartLineCrossed(starting_line_index=int(event.value), timeStamp=event.time)
+        return make_event(self.client, crossing)
 
-    def _take_crossing(self, simulator: Simulator) -> Output | None:
-        """Return the event of a start line crossed since the last call."""
-        step = int(simulator.state.crossing_step[self.row])
-        if step <= self.crossing_step:
-            return None
-        if self.crossing_step >= 0:
-            self.lap_times.append((step - self.crossing_step) * PHYSICS_STEP)
-        self.crossing_step = step
-        if self.client is None:
-            return None
-        line = int(simulator.state.crossing_line[self.row])
-        return make_event(self.client, StartLineCrossed(starting_line_index=line, timeStamp=step * PHYSICS_STEP))
+    def list_cones(self, simulator: Simulator, ghosts: GhostWatch) -> list[Output]:
+        """Return what the car's client is told of ghost cones that it has driven into since the last call."""
+        entered = ghosts.find_entered(simulator.ledger, self.row)
+        if self.client is None or not entered:
+            return []
+        name = simulator.get_body(self.row).name or f"car{self.row}"
+        time = float(simulator.ledger.time[self.row])
+        return [make_event(self.client, ConeTouched(name, index, time)) for index in entered]
 
     def has_idled(self, simulator: Simulator, now: float, limit: float) -> bool:
         """Return whether the car has not left its place for `limit` seconds of wall time."""
-        x, y, _ = simulator.state.position[self.row].tolist()
+        x, y, _ = simulator.ledger.position[self.row].tolist()
         if (x - self.idle_position[0]) ** 2 + (y - self.idle_position[1]) ** 2 > IDLE_RADIUS**2:
             self.idle_position = (x, y)
             self.idle_since = now
@@ -109,7 +103,7 @@ class CarOnStage:
 
     def make_row(self, simulator: Simulator) -> CarRow:
         """Return what a watcher sees."""
-        x, y, _, yaw = find_pose(simulator.state, self.row)
+        x, y, _, yaw = find_pose(simulator.ledger, self.row)
         body = simulator.get_body(self.row)
         return CarRow(
             car_id=self.car_id,

@@ -25,7 +25,7 @@ class Composer:
 
     def observe(self, simulator: Simulator, car: CarOnStage) -> Telemetry:
         """Return a car's readings and keep them for watchers."""
-        telemetry = simulator.observe_telemetry(car.row)
+        telemetry = simulator.observe_telemetry(car.row, car.telemetry_count)
         if not self._options.has_training_fields:
             for name in _TRAINING_FIELDS:
                 setattr(telemetry, name, None)

@@ -43,12 +43,7 @@ def change_car(simulator: Simulator, car: CarOnStage, request: messages.Request,
 
 def drive_car(simulator: Simulator, row: int, request: messages.DriveCar) -> None:
     """Hand a client's control to its car; it holds until the next."""
-    control = simulator.control
-    if request.steer is not None:
-        control.steer[row] = request.steer
-    if request.throttle is not None:
-        control.throttle[row] = request.throttle
-    control.brake[row] = request.brake
+    simulator.drive_car(row, request.steer, request.throttle, request.brake)
 
 
 def describe_node(simulator: Simulator, index: int) -> NodePosition:

@@ -32,10 +32,6 @@ class PaceCar:
         self.car = car
         self._follower = PathFollower(simulator.scene, simulator.car_spec, style)
 
-    def step(self, simulator: Simulator, step_count: int) -> None:
-        """Let time move on by so many physics steps, for all cars, and steer this one meanwhile."""
-        while step_count > 0:
-            count = min(step_count, MOST_STEPS_UNSTEERED)
-            self._follower.drive(simulator.state, simulator.control, self.car.row)
-            simulator.step(count)
-            step_count -= count
+    def drive(self, simulator: Simulator) -> None:
+        """Ask the car for what it should do now."""
+        simulator.drive_car(self.car.row, *self._follower.drive(simulator.ledger, self.car.row))

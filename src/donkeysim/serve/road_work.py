@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from donkeysim.core.errors import DonkeySimError, SceneError
 from donkeysim.serve.cast import Client
+from donkeysim.sim.place import Place
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.wire.settings import change_road
@@ -34,7 +35,7 @@ class RoadWork:
         """Begin to make it."""
         self.scene = scene
         self.client_id = client_id
-        self.prepared: Simulator | None = None
+        self.prepared: Place | None = None
         self.trouble = ""
         self._thread = threading.Thread(target=self._run, args=(simulator,), name="road work", daemon=True)
         self._thread.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from donkeysim.record.logged_simulator import open_simulator
+from donkeysim.record.recorder import open_simulator
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.sim.compile_crew import CompileCrew
 from donkeysim.sim.simulator import Simulator

@@ -17,7 +17,7 @@ from donkeysim.serve.cast import CarOnStage, Client, make_event
 from donkeysim.serve.compose import Composer
 from donkeysim.serve.lock_step import LockStep, Turnstile
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.serve.pace_car import PACE_CAR_BODY, PaceCar
+from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED, PACE_CAR_BODY, PaceCar
 from donkeysim.serve.road_work import RoadWorks
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import Place, find_refusal
@@ -117,7 +117,7 @@ class Stage:
     def _add_car(self, client: Client | None, body: BodySpec) -> CarOnStage:
         assert self._simulator is not None
         row = self._simulator.add_car(0, body)
-        x, y, _, _ = viewpoint.find_pose(self._simulator.state, row)
+        x, y, _, _ = viewpoint.find_pose(self._simulator.ledger, row)
         self._car_count += 1
         car = CarOnStage(self._car_count, row, client, idle_position=(x, y), idle_since=self._read_clock())
         self._cars[row] = car
@@ -330,12 +330,15 @@ class Stage:
 
     def _advance(self, simulator: Simulator, step_count: int, cars: list[CarOnStage], kind: OutputKind) -> None:
         """Step the scene, then send these cars' clients what they see."""
-        if self._pace_car is None:
-            simulator.step(step_count)
-        else:
-            self._pace_car.step(simulator, step_count)
+        longest = step_count if self._pace_car is None else MOST_STEPS_UNSTEERED
+        for begin in range(0, step_count, longest):
+            if self._pace_car is not None:
+                self._pace_car.drive(simulator)
+            simulator.step(min(longest, step_count - begin))
+            told = [self._cars[event.car].note_event(event) for event in simulator.list_events()]
+            self._outputs += [output for output in told if output is not None]
         for car in self._cars.values():
-            self._outputs += car.take_events(simulator, self._ghosts)
+            self._outputs += car.list_cones(simulator, self._ghosts)
         if cars:
             rows = [car.row for car in cars]
             simulator.render(rows)

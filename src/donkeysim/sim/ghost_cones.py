@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.rotation import find_yaw
 from donkeysim.core.types import FloatArray
+from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
-from donkeysim.world.ledger import Ledger
 
 CONE_RADIUS = 0.052
 """Of a cone's foot [m]."""
@@ -28,8 +27,8 @@ class GhostWatch:
         """Return the cones that a car has driven into since the last call for it."""
         if not len(self._ghosts):
             return []
-        yaw = find_yaw(state.orientation[car].tolist())
-        away = self._ghosts - state.position[car, :2]
+        yaw = float(ledger.yaw[car])
+        away = self._ghosts - ledger.position[car, :2]
         turn = np.array(((np.cos(yaw), -np.sin(yaw)), (np.sin(yaw), np.cos(yaw))))
         beyond = np.maximum(np.abs(away @ turn - self._centre) - self._half, 0.0)
         inside = frozenset(np.flatnonzero(np.hypot(*beyond.T) < CONE_RADIUS).tolist())

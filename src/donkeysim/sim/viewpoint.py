@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core.rotation import Vector, find_yaw
-from donkeysim.world.specs import CameraSpec
+from donkeysim.core.rotation import Vector
 from donkeysim.world.ledger import Ledger
+from donkeysim.world.specs import CameraSpec
 
 Pose = tuple[Vector, Vector]
 """Position [m, world frame] and (roll, pitch, yaw) [rad]."""

@@ -29,7 +29,7 @@ def draw_outline(scene: Scene) -> Outline:
 
 def draw_car(simulator: Simulator, row: int, kind: View, width: int, height: int) -> ByteArray:
     """Return a view of a car from behind or from above, shape [height, width, 3]."""
-    x, y, z, yaw = viewpoint.find_pose(simulator.state, row)
+    x, y, z, yaw = viewpoint.find_pose(simulator.ledger, row)
     pose = viewpoint.place_chase_camera(x, y, z, yaw) if kind == "chase" else viewpoint.place_top_camera(x, y, z)
     world = row // simulator.spec.cars_per_world
     return simulator.view(world, *pose, viewpoint.make_view_camera(width, height))

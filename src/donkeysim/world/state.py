@@ -76,8 +76,8 @@ class State(NamedTuple):
     shortest_along: FloatArray
     """Along the shortest line inside the road since the start line [m], shape [car_count]."""
     lap: IntArray
-    """Which lap the car is in, see `physics.kernels.laps`: 0 before it first crosses the start line after a reset, shape
-    [car_count]."""
+    """Which lap the car is in, see `physics.kernels.laps`: 0 before it first crosses the start line after a reset,
+    shape [car_count]."""
     lap_begun: FloatArray
     """When that lap began, on the world's clock, -1 before the first [s], shape [car_count]."""
     lap_time: FloatArray

@@ -1,0 +1,116 @@
+"""Writes down whatever is done to a simulator, so that `replay` can do it again, bit for bit."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from donkeysim.record import action_log as log
+from donkeysim.record.origin import describe_origin
+from donkeysim.sim import commands
+from donkeysim.sim.simulator import Simulator
+from donkeysim.sim.snapshot import Snapshot, list_arrays
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import WorldSpec
+
+
+def open_simulator(
+    spec: WorldSpec,
+    *,
+    worker_count: int = 1,
+    scene: Scene | None = None,
+    look_ahead: Sequence[float] = (),
+    log: str | Path | None = None,
+) -> Simulator:
+    """Return a simulator, all of whose commands are written down if `log` names a file.
+
+    Args:
+        spec: What is simulated.
+        worker_count: Threads.
+        scene: The only scene, if it is built already.
+        look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
+        log: The file; it is never overwritten: the next one becomes `run-2.dlog` and so on.
+
+    Raises:
+        DonkeySimError: The log cannot be created.
+    """
+    simulator = Simulator(spec, worker_count=worker_count, scene=scene, look_ahead=look_ahead)
+    if log is not None:
+        simulator.listen(Recorder(simulator, log))
+    return simulator
+
+
+class Recorder:
+    """The log of one simulator. Implements `commands.CommandLog`.
+
+    Attributes:
+        path: Of the file.
+    """
+
+    def __init__(self, simulator: Simulator, path: str | Path) -> None:
+        """Begin a log.
+
+        Raises:
+            DonkeySimError: It cannot be created.
+        """
+        self._simulator = weakref.ref(simulator)
+        self._writer = log.LogWriter(path, log.Head(simulator.spec, describe_origin(simulator.scenes)))
+        self.path = self._writer.path
+        self.close = weakref.finalize(simulator, self._writer.close)
+        self._moments: dict[bytes, int] = {}
+        self._last: tuple[Snapshot, bytes, int] | None = None
+        self._params = self._sum_up_params(simulator)
+        self._is_drawn = simulator.has_drawn_params()
+
+    def note(self, command: commands.Command) -> None:
+        """Write a command down; the moments that it goes back to before it, each once."""
+        if isinstance(command, commands.Restore):
+            command = commands.Restore(self._number_moment(command.snapshot), command.worlds)
+        self._writer.append(command)
+        if isinstance(command, commands.ChangeScene):
+            self._params, self._is_drawn = self._sum_up_params(self._get()), self._get().has_drawn_params()
+
+    def note_step(self, step_count: int) -> None:
+        """Write down that a frame has passed, and how the state is now."""
+        simulator = self._get()
+        self._note_params(simulator)
+        self._writer.append(log.Stepped(int(step_count), simulator.sum_up()))
+
+    def _get(self) -> Simulator:
+        simulator = self._simulator()
+        assert simulator is not None, "it is the one that tells us"
+        return simulator
+
+    @staticmethod
+    def _sum_up_params(simulator: Simulator) -> int:
+        return zlib.crc32(simulator.physics.car_params.packed.data)
+
+    def _note_params(self, simulator: Simulator) -> None:
+        """Write down the cars' parameters if somebody has set them since; what a draw sets, a replay draws itself."""
+        checksum = self._sum_up_params(simulator)
+        if checksum == self._params:
+            return
+        self._params = checksum
+        was_drawn, self._is_drawn = self._is_drawn, simulator.has_drawn_params()
+        if not (was_drawn and self._is_drawn):
+            self._writer.append(commands.SetParams(simulator.physics.car_params.packed.tobytes()))
+
+    def _number_moment(self, snapshot: Snapshot) -> int:
+        """Return the number of a moment in the log, where it is noted once.
+
+        Episodes begin with the same moment over and over: it is known again by its checksum.
+        """
+        arrays = list_arrays(snapshot).values()
+        checksum = b"".join(zlib.crc32(part.data.cast("B") if part.nbytes else b"").to_bytes(4) for part in arrays)
+        if self._last is not None and self._last[0] is snapshot and self._last[1] == checksum:
+            return self._last[2]
+        content = b"".join(part.tobytes() for part in arrays)
+        key = hashlib.blake2b(content, digest_size=16).digest()
+        if key not in self._moments:
+            self._moments[key] = len(self._moments)
+            self._writer.append(log.Moment(content), len(content))
+        self._last = (snapshot, checksum, self._moments[key])
+        return self._moments[key]
