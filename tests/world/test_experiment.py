@@ -113,10 +113,10 @@ def test_a_simulator_elsewhere_cannot_be_asked_for_an_experiment(key, value, whe
 @pytest.mark.parametrize(
     ("path", "address"),
     [
-        ("", (None, None, None)),
-        ("path to sim", (None, None, None)),
-        ("remote", ("there", 9099, None)),
-        ("/bin/sim", ("127.0.0.1", 9099, "/bin/sim")),
+        ("", None),
+        ("path to sim", None),
+        ("remote", ("there", 9099)),
+        ("/bin/sim", ("127.0.0.1", 9099)),
     ],
 )
 def test_a_cars_config_says_where_its_experiment_is(path, address):
@@ -129,7 +129,7 @@ def test_a_cars_config_says_where_its_experiment_is(path, address):
         "GYM_CONF": {"host": "elsewhere"},  # does not count
     }
     settings = read_simulator_settings(make_default_config(changes=changes))
-    assert (settings.conf.host, settings.conf.port, settings.conf.exe_path) == address
-    assert settings.conf.is_remote == (address[1] is not None)
+    assert (settings.conf.address if settings.conf.is_remote else None) == address
+    assert settings.conf.exe_path == (path if path == "/bin/sim" else None)
     assert settings.conf.experiment == Experiment(seed=5).move_to("warehouse")
     assert settings.scene == "warehouse"

@@ -53,11 +53,8 @@ class RemoteSimulatedCar:
         self._moments: deque[tuple[float, Moment]] = deque()
         self._tells_at = time.monotonic() + TELL_SECONDS
         conf = settings.conf
-        assert conf.host is not None
-        assert conf.port is not None
-        self._address = conf.host, conf.port
         if conf.exe_path is not None:
-            self._launched = LaunchedSimulator(conf.exe_path, conf.port)
+            self._launched = LaunchedSimulator(conf.exe_path, conf.address[1])
             _log.info("Starting %s", conf.exe_path)
         try:
             if self._launched is not None:
@@ -69,7 +66,7 @@ class RemoteSimulatedCar:
 
     def _connect(self) -> RemoteCar:
         check = self._check_ended if self._launched is None else self._check_launched
-        car = RemoteCar(self.settings.scene, self.settings.conf, *self._address, check)
+        car = RemoteCar(self.settings.scene, self.settings.conf, check)
         self._keep(car.get_moment())
         return car
 
@@ -133,7 +130,7 @@ class RemoteSimulatedCar:
             except SimulatorError as error:
                 _log.debug("%s", error)
             else:
-                _log.warning("Connected to the simulator at %s:%d again.", *self._address)
+                _log.warning("Connected to the simulator at %s:%d again.", *self.settings.conf.address)
                 return
 
     def _keep(self, moment: Moment) -> None:

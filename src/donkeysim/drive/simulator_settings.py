@@ -92,15 +92,14 @@ def read_settings(config: Config) -> SimulatorSettings:
         SpecError: There is no such environment, or GYM_CONF is not possible.
     """
     path = "" if config.DONKEY_SIM_PATH == PLACEHOLDER_PATH else str(config.DONKEY_SIM_PATH)
-    is_started = path not in ("", "remote")
     scene, conf = find_scene(config.DONKEY_GYM_ENV_NAME), _read_gym_conf(config)
     return SimulatorSettings(
         conf=replace(
             conf,
             experiment=replace(conf.experiment.move_to(scene), seed=config.SIM_SEED),
-            host="127.0.0.1" if is_started else config.SIM_HOST if path else None,
+            host=config.SIM_HOST if path == "remote" else None,
             port=config.SIM_PORT if path else None,
-            exe_path=path if is_started else None,
+            exe_path=path if path not in ("", "remote") else None,
         ),
         rate=float(config.DRIVE_LOOP_HZ),
         latency=config.SIM_ARTIFICIAL_LATENCY / 1000.0,

@@ -21,6 +21,9 @@ from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, SceneSpec
 Message = dict[str, str]
 """A message for a server; every value is text, because the original ignores numbers."""
 
+DEFAULT_PORT = 9091
+"""Where the original listens."""
+
 CAR_KEYS = ("body_style", "body_rgb", "car_name", "font_size")
 RACER_KEYS = ("racer_name", "country", "bio", "guid")
 ENV_KEYS = (
@@ -118,6 +121,11 @@ class EnvConf:
         """Whether the car is in another process."""
         return self.host is not None or self.port is not None or self.exe_path is not None
 
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port of the other process; one that we start is on this machine."""
+        return self.host if self.host and self.exe_path is None else "127.0.0.1", self.port or DEFAULT_PORT
+
     def __post_init__(self) -> None:
         low, high = self.throttle_min, self.throttle_max
         if low >= high:
@@ -143,7 +151,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         frame_skip=_read_whole(given, "frame_skip", 1, 1, 1000),
         cam_resolution=resolution,
         host=None if given.get("host") is None else str(given["host"]),
-        port=None if given.get("port") is None else _read_whole(given, "port", 9091, 1, 65535),
+        port=None if given.get("port") is None else _read_whole(given, "port", DEFAULT_PORT, 1, 65535),
         exe_path=_read_path(given),
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
         messages=_make_messages(given, resolution),
