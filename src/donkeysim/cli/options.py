@@ -72,7 +72,7 @@ def read_options(arguments: Sequence[str]) -> Options:
 
 def _read_experiment(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Experiment:
     challenges = ChallengeSpec(given.cones, given.ghost_cones, given.trees, given.random_light, given.seed)
-    name, road = given.scene or SceneSpec.name, _read_road(given, parser)
+    name, road = SceneSpec.name if given.scene is None else given.scene, _read_road(given, parser)
     scene = SceneSpec(name, tuple(given.tracks), road, challenges, given.look)
     try:
         randomization = read_randomization(given.randomization)
@@ -241,13 +241,6 @@ def _rate(text: str) -> int:
     return value
 
 
-def _seconds(text: str) -> float:
-    value = _number(text)
-    if value <= 0.0:
-        raise argparse.ArgumentTypeError(f"{text} s are not possible; it takes more than 0")
-    return value
-
-
 def _within(read: Callable[[str], T], low: T, high: T, refusal: str) -> Callable[[str], T]:
     """Return a reader of numbers from `low` to `high`; others get `refusal`, where {} stands for the text."""
 
@@ -263,5 +256,6 @@ def _within(read: Callable[[str], T], low: T, high: T, refusal: str) -> Callable
 _seed = _within(_whole, 0, (1 << 63) - 1, f"{{}} is not a seed; it takes 0 to {(1 << 63) - 1}")
 _added = _within(_whole, 0, 1000, "{} is not possible; it takes 0 to 1000")
 _turn = _within(_number, 0.1, 20.0, "{} is not possible; it takes 0.1 to 20 degrees")
+_seconds = _within(_number, math.ulp(0.0), math.inf, "{} s are not possible; it takes more than 0")
 _port = _within(_whole, 0, 65535, "{} is not a port; it takes 0 (any free one) to 65535")
 _car_count = _within(_whole, 1, 256, "{} cars are not possible; it takes 1 to 256")
