@@ -149,4 +149,4 @@ def test_a_film_shows_a_picture_for_every_twentieth_of_a_second(tmp_path, capsys
 def test_a_simulator_elsewhere_keeps_no_log_here():
     with pytest.raises(SpecError, match="in this process only"):
         read_conf({"action_log": "run.dlog", "port": 9091})
-    assert read_conf({"action_log": os.fspath("run.dlog")}).action_log == "run.dlog"
+    assert read_conf({"action_log": os.fspath("run.dlog")}).experiment.log == "run.dlog"

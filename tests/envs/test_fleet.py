@@ -9,13 +9,14 @@ from donkeysim.core.errors import SpecError
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.fleet import Fleet, Start, read_start
 from donkeysim.sim.snapshot import hash_state
-from donkeysim.world.specs import CameraSpec, LidarSpec
+from donkeysim.world.experiment import Experiment
+from donkeysim.world.specs import CameraSpec, LidarSpec, SceneSpec
 
 TRACKS = ("generated_track", "flat", "generated_track")
 
 
 def make(worlds, tracks=("generated_track",), **options):
-    fleet = Fleet(tracks, worlds, **options)
+    fleet = Fleet(Experiment(tuple(SceneSpec(name) for name in tracks)), worlds, **options)
     fleet.open(None)
     return fleet
 
@@ -48,13 +49,13 @@ def test_three_worlds_are_the_same_in_any_batch_order_and_thread_count(steps):
     arrangements = [(3, (0, 1, 2), 1), (7, (6, 3, 1), 1), (7, (2, 6, 4), 2), (64, (63, 0, 31), 2)]
     results = []
     for worlds, rows, threads in arrangements:
-        fleet = Fleet(("generated_track",), worlds, worker_count=threads, look_ahead=(0.5, 1.0))
+        fleet = Fleet(Experiment(), worlds, worker_count=threads, look_ahead=(0.5, 1.0))
         fleet.open(CameraSpec(width=32, height=24), LidarSpec(sweep_increment=0.5))
         results.append(drive_recorded(fleet, rows, (1, 2, 3), steps))
         fleet.close()
     alone = {}
     for seed in (1, 2, 3):
-        fleet = Fleet(("generated_track",), 1, look_ahead=(0.5, 1.0))
+        fleet = Fleet(Experiment(), 1, look_ahead=(0.5, 1.0))
         fleet.open(CameraSpec(width=32, height=24), LidarSpec(sweep_increment=0.5))
         alone |= drive_recorded(fleet, (0,), (seed,), steps)
     results.append(alone)

@@ -9,11 +9,12 @@ from donkeysim.core.frames import yaw_to_quaternion
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.race_env import parallel_env
 from donkeysim.envs.rivals import Rivals
+from donkeysim.world.experiment import Experiment
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    fleet = Fleet(("flat",), 2, cars_per_world=5)
+    fleet = Fleet(Experiment().move_to("flat"), 2, cars_per_world=5)
     fleet.open(None)
     return fleet
 

@@ -8,11 +8,12 @@ import pytest
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.fleet import Fleet, Start
 from donkeysim.envs.tasks import ENDS, REWARDS, adapt_deepracer, make_original_reward, make_task
+from donkeysim.world.experiment import Experiment
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    made = Fleet(("generated_track",), 3)
+    made = Fleet(Experiment(), 3)
     made.open(None)
     return made
 

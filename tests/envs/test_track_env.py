@@ -12,7 +12,7 @@ from batches import assert_same
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import read_conf
-from donkeysim.envs.track_settings import TrackSettings
+from donkeysim.envs.track_settings import read_settings
 from donkeysim.world.scene import CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec
 
@@ -129,16 +129,15 @@ def test_an_episode_begins_where_it_is_told_and_ends_by_its_rules():
 
 
 def test_worlds_take_turns_through_the_looks_that_are_asked_for():
-    settings = TrackSettings(look=("", "meadow"))
-    fleet = settings.make_fleet(["generated_track"], 2)
+    fleet = read_settings({"look": ("", "meadow")}, ["generated_track"]).make_fleet(2)
     assert [scene.look for scene in fleet.simulator.spec.scenes] == ["", "meadow"]
     with pytest.raises(SceneError, match="none of the tracks flat offers the look 'meadow'"):
-        TrackSettings(look="meadow").make_fleet(["flat"], 1)
+        read_settings({"look": "meadow"}, ["flat"])
 
 
 def test_a_conf_and_settings_choose_the_car():
     assert BuiltInCar("flat", read_conf({"car": "original-2021"})).simulator.car_spec.name == "original-2021"
-    assert TrackSettings(car="original-2021").make_fleet(["flat"], 1).simulator.car_spec.name == "original-2021"
+    assert read_settings({"car": "original-2021"}, ["flat"]).make_fleet(1).simulator.car_spec.name == "original-2021"
     with pytest.raises(SpecError, match="start the other with --car"):
         read_conf({"car": "original-2021", "port": 9091})
     with pytest.raises(SpecError, match="did you mean 'original-2021'"):
@@ -146,6 +145,6 @@ def test_a_conf_and_settings_choose_the_car():
 
 
 def test_a_conf_chooses_a_look_of_the_simulator_in_this_process():
-    assert read_conf({"look": "meadow"}).look == "meadow"
+    assert read_conf({"look": "meadow"}).experiment.scene.look == "meadow"
     with pytest.raises(SpecError, match="start the other with --look"):
         read_conf({"look": "meadow", "host": "localhost"})

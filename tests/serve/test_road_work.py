@@ -7,7 +7,8 @@ import pytest
 from donkeysim.core.errors import SceneError
 from donkeysim.core.frames import position_to_units
 from donkeysim.record.replay import Replay
-from donkeysim.world.specs import ChallengeSpec, RoadSpec
+from donkeysim.world.experiment import Experiment
+from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, RoadSpec, SceneSpec
 from serve.test_stage import Rehearsal
 from sim.test_relocation import RING
 
@@ -17,8 +18,9 @@ def make_show(tmp_path):
     (tmp_path / "ring.toml").write_text(RING)
     shows = []
 
-    def make(**options):
-        show = Rehearsal(**{"track_folders": (str(tmp_path),), "max_cars": 4, **options})
+    def make(log=None, challenges=NO_CHALLENGES, **options):
+        scene = SceneSpec(folders=(str(tmp_path),), challenges=challenges)
+        show = Rehearsal(**{"max_cars": 4, **options}, experiment=Experiment((scene,), log=log))
         show.load("ring")
         show.join(1, 2)
         show.beat()
@@ -140,7 +142,7 @@ def test_who_leaves_or_exits_meanwhile_leaves_no_road_behind(make_show):
 
 
 def test_the_action_log_tells_the_road(make_show, tmp_path):
-    show = make_show(action_log=str(tmp_path / "run.dlog"))
+    show = make_show(log=str(tmp_path / "run.dlog"))
     show.say(1, "control", throttle="0.4")
     show.beat(5)
     show.say(1, "regen_road", road_style="1", rand_seed="6")

@@ -14,7 +14,9 @@ from donkeysim.serve.output import OutputKind
 from donkeysim.serve.stage import Stage
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.wire.reading import read_request
+from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
+from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import find_tracks
 
 
@@ -440,7 +442,7 @@ def test_lock_step_ends_with_its_last_client(show):
 
 
 def run_in_lock_step(seed):
-    rehearsal = Rehearsal(seed=seed)
+    rehearsal = Rehearsal(experiment=Experiment(seed=seed))
     rehearsal.join(1)
     rehearsal.say(1, "load_scene", scene_name="generated_track")
     rehearsal.say(1, "step_mode", step_mode="synchronous", time_step="0.05")
@@ -543,7 +545,7 @@ def test_an_impossible_scene_leaves_the_menu_open(tmp_path):
 
 def test_a_track_file_is_told_by_its_name_and_never_taken_for_another_scene(tmp_path):
     (tmp_path / "mine.toml").write_text(find_tracks()["flat"].read_text().replace('"flat"', '"mine"'))
-    rehearsal = Rehearsal(track_folders=(str(tmp_path),))
+    rehearsal = Rehearsal(experiment=Experiment((SceneSpec(folders=(str(tmp_path),)),)))
     rehearsal.join(1)
     rehearsal.load(str(tmp_path / "mine.toml"))
     assert [message.get("scene_name") for message in rehearsal.take(1)][1:] == ["mine", "mine"]
@@ -554,7 +556,7 @@ def test_a_track_file_is_told_by_its_name_and_never_taken_for_another_scene(tmp_
 
 
 def test_a_scene_is_recorded_and_replayed(tmp_path):
-    show = Rehearsal(action_log=str(tmp_path / "run.dlog"))
+    show = Rehearsal(experiment=Experiment(log=str(tmp_path / "run.dlog")))
     for _ in range(2):
         show.load("flat")
         show.join(1)
@@ -574,7 +576,7 @@ def test_a_scene_is_recorded_and_replayed(tmp_path):
 
 def test_each_clients_car_draws_for_itself_and_watchers_are_told():
     ranges = read_randomization({"car": {"mass": (0.8, 1.2)}, "picture": {"jpeg_quality": (5, 6)}})
-    rehearsal = Rehearsal(randomization=ranges)
+    rehearsal = Rehearsal(experiment=Experiment(randomization=ranges))
     rehearsal.stage.join(1)
     rehearsal.say(1, "load_scene", scene_name="generated_track")
     rehearsal.stage.join(2)

@@ -217,8 +217,8 @@ def test_every_look_of_a_shipped_file_reads():
 
 
 def test_a_look_counts_where_it_is_offered():
-    assert specify_scene("generated_track", look="meadow").look == "meadow"
-    assert specify_scene("warehouse", look="meadow").look == ""
+    assert specify_scene(SceneSpec("generated_track", look="meadow")).look == "meadow"
+    assert specify_scene(SceneSpec("warehouse", look="meadow")).look == ""
     with pytest.raises(SceneError, match="no looks"):
         load_scene(SceneSpec("flat", look="meadow"))
 

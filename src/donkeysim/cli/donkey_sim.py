@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from donkeysim.cli.drive_beside import DriveBeside
     from donkeysim.serve.director import Director
     from donkeysim.serve.stage import Stage
+    from donkeysim.serve.stage_options import StageOptions
     from donkeysim.web.serving import PageServer
 
 _log = logging.getLogger("donkeysim")
@@ -60,20 +61,19 @@ def _run(options: Options) -> int:
 
 
 def _check_files(options: Options) -> None:
-    """Raise when the scene to start in, the car, a folder of tracks or a file of ranges does not exist or is broken.
+    """Raise when the scene to start in, the car or a folder of tracks does not exist or is broken.
 
     Other broken tracks are told to the log.
     """
-    from donkeysim.world.randomization import read_randomization
-    from donkeysim.world.specs import SceneSpec, load_car
+    from donkeysim.world.specs import load_car
     from donkeysim.world.tracks.catalogue import find_track, list_scenes
     from donkeysim.world.tracks.track_file import read_track
 
-    read_randomization(options.randomization)
-    load_car(options.car)
-    if options.scene is not None:
-        read_track(find_track(SceneSpec(options.scene, options.track_folders)), options.look)
-    list_scenes(options.track_folders, lambda error: _log.warning("left out of the menu: %s", error))
+    experiment = options.stage.experiment
+    load_car(experiment.car)
+    if not options.begins_in_menu:
+        read_track(find_track(experiment.scene), experiment.scene.look)
+    list_scenes(experiment.scene.folders, lambda error: _log.warning("left out of the menu: %s", error))
 
 
 async def _serve(options: Options, listener: socket.socket) -> int:
@@ -91,12 +91,13 @@ async def _serve(options: Options, listener: socket.socket) -> int:
         failures.append(error)
         server.quit()
 
-    director = Director(lambda: _make_stage(options), server.deliver, clock, give_up, options.track_folders)
+    scene = options.stage.experiment.scene
+    director = Director(lambda: _make_stage(options.stage), server.deliver, clock, give_up, scene.folders)
     _end_at_signals(server.quit)
     await server.start(director)
     director.start()
-    if options.scene is not None:
-        director.begin_scene(options.scene, give_up)
+    if not options.begins_in_menu:
+        director.begin_scene(scene.name, give_up)
     page = await _open_page(options, director, listener.getsockname()[1])
     drive = _start_drive(options, listener.getsockname()[1], page.address if page is not None else "")
     await server.run()
@@ -109,36 +110,13 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     return _complain(str(failures[0]), 1) if failures else 0
 
 
-def _make_stage(options: Options) -> Stage:
+def _make_stage(options: StageOptions) -> Stage:
     """Import the simulator and return its stage; runs on the simulation's thread."""
     import time
 
     from donkeysim.serve.stage import Stage
-    from donkeysim.serve.stage_options import StageOptions
-    from donkeysim.world.randomization import read_randomization
-    from donkeysim.world.specs import ChallengeSpec, RoadSpec
 
-    stage_options = StageOptions(
-        telemetry_rate=options.telemetry_rate,
-        time_scale=options.time_scale,
-        seed=options.seed,
-        pace_car=options.pace_car,
-        max_cars=options.max_cars,
-        idle_timeout=options.idle_timeout,
-        has_training_fields=options.has_training_fields,
-        numbers_as_strings=options.numbers_as_strings,
-        track_folders=options.track_folders,
-        action_log=options.action_log,
-        road=None if options.road is None else RoadSpec(*options.road),
-        challenges=ChallengeSpec(
-            options.cones, options.has_ghost_cones, options.trees, options.has_random_light, options.seed
-        ),
-        look=options.look,
-        car=options.car,
-        randomization=read_randomization(options.randomization),
-        worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
-    )
-    return Stage(stage_options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))
+    return Stage(options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))
 
 
 async def _open_page(options: Options, director: Director, wire_port: int) -> PageServer | None:
@@ -166,7 +144,8 @@ def _start_drive(options: Options, port: int, watching_url: str) -> DriveBeside 
     from donkeysim.cli.drive_beside import DriveBeside
 
     try:
-        return DriveBeside(options.car_folder, port, watching_url, options.scene)
+        scene = None if options.begins_in_menu else options.stage.experiment.scene.name
+        return DriveBeside(options.car_folder, port, watching_url, scene)
     except DonkeySimError as error:
         _log.warning("no car to drive: %s", error)
         return None

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from donkeysim import __version__
-from donkeysim.core.errors import nearest_name
+from donkeysim.core.errors import SpecError, nearest_name
+from donkeysim.serve.stage_options import StageOptions
+from donkeysim.world.experiment import Experiment
+from donkeysim.world.randomization import read_randomization
+from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
 
 PHYSICS_RATE = 480
 """As `core.types.PHYSICS_RATE`, which this light module cannot import; a test compares them."""
@@ -22,31 +27,14 @@ T = TypeVar("T", int, float)
 class Options:
     """What was asked for on the command line; see `--help`."""
 
+    stage: StageOptions
+    begins_in_menu: bool
     host: str
     port: int
     log_file: str | None
-    scene: str | None
-    seed: int
-    time_scale: float | None
-    telemetry_rate: int
-    pace_car: str | None
-    max_cars: int
-    idle_timeout: float | None
     has_page: bool
     page_port: int
-    numbers_as_strings: bool
-    has_training_fields: bool
-    track_folders: tuple[str, ...]
     car_folder: str | None
-    action_log: str | None
-    road: tuple[int, int, float] | None
-    look: str
-    car: str
-    cones: int
-    has_ghost_cones: bool
-    trees: int
-    has_random_light: bool
-    randomization: str | None
     ignored: tuple[str, ...]
 
 
@@ -60,43 +48,47 @@ def read_options(arguments: Sequence[str]) -> Options:
     if given.ghost_cones and not given.cones:
         parser.error("--ghost-cones says what the cones of --cones are; give both")
     return Options(
+        stage=StageOptions(
+            experiment=_read_experiment(given, parser),
+            telemetry_rate=given.telemetry_hz,
+            time_scale=given.time_scale,
+            pace_car=given.pace_car,
+            max_cars=given.max_cars,
+            idle_timeout=given.idle_timeout,
+            has_training_fields=not given.no_training_telemetry,
+            numbers_as_strings=given.numbers_as_strings,
+            worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
+        ),
+        begins_in_menu=given.scene is None,
         host=given.host,
         port=given.port,
         log_file=log_file,
-        scene=given.scene,
-        seed=given.seed,
-        time_scale=given.time_scale,
-        telemetry_rate=given.telemetry_hz,
-        pace_car=given.pace_car,
-        max_cars=given.max_cars,
-        idle_timeout=given.idle_timeout,
         has_page=not given.no_page,
         page_port=given.page_port,
-        numbers_as_strings=given.numbers_as_strings,
-        has_training_fields=not given.no_training_telemetry,
-        track_folders=tuple(given.tracks),
         car_folder=given.drive,
-        action_log=given.action_log,
-        road=_read_road(given, parser),
-        look=given.look,
-        car=given.car,
-        cones=given.cones,
-        has_ghost_cones=given.ghost_cones,
-        trees=given.trees,
-        has_random_light=given.random_light,
-        randomization=given.randomization,
         ignored=tuple(ignored),
     )
 
 
-def _read_road(given: argparse.Namespace, parser: argparse.ArgumentParser) -> tuple[int, int, float] | None:
-    """Return style, seed and turn of generated roads; None: none of them was given."""
+def _read_experiment(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Experiment:
+    challenges = ChallengeSpec(given.cones, given.ghost_cones, given.trees, given.random_light, given.seed)
+    name, road = SceneSpec.name if given.scene is None else given.scene, _read_road(given, parser)
+    scene = SceneSpec(name, tuple(given.tracks), road, challenges, given.look)
+    try:
+        randomization = read_randomization(given.randomization)
+    except SpecError as error:
+        parser.error(str(error))
+    return Experiment((scene,), given.car, given.seed, given.action_log, randomization)
+
+
+def _read_road(given: argparse.Namespace, parser: argparse.ArgumentParser) -> RoadSpec | None:
+    """Return which of the generated roads; None: none was asked for."""
     style, seed, turn = given.road_style, given.road_seed, given.road_turn
     if style is None and seed is None and turn is None:
         return None
     if style is not None and not 0 <= style <= 1 << 31:
         parser.error(f"argument --road-style: {style} is not a style; it takes 0 or more")
-    return style or 0, seed or 0, 1.0 if turn is None else turn
+    return RoadSpec(style or 0, seed or 0, 1.0 if turn is None else turn)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -249,13 +241,6 @@ def _rate(text: str) -> int:
     return value
 
 
-def _seconds(text: str) -> float:
-    value = _number(text)
-    if value <= 0.0:
-        raise argparse.ArgumentTypeError(f"{text} s are not possible; it takes more than 0")
-    return value
-
-
 def _within(read: Callable[[str], T], low: T, high: T, refusal: str) -> Callable[[str], T]:
     """Return a reader of numbers from `low` to `high`; others get `refusal`, where {} stands for the text."""
 
@@ -271,5 +256,6 @@ def _within(read: Callable[[str], T], low: T, high: T, refusal: str) -> Callable
 _seed = _within(_whole, 0, (1 << 63) - 1, f"{{}} is not a seed; it takes 0 to {(1 << 63) - 1}")
 _added = _within(_whole, 0, 1000, "{} is not possible; it takes 0 to 1000")
 _turn = _within(_number, 0.1, 20.0, "{} is not possible; it takes 0.1 to 20 degrees")
+_seconds = _within(_number, math.ulp(0.0), math.inf, "{} s are not possible; it takes more than 0")
 _port = _within(_whole, 0, 65535, "{} is not a port; it takes 0 (any free one) to 65535")
 _car_count = _within(_whole, 1, 256, "{} cars are not possible; it takes 1 to 256")

@@ -13,7 +13,7 @@ from collections import deque
 from typing import Any
 
 from donkeysim.core.errors import SimulatorError
-from donkeysim.drive.simulated_car import SimulatorSettings
+from donkeysim.drive.simulator_settings import SimulatorSettings
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.moment import Moment
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
@@ -52,12 +52,10 @@ class RemoteSimulatedCar:
         self._is_reset_wanted = self._is_halted = False
         self._moments: deque[tuple[float, Moment]] = deque()
         self._tells_at = time.monotonic() + TELL_SECONDS
-        host = settings.host
-        if settings.path:
-            host = "127.0.0.1"
-            self._launched = LaunchedSimulator(settings.path, settings.port)
-            _log.info("Starting %s", settings.path)
-        self._host = host
+        conf = settings.conf
+        if conf.exe_path is not None:
+            self._launched = LaunchedSimulator(conf.exe_path, conf.address[1])
+            _log.info("Starting %s", conf.exe_path)
         try:
             if self._launched is not None:
                 self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS, self._tell_loading)
@@ -68,7 +66,7 @@ class RemoteSimulatedCar:
 
     def _connect(self) -> RemoteCar:
         check = self._check_ended if self._launched is None else self._check_launched
-        car = RemoteCar(self.settings.scene, self.settings.conf, self._host, self.settings.port, check)
+        car = RemoteCar(self.settings.scene, self.settings.conf, check)
         self._keep(car.get_moment())
         return car
 
@@ -132,7 +130,7 @@ class RemoteSimulatedCar:
             except SimulatorError as error:
                 _log.debug("%s", error)
             else:
-                _log.warning("Connected to the simulator at %s:%d again.", self._host, self.settings.port)
+                _log.warning("Connected to the simulator at %s:%d again.", *self.settings.conf.address)
                 return
 
     def _keep(self, moment: Moment) -> None:

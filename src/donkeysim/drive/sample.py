@@ -14,8 +14,7 @@ from pathlib import Path
 from donkeysim.car.config import Config, make_default_config
 from donkeysim.core import frames
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import PHYSICS_RATE
-from donkeysim.drive.simulated_car import SimulatorSettings, read_settings
+from donkeysim.drive.simulator_settings import SimulatorSettings, read_settings
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.tub.writer import TubWriter
@@ -90,8 +89,8 @@ def record_sample(
         raise SpecError(f"{asked} with seed {seed} were asked for; there must be 1 or more, and seeds count from 0.")
     settings = read_settings(config if config is not None else make_default_config())
     if scene is not None:
-        settings = replace(settings, scene=scene)
-    car = BuiltInCar(settings.scene, settings.conf, settings.seed)
+        settings = replace(settings, conf=replace(settings.conf, experiment=settings.conf.experiment.move_to(scene)))
+    car = BuiltInCar(settings.scene, settings.conf, settings.conf.experiment.seed)
     if not car.simulator.scene.path.closed:
         raise SpecError(f"the road of {settings.scene} is not closed, so there are no laps; take another track.")
     car.open()
@@ -152,8 +151,8 @@ class _Drive:
             self._written += 1
         else:
             self._note_off_road()
-        begin, self._loop_count = self._find_step(), self._loop_count + 1
-        car.advance(self._find_step() - begin)
+        begin, self._loop_count = self._settings.find_step(self._loop_count), self._loop_count + 1
+        car.advance(self._settings.find_step(self._loop_count) - begin)
 
     def _note_off_road(self) -> None:
         self._skipped += 1
@@ -163,7 +162,3 @@ class _Drive:
                 f"the driver left the road of {self._settings.scene} after {self._written} records and did not come "
                 "back; take another track or another --seed."
             )
-
-    def _find_step(self) -> int:
-        """Return the physics step at which the loops so far end."""
-        return round(self._loop_count * PHYSICS_RATE / self._settings.rate)

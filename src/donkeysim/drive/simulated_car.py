@@ -1,8 +1,7 @@
 """The car and its simulator as one part of the vehicle: controls in, picture and readings out.
 
-`DONKEY_SIM_PATH` says where the simulator runs: "" in this process, a path: in a program that is started, "remote": at
-SIM_HOST. In this process every loop advances exactly 1 / DRIVE_LOOP_HZ simulated seconds, whatever the clock says, so
-the same controls give the same records.
+In this process every loop advances exactly 1 / DRIVE_LOOP_HZ simulated seconds, whatever the clock says, so the same
+controls give the same records.
 """
 
 from __future__ import annotations
@@ -11,35 +10,18 @@ import logging
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.drive.remote_car import RemoteSimulatedCar
+from donkeysim.drive.simulator_settings import SimulatorSettings, list_record_channels, read_settings
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.envs.conf import EnvConf, read_conf
-from donkeysim.envs.moment import Moment, make_distances
-from donkeysim.envs.registration import SCENE_BY_ID
+from donkeysim.envs.moment import Moment
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
-    from donkeysim.drive.remote_car import RemoteSimulatedCar
-    from donkeysim.world.telemetry import Telemetry
 
-_GROUPS = {
-    "SIM_RECORD_LOCATION": ("pos/pos_x", "pos/pos_y", "pos/pos_z", "pos/speed", "pos/cte"),
-    "SIM_RECORD_GYROACCEL": (
-        *("gyro/gyro_x", "gyro/gyro_y", "gyro/gyro_z"),
-        *("accel/accel_x", "accel/accel_y", "accel/accel_z"),
-    ),
-    "SIM_RECORD_VELOCITY": ("vel/vel_x", "vel/vel_y", "vel/vel_z"),
-}
-"""Channels that each switch of the config records, named after the field of `Telemetry`."""
-
-LIDAR_CHANNEL = "lidar/dist_array"
-
-PLACEHOLDER_PATH = "path to sim"
-"""What stands in a new config of the original; nobody has filled it in, so the built-in simulator is meant."""
+__all__ = ["BuiltInSimulatedCar", "list_record_channels", "make_simulated_car"]  # manage.py of car folders takes two
 
 STILL_SECONDS = 10.0
 """How often it is said that the car is still getting ready [s]."""
@@ -50,119 +32,14 @@ READY_PATIENCE = 0.1
 _log = logging.getLogger("donkeysim.car")
 
 
-@dataclass(frozen=True)
-class SimulatorSettings:
-    """What a car's config says about its simulator.
-
-    Attributes:
-        scene: Name of the track.
-        conf: Car, camera and lidar.
-        path: Program to start; "": none.
-        is_remote: Whether the simulator is another program.
-        host: Where it listens.
-        port: On which TCP port.
-        rate: Loops per second.
-        latency: Age of what the car senses when it is told [s].
-        seed: Of every random number.
-        channels: Record channels, name and type in the tub.
-    """
-
-    scene: str
-    conf: EnvConf
-    path: str
-    is_remote: bool
-    host: str
-    port: int
-    rate: float
-    latency: float
-    seed: int
-    channels: tuple[tuple[str, str], ...]
-
-    def list_values(self, moment: Moment) -> tuple[Any, ...]:
-        """Return what a car writes: picture, telemetry, lap times [s], then the record channels."""
-        names = [name for name, _ in self.channels]
-        values = (
-            make_distances(moment.lidar, self.conf.lidar)
-            if name == LIDAR_CHANNEL
-            else read_field(moment.telemetry, name)
-            for name in names
-        )
-        return (moment.image, moment.telemetry, moment.lap_times, *values)
-
-
-def read_field(telemetry: Telemetry, channel: str) -> float | None:
-    """Return the reading behind a record channel; None when the simulator does not tell it."""
-    value: float | None = getattr(telemetry, channel.split("/")[1])
-    return None if value is None else float(value)
-
-
-def list_record_channels(config: Config) -> tuple[tuple[str, str], ...]:
-    """Return the channels that SIM_RECORD_* ask for: name and type in the tub, in the original's order."""
-    channels = [(name, "float") for key, names in _GROUPS.items() if getattr(config, key) for name in names]
-    if config.SIM_RECORD_LIDAR:
-        channels.append((LIDAR_CHANNEL, "nparray"))
-    return tuple(channels)
-
-
-def read_settings(config: Config) -> SimulatorSettings:
-    """Return what a car's config says about its simulator.
-
-    Raises:
-        SpecError: There is no such environment, or GYM_CONF is not possible.
-    """
-    path = "" if config.DONKEY_SIM_PATH == PLACEHOLDER_PATH else str(config.DONKEY_SIM_PATH)
-    return SimulatorSettings(
-        scene=find_scene(config.DONKEY_GYM_ENV_NAME),
-        conf=_read_gym_conf(config),
-        path="" if path == "remote" else path,
-        is_remote=bool(path),
-        host=config.SIM_HOST,
-        port=config.SIM_PORT,
-        rate=float(config.DRIVE_LOOP_HZ),
-        latency=config.SIM_ARTIFICIAL_LATENCY / 1000.0,
-        seed=config.SIM_SEED,
-        channels=list_record_channels(config),
-    )
-
-
-def find_scene(env_name: str) -> str:
-    """Return the scene of an environment's id, with or without "donkeysim/" before it; else it is a scene's own name.
-
-    Raises:
-        SpecError: It looks like an id, but there is no such id.
-    """
-    name = env_name.removeprefix("donkeysim/")
-    if name not in SCENE_BY_ID and name.startswith("donkey-"):
-        raise SpecError(describe_unknown("DONKEY_GYM_ENV_NAME", env_name, SCENE_BY_ID))
-    return SCENE_BY_ID.get(name, name)
-
-
-def _read_gym_conf(config: Config) -> EnvConf:
-    """Return GYM_CONF with the picture's size from IMAGE_W, IMAGE_H and IMAGE_DEPTH, which pilots and tubs go by."""
-    given = dict(config.GYM_CONF or {})
-    given = _leave_out_size(given)
-    if isinstance(given.get("cam_config"), dict):
-        given["cam_config"] = _leave_out_size(given["cam_config"])
-    if config.SIM_RECORD_LIDAR:
-        given.setdefault("lidar_config", {})
-    return read_conf({**given, "cam_resolution": (config.IMAGE_H, config.IMAGE_W, config.IMAGE_DEPTH)})
-
-
-def _leave_out_size(table: dict[str, Any]) -> dict[str, Any]:
-    sizes = ("img_w", "img_h", "img_d", "cam_resolution")
-    return {key: value for key, value in table.items() if key not in sizes}
-
-
 def make_simulated_car(config: Config) -> BuiltInSimulatedCar | RemoteSimulatedCar:
     """Return the car that a config describes; one whose simulator is another program is on its track already.
 
     Raises:
         DonkeySimError: The config is not possible, or there is no such simulator.
     """
-    from donkeysim.drive.remote_car import RemoteSimulatedCar
-
     settings = read_settings(config)
-    return RemoteSimulatedCar(settings) if settings.is_remote else BuiltInSimulatedCar(settings)
+    return RemoteSimulatedCar(settings) if settings.conf.is_remote else BuiltInSimulatedCar(settings)
 
 
 class BuiltInSimulatedCar:
@@ -189,7 +66,7 @@ class BuiltInSimulatedCar:
             SceneError: There is no such track.
         """
         self.settings = settings
-        self.car = BuiltInCar(settings.scene, settings.conf, settings.seed)
+        self.car = BuiltInCar(settings.scene, settings.conf, settings.conf.experiment.seed)
         self.lock = threading.Lock()
         self.moment: Moment | None = None
         self.last_hit = ""
@@ -252,8 +129,9 @@ class BuiltInSimulatedCar:
 
     def _advance(self) -> None:
         """Let one loop's time pass, sensing at the moments that will be told, `latency` old, at the ends of loops."""
-        now, end = self._find_step(self._loop_count), self._find_step(self._loop_count + 1)
-        while (due := self._find_step(self._sensed_count + 1) - self._late_steps) <= end:
+        find_step = self.settings.find_step
+        now, end = find_step(self._loop_count), find_step(self._loop_count + 1)
+        while (due := find_step(self._sensed_count + 1) - self._late_steps) <= end:
             if due > now:
                 self.car.advance(due - now)
                 now = due
@@ -265,10 +143,6 @@ class BuiltInSimulatedCar:
         if end > now:
             self.car.advance(end - now)
         self._loop_count += 1
-
-    def _find_step(self, loop_count: int) -> int:
-        """Return the physics step at which so many loops have passed."""
-        return round(loop_count * PHYSICS_RATE / self.settings.rate)
 
     def ask_reset(self) -> None:
         """Put the car back to its start at the next loop; may be called from any thread."""

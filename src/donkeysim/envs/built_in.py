@@ -18,7 +18,7 @@ from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_cam
 from donkeysim.wire import settings
 from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera, RegenerateRoad
 from donkeysim.wire.reading import read_request
-from donkeysim.world.specs import LidarSpec, SceneSpec, WorldSpec
+from donkeysim.world.specs import LidarSpec, SceneSpec
 from donkeysim.world.tracks import find_road
 
 FRAME_STEPS = PHYSICS_RATE // 20
@@ -41,8 +41,8 @@ class BuiltInCar:
             SpecError: There is no such car.
         """
         place = specify_place(scene, conf)
-        spec = WorldSpec(scene=place, car=conf.car, seed=seed, randomization=conf.randomization)
-        self.simulator = open_simulator(spec, log=conf.action_log)
+        experiment = replace(conf.experiment, scenes=(place,), seed=seed)
+        self.simulator = open_simulator(experiment.specify_world(), log=experiment.log)
         self.row = 0
         self._conf = conf
         self._seed = seed
@@ -167,7 +167,7 @@ def specify_place(scene: str, conf: EnvConf) -> SceneSpec:
     Raises:
         SceneError: There is no such scene or look, or its road is not a generated one and another is asked for.
     """
-    place = SceneSpec(scene, challenges=conf.challenges, look=conf.look)
+    place = conf.experiment.move_to(scene).scene
     request = None if conf.road is None else read_request(conf.road).request
     if not isinstance(request, RegenerateRoad):
         return place

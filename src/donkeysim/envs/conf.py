@@ -14,30 +14,21 @@ from typing import Any
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.wire.reading import read_request
-from donkeysim.world.randomization import RandomizationSpec, read_randomization
-from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
+from donkeysim.world.experiment import Experiment
+from donkeysim.world.randomization import read_randomization
+from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, SceneSpec
 
 Message = dict[str, str]
 """A message for a server; every value is text, because the original ignores numbers."""
 
+DEFAULT_PORT = 9091
+"""Where the original listens."""
+
 CAR_KEYS = ("body_style", "body_rgb", "car_name", "font_size")
 RACER_KEYS = ("racer_name", "country", "bio", "guid")
 ENV_KEYS = (
-    "start_delay",
-    "max_cte",
-    "frame_skip",
-    "cam_resolution",
-    "log_level",
-    "host",
-    "port",
-    "exe_path",
-    "steer_limit",
-    "throttle_min",
-    "throttle_max",
-    "action_log",
-    "randomization",
-    "look",
-    "car",
+    *("start_delay", "max_cte", "frame_skip", "cam_resolution", "log_level", "host", "port", "exe_path"),
+    *("steer_limit", "throttle_min", "throttle_max", "action_log", "randomization", "look", "car"),
 )
 ROAD_KEYS = ("road_style", "rand_seed", "turn_increment")
 """As in `regen_road`."""
@@ -74,6 +65,15 @@ _TABLES = {
     "lidar_config": tuple(LIDAR_FIELDS),
     "challenges": CHALLENGE_KEYS,
 }
+_LIMITS = {
+    "start_delay": (0.0, 3600.0),
+    "max_cte": (1e-3, 1e6),
+    "steer_limit": (1e-3, 1.0),
+    "throttle_min": (-1.0, 1.0),
+    "throttle_max": (-1.0, 1.0),
+}
+"""Least and greatest value of the keys that are fractional numbers."""
+
 _FLAT_KEYS = (*ENV_KEYS, *ROAD_KEYS, *CAR_KEYS, *RACER_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
 _LIDAR_ONLY = tuple(key for key in LIDAR_FIELDS if key not in CAMERA_DEFAULTS)
 
@@ -85,6 +85,7 @@ class EnvConf:
     """A checked `conf`.
 
     Attributes:
+        experiment: What is simulated; whoever drives in it names the scene and the seed.
         start_delay: How long a simulator that we start may take to listen, besides the time it needs anyway [s].
         max_cte: Farthest from the path [U], on both sides.
         frame_skip: Simulated twentieths of a second per step.
@@ -95,16 +96,12 @@ class EnvConf:
         host: Of a server; None: in this process, unless `port` is given.
         port: Of a server.
         exe_path: Program to start that takes `--port`; None: none.
-        action_log: File to record all that happens in, for `donkey replay`; None: none.
-        randomization: What is drawn for every car and episode.
         road: The message that asks for a road; None: as the scene has it.
-        challenges: What is added to the scene.
-        look: One of those that the scene offers; empty: its own.
-        car: Preset of its physics.
         messages: Configure car, cameras and lidar, in this order.
         lidar: The lidar's keys with numbers [degree, U]; empty when it is off.
     """
 
+    experiment: Experiment = field(default_factory=Experiment)
     start_delay: float = 5.0
     max_cte: float = 8.0
     frame_skip: int = 1
@@ -115,12 +112,7 @@ class EnvConf:
     host: str | None = None
     port: int | None = None
     exe_path: str | None = None
-    action_log: str | None = None
-    randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     road: Message | None = None
-    challenges: ChallengeSpec = NO_CHALLENGES
-    look: str = ""
-    car: str = "original"
     messages: tuple[Message, ...] = ()
     lidar: Mapping[str, float] = field(default_factory=dict)
 
@@ -128,6 +120,16 @@ class EnvConf:
     def is_remote(self) -> bool:
         """Whether the car is in another process."""
         return self.host is not None or self.port is not None or self.exe_path is not None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port of the other process; one that we start is on this machine."""
+        return self.host if self.host and self.exe_path is None else "127.0.0.1", self.port or DEFAULT_PORT
+
+    def __post_init__(self) -> None:
+        low, high = self.throttle_min, self.throttle_max
+        if low >= high:
+            raise SpecError(f"throttle_min {low:g} is not below throttle_max {high:g}; give them the other way round.")
 
 
 def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
@@ -144,24 +146,21 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
     resolution = _read_resolution(given)
     if "log_level" in given:
         _set_log_level(given["log_level"])
-    return EnvConf(
-        start_delay=_read_number(given, "start_delay", 5.0, 0.0, 3600.0),
-        max_cte=_read_number(given, "max_cte", 8.0, 1e-3, 1e6),
+    checked = EnvConf(
+        experiment=_read_experiment(given),
         frame_skip=_read_whole(given, "frame_skip", 1, 1, 1000),
         cam_resolution=resolution,
         host=None if given.get("host") is None else str(given["host"]),
-        port=None if given.get("port") is None else _read_whole(given, "port", 9091, 1, 65535),
+        port=None if given.get("port") is None else _read_whole(given, "port", DEFAULT_PORT, 1, 65535),
         exe_path=_read_path(given),
-        action_log=_read_log(given),
-        randomization=_read_randomization(given),
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
-        challenges=_read_challenges(given),
-        look=_read_own(given, "look", ""),
-        car=_read_own(given, "car", "original"),
         messages=_make_messages(given, resolution),
         lidar=_read_lidar(given),
-        **_read_limits(given),
+        **{key: _read_number(given, key, getattr(EnvConf, key), *limits) for key, limits in _LIMITS.items()},
     )
+    if checked.is_remote:
+        _refuse_elsewhere(checked.experiment)
+    return checked
 
 
 def _refuse_unknown(where: str, given: Mapping[str, Any], allowed: Sequence[str]) -> None:
@@ -201,18 +200,6 @@ def _read_whole(given: Mapping[str, Any], key: str, default: int, low: int, high
     return int(value)
 
 
-def _read_limits(given: Mapping[str, Any]) -> dict[str, float]:
-    limits = {
-        "steer_limit": _read_number(given, "steer_limit", 1.0, 1e-3, 1.0),
-        "throttle_min": _read_number(given, "throttle_min", 0.0, -1.0, 1.0),
-        "throttle_max": _read_number(given, "throttle_max", 1.0, -1.0, 1.0),
-    }
-    if limits["throttle_min"] >= limits["throttle_max"]:
-        low, high = limits["throttle_min"], limits["throttle_max"]
-        raise SpecError(f"throttle_min {low:g} is not below throttle_max {high:g}; give them the other way round.")
-    return limits
-
-
 def _read_path(given: Mapping[str, Any]) -> str | None:
     """Return the program to start; None for none, which the original writes as "remote"."""
     path = given.get("exe_path")
@@ -233,48 +220,41 @@ def make_road_message(road_style: int = 0, rand_seed: int = 0, turn_increment: f
     return message
 
 
-def _read_challenges(given: Mapping[str, Any]) -> ChallengeSpec:
-    """Return what is added to the scene; only a simulator in this process does so when it is asked."""
+def _read_experiment(given: Mapping[str, Any]) -> Experiment:
     table = _read_table(given, "challenges")
-    if not table:
-        return NO_CHALLENGES
-    if _names_server(given):
-        raise SpecError("challenges are added by a simulator in this process only; start the other with --cones.")
     cones, trees, seed = (_read_whole(table, key, 0, -(1 << 31), 1 << 31) for key in ("cones", "trees", "seed"))
-    return ChallengeSpec(cones, bool(table.get("ghosts", False)), trees, bool(table.get("light", False)), seed)
+    challenges = ChallengeSpec(cones, bool(table.get("ghosts", False)), trees, bool(table.get("light", False)), seed)
+    look, car, log = (given.get(key) for key in ("look", "car", "action_log"))
+    return Experiment(
+        scenes=(SceneSpec(challenges=challenges, look=str(look or "")),),
+        car=str(car or Experiment.car),
+        log=None if log is None else str(log),
+        randomization=read_randomization(given.get("randomization")),
+    )
 
 
-def _read_own(given: Mapping[str, Any], key: str, default: str) -> str:
-    """Return what only a simulator in this process can be asked for: the look of the scene, the physics of the car."""
-    value = str(given.get(key) or default)
-    if value != default and _names_server(given):
-        raise SpecError(f"the {key} is chosen by a simulator in this process only; start the other with --{key}.")
-    return value
-
-
-def _names_server(given: Mapping[str, Any]) -> bool:
-    return given.get("host") is not None or given.get("port") is not None or _read_path(given) is not None
-
-
-def _read_log(given: Mapping[str, Any]) -> str | None:
-    """Return where to keep the action log; None for none."""
-    log = given.get("action_log")
-    if log is None:
-        return None
-    if _names_server(given):
-        raise SpecError("action_log records a simulator in this process only; leave out host, port and exe_path.")
-    return str(log)
-
-
-def _read_randomization(given: Mapping[str, Any]) -> RandomizationSpec:
-    """Return what is drawn; a simulator elsewhere draws by itself."""
-    ranges = read_randomization(given.get("randomization"))
-    if ranges.is_on and (given.get("host") is not None or given.get("port") is not None or _read_path(given)):
-        raise SpecError(
+def _refuse_elsewhere(experiment: Experiment) -> None:
+    """Refuse what only a simulator in this process can be asked for."""
+    scene, chosen = experiment.scene, "is chosen by a simulator in this process only; start the other with"
+    for is_asked, refusal in (
+        (
+            experiment.log is not None,
+            "action_log records a simulator in this process only; leave out host, port and exe_path.",
+        ),
+        (
+            experiment.randomization.is_on,
             "randomization is drawn in this process only; leave out host, port and exe_path, or start the server with "
-            "donkey_sim --randomization."
-        )
-    return ranges
+            "donkey_sim --randomization.",
+        ),
+        (
+            scene.challenges != NO_CHALLENGES,
+            "challenges are added by a simulator in this process only; start the other with --cones.",
+        ),
+        (scene.look != "", f"the look {chosen} --look."),
+        (experiment.car != Experiment.car, f"the car {chosen} --car."),
+    ):
+        if is_asked:
+            raise SpecError(refusal)
 
 
 def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:

@@ -27,9 +27,6 @@ from donkeysim.envs.window import Window, check_render_mode
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.telemetry import Telemetry
 
-DEFAULT_PORT = 9091
-"""Where the original listens."""
-
 
 class _Car(Protocol):
     """What the environment needs of a car, wherever it is."""
@@ -91,13 +88,12 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
             car = BuiltInCar(scene, conf)
             car.open()
             return car
-        port = conf.port or DEFAULT_PORT
         if conf.exe_path is None:
-            return RemoteCar(scene, conf, conf.host or "127.0.0.1", port)
-        self._launched = LaunchedSimulator(conf.exe_path, port)
+            return RemoteCar(scene, conf)
+        self._launched = LaunchedSimulator(conf.exe_path, conf.address[1])
         try:
             self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS + conf.start_delay)
-            return RemoteCar(scene, conf, "127.0.0.1", port, self._launched.check)
+            return RemoteCar(scene, conf, self._launched.check)
         except BaseException:
             self._launched.stop()
             raise

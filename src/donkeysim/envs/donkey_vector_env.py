@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,9 @@ class DonkeyVectorEnv(FleetVectorEnv):
             )
         check_count("num_envs", num_envs)
         fleet = Fleet(
-            [specify_place(scene, self.conf)],
+            replace(self.conf.experiment, scenes=(specify_place(scene, self.conf),)),
             num_envs,
             worker_count=choose_threads(threads, num_envs),
-            car=self.conf.car,
-            log=self.conf.action_log,
-            randomization=self.conf.randomization,
         )
         fleet.open(None)
         for car in range(num_envs):

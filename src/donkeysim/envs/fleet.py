@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,8 @@ from donkeysim.sim.compile_crew import CompileReport
 from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.readings import PathReader, Readings
 from donkeysim.sim.snapshot import Snapshot
-from donkeysim.world.randomization import RandomizationSpec
-from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
+from donkeysim.world.experiment import Experiment
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
 
 FRAME_STEPS = PHYSICS_RATE // STEP_RATE
 """Physics steps in one step."""
@@ -108,49 +107,30 @@ class Fleet:
 
     def __init__(
         self,
-        tracks: Sequence[str | SceneSpec],
+        experiment: Experiment,
         world_count: int,
         *,
         cars_per_world: int = 1,
         worker_count: int = 1,
         frame_skip: int = 1,
         look_ahead: Sequence[float] = (),
-        folders: tuple[str, ...] = (),
-        car: str = "original",
-        log: str | Path | None = None,
-        randomization: RandomizationSpec | None = None,
     ) -> None:
         """Build the tracks, quickly; cars are put on them by `open`.
 
         Args:
-            tracks: The places or their names; worlds take turns.
+            experiment: What is simulated.
             world_count: Worlds.
             cars_per_world: Cars in each.
             worker_count: Threads.
             frame_skip: Twentieths of a simulated second in one step.
             look_ahead: Distances for `Step.ahead`, rising [m].
-            folders: Further folders to look for track files.
-            car: Preset of the cars' physics.
-            log: File to record all that happens in, for `donkey replay`; None: none.
-            randomization: What is drawn for every car and episode; None: nothing.
 
         Raises:
             SceneError: There is no such track.
             SpecError: A number of worlds or cars is not possible, or there is no such car.
         """
-        if not tracks:
-            raise SpecError("no track was given; name at least one.")
-        places = [place if isinstance(place, SceneSpec) else SceneSpec(place, folders) for place in tracks]
-        first, *more = places[:world_count] or places[:1]
-        spec = WorldSpec(
-            first,
-            car=car,
-            world_count=world_count,
-            cars_per_world=cars_per_world,
-            more_scenes=tuple(more),
-            randomization=randomization or RandomizationSpec(),
-        )
-        self.simulator = open_simulator(spec, worker_count=worker_count, log=log)
+        spec = experiment.specify_world(world_count, cars_per_world)
+        self.simulator = open_simulator(spec, worker_count=worker_count, log=experiment.log)
         self.world_count, self.cars_per_world = world_count, cars_per_world
         self._frame_skip = frame_skip
         self._reader = PathReader(self.simulator.scenes, self.simulator.world_scene, cars_per_world, look_ahead)

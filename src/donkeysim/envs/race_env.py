@@ -107,7 +107,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
             reward: Name of `RACE_REWARDS` or `tasks.REWARDS`, or a function of a `Step` and a `Standing`.
             threads: None: one per core.
             render_mode: "rgb_array": `render` returns a view from behind the leader, 640x360; None: nothing.
-            **settings: See `track_settings.TrackSettings`; here `ends` is `RACE_ENDS` and `time_limit` 180 s if not
+            **settings: See `track_settings.read_settings`; here `ends` is `RACE_ENDS` and `time_limit` 180 s if not
                 given, and there is no `lap_limit` and no `starts_at_random`.
 
         Raises:
@@ -117,7 +117,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         for name in ("lap_limit", "starts_at_random"):
             if name in settings:
                 raise SpecError(f"{name} is for cars that are alone; a race has lap_count and grid.")
-        chosen = read_settings({"ends": RACE_ENDS, "time_limit": 180.0, **settings})
+        chosen = read_settings({"ends": RACE_ENDS, "time_limit": 180.0, **settings}, [track])
         check_count("lap_count", lap_count)
         _check_choice("finish", finish, FINISHES)
         _check_choice("grid", grid, GRIDS)
@@ -128,7 +128,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         self._lap_count, self._finish, self._grid = lap_count, finish, grid
         self._task = self._make_task(reward, chosen)
         count = len(self.possible_agents)
-        self.fleet = chosen.make_fleet([track], 1, cars_per_world=count, worker_count=choose_threads(threads, count))
+        self.fleet = chosen.make_fleet(1, cars_per_world=count, worker_count=choose_threads(threads, count))
         self._check_track(count)
         self.fleet.open(None, bodies=_dress_cars(self.possible_agents))
         self._observer, self._actions = chosen.make_observer(self.fleet), chosen.make_actions()

@@ -45,16 +45,12 @@ class RemoteCar:
         is_disqualified: Whether the server has said so since the last reset.
     """
 
-    def __init__(
-        self, scene: str, conf: EnvConf, host: str, port: int, check: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, scene: str, conf: EnvConf, check: Callable[[], None] | None = None) -> None:
         """Connect, have the scene loaded and wait for the first telemetry.
 
         Args:
             scene: Which must run, or be loadable.
-            conf: Car, camera and lidar.
-            host: Where the server listens.
-            port: On which TCP port.
+            conf: Where the server listens, car, camera and lidar.
             check: Called now and then while waiting; raises when waiting is of no use.
 
         Raises:
@@ -64,6 +60,7 @@ class RemoteCar:
         self.has_lock_step = False
         self.is_disqualified = False
         self._scene, self._conf = scene, conf
+        host, port = conf.address
         self._where = f"{host}:{port}"
         self._check = check
         self._news = threading.Condition()

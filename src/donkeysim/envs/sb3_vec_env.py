@@ -142,7 +142,8 @@ def make_sb3_vec_env(
         env_id: One of ours, or of the original's.
         num_envs: Cars.
         seed: Of the first reset, if not another one is set before.
-        **settings: As for `gymnasium.make_vec` of that id: `conf`, or those of `TrackSettings`, and `threads`.
+        **settings: As for `gymnasium.make_vec` of that id: `conf`, or those that
+            `track_settings.read_settings` takes, and `threads`.
 
     Raises:
         SpecError: Something asked for is not possible.

@@ -46,16 +46,17 @@ class TrackVectorEnv(FleetVectorEnv):
             copy: False: observations are valid until the next but one step.
             autoreset_mode: One of Gymnasium's three.
             render_mode: "rgb_array" or None.
-            **settings: See `track_settings.TrackSettings`.
+            **settings: See `track_settings.read_settings`.
 
         Raises:
             SpecError: Something asked for is not possible.
             SceneError: There is no such track.
         """
-        chosen = read_settings(settings, ("num_envs", "track", "threads", "copy", "autoreset_mode", "render_mode"))
-        check_count("num_envs", num_envs)
         tracks = [track] if isinstance(track, str) else list(track)
-        fleet = chosen.make_fleet(tracks, num_envs, worker_count=choose_threads(threads, num_envs))
+        own = ("num_envs", "track", "threads", "copy", "autoreset_mode", "render_mode")
+        chosen = read_settings(settings, tracks, own)
+        check_count("num_envs", num_envs)
+        fleet = chosen.make_fleet(num_envs, worker_count=choose_threads(threads, num_envs))
         task = chosen.make_task()
         fleet.open(None)
         super().__init__(
@@ -90,7 +91,7 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
             track: Name of the track.
             render_mode: "rgb_array": `render` returns a view from behind the car, 640x360; "human": a window shows it
                 after every step, in real time; None: nothing.
-            **settings: See `track_settings.TrackSettings`.
+            **settings: See `track_settings.read_settings`.
 
         Raises:
             SpecError: Something asked for is not possible, or there is no display for a window.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
 from donkeysim.envs.tasks import DEFAULT_ENDS, End, Reward, Task, make_task
 from donkeysim.envs.vector_env import ActionRange
-from donkeysim.world.randomization import RandomizationSpec, read_randomization
-from donkeysim.world.specs import NO_CHALLENGES, CameraSpec, ChallengeSpec, LidarSpec, RoadSpec, SceneSpec
+from donkeysim.world.experiment import Experiment
+from donkeysim.world.randomization import read_randomization
+from donkeysim.world.specs import CameraSpec, LidarSpec, SceneSpec
 from donkeysim.world.tracks import specify_scene
 
 DEFAULT_LIDAR = LidarSpec(sweep_increment=math.radians(10.0), noise=0.0)
@@ -25,7 +25,7 @@ DEFAULT_LIDAR = LidarSpec(sweep_increment=math.radians(10.0), noise=0.0)
 
 @dataclass(frozen=True)
 class TrackSettings:
-    """Task, observations and actions.
+    """What `read_settings` makes of settings: task, observations and actions, and the experiment.
 
     Attributes:
         reward: Name of `tasks.REWARDS`, or a function of a `Step`.
@@ -42,14 +42,7 @@ class TrackSettings:
         throttle_range: What throttle -1 and 1 mean, each -1 to 1.
         frame_skip: Twentieths of a simulated second in one step.
         starts_at_random: Episodes begin somewhere on the road, a little askew; else on the grid.
-        folders: Further folders to look for track files.
-        road: Of tracks that generate theirs; None: as the track file says.
-        challenges: What is added to the tracks.
-        look: Of tracks that offer it; empty: their own. Several: each track in each look, and worlds take turns.
-        car: Preset of the cars' physics, one of `world.specs.list_cars`.
-        log: File to record all that happens in, for `donkey replay`; None: none.
-        randomization: What is drawn for every car and episode: anything `world.randomization.read_randomization`
-            takes; None: nothing.
+        experiment: What is simulated; settings name its fields and those of its scenes one by one.
     """
 
     reward: str | Reward = "progress"
@@ -66,13 +59,7 @@ class TrackSettings:
     throttle_range: tuple[float, float] = (0.0, 0.5)
     frame_skip: int = 1
     starts_at_random: bool = True
-    folders: tuple[str, ...] = ()
-    road: RoadSpec | None = None
-    challenges: ChallengeSpec = NO_CHALLENGES
-    look: str | Sequence[str] = ""
-    car: str = "original"
-    log: str | Path | None = None
-    randomization: RandomizationSpec | Mapping[str, Any] | str | Path | None = None
+    experiment: Experiment = field(default_factory=Experiment)
 
     def __post_init__(self) -> None:
         for name in ("stack", "frame_skip"):
@@ -94,37 +81,21 @@ class TrackSettings:
         """Return what judges the steps."""
         return make_task(self.reward, self.ends, self.time_limit, self.lap_limit)
 
-    def make_fleet(
-        self, tracks: Sequence[str], world_count: int, cars_per_world: int = 1, worker_count: int = 1
-    ) -> Fleet:
+    def make_fleet(self, world_count: int, cars_per_world: int = 1, worker_count: int = 1) -> Fleet:
         """Return the cars; `Fleet.open` puts them on their tracks.
 
         Raises:
-            SceneError: There is no such track, or none of them offers a look.
-            SpecError: The randomization is not possible, or there is no such car.
+            SceneError: There is no such track.
+            SpecError: There is no such car.
         """
         return Fleet(
-            self._specify_scenes(tracks),
+            self.experiment,
             world_count,
             cars_per_world=cars_per_world,
             worker_count=worker_count,
             frame_skip=self.frame_skip,
             look_ahead=LOOK_AHEAD if "vector" in check_observe(self.observe) else (),
-            car=self.car,
-            log=self.log,
-            randomization=read_randomization(self.randomization),
         )
-
-    def _specify_scenes(self, tracks: Sequence[str]) -> list[SceneSpec]:
-        """Return each track in each look that is asked for, once."""
-        looks = (self.look,) if isinstance(self.look, str) else tuple(self.look)
-        scenes = [
-            specify_scene(track, self.folders, self.road, self.challenges, look) for look in looks for track in tracks
-        ]
-        for look in looks:
-            if all(scene.look != look for scene in scenes):
-                raise SceneError(f"none of the tracks {', '.join(tracks)} offers the look {look!r}; leave it out.")
-        return list(dict.fromkeys(scenes))
 
     def make_observer(self, fleet: Fleet) -> Observer:
         """Return what observes an opened fleet."""
@@ -137,21 +108,41 @@ class TrackSettings:
         return ActionRange(self.steer_limit, *self.throttle_range, normalised=True)
 
 
-def read_settings(given: Mapping[str, Any], beside: Sequence[str] = ()) -> TrackSettings:
+def read_settings(given: Mapping[str, Any], tracks: Sequence[str], beside: Sequence[str] = ()) -> TrackSettings:
     """Return checked settings.
 
     Args:
-        given: Settings by name.
+        given: Settings by name: fields of `TrackSettings`, of `Experiment` (but for `seed`: each episode has its own)
+            and of `SceneSpec`. `look` may be several: each track in each of them; `randomization` may be whatever
+            `world.randomization.read_randomization` takes.
+        tracks: Names of the tracks on which worlds take turns.
         beside: Names that the caller takes besides, to be told of when one is unknown.
 
     Raises:
+        SceneError: There is no such track, or none of them offers a look.
         SpecError: An unknown name, or a value that is not possible.
     """
-    names = [field.name for field in fields(TrackSettings)]
+    names = [*_OF_THE_TASK, *_OF_SCENES, *_OF_THE_EXPERIMENT]
     for name in given:
         if name not in names:
             raise SpecError(describe_unknown("setting", name, [*names, *beside]))
-    return TrackSettings(**given)
+    task, scene, rest = (
+        {name: given[name] for name in part if name in given} for part in (_OF_THE_TASK, _OF_SCENES, _OF_THE_EXPERIMENT)
+    )
+    rest["randomization"] = read_randomization(rest.get("randomization"))
+    rest["log"] = None if rest.get("log") is None else str(rest["log"])
+    return TrackSettings(experiment=Experiment(_specify_scenes(tracks, scene), **rest), **task)
+
+
+def _specify_scenes(tracks: Sequence[str], given: Mapping[str, Any]) -> tuple[SceneSpec, ...]:
+    """Return each track in each look that is asked for, once."""
+    looks = given.get("look", "")
+    looks = (looks,) if isinstance(looks, str) else tuple(looks)
+    scenes = [specify_scene(SceneSpec(track, **{**given, "look": look})) for look in looks for track in tracks]
+    for look in looks:
+        if all(scene.look != look for scene in scenes):
+            raise SceneError(f"none of the tracks {', '.join(tracks)} offers the look {look!r}; leave it out.")
+    return tuple(dict.fromkeys(scenes))
 
 
 def check_count(name: str, count: Any) -> None:
@@ -162,3 +153,8 @@ def check_count(name: str, count: Any) -> None:
     """
     if not isinstance(count, (int, np.integer)) or count < 1:
         raise SpecError(f"{name} is {count!r}; it takes a whole number, 1 or more.")
+
+
+_OF_THE_TASK = tuple(part.name for part in fields(TrackSettings) if part.name != "experiment")
+_OF_SCENES = tuple(part.name for part in fields(SceneSpec) if part.name != "name")
+_OF_THE_EXPERIMENT = tuple(part.name for part in fields(Experiment) if part.name not in ("scenes", "seed"))

@@ -64,7 +64,7 @@ class Director:
         deliver: Callable[[list[Output]], None],
         read_clock: Clock,
         give_up: Callable[[DonkeySimError], None],
-        track_folders: tuple[str, ...] = (),
+        folders: tuple[str, ...] = (),
     ) -> None:
         """Prepare a thread that does not run yet.
 
@@ -73,13 +73,13 @@ class Director:
             deliver: Called on the event loop with outputs in order.
             read_clock: Wall time.
             give_up: Called on the event loop when the stage cannot be made; nothing runs then.
-            track_folders: Further folders with track files.
+            folders: Further folders with track files.
         """
         self._make_stage = make_stage
         self._deliver = deliver
         self._read_clock = read_clock
         self._give_up = give_up
-        self._scene_names = list_scenes(track_folders)
+        self._scene_names = list_scenes(folders)
         self._stage: Stage | None = None
         self._inbox: queue.SimpleQueue[Callable[[Stage], object]] = queue.SimpleQueue()
         self._picture_inbox: queue.SimpleQueue[Callable[[Stage], object]] = queue.SimpleQueue()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from donkeysim.record.recorder import open_simulator
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.sim.compile_crew import CompileCrew
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import SceneSpec, WorldSpec
+from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene, specify_scene
 
 
@@ -40,9 +41,7 @@ class SceneLoader:
             DonkeySimError: There is no such scene, or its track is broken.
         """
         try:
-            options = self._options
-            place = (name, options.track_folders, options.road, options.challenges, options.look)
-            return self._load(specify_scene(*place))
+            return self._load(specify_scene(self._options.experiment.move_to(name).scene))
         finally:
             self.stage = ""
 
@@ -58,14 +57,10 @@ class SceneLoader:
         self._tell("building the track", False)
         if scene not in self._built:
             self._built = {scene: load_scene(scene)}
-        spec = WorldSpec(
-            scene=scene,
-            car=self._options.car,
-            cars_per_world=self._options.max_cars + (self._options.pace_car is not None),
-            seed=self._options.seed,
-            randomization=self._options.randomization,
-        )
-        workers, log = self._options.worker_count, self._options.action_log
+        options = self._options
+        experiment = replace(options.experiment, scenes=(scene,))
+        spec = experiment.specify_world(cars_per_world=options.max_cars + (options.pace_car is not None))
+        workers, log = options.worker_count, experiment.log
         simulator = open_simulator(spec, worker_count=workers, scene=self._built[scene], log=log)
         is_first_run = simulator.must_compile
 

@@ -309,7 +309,7 @@ class SceneSpec:
 
 @dataclass(frozen=True)
 class WorldSpec:
-    """A whole experiment.
+    """What a simulator simulates: an `Experiment` with its numbers of worlds and cars, without the log.
 
     Attributes:
         scene: The place of all worlds, or of the first where there are more.

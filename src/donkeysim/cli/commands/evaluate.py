@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 def read_conditions(config: Config, film_time: float = FILM_TIME) -> tuple[Conditions, str]:
     """Return what a car's config says about driving with a pilot, and the track."""
     from donkeysim.car.transform import make_transform
-    from donkeysim.drive.simulated_car import read_settings
+    from donkeysim.drive.simulator_settings import read_settings
     from donkeysim.learn.evaluate import Conditions
 
     settings = read_settings(config)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown, nearest_name
-from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, RoadSpec, SceneSpec
+from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES
 
 if TYPE_CHECKING:
@@ -83,14 +83,8 @@ def find_road(spec: SceneSpec) -> RoadSpec | None:
     return spec.road or describe_road(read_track(find_track(spec)))
 
 
-def specify_scene(
-    name: str,
-    folders: tuple[str, ...] = (),
-    road: RoadSpec | None = None,
-    challenges: ChallengeSpec = NO_CHALLENGES,
-    look: str = "",
-) -> SceneSpec:
-    """Return the spec of a scene, of several that may be chosen.
+def specify_scene(wanted: SceneSpec) -> SceneSpec:
+    """Return the spec of a scene, of several that may be chosen and of which all the same is wanted.
 
     The road counts only where roads are generated, and the look only where the track's file offers it.
 
@@ -99,12 +93,12 @@ def specify_scene(
     """
     from donkeysim.world.tracks.track_file import list_looks
 
-    spec = SceneSpec(name, folders, challenges=challenges)
-    if look and look in list_looks(find_track(spec)):
-        spec = dataclasses.replace(spec, look=look)
-    if road is None or find_road(spec) is None:
-        return spec
-    return dataclasses.replace(spec, road=road)
+    plain = dataclasses.replace(wanted, road=None, look="")
+    return dataclasses.replace(
+        wanted,
+        road=wanted.road if wanted.road and find_road(plain) else None,
+        look=wanted.look if wanted.look and wanted.look in list_looks(find_track(plain)) else "",
+    )
 
 
 def is_track_file(name: str) -> bool:

@@ -1,0 +1,135 @@
+"""What a car's config says about its simulator, wherever that runs.
+
+`DONKEY_SIM_PATH` says where: "" in this process, a path: in a program that is started, "remote": at SIM_HOST.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.envs.conf import EnvConf, read_conf
+from donkeysim.envs.moment import Moment, make_distances
+from donkeysim.envs.registration import SCENE_BY_ID
+
+if TYPE_CHECKING:
+    from donkeysim.car.config import Config
+    from donkeysim.world.telemetry import Telemetry
+
+_GROUPS = {
+    "SIM_RECORD_LOCATION": ("pos/pos_x", "pos/pos_y", "pos/pos_z", "pos/speed", "pos/cte"),
+    "SIM_RECORD_GYROACCEL": (
+        *("gyro/gyro_x", "gyro/gyro_y", "gyro/gyro_z"),
+        *("accel/accel_x", "accel/accel_y", "accel/accel_z"),
+    ),
+    "SIM_RECORD_VELOCITY": ("vel/vel_x", "vel/vel_y", "vel/vel_z"),
+}
+"""Channels that each switch of the config records, named after the field of `Telemetry`."""
+
+LIDAR_CHANNEL = "lidar/dist_array"
+
+PLACEHOLDER_PATH = "path to sim"
+"""What stands in a new config of the original; nobody has filled it in, so the built-in simulator is meant."""
+
+
+@dataclass(frozen=True)
+class SimulatorSettings:
+    """What a car's config says about its simulator.
+
+    Attributes:
+        conf: Where the simulator is, the experiment in it, and the car's cameras and lidar.
+        rate: Loops per second.
+        latency: Age of what the car senses when it is told [s].
+        channels: Record channels, name and type in the tub.
+    """
+
+    conf: EnvConf
+    rate: float
+    latency: float
+    channels: tuple[tuple[str, str], ...]
+
+    @property
+    def scene(self) -> str:
+        """Name of the track."""
+        return self.conf.experiment.scene.name
+
+    def find_step(self, loop_count: int) -> int:
+        """Return the physics step at which so many loops have passed."""
+        return round(loop_count * PHYSICS_RATE / self.rate)
+
+    def list_values(self, moment: Moment) -> tuple[Any, ...]:
+        """Return what a car writes: picture, telemetry, lap times [s], then the record channels."""
+        names = [name for name, _ in self.channels]
+        values = (
+            make_distances(moment.lidar, self.conf.lidar)
+            if name == LIDAR_CHANNEL
+            else read_field(moment.telemetry, name)
+            for name in names
+        )
+        return (moment.image, moment.telemetry, moment.lap_times, *values)
+
+
+def read_field(telemetry: Telemetry, channel: str) -> float | None:
+    """Return the reading behind a record channel; None when the simulator does not tell it."""
+    value: float | None = getattr(telemetry, channel.split("/")[1])
+    return None if value is None else float(value)
+
+
+def list_record_channels(config: Config) -> tuple[tuple[str, str], ...]:
+    """Return the channels that SIM_RECORD_* ask for: name and type in the tub, in the original's order."""
+    channels = [(name, "float") for key, names in _GROUPS.items() if getattr(config, key) for name in names]
+    if config.SIM_RECORD_LIDAR:
+        channels.append((LIDAR_CHANNEL, "nparray"))
+    return tuple(channels)
+
+
+def read_settings(config: Config) -> SimulatorSettings:
+    """Return what a car's config says about its simulator.
+
+    Raises:
+        SpecError: There is no such environment, or GYM_CONF is not possible.
+    """
+    path = "" if config.DONKEY_SIM_PATH == PLACEHOLDER_PATH else str(config.DONKEY_SIM_PATH)
+    scene, conf = find_scene(config.DONKEY_GYM_ENV_NAME), _read_gym_conf(config)
+    return SimulatorSettings(
+        conf=replace(
+            conf,
+            experiment=replace(conf.experiment.move_to(scene), seed=config.SIM_SEED),
+            host=config.SIM_HOST if path == "remote" else None,
+            port=config.SIM_PORT if path else None,
+            exe_path=path if path not in ("", "remote") else None,
+        ),
+        rate=float(config.DRIVE_LOOP_HZ),
+        latency=config.SIM_ARTIFICIAL_LATENCY / 1000.0,
+        channels=list_record_channels(config),
+    )
+
+
+def find_scene(env_name: str) -> str:
+    """Return the scene of an environment's id, with or without "donkeysim/" before it; else it is a scene's own name.
+
+    Raises:
+        SpecError: It looks like an id, but there is no such id.
+    """
+    name = env_name.removeprefix("donkeysim/")
+    if name not in SCENE_BY_ID and name.startswith("donkey-"):
+        raise SpecError(describe_unknown("DONKEY_GYM_ENV_NAME", env_name, SCENE_BY_ID))
+    return SCENE_BY_ID.get(name, name)
+
+
+def _read_gym_conf(config: Config) -> EnvConf:
+    """Return GYM_CONF with the picture's size from IMAGE_W, IMAGE_H and IMAGE_DEPTH, which pilots and tubs go by."""
+    given = dict(config.GYM_CONF or {})
+    given = _leave_out_size(given)
+    if isinstance(given.get("cam_config"), dict):
+        given["cam_config"] = _leave_out_size(given["cam_config"])
+    if config.SIM_RECORD_LIDAR:
+        given.setdefault("lidar_config", {})
+    return read_conf({**given, "cam_resolution": (config.IMAGE_H, config.IMAGE_W, config.IMAGE_DEPTH)})
+
+
+def _leave_out_size(table: dict[str, Any]) -> dict[str, Any]:
+    sizes = ("img_w", "img_h", "img_d", "cam_resolution")
+    return {key: value for key, value in table.items() if key not in sizes}
