@@ -110,14 +110,13 @@ class _Drive:
         self._driver = HumanDriver(car.simulator.scene, car.simulator.car_spec, seed)
         self._names = [name for name, _ in settings.channels]
         self._loop_count = self._written = self._skipped = 0
-        self._off_road_time = 0.0
 
     def record(self, lap_count: int, record_count: int | None, report: Report | None) -> SampleResult:
         """Drive and write until enough laps or records are there."""
         begun = time.perf_counter()
         estimate = record_count or round(lap_count * self._driver.plan.lap_time * self._settings.rate)
-        state, row = self._car.simulator.state, self._car.row
-        while self._written < record_count if record_count else state.lap[row] <= lap_count:
+        laps, row = self._car.simulator.ledger.laps, self._car.row
+        while self._written < record_count if record_count else laps[row] < lap_count:
             self._record_moment()
             if report is not None:
                 report(self._written, max(estimate, self._written))
@@ -136,9 +135,9 @@ class _Drive:
         """Write what the car senses and the driver means to do now, then let one loop's time pass."""
         car, simulator = self._car, self._car.simulator
         picture, telemetry, _, *readings = self._settings.list_values(car.observe())
-        intent = self._driver.drive(simulator.state, simulator.control, car.row)
+        action, intent = self._driver.drive(simulator.ledger, car.row)
+        simulator.drive_car(car.row, *action)
         if telemetry.on_road:
-            self._off_road_time = 0.0
             self._tub.write_record(
                 {
                     "cam/image_array": picture,
@@ -156,8 +155,7 @@ class _Drive:
 
     def _note_off_road(self) -> None:
         self._skipped += 1
-        self._off_road_time += 1.0 / self._settings.rate
-        if self._off_road_time > PATIENCE:
+        if self._car.simulator.ledger.off_road_time[self._car.row] > PATIENCE:
             raise SpecError(
                 f"the driver left the road of {self._settings.scene} after {self._written} records and did not come "
                 "back; take another track or another --seed."

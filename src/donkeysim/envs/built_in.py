@@ -6,18 +6,18 @@ from dataclasses import replace
 
 from donkeysim.core import frames
 from donkeysim.core.rng import hash_words
-from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, ByteArray
+from donkeysim.core.types import PHYSICS_RATE, ByteArray
 from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.fleet import Start
-from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.envs.moment import Moment
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim.compile_crew import CompileReport
-from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
 from donkeysim.wire import settings
 from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera, RegenerateRoad
 from donkeysim.wire.reading import read_request
+from donkeysim.world.ledger import EVENT_LAP
 from donkeysim.world.specs import LidarSpec, SceneSpec
 from donkeysim.world.tracks import find_road
 
@@ -47,8 +47,8 @@ class BuiltInCar:
         self._conf = conf
         self._seed = seed
         self._episode = 0
-        self._laps = LapClock()
-        self._crossing_step = -1
+        self._lap_times: tuple[float, ...] = ()
+        self._moment_count = 0
 
     def open(self, report: CompileReport | None = None) -> None:
         """Compile what driving needs (half a minute the first time, told to `report`) and put the car on its start."""
@@ -72,8 +72,8 @@ class BuiltInCar:
         self.simulator.seed_world(0, int(hash_words(self._seed, self._episode, 0, 0)) & 0x7FFFFFFFFFFFFFFF)
         self._episode += 1
         if start is not None:
-            place_on_path(self.simulator, self.row, start.along, start.offset, start.yaw)
-        self._forget_laps()
+            self.simulator.put_on_path(self.row, start.along, start.offset, start.yaw)
+        self._begin_anew()
         return self.observe()
 
     def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment:
@@ -98,17 +98,16 @@ class BuiltInCar:
         request = read_request(message).request
         if isinstance(request, RegenerateRoad):
             self.simulator.change_scene(replace(place, road=settings.change_road(scene.name, scene.road, request)))
-        self._forget_laps()
+        self._begin_anew()
         self._beginning = self.simulator.snapshot()
 
     def reset(self) -> None:
         """Put the car back to its start; time goes on, as in the original."""
         self.simulator.reset_car(self.row)
-        self._forget_laps()
+        self._lap_times = ()
 
-    def _forget_laps(self) -> None:
-        self._laps.begin_anew()
-        self._crossing_step = int(self.simulator.state.crossing_step[self.row])
+    def _begin_anew(self) -> None:
+        self._lap_times, self._moment_count = (), 0
 
     def drive(self, steering: float, throttle: float, brake: float = 0.0) -> None:
         """Ask for something from now on.
@@ -118,18 +117,14 @@ class BuiltInCar:
             throttle: -1 to 1.
             brake: 0 to 1.
         """
-        control = self.simulator.control
-        control.steer[self.row] = frames.steer_from_wire(min(max(steering, -1.0), 1.0))
-        control.throttle[self.row] = min(max(throttle, -1.0), 1.0)
-        control.brake[self.row] = min(max(brake, 0.0), 1.0)
+        steer = frames.steer_from_wire(min(max(steering, -1.0), 1.0))
+        self.simulator.drive_car(self.row, steer, min(max(throttle, -1.0), 1.0), min(max(brake, 0.0), 1.0))
 
     def advance(self, step_count: int = FRAME_STEPS) -> None:
         """Let time pass by so many physics steps of 1/480 s."""
         self.simulator.step(step_count)
-        step = int(self.simulator.state.crossing_step[self.row])
-        if step > self._crossing_step:
-            self._crossing_step = step
-            self._laps.note_crossing(int(self.simulator.state.crossing_line[self.row]), step * PHYSICS_STEP)
+        finished = (event.value for event in self.simulator.list_events() if event.kind == EVENT_LAP)
+        self._lap_times = (*self._lap_times, *finished)
 
     def observe(self, with_pictures: bool = True) -> Moment:
         """Return what the car senses now, its pictures drawn anew or those of before; hits are told once."""
@@ -137,13 +132,14 @@ class BuiltInCar:
         if with_pictures:
             simulator.render((row,))
         moment = Moment(
-            simulator.observe_telemetry(row),
+            simulator.observe_telemetry(row, self._moment_count),
             self._copy_picture(False)[:, :, : self._conf.cam_resolution[2]],
             self._copy_picture(True) if simulator.get_camera(row, True) is not None else None,
             simulator.scan_lidar(row),
-            self._laps.lap_times,
+            self._lap_times,
             simulator.get_drawn(row),
         )
+        self._moment_count += 1
         simulator.clear_hits((row,))
         return moment
 
@@ -152,7 +148,7 @@ class BuiltInCar:
 
     def draw_chase_view(self, width: int, height: int) -> ByteArray:
         """Return a view from behind the car, shape [height, width, 3]."""
-        x, y, z, yaw = find_pose(self.simulator.state, self.row)
+        x, y, z, yaw = find_pose(self.simulator.ledger, self.row)
         camera = make_view_camera(width, height)
         return self.simulator.view(0, *place_chase_camera(x, y, z, yaw), camera).copy()
 

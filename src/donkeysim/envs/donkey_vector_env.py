@@ -11,18 +11,17 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import PHYSICS_STEP, BoolArray, FloatArray
+from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.built_in import configure_car, specify_place
 from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.fleet import Fleet, FleetMoment
-from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.envs.moment import Moment
 from donkeysim.envs.observations import Observer
 from donkeysim.envs.rules import make_info
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import make_original_end, make_original_reward, make_task
 from donkeysim.envs.track_settings import check_count
 from donkeysim.envs.vector_env import ActionRange, FleetVectorEnv, choose_threads
-from donkeysim.sim.observe import name_hit
 from donkeysim.world.specs import LidarSpec
 
 _NO_PICTURE = np.zeros((0, 0, 0), np.uint8)
@@ -97,7 +96,6 @@ class DonkeyVectorEnv(FleetVectorEnv):
         held: list[tuple[FleetMoment, list[int]]] = []
         for turn in range(self.conf.frame_skip):
             step = self.fleet.advance(*controls)
-            self._informer.note_crossings(~over)
             fresh, ended, truncated = self._task.judge(step)
             reward = np.where(over, reward, fresh)
             ended &= ~over
@@ -122,35 +120,22 @@ class _Informer:
     def __init__(self, fleet: Fleet, conf: EnvConf) -> None:
         self._simulator, self._conf = fleet.simulator, conf
         cars = range(self._simulator.car_count)
-        self._laps = [LapClock() for _ in cars]
-        self._crossing_step = np.full(len(cars), -1, np.int64)
         second = self._simulator.get_camera(0, second=True)
         self._second = second and self._simulator.renderer.make_group(cars, [second] * len(cars), [True] * len(cars))
 
-    def note_crossings(self, who: BoolArray) -> None:
-        """Run the lap clocks of these cars."""
-        state = self._simulator.state
-        for car in np.flatnonzero((state.crossing_step > self._crossing_step) & who).tolist():
-            crossed = int(state.crossing_step[car])
-            self._crossing_step[car] = crossed
-            self._laps[car].note_crossing(int(state.crossing_line[car]), crossed * PHYSICS_STEP)
-
     def describe(self, step: Step) -> dict[str, NDArray[Any]]:
         """Return `info` of every car by key."""
-        for car in np.flatnonzero(step.time == 0.0).tolist():
-            self._laps[car].begin_anew()
-            self._crossing_step[car] = self._simulator.state.crossing_step[car]
         if self._second:
             self._simulator.render_group(self._second)
-        told = [make_info(self._sense(step, car), self._conf.lidar) for car in range(len(self._laps))]
+        told = [make_info(self._sense(step, car), self._conf.lidar) for car in range(self._simulator.car_count)]
         return {name: _stack([info[name] for info in told]) for name in told[0]}
 
     def _sense(self, step: Step, car: int) -> Moment:
         simulator = self._simulator
         telemetry = simulator.observe_telemetry(car)
-        telemetry.hit = name_hit(int(step.hit[car]), simulator.get_scene(car), {}, car)
         second = self._second.frame.colour[car] if self._second else None
-        return Moment(telemetry, _NO_PICTURE, second, simulator.scan_lidar(car), self._laps[car].lap_times)
+        lap_times = (float(step.lap_time[car]),) * int(step.laps[car])  # only the last one and their number are told
+        return Moment(telemetry, _NO_PICTURE, second, simulator.scan_lidar(car), lap_times)
 
 
 def _stack(values: list[Any]) -> NDArray[Any]:

@@ -12,22 +12,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.kernel import RepeatedCall
-from donkeysim.core.rng import draw_uniform, hash_words
-from donkeysim.core.types import PHYSICS_RATE, FloatArray
-from donkeysim.envs.counts import Counts, forget_counts, make_counts
-from donkeysim.envs.kernels.counting import STEP_RATE, count_step
+from donkeysim.core.rng import draw_uniforms, hash_rows
+from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
 from donkeysim.envs.step import Step
 from donkeysim.record.recorder import open_simulator
+from donkeysim.sim import commands
 from donkeysim.sim.compile_crew import CompileReport
-from donkeysim.sim.placement import place_on_path
-from donkeysim.sim.readings import PathReader, Readings
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
+
+STEP_RATE = 20
+"""Steps per simulated second, as the original's telemetry."""
 
 FRAME_STEPS = PHYSICS_RATE // STEP_RATE
 """Physics steps in one step."""
@@ -85,15 +83,15 @@ class FleetMoment:
 
     Attributes:
         snapshot: Of its simulator.
-        counts: What the episodes have counted.
+        previous: Steer and throttle asked for in the step before the last, shape [2, car_count].
         seed: Of each world.
         episode: Number of each world's episode.
     """
 
     snapshot: Snapshot
-    counts: Counts
-    seed: tuple[int, ...]
-    episode: tuple[int, ...]
+    previous: FloatArray
+    seed: LongArray
+    episode: LongArray
 
 
 class Fleet:
@@ -130,19 +128,15 @@ class Fleet:
             SpecError: A number of worlds or cars is not possible, or there is no such car.
         """
         spec = experiment.specify_world(world_count, cars_per_world)
-        self.simulator = open_simulator(spec, worker_count=worker_count, log=experiment.log)
+        self.simulator = open_simulator(spec, worker_count=worker_count, look_ahead=look_ahead, log=experiment.log)
         self.world_count, self.cars_per_world = world_count, cars_per_world
         self._frame_skip = frame_skip
-        self._reader = PathReader(self.simulator.scenes, self.simulator.world_scene, cars_per_world, look_ahead)
         car_count = self.simulator.car_count
-        self._paths = tuple(
-            self.simulator.scenes[self.simulator.world_scene[car // cars_per_world]].path for car in range(car_count)
-        )
-        self._counts = make_counts(car_count)
-        self._count_step = RepeatedCall(count_step)
-        self._nobody = np.zeros(car_count, bool)
-        self._seed = [0] * world_count
-        self._episode = [0] * world_count
+        self._paths = tuple(self.simulator.get_scene(car).path for car in range(car_count))
+        self._previous = np.zeros((2, car_count))
+        self._nobody: BoolArray = np.zeros(car_count, bool)
+        self._seed = np.zeros(world_count, np.int64)
+        self._episode = np.zeros(world_count, np.int64)
         self.step: Step | None = None
 
     def open(
@@ -162,19 +156,19 @@ class Fleet:
         """
         simulator = self.simulator
         simulator.compile(report)
-        for car in range(simulator.car_count):
-            world, slot = divmod(car, self.cars_per_world)
-            simulator.add_car(world, bodies[slot % len(bodies)] if bodies else None)
-            simulator.configure_camera(car, camera)
-            simulator.configure_lidar(car, lidar)
-        self._path_length = self._reader.read(simulator.state).path_length.tolist()
+        rows = list(range(simulator.car_count))
+        worlds, slots = np.divmod(rows, self.cars_per_world)
+        dressed = [bodies[slot % len(bodies)] if bodies else None for slot in slots.tolist()]
+        simulator.apply(commands.Join(worlds.tolist(), dressed))
+        simulator.apply(commands.SetCamera(rows, camera))
+        simulator.apply(commands.SetLidar(rows, lidar))
         self._beginning = simulator.snapshot()
 
     # -- episodes -----------------------------------------------------------------------------------------------------
 
     def seed(self, world: int, seed: int) -> None:
         """Draw all that is random in a world's coming episodes from this seed."""
-        self._seed[world], self._episode[world] = int(seed), 0
+        self._seed[world], self._episode[world] = int(seed) & _WORD, 0
 
     def begin(
         self,
@@ -191,42 +185,52 @@ class Fleet:
             at_random: Put the other cars somewhere on the path, a little askew; else on the grid.
             grid_drawn: Who stands where on the grid is drawn; else in the order of the cars.
         """
-        simulator = self.simulator
-        simulator.restore(self._beginning, worlds)
-        for world in worlds:
-            key = int(hash_words(self._seed[world] & _WORD, self._episode[world], 0, 0)) & _WORD
-            simulator.seed_world(world, key)
-            self._episode[world] += 1
-            if grid_drawn:
-                self._line_up(world)
-            for car in self._list_cars([world]):
-                start = (starts or {}).get(car)
-                if start is None and at_random:
-                    start = self._draw_start(world, car)
-                if start is not None:
-                    place_on_path(simulator, car, start.along, start.offset, start.yaw)
-        forget_counts(self._counts, self._list_cars(worlds))
-        return self._make_step(self._reader.read(simulator.state))
+        chosen: LongArray = np.array(worlds, np.int64)
+        is_all = np.array_equal(chosen, np.arange(self.world_count))
+        self.simulator.apply(commands.Restore(self._beginning, None if is_all else chosen.tolist()))
+        keys = hash_rows(self._seed[chosen], self._episode[chosen], 0, 0) & _WORD
+        self.simulator.apply(commands.Seed(chosen.tolist(), keys.tolist()))
+        self._episode[chosen] += 1
+        rows = self._list_rows(chosen)
+        self._previous[:, rows] = 0.0
+        if grid_drawn:
+            self._line_up(rows)
+        self._scatter(rows, starts or {}, at_random)
+        return self._make_step()
 
-    def _list_cars(self, worlds: Sequence[int]) -> list[int]:
-        slots = range(self.cars_per_world)
-        return [world * self.cars_per_world + slot for world in worlds for slot in slots]
+    def _list_rows(self, worlds: LongArray) -> LongArray:
+        """Return the rows of all cars of worlds."""
+        rows: LongArray = (worlds[:, None] * self.cars_per_world + np.arange(self.cars_per_world)).ravel()
+        return rows
 
-    def _line_up(self, world: int) -> None:
-        """Change the places of the grid among the cars of a world, by its random numbers."""
-        key, cars = int(self.simulator.world_key[world]), self._list_cars([world])
+    def _draw(self, rows: LongArray, stream: int) -> FloatArray:
+        """Return a number in [0, 1) for each of these cars' episodes."""
+        world, slot = np.divmod(rows, self.cars_per_world)
+        return draw_uniforms(self.simulator.world_key[world], slot, 0, START_STREAM + stream)
+
+    def _line_up(self, rows: LongArray) -> None:
+        """Change the places of the grid among the cars of each world, by its random numbers."""
+        order = np.argsort(self._draw(rows, 3).reshape(-1, self.cars_per_world), axis=1, kind="stable")
+        places = np.take_along_axis(rows.reshape(order.shape), order, axis=1).ravel()
         beginning = self._beginning.state
-        places = sorted(cars, key=lambda car: draw_uniform(key, car - cars[0], 0, START_STREAM + 3))
-        for car, place in zip(cars, places, strict=True):
-            x, y, z = beginning.spawn_position[place].tolist()
-            w, i, j, k = beginning.spawn_orientation[place].tolist()
-            self.simulator.set_spawn(car, (x, y, z), (w, i, j, k))
-            self.simulator.place_car(car, (x, y, z), (w, i, j, k))
+        grid = (beginning.spawn_position[places].tolist(), beginning.spawn_orientation[places].tolist())
+        self.simulator.apply(commands.SetSpawn(rows.tolist(), *grid))
+        self.simulator.apply(commands.Pose(rows.tolist(), *grid))
 
-    def _draw_start(self, world: int, car: int) -> Start:
-        key, slot = int(self.simulator.world_key[world]), car % self.cars_per_world
-        along, offset, yaw = (draw_uniform(key, slot, 0, START_STREAM + stream) for stream in range(3))
-        return Start(along * self._path_length[car], (2.0 * offset - 1.0) * START_OFFSET, (2.0 * yaw - 1.0) * START_YAW)
+    def _scatter(self, rows: LongArray, starts: Mapping[int, Start], at_random: bool) -> None:
+        """Put cars at their starts, and the others at random on the path or nowhere else than they are."""
+        if at_random:
+            along = self._draw(rows, 0) * self.simulator.ledger.path_length[rows]
+            offset = (2.0 * self._draw(rows, 1) - 1.0) * START_OFFSET
+            yaw = (2.0 * self._draw(rows, 2) - 1.0) * START_YAW
+            begin = np.stack([along, offset, yaw], axis=1)
+        else:
+            begin = np.full((len(rows), 3), np.nan)
+        for car, start in starts.items():
+            begin[rows == car] = (start.along, start.offset, start.yaw)
+        put = np.isfinite(begin[:, 0])
+        if put.any():
+            self.simulator.apply(commands.PutOnPath(rows[put].tolist(), *begin[put].T.tolist()))
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -238,42 +242,20 @@ class Fleet:
             throttle: -1 to 1, shape [car_count].
             brake: 0 to 1, shape [car_count]; None for none.
         """
-        simulator, control, counts = self.simulator, self.simulator.control, self._counts
-        counts.previous_steer[:], counts.previous_throttle[:] = counts.steer, counts.throttle
-        counts.steer[:], counts.throttle[:] = steer, throttle
-        control.steer[:], control.throttle[:] = steer, throttle
-        control.brake[:] = 0.0 if brake is None else brake
+        simulator, ledger = self.simulator, self.simulator.ledger
+        self._previous[0], self._previous[1] = ledger.steer, ledger.throttle
+        simulator.apply(commands.ClearHits())
+        no_brake = self._nobody.astype(np.float64) if brake is None else brake
+        simulator.apply(commands.Drive(None, steer, throttle, no_brake))
         simulator.step(FRAME_STEPS * self._frame_skip)
-        readings, state = self._reader.read(simulator.state), simulator.state
-        arguments = (counts, self._reader.table, state.on_road, self._frame_skip)
-        self._count_step((state,), 0, simulator.car_count, *arguments)
-        counts.hit[:] = state.hit
-        simulator.clear_hits()
-        return self._make_step(readings)
+        return self._make_step()
 
-    def _make_step(self, readings: Readings) -> Step:
-        state, counts = self.simulator.state, self._counts
-        counts.along[:] = readings.along
+    def _make_step(self) -> Step:
         self.step = Step(
-            *readings,
-            on_road=state.on_road != 0,
-            hit=counts.hit,
-            gain=counts.gain,
-            driven=counts.driven,
-            furthest=counts.furthest,
-            progress=counts.progress,
-            laps=counts.laps.copy(),
-            lap_time=counts.lap_time,
-            time=counts.time.copy(),
-            off_road_time=counts.off_road_time,
-            still_time=counts.still_time,
-            wrong_way_time=counts.wrong_way_time,
-            steer=counts.steer,
-            throttle=counts.throttle,
-            previous_steer=counts.previous_steer,
-            previous_throttle=counts.previous_throttle,
+            **vars(self.simulator.ledger),
+            previous_steer=self._previous[0],
+            previous_throttle=self._previous[1],
             ended=self._nobody,
-            state=state,
             paths=self._paths,
         )
         return self.step
@@ -281,9 +263,8 @@ class Fleet:
     # -- moments ------------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> FleetMoment:
-        """Return a copy of all that changes, what the episodes have counted too."""
-        counts = Counts._make(array.copy() for array in self._counts)
-        return FleetMoment(self.simulator.snapshot(), counts, tuple(self._seed), tuple(self._episode))
+        """Return a copy of all that changes."""
+        return FleetMoment(self.simulator.snapshot(), self._previous.copy(), self._seed.copy(), self._episode.copy())
 
     def restore(self, moment: FleetMoment, worlds: Sequence[int] | None = None) -> Step:
         """Go back to a moment of this fleet, or of one made alike, and return the step as it was then.
@@ -296,14 +277,11 @@ class Fleet:
             ShapeError: The moment is of a fleet with other numbers of worlds or cars.
         """
         self.simulator.restore(moment.snapshot, worlds)
-        chosen = range(self.world_count) if worlds is None else worlds
-        cars = self._list_cars(chosen)
-        pairs: list[tuple[NDArray[Any], NDArray[Any]]] = list(zip(self._counts, moment.counts, strict=True))
-        for array, was in pairs:
-            array[cars] = was[cars]
-        for world in chosen:
-            self._seed[world], self._episode[world] = moment.seed[world], moment.episode[world]
-        return self._make_step(self._reader.read(self.simulator.state))
+        chosen: LongArray = np.arange(self.world_count) if worlds is None else np.array(worlds, np.int64)
+        rows = self._list_rows(chosen)
+        self._previous[:, rows] = moment.previous[:, rows]
+        self._seed[chosen], self._episode[chosen] = moment.seed[chosen], moment.episode[chosen]
+        return self._make_step()
 
     def close(self) -> None:
         """Stop the simulator's threads."""

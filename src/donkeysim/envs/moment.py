@@ -32,31 +32,6 @@ class Moment:
     drawn: Mapping[str, float] = field(default_factory=dict)
 
 
-class LapClock:
-    """Lap times from crossings of start lines, by the original's rule: the first after a reset starts the clock.
-
-    Attributes:
-        lap_times: Since the last reset, oldest first [s].
-    """
-
-    def __init__(self) -> None:
-        self.lap_times: tuple[float, ...] = ()
-        self._line = -1
-        self._crossed: float | None = None
-
-    def begin_anew(self) -> None:
-        """Forget everything, as a reset does."""
-        self.__init__()  # type: ignore[misc]
-
-    def note_crossing(self, line: int, time: float) -> None:
-        """Count a forward crossing of a start line at this simulated time [s]."""
-        if self._crossed is None:
-            self._line, self._crossed = line, time
-        elif line == self._line:
-            self.lap_times = (*self.lap_times, time - self._crossed)
-            self._crossed = time
-
-
 def make_distances(points: Sequence[LidarPoint] | None, lidar: Mapping[str, float]) -> FloatArray:
     """Return a scan as one distance per ray [U], level after level, -1 where nothing came back.
 

@@ -23,8 +23,6 @@ from donkeysim.envs.tasks import REWARDS, Task, reward_progress
 from donkeysim.envs.track_settings import TrackSettings, check_count, read_settings
 from donkeysim.envs.vector_env import choose_threads, draw_chase_view
 from donkeysim.race.standings import Standing, Standings
-from donkeysim.sim.observe import name_hit
-from donkeysim.sim.placement import find_along
 from donkeysim.world.specs import BodySpec
 
 try:
@@ -186,10 +184,10 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         step = self.fleet.begin([0], grid_drawn=self._grid == "drawn")
         self.agents = list(self.possible_agents)
         length = float(step.path_length[0])
-        line = self.fleet.simulator.scene.start.line[0].mean(axis=0)
-        behind = (find_along(self.fleet.simulator.scene.path, *line) - step.along) % length
-        self._standings = Standings(self._lap_count, behind, length)
-        self._standing = self._standings.note(step.driven, 0.0)
+        x, y = self.fleet.simulator.scene.start.line[0].mean(axis=0)
+        behind = (self.fleet.simulator.scene.path.frame.locate(x, y).along - step.along) % length
+        self._standings = Standings(self._lap_count, behind)
+        self._standing = self._standings.note(step.driven)
         seen = self._observer.observe(step, range(len(self.possible_agents)))
         return self._hand_out(seen), self._make_infos(step)
 
@@ -212,7 +210,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         if not self.agents:
             raise gymnasium.error.ResetNeeded("no car is racing; call reset.")
         step = self.fleet.advance(*self._read_actions(actions))
-        standing = self._standing = self._standings.note(step.driven.copy(), float(step.time[0]))
+        standing = self._standing = self._standings.note(step.driven.copy(), self.fleet.simulator.list_events())
         reward, ended, cut = self._task.judge(step)
         racing = self._list_racing()
         terminated: BoolArray = ended | standing.finished
@@ -278,16 +276,15 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         return {self.possible_agents[car]: copy_observation(seen, car) for car in self._list_racing()}
 
     def _make_infos(self, step: Step) -> dict[str, dict[str, Any]]:
-        standing, state = self._standing, step.state
+        standing, names = self._standing, self.possible_agents
         assert standing is not None
-        scene, names = self.fleet.simulator.scene, dict(enumerate(self.possible_agents))
         return {
             names[car]: {
-                "position": state.position[car].copy(),
+                "position": step.position[car].copy(),
                 "offset": float(step.offset[car]),
                 "speed": float(np.hypot(step.forward_speed[car], step.left_speed[car])),
                 "on_road": bool(step.on_road[car]),
-                "hit": name_hit(int(step.hit[car]), scene, names, 0),
+                "hit": self.fleet.simulator.name_hit(car, int(step.hit[car])),
                 "place": int(standing.place[car]),
                 "way": float(standing.way[car]),
                 "laps": int(standing.laps[car]),

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
 from donkeysim.envs.conf import EnvConf, Message
-from donkeysim.envs.moment import LapClock, Moment
+from donkeysim.envs.moment import Moment
 from donkeysim.envs.server_lines import LineSplitter, read_crossing, read_lidar, read_line, read_picture, read_telemetry
 
 CONNECT_SECONDS = 5.0
@@ -312,3 +312,28 @@ def _connect(host: str, port: int) -> socket.socket:
     connection.settimeout(None)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
+
+
+class LapClock:
+    """Lap times from what a server tells of start lines: the first crossing after a reset starts the clock.
+
+    Attributes:
+        lap_times: Since the last reset, oldest first [s].
+    """
+
+    def __init__(self) -> None:
+        self.lap_times: tuple[float, ...] = ()
+        self._line = -1
+        self._crossed: float | None = None
+
+    def begin_anew(self) -> None:
+        """Forget everything, as a reset does."""
+        self.__init__()  # type: ignore[misc]
+
+    def note_crossing(self, line: int, time: float) -> None:
+        """Count a forward crossing of a start line at this simulated time [s]."""
+        if self._crossed is None:
+            self._line, self._crossed = line, time
+        elif line == self._line:
+            self.lap_times = (*self.lap_times, time - self._crossed)
+            self._crossed = time

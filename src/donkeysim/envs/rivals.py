@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.step import Step
-from donkeysim.world.state import State
 
 RIVAL_COUNT = 3
 """How many of the others are told, the nearest first."""
@@ -43,18 +42,18 @@ class Rivals:
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         """Return the numbers of all cars in buffer 0 or 1; `cars`: only their rows must be new."""
         rows: Any = slice(None) if cars is None else list(cars)
-        self.buffers[turn][rows] = self._tell(step.state)[rows]
+        self.buffers[turn][rows] = self._tell(step)[rows]
         return self.buffers[turn]
 
     def give_away(self, turn: int) -> None:
         """Take another array for buffer 0 or 1."""
         self.buffers[turn] = np.zeros_like(self.buffers[turn])
 
-    def _tell(self, state: State) -> NDArray[Any]:
+    def _tell(self, step: Step) -> NDArray[Any]:
         count = self._cars_per_world
-        place, speed = (array[:, :2].reshape(-1, count, 2) for array in (state.position, state.velocity))
+        place, speed = (array[:, :2].reshape(-1, count, 2) for array in (step.position, step.velocity))
         away, moving = (array[:, None] - array[:, :, None] for array in (place, speed))  # [world, car, other, 2]
-        is_other: BoolArray = (state.present.reshape(-1, 1, count) != 0) & ~np.eye(count, dtype=bool)
+        is_other: BoolArray = (step.present.reshape(-1, 1, count) != 0) & ~np.eye(count, dtype=bool)
         distance: FloatArray = np.where(is_other, np.hypot(away[..., 0], away[..., 1]), np.inf)
         nearest = np.argsort(distance, axis=2, kind="stable")[:, :, :RIVAL_COUNT]
         is_there = np.isfinite(np.take_along_axis(distance, nearest, 2))
@@ -62,16 +61,15 @@ class Rivals:
         found = told[:, :, : nearest.shape[2]]
         for first, vector in ((1, away), (3, moving)):
             near = np.take_along_axis(vector, nearest[..., None], 2)
-            found[..., first : first + 2] = _turn(near, state) / RIVAL_SCALE
+            found[..., first : first + 2] = _turn(near, step) / RIVAL_SCALE
         found[..., 0] = 1.0
         found[~is_there] = 0.0
-        return np.clip(told, -RIVAL_LIMIT, RIVAL_LIMIT).reshape(len(state.present), -1)
+        return np.clip(told, -RIVAL_LIMIT, RIVAL_LIMIT).reshape(len(step.present), -1)
 
 
-def _turn(vector: FloatArray, state: State) -> FloatArray:
+def _turn(vector: FloatArray, step: Step) -> FloatArray:
     """Return vectors of the world's plane ahead and to the left of each car, shape [world, car, other, 2]."""
-    w, x, y, z = state.orientation.T.reshape(4, *vector.shape[:2], 1)
-    yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    yaw = step.yaw.reshape(*vector.shape[:2], 1)
     cosine, sine = np.cos(yaw), np.sin(yaw)
     return np.stack(
         [vector[..., 0] * cosine + vector[..., 1] * sine, vector[..., 1] * cosine - vector[..., 0] * sine], axis=-1

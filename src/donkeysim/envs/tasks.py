@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,22 +92,21 @@ WHEEL_REACH = 0.11
 
 def _describe_for_deepracer(step: Step, car: int) -> dict[str, Any]:
     left, right = float(step.width_left[car] - step.offset[car]), float(step.width_right[car] + step.offset[car])
-    node, path = int(step.state.node_index[car]), step.paths[car]
-    w, x, y, z = step.state.orientation[car].tolist()
+    node, path = int(step.node_index[car]), step.paths[car]
     return {
         "all_wheels_on_track": min(left, right) >= WHEEL_REACH,
-        "x": float(step.state.position[car, 0]),
-        "y": float(step.state.position[car, 1]),
+        "x": float(step.position[car, 0]),
+        "y": float(step.position[car, 1]),
         "closest_waypoints": [node, (node + 1) % len(path.position)],
         "distance_from_center": abs(right - left) / 2.0,
         "is_crashed": bool(step.hit[car] != HIT_NONE),
         "is_left_of_center": left < right,
         "is_offtrack": not bool(step.on_road[car]),
         "is_reversed": abs(float(step.heading_error[car])) > math.pi / 2.0,
-        "heading": math.degrees(math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))),
+        "heading": math.degrees(float(step.yaw[car])),
         "progress": 100.0 * float(step.furthest[car]) / float(step.path_length[car]),
         "speed": float(math.hypot(step.forward_speed[car], step.left_speed[car])),
-        "steering_angle": math.degrees(float(step.state.steer_angle[car])),
+        "steering_angle": math.degrees(float(step.steer_angle[car])),
         "steps": round(float(step.time[car]) * 20.0),
         "track_length": float(step.path_length[car]),
         "track_width": left + right,
@@ -201,7 +200,7 @@ class Task:
             cut |= step.time >= self.time_limit - 1e-9
         if self.lap_limit is not None:
             cut |= step.laps >= self.lap_limit
-        reward = np.array(self.reward(step._replace(ended=ended)), np.float64)
+        reward = np.array(self.reward(replace(step, ended=ended)), np.float64)
         if reward.shape != ended.shape:
             raise SpecError(f"the reward has shape {reward.shape}; give one number for each car, shape {ended.shape}.")
         return reward, ended, cut & ~ended

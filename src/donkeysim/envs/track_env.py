@@ -157,16 +157,16 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
 def describe_step(step: Step) -> dict[str, NDArray[Any]]:
     """Return what `info` tells of every car: metres, m/s, seconds, + = left."""
     return {
-        "position": step.state.position.copy(),
+        "position": step.position.copy(),
         "offset": step.offset.copy(),
         "heading_error": step.heading_error.copy(),
         "along": step.along.copy(),
         "speed": np.hypot(step.forward_speed, step.left_speed),
-        "on_road": step.on_road,
+        "on_road": step.on_road.copy(),
         "hit": step.hit != HIT_NONE,
         "driven": step.driven.copy(),
         "progress": step.furthest / step.path_length,
-        "laps": step.laps,
+        "laps": step.laps.copy(),
         "lap_time": step.lap_time.copy(),
     }
 

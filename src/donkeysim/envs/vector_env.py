@@ -285,7 +285,7 @@ def _make_mask(worlds: Sequence[int], count: int) -> BoolArray:
 def draw_chase_view(fleet: Fleet, car: int, width: int = 640, height: int = 360) -> NDArray[np.uint8]:
     """Return a view from behind a car, shape [height, width, 3]."""
     simulator = fleet.simulator
-    x, y, z, yaw = find_pose(simulator.state, car)
+    x, y, z, yaw = find_pose(simulator.ledger, car)
     world, camera = car // fleet.cars_per_world, make_view_camera(width, height)
     return simulator.view(world, *place_chase_camera(x, y, z, yaw), camera).copy()
 

@@ -20,6 +20,7 @@ from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.model_file import save_model
+from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
@@ -101,8 +102,9 @@ def collect_lesson(record_count: int, seed: int, report: Callable[[int, int], No
             report(index, record_count)
         simulator.render((own,))
         image[index] = simulator.get_picture(own)
-        intent = driver.drive(simulator.state, simulator.control, own)
-        pace_car.drive(simulator.state, simulator.control, other)
+        action, intent = driver.drive(simulator.ledger, own)
+        simulator.drive_car(own, *action)
+        simulator.drive_car(other, *pace_car.drive(simulator.ledger, other))
         target[index] = frames.steer_to_wire(intent.steer), intent.throttle
         simulator.step()
     simulator.close()
@@ -112,25 +114,15 @@ def collect_lesson(record_count: int, seed: int, report: Callable[[int, int], No
 
 def _begin_anywhere(simulator: Simulator, own: int, other: int, random: np.random.Generator) -> None:
     """Put the car anywhere on the road, moving, and the other behind it, ahead of it or far away."""
-    node_count = len(simulator.scene.path.position)
-    node = int(random.integers(node_count))
+    frame = simulator.scene.path.frame
+    node = int(random.integers(len(frame.position)))
     aside, turn = random.uniform(-1.0, 1.0, 2) * (START_OFFSET, START_TURN)
-    _place(simulator, own, node, float(aside), float(turn), float(random.uniform(0.0, 1.2)))
-    gap = int(random.choice((-8, -5, 6, 10, node_count // 2)))
-    _place(simulator, other, (node + gap) % node_count, 0.0, 0.0, 1.2)
-
-
-def _place(simulator: Simulator, car: int, node: int, aside: float, turn: float, speed: float) -> None:
-    path = simulator.scene.path.position
-    ahead = path[(node + 1) % len(path)] - path[node]
-    yaw = float(np.arctan2(ahead[1], ahead[0]))
-    x, y = path[node, 0] - aside * np.sin(yaw), path[node, 1] + aside * np.cos(yaw)
-    height = float(simulator.scene.start.position[0, 2])
-    simulator.reset_car(car)
-    simulator.move_car(car, (float(x), float(y), height), frames.yaw_to_quaternion(yaw + turn))
-    heading = np.array([np.cos(yaw + turn), np.sin(yaw + turn), 0.0])
-    simulator.state.velocity[car] = speed * heading
-    simulator.state.wheel_speed[car] = speed / simulator.car_spec.wheel_radius
+    speed = float(random.uniform(0.0, 1.2))
+    gap = int(random.choice((-8, -5, 6, 10, len(frame.position) // 2)))
+    along = frame.node_length[[node, (node + gap) % len(frame.position)]].tolist()
+    rows = [own, other]
+    simulator.apply(commands.Reset(rows))
+    simulator.apply(commands.PutOnPath(rows, along, [aside, 0.0], [turn, 0.0], [speed, 1.2]))
 
 
 def build_small_model() -> Any:

@@ -15,20 +15,20 @@ from typing import Any, Protocol
 import numpy as np
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.frames import yaw_to_quaternion
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.moment import Moment
 from donkeysim.sim.snapshot import Snapshot
+from donkeysim.sim.viewpoint import find_pose
 from donkeysim.tub.channel import read_channel
 from donkeysim.world.scene import Scene
 
 OFF_ROAD_PATIENCE = 3.0
 """Time off the road after which a run ends [s]."""
 
-STANDING_PATIENCE, STANDING_SPEED = 5.0, 0.05
-"""Time of standing still after which a run ends [s], and what still counts as standing [m/s]."""
+STANDING_PATIENCE = 5.0
+"""Time of standing still after which a run ends [s]."""
 
 LEAST_SPEED = 0.35
 """A run has the time that its laps take at this mean speed [m/s], and `EXTRA_TIME` [s] more."""
@@ -240,13 +240,12 @@ class _Drive:
         self.scene = self.car.simulator.scene
         if not self.scene.path.closed:
             raise SpecError(f"the road of {scene} is not closed, so there are no laps; take another track.")
-        self.path_length = measure_path(self.scene)
+        self.path_length = self.scene.path.frame.length
         self.rows: list[tuple[float, ...]] = []
         self.hits: list[Event] = []
         self.departures: list[Event] = []
         self.inference: list[float] = []
         self.moments: deque[Snapshot] = deque(maxlen=round(conditions.film_time * FILM_RATE))
-        self.off_road_time = self.standing_time = 0.0
         self.lap_times: tuple[float, ...] = ()
         self.car.open()
         if seed != 0:
@@ -256,7 +255,7 @@ class _Drive:
         """Drive until the run ends."""
         begun = time.perf_counter()
         self.pilot.reset()
-        limit = self.lap_count * self.path_length[-1] / LEAST_SPEED + EXTRA_TIME
+        limit = self.lap_count * self.path_length / LEAST_SPEED + EXTRA_TIME
         ending = ""
         while not ending:
             self._drive_loop()
@@ -300,59 +299,44 @@ class _Drive:
 
     def _note(self, moment: Moment, angle: float, throttle: float) -> None:
         """Add a row to the trace, and events."""
-        state, row = self.car.simulator.state, self.car.row
-        x, y, _ = state.position[row].tolist()
-        w, i, j, k = state.orientation[row].tolist()
-        yaw = float(np.arctan2(2.0 * (i * j + w * k), 1.0 - 2.0 * (j * j + k * k)))
-        cte, on_road, now = float(state.cte[row]), bool(state.on_road[row]), len(self.rows) / self.conditions.rate
-        speed, lap = moment.telemetry.speed, int(state.lap[row])
+        ledger, row = self.car.simulator.ledger, self.car.row
+        x, y, _, yaw = find_pose(ledger, row)
+        offset, on_road, now = (
+            float(ledger.offset[row]),
+            bool(ledger.on_road[row]),
+            len(self.rows) / self.conditions.rate,
+        )
+        lap, along = int(ledger.lap[row]), float(ledger.along[row])
         was_on_road = not self.rows or bool(self.rows[-1][6])
         if was_on_road and not on_road:
-            self.departures.append(Event(now, lap, x, y, "left" if cte > 0.0 else "right"))
+            self.departures.append(Event(now, lap, x, y, "left" if offset > 0.0 else "right"))
         if moment.telemetry.hit != "none":
             self.hits.append(Event(now, lap, x, y, moment.telemetry.hit))
-        period = 1.0 / self.conditions.rate
-        self.off_road_time = 0.0 if on_road else self.off_road_time + period
-        self.standing_time = 0.0 if speed > STANDING_SPEED else self.standing_time + period
-        along = self._measure_along(x, y, int(state.node_index[row]))
-        self.rows.append((now, x, y, yaw, speed, cte, float(on_road), angle, throttle, float(lap), along))
-
-    def _measure_along(self, x: float, y: float, node: int) -> float:
-        """Return how far along the path a place is, from node 0 [m]."""
-        path = self.scene.path.position[:, :2]
-        begin = path[node]
-        ahead = path[(node + 1) % len(path)] - begin
-        share = float(np.dot((x, y) - begin, ahead) / max(float(np.dot(ahead, ahead)), 1e-12))
-        length = self.path_length[node + 1] - self.path_length[node]
-        return float(self.path_length[node] + min(max(share, 0.0), 1.0) * length)
+        speed = moment.telemetry.speed
+        self.rows.append((now, x, y, yaw, speed, offset, float(on_road), angle, throttle, float(lap), along))
 
     def _measure_progress(self) -> int:
         """Return how many hundredths of laps are done."""
-        lap, along = self.rows[-1][9], self.rows[-1][10] / float(self.path_length[-1])
+        lap, along = self.rows[-1][9], self.rows[-1][10] / self.path_length
         return int(100 * max(0.0, lap - 1.0 + along)) if lap >= 1 else 0
 
     def _find_ending(self, limit: float) -> str:
         if len(self.lap_times) >= self.lap_count:
             return LAPS_DONE
-        if self.off_road_time > OFF_ROAD_PATIENCE:
+        ledger, row = self.car.simulator.ledger, self.car.row
+        if ledger.off_road_time[row] > OFF_ROAD_PATIENCE:
             return LEFT_ROAD
-        if self.standing_time > STANDING_PATIENCE:
+        if ledger.still_time[row] > STANDING_PATIENCE:
             return STOOD_STILL
         return TIME_UP if len(self.rows) / self.conditions.rate > limit else ""
 
     def _start_elsewhere(self, seed: int) -> None:
         """Put the car on the path at a place of the seed's choice, at rest."""
         random = np.random.default_rng(seed)
-        path, simulator = self.scene.path.position, self.car.simulator
-        node = int(random.integers(len(path)))
-        ahead = path[(node + 1) % len(path)] - path[node]
-        aside, turn = random.uniform(-1.0, 1.0, 2) * ASKEW
-        yaw = float(np.arctan2(ahead[1], ahead[0]) + turn)
-        height = float(simulator.state.position[self.car.row, 2] - path[0, 2] + path[node, 2])
-        x, y = float(path[node, 0] - aside * np.sin(yaw)), float(path[node, 1] + aside * np.cos(yaw))
-        simulator.state.spawn_position[self.car.row] = (x, y, height)
-        simulator.state.spawn_orientation[self.car.row] = yaw_to_quaternion(yaw)
-        self.car.reset()
+        frame, simulator = self.scene.path.frame, self.car.simulator
+        node = int(random.integers(len(frame.position)))
+        offset, yaw = random.uniform(-1.0, 1.0, 2) * ASKEW
+        simulator.put_on_path(self.car.row, frame.node_length[node], offset, yaw)
 
     def _shoot_film(self) -> bytes:
         """Return the film of the last moments."""
@@ -363,13 +347,6 @@ class _Drive:
             self.car.simulator.restore(moment)
             pictures.append(draw_views(self.car))
         return encode_film(pictures, FILM_RATE)
-
-
-def measure_path(scene: Scene) -> FloatArray:
-    """Return how far each node of a closed path is from node 0, and last the length of the lap [m], shape [n + 1]."""
-    position = scene.path.position[:, :2]
-    step = np.roll(position, -1, axis=0) - position
-    return np.concatenate([[0.0], np.cumsum(np.hypot(step[:, 0], step[:, 1]))])
 
 
 def list_channels(moment: Moment) -> Mapping[str, float]:

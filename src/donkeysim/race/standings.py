@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from donkeysim.core.types import BoolArray, FloatArray, IntArray
+from donkeysim.world.ledger import EVENT_LAP, Event
 
 
 class Standing(NamedTuple):
@@ -22,7 +24,7 @@ class Standing(NamedTuple):
     laps: IntArray
     """Finished laps, no more than the race has."""
     lap_time: FloatArray
-    """Of the last finished lap, 0 before [s]; the first one begins with the race."""
+    """Of the last finished lap, 0 before [s]; the first one begins at the start line."""
     finished: BoolArray
     """Who has driven all laps."""
     finish_time: FloatArray
@@ -30,40 +32,40 @@ class Standing(NamedTuple):
 
 
 class Standings:
-    """Keeps the score of one race.
+    """Keeps the score of one race, by the laps that the ledger counts.
 
     Attributes:
         lap_times: Of each car, oldest first [s].
     """
 
-    def __init__(self, lap_count: int, grid: FloatArray, length: float) -> None:
+    def __init__(self, lap_count: int, grid: FloatArray) -> None:
         """Begin with all cars on the grid.
 
         Args:
             lap_count: Laps of the race.
-            grid: How far each car stands behind the start line along the path, 0 to `length` [m].
-            length: Of the path, once around [m].
+            grid: How far each car stands behind the start line along the path [m].
         """
-        self._lap_count, self._grid, self._length = lap_count, grid, length
-        self._way: FloatArray = -grid
-        self._furthest: FloatArray = -grid
-        self._time = 0.0
+        self._lap_count, self._grid = lap_count, grid
         self._finish_time: FloatArray = np.full(len(grid), math.inf)
         self._lap_time: FloatArray = np.zeros(len(grid))
-        self._place = _rank(self._finish_time, self._way)
+        self._place = _rank(self._finish_time, -grid)
         self.lap_times: tuple[list[float], ...] = tuple([] for _ in grid)
 
-    def note(self, driven: FloatArray, time: float) -> Standing:
-        """Return how the race stands at `time` [s], after each car has made `driven` of way since the start [m].
+    def note(self, driven: FloatArray, events: Iterable[Event] = ()) -> Standing:
+        """Return how the race stands.
 
-        A lap counts once: going back over the line and again forward is no other lap. Its time is that of the very
-        moment on the line, by the speed of this step.
+        Args:
+            driven: What each car has made of way since the start [m].
+            events: What has happened since the last call, on the clock of the race.
         """
+        for event in events:
+            times = self.lap_times[event.car]
+            if event.kind == EVENT_LAP and len(times) < self._lap_count:
+                times.append(event.value)
+                self._lap_time[event.car] = event.value
+                if len(times) == self._lap_count:
+                    self._finish_time[event.car] = event.time
         way = driven - self._grid
-        for car in np.flatnonzero(np.floor(way / self._length) > np.floor(self._furthest / self._length)):
-            self._time_laps(int(car), float(way[car]), time)
-        self._furthest = np.maximum(self._furthest, way)
-        self._way, self._time = way, time
         before, self._place = self._place, _rank(self._finish_time, way)
         return Standing(
             place=self._place,
@@ -74,17 +76,6 @@ class Standings:
             finished=np.isfinite(self._finish_time),
             finish_time=self._finish_time.copy(),
         )
-
-    def _time_laps(self, car: int, way: float, time: float) -> None:
-        """Note the laps that a car has finished in this step."""
-        before, times = float(self._way[car]), self.lap_times[car]
-        while len(times) < self._lap_count and (len(times) + 1) * self._length <= way:
-            share = ((len(times) + 1) * self._length - before) / (way - before)
-            moment = self._time + share * (time - self._time)
-            times.append(moment - sum(times))
-            self._lap_time[car] = times[-1]
-            if len(times) == self._lap_count:
-                self._finish_time[car] = moment
 
 
 def _rank(finish_time: FloatArray, way: FloatArray) -> IntArray:
