@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.rotation import Vector
+from donkeysim.core.frames import Vector
 from donkeysim.core.types import FloatArray
 from donkeysim.world.path_frame import take_next, take_previous
 from donkeysim.world.scene import Ground

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core.rotation import Vector, find_yaw
+from donkeysim.core.frames import Vector
+from donkeysim.core.rotation import find_yaw
 from donkeysim.world.specs import CameraSpec
 from donkeysim.world.state import State
 
