@@ -15,28 +15,19 @@ from donkeysim.world.scene import Path, Scene
 
 def make_course(scenes: Sequence[Scene]) -> Course:
     """Return the paths of these scenes, one after another."""
+    paths, lines = [scene.path for scene in scenes], [scene.start.line for scene in scenes]
+    rows = zip(paths, lines, strict=True)
+    count = np.array([(len(path.position), len(path.shortest), len(line)) for path, line in rows])
     index = np.zeros((len(scenes), layout.COURSE_INDICES), np.int64)
-    node_count = point_count = line_count = 0
-    for row, scene in enumerate(scenes):
-        path, line = scene.path, scene.start.line
-        index[row] = (
-            node_count,
-            len(path.position),
-            path.closed,
-            point_count,
-            len(path.shortest),
-            line_count,
-            len(line),
-        )
-        node_count += len(path.position)
-        point_count += len(path.shortest)
-        line_count += len(line)
+    index[:, [layout.N_NODE, layout.N_SHORTEST, layout.N_LINE]] = np.cumsum(count, axis=0) - count
+    index[:, [layout.N_NODE_COUNT, layout.N_SHORTEST_COUNT, layout.N_LINE_COUNT]] = count
+    index[:, layout.N_CLOSED] = [path.closed for path in paths]
     return Course(
         index=index,
-        node=np.concatenate([scene.path.position[:, :2] for scene in scenes]).astype(np.float64),
-        node_shortest=np.concatenate([_match_points(scene.path) for scene in scenes]),
-        shortest=np.concatenate([_measure_line(scene.path.shortest) for scene in scenes]),
-        line=np.concatenate([scene.start.line.reshape(-1, 4) for scene in scenes]).astype(np.float64),
+        node=np.concatenate([path.position[:, :2] for path in paths]).astype(np.float64),
+        node_shortest=np.concatenate([_match_points(path) for path in paths]),
+        shortest=np.concatenate([_measure_line(path.shortest) for path in paths]),
+        line=np.concatenate([line.reshape(-1, 4) for line in lines]).astype(np.float64),
     )
 
 
