@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core.rotation import Quaternion as Quaternion
-from donkeysim.core.rotation import Vector as Vector
-from donkeysim.core.rotation import yaw_to_quaternion as yaw_to_quaternion
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
 
 UNITS_PER_METRE = 8.0
 """The original's length units U in one metre of the RC car's world."""
@@ -112,6 +111,11 @@ def view_rotation_from_degrees(rot_x: float, rot_y: float, rot_z: float) -> Vect
     behind; order z, x, y. Ours is roll about x first, then pitch about y (+ = down), then yaw about z (+ = left).
     """
     return (-math.radians(rot_z), math.radians(rot_x), -math.radians(rot_y))
+
+
+def yaw_to_quaternion(yaw: float) -> Quaternion:
+    """Return the rotation (w, x, y, z) about z by `yaw` [rad]."""
+    return (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
 
 
 def _wrap_degrees(angle: float) -> float:

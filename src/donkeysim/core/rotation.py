@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from donkeysim.core.frames import Quaternion, Vector
+from donkeysim.core.frames import yaw_to_quaternion as yaw_to_quaternion
 from donkeysim.core.types import FloatArray
-
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
 
 
 def find_yaw(orientation: Iterable[float]) -> float:
@@ -23,11 +22,6 @@ def find_yaws(orientation: FloatArray) -> FloatArray:
     """Return the yaws of many bodies [rad], shape [...]; `orientation`: unit (w, x, y, z), shape [..., 4]."""
     w, x, y, z = np.moveaxis(orientation, -1, 0)
     return np.asarray(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
-
-
-def yaw_to_quaternion(yaw: float) -> Quaternion:
-    """Return the rotation (w, x, y, z) about z by `yaw` [rad]."""
-    return (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
 
 
 def yaws_to_quaternions(yaw: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.drivers.lap_time import GripUse, SpeedPlan, find_axles, plan_speed, sample_friction
+from donkeysim.drivers.lap_time import SPEED_MOST, GripUse, SpeedPlan, find_axles, plan_speed, sample_friction
 from donkeysim.world.path_frame import close_line, find_normals, measure_length
 from donkeysim.world.scene import Ground, Path
 from donkeysim.world.specs import CarSpec
@@ -42,15 +42,14 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
     line = refine_line(path.middle, count_points_per_node(path), path.closed)
     if path.closed:
         line = ease_turns(line, EASE_RADIUS * find_least_radius(car))
-    return plan_speed(
-        line,
-        car,
-        sample_friction(ground, line),
-        use=use,
-        speed_limit=speed_limit,
-        closed=path.closed,
-        height=sample_height(ground, line),
-    )
+    return _plan_on_ground(line, path.closed, ground, car, use, speed_limit)
+
+
+def _plan_on_ground(
+    line: FloatArray, closed: bool, ground: Ground, car: CarSpec, use: GripUse, speed_limit: float
+) -> SpeedPlan:
+    height, friction = sample_height(ground, line), sample_friction(ground, line)
+    return plan_speed(line, car, friction, use=use, speed_limit=speed_limit, closed=closed, height=height)
 
 
 def find_least_radius(car: CarSpec) -> float:
@@ -103,18 +102,8 @@ def plan_fastest(path: Path, ground: Ground, car: CarSpec, use: GripUse, margin:
         lines = [
             compute_racing_line(node, path.width_left, path.width_right, margin, weight) for weight in LENGTH_WEIGHTS
         ]
-    lines = [refine_line(line, factor, path.closed) for line in lines]
-    plans = [
-        plan_speed(
-            line,
-            car,
-            sample_friction(ground, line),
-            use=use,
-            closed=path.closed,
-            height=sample_height(ground, line),
-        )
-        for line in lines
-    ]
+    fine = (refine_line(line, factor, path.closed) for line in lines)
+    plans = [_plan_on_ground(line, path.closed, ground, car, use, SPEED_MOST) for line in fine]
     return min(plans, key=lambda plan: plan.lap_time)
 
 

@@ -16,6 +16,7 @@ References:
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ import numpy as np
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.drivers.action import Action
 from donkeysim.drivers.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
-from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, find_axles, make_powertrain
+from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, find_axles, list_around, make_powertrain
 from donkeysim.drivers.line_table import LineTable
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.path_frame import take_next
@@ -193,17 +194,8 @@ def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
     force = (train.mass + train.spin_mass) * gain + train.loss * speed + train.mass * pull
     throttle: list[float] = np.clip(force / train.force_most, 0.0, THROTTLE_MOST).tolist()
     times = 2.0 * plan.length / (speed + after)
-    calm = SpeedPlan(
-        point=plan.point,
-        heading=plan.heading,
-        curvature=plan.curvature,
-        length=plan.length,
-        speed=speed,
-        acceleration=gain,
-        closed=plan.closed,
-        lap_time=float(times.sum() if plan.closed else times[:-1].sum()),
-    )
-    return calm, throttle
+    lap_time = float(times.sum() if plan.closed else times[:-1].sum())
+    return dataclasses.replace(plan, speed=speed, acceleration=gain, lap_time=lap_time), throttle
 
 
 def _calm_down(plan: SpeedPlan, train: Powertrain, pull: FloatArray) -> FloatArray:
@@ -231,6 +223,4 @@ def _calm_down(plan: SpeedPlan, train: Powertrain, pull: FloatArray) -> FloatArr
 def _window(plan: SpeedPlan, length: float) -> LongArray:
     """Return the rows of the points around each point within a length [m], shape [point_count, window]."""
     half = max(1, round(0.5 * length / float(plan.length.mean())))
-    rows = np.arange(len(plan.length))[:, None] + np.arange(-half, half + 1)
-    within: LongArray = rows % len(plan.length) if plan.closed else np.clip(rows, 0, len(plan.length) - 1)
-    return within
+    return list_around(len(plan.length), half, plan.closed)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.rotation import Vector
-from donkeysim.core.types import FloatArray
+from donkeysim.core.frames import Vector
+from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.path_frame import take_next, take_previous
 from donkeysim.world.scene import Ground
 from donkeysim.world.specs import CarSpec
@@ -31,7 +31,7 @@ _TWIST_LOSS = 2.0
 _CREST_LENGTH = 0.6
 """Length over which heights are averaged: the facets of a height field are no crests [m]."""
 
-_SPEED_MOST = 50.0
+SPEED_MOST = 50.0
 """Bound where neither curvature nor the motor gives one [m/s]."""
 
 
@@ -158,7 +158,7 @@ def plan_speed(
     friction: FloatArray,
     *,
     use: GripUse = ALL_GRIP,
-    speed_limit: float = _SPEED_MOST,
+    speed_limit: float = SPEED_MOST,
     closed: bool = True,
     height: FloatArray | None = None,
 ) -> SpeedPlan:
@@ -200,6 +200,12 @@ def plan_speed(
         closed=closed,
         lap_time=float(np.sum(times if closed else times[:-1])),
     )
+
+
+def list_around(count: int, half: int, closed: bool) -> LongArray:
+    """Return the rows of the points up to `half` before and after each of a line, shape [count, 2 half + 1]."""
+    rows = np.arange(count)[:, None] + np.arange(-half, half + 1)
+    return rows % count if closed else np.clip(rows, 0, count - 1)
 
 
 def sample_friction(ground: Ground, line: FloatArray) -> FloatArray:

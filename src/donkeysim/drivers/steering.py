@@ -19,7 +19,7 @@ import numpy as np
 
 from donkeysim.core.rotation import wrap_angle
 from donkeysim.core.types import FloatArray
-from donkeysim.drivers.lap_time import SpeedPlan, find_axles
+from donkeysim.drivers.lap_time import SpeedPlan, find_axles, list_around
 from donkeysim.world.path_frame import take_next, take_previous
 from donkeysim.world.specs import CarSpec
 
@@ -192,9 +192,7 @@ def _find_slip(side: FloatArray, along: FloatArray, speed: FloatArray, car: CarS
 def _smooth(value: FloatArray, length: FloatArray, closed: bool) -> FloatArray:
     """Return a running mean over about `SMOOTHING` metres."""
     half = round(0.5 * SMOOTHING / float(np.median(length)))
-    rows = np.arange(len(value))[:, None] + np.arange(-half, half + 1)
-    rows = rows % len(value) if closed else np.clip(rows, 0, len(value) - 1)
-    return np.asarray(value[rows].mean(axis=1))
+    return np.asarray(value[list_around(len(value), half, closed)].mean(axis=1))
 
 
 def _differ(value: FloatArray, time: FloatArray, closed: bool) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from donkeysim import __version__
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.learn.evaluate import LAPS_DONE, Evaluation, Run, measure_path
+from donkeysim.learn.evaluate import LAPS_DONE, Evaluation, Run
 from donkeysim.learn.report_figures import COLOURS, draw_curves, draw_map, find_cte_scale
 
 _TEMPLATE = Path(__file__).with_name("report.html")
@@ -169,7 +169,7 @@ def _format_trace(run: Run) -> str:
     """Return what the page needs to show figures under the pointer, as JSON."""
     names = ("lap", "along", "x", "y", "speed", "cte", "time")
     columns = {name: np.round(run.column(name)[::CURSOR_STEP], 3).tolist() for name in names}
-    return json.dumps({**columns, "length": round(float(measure_path(run.scene)[-1]), 3)}, separators=(",", ":"))
+    return json.dumps({**columns, "length": round(run.scene.path.frame.length, 3)}, separators=(",", ":"))
 
 
 def _find_ticks(low: float, high: float) -> list[float]:

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.learn.evaluate import Event, Run, measure_path
+from donkeysim.learn.evaluate import Event, Run
 from donkeysim.watch.view import draw_outline
 
 COLOURS = ("#1f5fbf", "#4f86d9", "#86aeea", "#b9cdea", "#9fd3a6", "#f3cf9f", "#f0a35e", "#e2742d", "#b84a0c")
@@ -81,7 +81,7 @@ def draw_curves(run: Run, name: str, label: str, low: float, high: float, ticks:
         high: Upper end.
         ticks: Values with a line.
     """
-    length = float(measure_path(run.scene)[-1])
+    length = run.scene.path.frame.length
     full_width = PLOT_LEFT + PLOT_WIDTH + PLOT_RIGHT
     full_height = PLOT_TOP + PLOT_HEIGHT + PLOT_BOTTOM
     parts = [

@@ -7,16 +7,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 
+from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec
 
-Rows: TypeAlias = list[int]
-Numbers: TypeAlias = list[float]
-Points: TypeAlias = list[tuple[float, float, float]]
-Turns: TypeAlias = list[tuple[float, float, float, float]]
+if TYPE_CHECKING:
+    Rows: TypeAlias = Sequence[int] | LongArray
+    Numbers: TypeAlias = Sequence[float] | FloatArray
+    Points: TypeAlias = Sequence[tuple[float, float, float]] | FloatArray
+    Turns: TypeAlias = Sequence[tuple[float, float, float, float]] | FloatArray
+else:  # as a log holds them
+    Rows, Numbers = list[int], list[float]
+    Points, Turns = list[tuple[float, float, float]], list[tuple[float, float, float, float]]
 
 
 class Drive(msgspec.Struct, array_like=True, tag=21):

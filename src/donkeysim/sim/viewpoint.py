@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core.rotation import Vector
+from donkeysim.core.frames import Vector
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.specs import CameraSpec
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from donkeysim.core.rotation import Quaternion, Vector, look_to_quaternion
+from donkeysim.core.frames import Quaternion, Vector
+from donkeysim.core.rotation import look_to_quaternion
 from donkeysim.core.types import ByteArray
 from donkeysim.sim import viewpoint
 from donkeysim.sim.simulator import Simulator

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from donkeysim.core.config import read_dataclass, read_toml
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.rotation import Vector
+from donkeysim.core.frames import Vector
 from donkeysim.world.randomization import RandomizationSpec
 
 BODY_STYLES = ("donkey", "bare", "car01", "cybertruck", "f1")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from donkeysim.core.rotation import Vector
+from donkeysim.core.frames import Vector
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.scene import Mesh
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.rotation import Vector
+from donkeysim.core.frames import Vector
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_loft, make_revolved, merge_meshes, place_mesh

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.rotation import Vector
+from donkeysim.core.frames import Vector
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.assets import Assets

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from donkeysim.core.rotation import Vector
+from donkeysim.core.frames import Vector
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.mesh import make_loft, make_mesh, make_quad, merge_meshes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from donkeysim.core.rotation import Vector
+from donkeysim.core.frames import Vector
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER, Colliders, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import place_mesh
