@@ -301,11 +301,8 @@ class _Drive:
         """Add a row to the trace, and events."""
         ledger, row = self.car.simulator.ledger, self.car.row
         x, y, _, yaw = find_pose(ledger, row)
-        offset, on_road, now = (
-            float(ledger.offset[row]),
-            bool(ledger.on_road[row]),
-            len(self.rows) / self.conditions.rate,
-        )
+        now = len(self.rows) / self.conditions.rate
+        offset, on_road = float(ledger.offset[row]), bool(ledger.on_road[row])
         lap, along = int(ledger.lap[row]), float(ledger.along[row])
         was_on_road = not self.rows or bool(self.rows[-1][6])
         if was_on_road and not on_road:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 
-from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.core.types import FloatArray
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec
 
 if TYPE_CHECKING:
-    Rows: TypeAlias = Sequence[int] | LongArray
+    Rows: TypeAlias = Sequence[int]
     Numbers: TypeAlias = Sequence[float] | FloatArray
     Points: TypeAlias = Sequence[tuple[float, float, float]] | FloatArray
     Turns: TypeAlias = Sequence[tuple[float, float, float, float]] | FloatArray
