@@ -58,25 +58,30 @@ def read_strokes(data: str, place: str) -> list[Stroke]:
         strokes[-1].point += points
         strokes[-1].is_closed |= isinstance(segment, Close)
         count += len(points)
-        if count > POINTS_MOST:
-            raise SceneError(f"{place}: the path has more than {POINTS_MOST} points; simplify it where you drew it.")
+        _check_count(count, place)
     return strokes
+
+
+def _check_count(count: int, place: str) -> None:
+    if count > POINTS_MOST:
+        raise SceneError(f"{place}: the path has more than {POINTS_MOST} points; simplify it where you drew it.")
 
 
 def _list_commands(data: str, place: str) -> Iterator[str]:
     """Yield each command with its numbers; svg.path passes over much of what it cannot read, and tells no place."""
-    at, command, end = 0, "", len(data.rstrip(" \t\r\n,"))
+    at, command, end, count = 0, "", len(data.rstrip(" \t\r\n,")), 0
     while at < end:
-        is_first = not at
         letter = _COMMAND.match(data, at)
         if letter:
             command, at = letter[1], letter.end()
         elif not command or command in "Zz":
             raise SceneError(f"{place}: the path's data cannot be read at {data[at : at + 30].strip()!r}.")
-        if is_first and command not in "Mm":
+        if not count and command not in "Mm":
             raise SceneError(f"{place}: the path's data begins with {command!r}; it begins with M.")
         values, at = _read_values(data, at, command.upper(), place)
         yield f"{command} {' '.join(values)}"
+        _check_count(count, place)  # the first is a move and no point
+        count += 1
         command = {"M": "L", "m": "l"}.get(command, command)  # more pairs after a move are lines
 
 
