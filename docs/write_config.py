@@ -11,7 +11,7 @@ from pathlib import Path
 
 from donkeysim.car.config import TEMPLATE_FOLDER
 from donkeysim.car.keys import KINDS
-from donkeysim.car.unused_keys import UNUSED_KEYS
+from donkeysim.car.unused_keys import read_unused_keys
 
 PAGE = Path(__file__).with_name("config.md")
 MARK = "<!-- below: written by docs/write_config.py -->\n"
@@ -44,7 +44,7 @@ def write_row(name, statement, text, line):
 def write_unused():
     """Return a section on the original's keys that have no effect, by reason."""
     parts = ["\n## Keys of the original without effect here\n"]
-    for reason, keys in itertools.groupby(UNUSED_KEYS.items(), key=lambda item: item[1].reason):
+    for reason, keys in itertools.groupby(read_unused_keys().items(), key=lambda item: item[1].reason):
         names = ", ".join(f"`{name}`" for name, _ in keys)
         parts.append(f"\n{reason[0].upper()}{reason[1:]}: {names}.\n")
     return "".join(parts)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from donkeysim.car import unused_keys
 from donkeysim.car.config import TEMPLATE_FOLDER, Config, load_config, make_default_config, read_defaults
 from donkeysim.car.keys import KINDS, TRANSFORMATIONS
-from donkeysim.car.unused_keys import UNUSED_KEYS
+from donkeysim.car.unused_keys import read_unused_keys
+from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError
 
 FOREIGN = """
@@ -30,7 +32,7 @@ def test_every_key_of_the_template_has_a_kind_and_takes_its_default():
     defaults = read_defaults(Path("car"))
     assert set(defaults) == set(KINDS)
     assert [name for name, value in defaults.items() if not KINDS[name].takes(value)] == []
-    assert not set(defaults) & set(UNUSED_KEYS)
+    assert not set(defaults) & set(read_unused_keys())
 
 
 def test_every_key_is_explained_in_one_line():
@@ -138,8 +140,23 @@ def test_keys_that_cannot_be_honoured_are_told_only_when_touched(car_folder, cap
     ]
 
 
+def test_every_unused_key_stands_once_with_a_reason_and_a_default():
+    groups = read_toml(Path(unused_keys.__file__).with_name("unused_keys.toml"))["group"]
+    assert [group for group in groups if group.keys() != {"reason", "defaults"}] == []
+    names = [name for group in groups for name in group["defaults"]]
+    assert len(names) == len(set(names)) == len(read_unused_keys())
+    assert [name for name, key in read_unused_keys().items() if not (name.isupper() and key.defaults)] == []
+
+
+def test_a_list_in_place_of_an_unused_keys_tuple_is_its_default_too(car_folder, caplog):
+    car_folder.load("COLOR_THRESHOLD_LOW = [0, 50, 50]\nTARGET_PIXEL = None\nPATH_OFFSET = (255, 255)\n")
+    assert caplog.messages == []
+    car_folder.load("COLOR_THRESHOLD_LOW = (0, 50, 51)\nTARGET_PIXEL = 0\nPATH_OFFSET = (255.0, 0)\n")
+    assert len(caplog.messages) == 3
+
+
 def test_defaults_of_every_unused_key_are_silent(car_folder, caplog):
-    lines = [f"{name} = {key.defaults[0]!r}" for name, key in UNUSED_KEYS.items()]
+    lines = [f"{name} = {key.defaults[0]!r}" for name, key in read_unused_keys().items()]
     car_folder.load("\n".join(lines))
     assert caplog.messages == []
 

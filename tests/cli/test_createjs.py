@@ -10,7 +10,7 @@ from donkeysim.car.config import make_default_config
 from donkeysim.cli.donkey import run
 from donkeysim.drive.joystick.custom import SURVEYED_ACTIONS, format_layout, load_layout
 from donkeysim.drive.joystick.joystick import choose_layout
-from donkeysim.drive.joystick.layout import LAYOUTS
+from donkeysim.drive.joystick.layout import read_layouts
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="joystick devices are Linux's")
 
@@ -63,5 +63,5 @@ def test_leave_a_file_that_is_there_alone(survey, tmp_path):
 
 
 def test_a_name_of_a_device_stays_a_comment(tmp_path):
-    (tmp_path / "my_joystick.py").write_text(format_layout(LAYOUTS["ps4"], "pad\nraise OSError('{axes}')"))
-    assert load_layout(tmp_path / "my_joystick.py").actions == LAYOUTS["ps4"].actions
+    (tmp_path / "my_joystick.py").write_text(format_layout(read_layouts()["ps4"], "pad\nraise OSError('{axes}')"))
+    assert load_layout(tmp_path / "my_joystick.py").actions == read_layouts()["ps4"].actions

@@ -2,26 +2,13 @@
 
 import os
 import socket
-import subprocess
-import sys
 
+import psutil
 import pytest
 
-import donkeysim.cli.port_owner
-from donkeysim.cli.port_owner import Owner, find_owner, read_lsof, read_netstat
-
-NETSTAT = """
-Aktive Verbindungen
-
-  Proto  Lokale Adresse         Remoteadresse          Status           PID
-  TCP    0.0.0.0:135            0.0.0.0:0              ABHÖREN          1116
-  TCP    127.0.0.1:18887        0.0.0.0:0              ABHÖREN          11
-  TCP    127.0.0.1:8887         127.0.0.1:50000        HERGESTELLT      12
-  TCP    [::]:8887              [::]:0                 ABHÖREN          13044
-"""
+from donkeysim.cli.port_owner import Owner, find_owner
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
 def test_our_own_socket_is_ours(family):
     with socket.socket(family) as listener:
@@ -39,20 +26,30 @@ def test_a_free_port_has_no_owner():
         assert find_owner(bound.getsockname()[1]) is None
 
 
-def test_lsof_is_read():
-    assert read_lsof("p4321\ncPython\nf5\n") == Owner(4321, "Python")
-    assert read_lsof("") is None
+@pytest.fixture
+def listening_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
 
 
-def test_netstat_is_read_in_every_language():
-    assert read_netstat(NETSTAT, 8887) == 13044
-    assert read_netstat(NETSTAT, 9091) is None
+@pytest.mark.parametrize("failure", [psutil.AccessDenied(1), psutil.NoSuchProcess(1), FileNotFoundError("/proc")])
+def test_a_process_that_tells_no_connections_is_no_failure(monkeypatch, listening_port, failure):
+    def fail(*_arguments):
+        raise failure
+
+    monkeypatch.setattr(psutil.Process, "net_connections", fail)
+    assert find_owner(listening_port) is None
 
 
-def test_a_system_that_tells_nothing_is_no_failure(monkeypatch):
-    def fail(*_command, **_options):
-        raise FileNotFoundError("lsof")
+def test_a_process_without_a_command_has_its_name(monkeypatch, listening_port):
+    monkeypatch.setattr(psutil.Process, "cmdline", lambda _process: [])
+    monkeypatch.setattr(psutil.Process, "name", lambda _process: "server")
+    assert find_owner(listening_port) == Owner(os.getpid(), "server")
 
-    monkeypatch.setattr(donkeysim.cli.port_owner, "_find_on_linux", fail)
-    monkeypatch.setattr(subprocess, "run", fail)
-    assert find_owner(1) is None
+
+def test_a_process_that_tells_no_command_is_named_by_its_number(monkeypatch, listening_port):
+    def deny(_process):
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr(psutil.Process, "cmdline", deny)
+    assert find_owner(listening_port) == Owner(os.getpid(), "a process")

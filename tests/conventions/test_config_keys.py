@@ -6,7 +6,7 @@ from pathlib import Path
 from donkeysim.learn.options import TrainingOptions
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "donkeysim"
-KNOWS_ALL = {PACKAGE / "car" / name for name in ("keys.py", "unused_keys.py", "template/config.py")}
+KNOWS_ALL = {PACKAGE / "car" / name for name in ("keys.py", "template/config.py")}
 READ_BY_OWN_PARTS = {"PACKAGE_PATH"}
 """The original's second name of CAR_PATH."""
 

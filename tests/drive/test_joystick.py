@@ -11,11 +11,13 @@ import pytest
 
 from donkeysim.car.config import make_default_config
 from donkeysim.car.keys import CONTROLLER_TYPES
+from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError
+from donkeysim.drive.joystick import layout
 from donkeysim.drive.joystick.controller import Controller, Feel
 from donkeysim.drive.joystick.device import JoystickEvent
 from donkeysim.drive.joystick.joystick import Joystick, choose_layout
-from donkeysim.drive.joystick.layout import ACTIONS, LAYOUTS, NO_JOYSTICKS
+from donkeysim.drive.joystick.layout import ACTIONS, NO_JOYSTICKS, read_layouts
 
 AXIS_STEERING, AXIS_THROTTLE = 0, 3
 """Numbers of xbox axes 0x00 and 0x05 in the order of their codes."""
@@ -27,7 +29,7 @@ class Pad:
     """A controller and its page."""
 
     def __init__(self, kind="xbox", **feel):
-        self.controller = Controller(LAYOUTS[kind], Feel(**feel))
+        self.controller = Controller(read_layouts()[kind], Feel(**feel))
         self.wish = (0.0, 0.0, "user", False)
         self.page = (0.0, 0.0)
 
@@ -139,12 +141,20 @@ def test_stop_the_car_when_the_joystick_is_gone_and_wait_for_a_new_word_of_the_p
     assert pad.loop().throttle == 0.4
 
 
-@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("kind", read_layouts())
 def test_know_each_control_that_a_type_uses(kind):
-    layout = LAYOUTS[kind]
-    assert {layout.steering, layout.throttle, *layout.pads} <= {*layout.axes.values()}
-    assert {*layout.actions} <= {*layout.buttons.values()}
-    assert {*layout.actions.values()} <= {*ACTIONS}
+    known = read_layouts()[kind]
+    triggers = {known.forward, known.reverse} - {""}
+    assert {known.steering, known.throttle, *triggers, *known.pads} <= {*known.axes.values()}
+    assert {*known.actions} <= {*known.buttons.values()}
+    assert {*known.actions.values()} | {action for pair in known.pads.values() for action in pair} <= {*ACTIONS}
+
+
+def test_say_nothing_in_the_file_of_layouts_that_a_layout_does_not_have():
+    tables = read_toml(Path(layout.__file__).with_name("layouts.toml"))
+    known = {"like", *layout.Layout.__dataclass_fields__}
+    assert [(kind, key) for kind, table in tables.items() for key in table if key not in known] == []
+    assert [table["like"] for table in tables.values() if table.get("like", "ps3") not in tables] == []
 
 
 @pytest.fixture
@@ -272,7 +282,7 @@ def test_refuse_to_drive_with_what_is_no_joystick(tmp_path, kind):
 
 
 def test_know_every_type_that_a_configuration_may_name():
-    assert {*CONTROLLER_TYPES} == {*LAYOUTS, *NO_JOYSTICKS, "custom"}
+    assert {*CONTROLLER_TYPES} == {*read_layouts(), *NO_JOYSTICKS, "custom"}
 
 
 def test_say_so_when_a_launch_cannot_be_armed_for_want_of_the_button(tmp_path, caplog):

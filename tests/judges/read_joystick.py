@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from donkeysim.drive.joystick.custom import format_layout
-from donkeysim.drive.joystick.layout import LAYOUTS
+from donkeysim.drive.joystick.layout import read_layouts
 
 ORIGINALS = {
     "ps3": "PS3Joystick",
@@ -61,13 +61,13 @@ print("ANSWER" + json.dumps(answer))
 
 def main() -> int:
     """Ask the original and print what differs."""
-    own = replace(LAYOUTS["ps3"], actions={**LAYOUTS["ps3"].actions, "R2": "arm_launch"})
+    own = replace(read_layouts()["ps3"], actions={**read_layouts()["ps3"].actions, "R2": "arm_launch"})
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "my_joystick.py").write_text(format_layout(own, "judged"), encoding="utf-8")
         command = [sys.argv[1], "-c", ASK, folder, json.dumps(ORIGINALS)]
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     answers = json.loads(printed.partition("ANSWER")[2])
-    expected = LAYOUTS | {"custom": LAYOUTS["ps3"]}
+    expected = read_layouts() | {"custom": read_layouts()["ps3"]}
     for kind, answer in answers.items():
         layout = expected[kind]
         ours = {

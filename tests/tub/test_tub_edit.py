@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.edit import delete_last_records, delete_range, restore_range, set_deleted
+from donkeysim.tub.edit import change_deleted, delete_range
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter
 from tub.drives import INPUTS, TYPES, make_record, write_tub
@@ -16,14 +16,24 @@ def list_alive(path):
     return [record.index for record in TubReader(path)]
 
 
+def restore_range(path, first, last):
+    return change_deleted(path, lambda deleted, _count: deleted - set(range(first, last + 1)))
+
+
+def erase_last(path, count):
+    with TubWriter(path) as writer:
+        writer.delete_last_n_records(count)
+
+
 def test_ranges_are_deleted_and_restored_with_both_ends(tmp_path):
     path = write_tub(tmp_path / "data", 10)
     assert delete_range(path, 2, 5) == {2, 3, 4, 5}
     assert list_alive(path) == [0, 1, 6, 7, 8, 9]
     assert restore_range(path, 3, 4) == {2, 5}
-    assert delete_last_records(path, 3) == {2, 5, 7, 8, 9}
-    assert delete_last_records(path, 2) == {2, 4, 5, 6, 7, 8, 9} - {4} | {6, 4} - {2} | {2}
-    assert set_deleted(path, [9, 0, 99, -1]) == {0, 9}
+    erase_last(path, 3)
+    assert TubReader(path).deleted_indexes == {2, 5, 7, 8, 9}
+    erase_last(path, 2)
+    assert TubReader(path).deleted_indexes == {2, 4, 5, 6, 7, 8, 9}
     assert restore_range(path, -5, 100) == set()
     assert list_alive(path) == list(range(10))
 
@@ -75,7 +85,7 @@ def test_any_life_of_a_tub_keeps_what_was_written_and_not_deleted(tmp_path_facto
             restore_range(path, first, second)
             deleted -= set(range(first, second + 1))
         elif name == "erase":
-            delete_last_records(path, first)
+            erase_last(path, first)
             deleted |= set(
                 [index for index in range(total) if index not in deleted][max(0, total - len(deleted) - first) :]
             )

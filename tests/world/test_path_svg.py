@@ -61,7 +61,15 @@ def test_curves_pass_through_their_middle(data, middle):
 def test_short_commands_mirror_the_handle_before():
     assert points("M0 0C0 8 6 8 6 0S12-8 12 0") == pytest.approx(points("M0 0C0 8 6 8 6 0C6-8 12-8 12 0"))
     assert points("M0 0Q3 8 6 0T12 0") == pytest.approx(points("M0 0Q3 8 6 0Q9-8 12 0"))
+    assert points("M0 0Q3 8 6 0S9-8 12 0") == pytest.approx(points("M0 0Q3 8 6 0C6 0 9-8 12 0"))
+    assert points("M0 0C0 8 6 8 6 0T12 0") == pytest.approx(points("M0 0C0 8 6 8 6 0Q6 0 12 0"))
     assert points("M0 0L6 0T12 0") == pytest.approx(points("M0 0L6 0Q6 0 12 0"))
+
+
+def test_an_arc_without_size_is_a_line_or_nothing_and_signs_of_radii_do_not_matter():
+    assert points("M0 0A0 5 0 0 1 4 4").tolist() == [[0, 0], [4, 4]]
+    assert points("M0 0A5 5 0 0 1 0 0L4 4").tolist() == [[0, 0], [4, 4]]
+    assert points("M0 0A-5-3 20 1 0 4 4") == pytest.approx(points("M0 0A5 3 20 1 0 4 4"))
 
 
 def test_lines_may_be_written_in_every_way():
@@ -130,6 +138,7 @@ BROKEN = [
     ('<path transform="rotate(1e400)" d="M0 0L1 1"/>', "", r"or has other numbers"),
     ('<path transform="scale(1e8) scale(1e8)" d="M0 0L1 1"/>', "", r"a coordinate is beyond 1e\+09"),
     ('<polygon points="0,0 1e400,4 4,3"/>', "", r"a coordinate is beyond 1e\+09"),
+    ('<path d="M0 0a 1e-300 1 0 0 1 4 4"/>', "", r"an arc of the path is too small to be one; draw it larger"),
     ("<g>" * 300, "", r"more than 200 deep"),
     ('<path d="' + "h1 " * 5 + "M0 0" + " h1" * 100_001 + '"/>', "", r"begins with 'h'"),
     ('<path d="M0 0' + " h1" * 100_001 + '"/>', "", r"more than 100000 points"),

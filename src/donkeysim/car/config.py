@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.car.keys import describe_bad_value
-from donkeysim.car.unused_keys import UNUSED_KEYS, is_untouched
+from donkeysim.car.unused_keys import is_untouched, read_unused_keys
 from donkeysim.core.errors import SpecError, nearest_name
 
 _log = logging.getLogger(__name__)
@@ -191,16 +191,16 @@ def _adapt_foreign(path: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 def _report_unused(path: Path, given: Mapping[str, Any], defaults: Iterable[str]) -> None:
     """Log each key that nothing will come of: the original's that a simulated car has no use for, and unknown ones."""
-    known = set(defaults)
+    known, unused = set(defaults), read_unused_keys()
     for name, value in given.items():
         if name in known or name.startswith("CUSTOM"):
             continue
-        if name not in UNUSED_KEYS:
+        if name not in unused:
             nearest = nearest_name(name, known)
             hint = f"did you mean {nearest}?" if nearest else "nothing reads it but your own parts."
             _log.warning("%s: the key %s is not known; %s", _locate(path, name), name, hint)
         elif not is_untouched(name, value):
-            _log.warning("%s: %s has no effect: %s.", _locate(path, name), name, UNUSED_KEYS[name].reason)
+            _log.warning("%s: %s has no effect: %s.", _locate(path, name), name, unused[name].reason)
 
 
 def _locate(path: Path, name: str) -> str:

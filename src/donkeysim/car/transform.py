@@ -64,9 +64,10 @@ def _keep_depth(image: object, name: str) -> ByteArray:
 
 
 def _make_step(config: Config, name: str) -> Transform:
-    if name in ("CROP", "TRAPEZE", "TRAPEZE_EDGE"):
-        makers = {"CROP": _make_crop, "TRAPEZE": _make_trapeze, "TRAPEZE_EDGE": _make_trapeze_edge}
-        return _mask(makers[name](config))
+    if name == "CROP":
+        return _mask(_make_crop(config))
+    if name in ("TRAPEZE", "TRAPEZE_EDGE"):
+        return _mask(_make_trapeze(config, name))
     if name in ("RGB2BGR", "BGR2RGB"):
         return lambda image: np.ascontiguousarray(_require_depth(image, 3, name)[:, :, ::-1])
     if name in ("GRAY2RGB", "GRAY2BGR"):
@@ -118,43 +119,23 @@ def _make_crop(config: Config) -> MakeMask:
     return make_mask
 
 
-def _make_trapeze(config: Config) -> MakeMask:
-    """Return the maker of a mask of a trapeze given by columns and rows."""
-    upper, lower = config.ROI_TRAPEZE_MIN_Y, config.ROI_TRAPEZE_MAX_Y
-    corners = [
-        (config.ROI_TRAPEZE_UL, upper),
-        (config.ROI_TRAPEZE_UR, upper),
-        (config.ROI_TRAPEZE_LR, lower),
-        (config.ROI_TRAPEZE_LL, lower),
-    ]
-    fill = _make_filler("TRAPEZE")
-    return lambda height, width: fill(height, width, corners)
-
-
-def _make_trapeze_edge(config: Config) -> MakeMask:
-    """Return the maker of a mask of a trapeze given by distances from the picture's edges."""
+def _make_trapeze(config: Config, name: str) -> MakeMask:
+    """Return the maker of a mask of a trapeze: by columns and rows, or with EDGE by distances from three edges."""
     upper, lower = config.ROI_TRAPEZE_MIN_Y, config.ROI_TRAPEZE_MAX_Y
     upper_left, upper_right = config.ROI_TRAPEZE_UL, config.ROI_TRAPEZE_UR
     lower_left, lower_right = config.ROI_TRAPEZE_LL, config.ROI_TRAPEZE_LR
-    fill = _make_filler("TRAPEZE_EDGE")
-
-    def make_mask(height: int, width: int) -> ByteArray:
-        bottom = height - lower
-        corners = [(upper_left, upper), (width - upper_right, upper), (width - lower_right, bottom)]
-        return fill(height, width, [*corners, (lower_left, bottom)])
-
-    return make_mask
-
-
-def _make_filler(name: str) -> Callable[[int, int, Sequence[tuple[int, int]]], ByteArray]:
     opencv = _import_opencv(name)
 
-    def fill(height: int, width: int, corners: Sequence[tuple[int, int]]) -> ByteArray:
+    def make_mask(height: int, width: int) -> ByteArray:
+        rights, bottom = (upper_right, lower_right), lower
+        if name == "TRAPEZE_EDGE":
+            rights, bottom = (width - upper_right, width - lower_right), height - lower
+        corners = [(upper_left, upper), (rights[0], upper), (rights[1], bottom), (lower_left, bottom)]
         mask = np.zeros((height, width, 1), np.uint8)
         opencv.fillConvexPoly(mask, np.array(corners, np.int32), 1)
         return mask
 
-    return fill
+    return make_mask
 
 
 def _make_opencv_step(config: Config, name: str, opencv: Any) -> Transform:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from donkeysim.tub.files import explain_failure, replace_file
@@ -21,22 +21,6 @@ def delete_range(folder: str | Path, first: int, last: int) -> frozenset[int]:
         TubError: This is no tub, another program writes to it, or the disk is full.
     """
     return change_deleted(folder, lambda deleted, count: deleted | set(range(max(first, 0), min(last + 1, count))))
-
-
-def restore_range(folder: str | Path, first: int, last: int) -> frozenset[int]:
-    """Take the marks off positions `first` to `last`, both included; otherwise like `delete_range`."""
-    return change_deleted(folder, lambda deleted, _count: deleted - set(range(first, last + 1)))
-
-
-def set_deleted(folder: str | Path, positions: Iterable[int]) -> frozenset[int]:
-    """Make exactly these positions the deleted ones; otherwise like `delete_range`."""
-    wanted = set(positions)
-    return change_deleted(folder, lambda _deleted, count: {index for index in wanted if 0 <= index < count})
-
-
-def delete_last_records(folder: str | Path, count: int) -> frozenset[int]:
-    """Mark the last `count` living records as deleted; otherwise like `delete_range`."""
-    return change_deleted(folder, lambda deleted, total: deleted.union(find_last_alive(total, deleted, count)))
 
 
 def find_last_alive(total: int, deleted: Collection[int], count: int) -> list[int]:

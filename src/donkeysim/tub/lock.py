@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import sys
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
@@ -15,8 +14,6 @@ logger = logging.getLogger(__name__)
 
 LOCK_NAME = ".lock"
 """File in a tub's folder that its writer locks; it holds the writer's process number and stays behind, unlocked."""
-
-_LOCKED_BYTE = 1 << 20  # far behind the text, because Windows forbids reading a locked byte
 
 
 class TubLock:
@@ -28,45 +25,29 @@ class TubLock:
         Raises:
             TubError: Another writer holds it, or the folder cannot be written to.
         """
+        import filelock  # of no use to those who only read tubs
+
         with explain_failure(f"into the tub {folder}"):
             self._descriptor: int | None = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            _lock(self._descriptor)
-        except (BlockingIOError, PermissionError) as error:
+            is_ours = filelock.lock_descriptor(self._descriptor, blocking=False)
+        except OSError as error:
+            is_ours = True
+            logger.warning("%s lies where nothing can be locked (%s): write to it from one program only", folder, error)
+        if not is_ours:
+            os.lseek(self._descriptor, 1, os.SEEK_SET)  # Windows lets nobody read the first byte, which is the locked
             holder = os.read(self._descriptor, 20).decode("ascii", "replace").strip()
-            self._close()
+            self.release()
             named = f" (process {holder})" if holder else ""
             raise TubError(
                 f"the tub {folder} is being written to by another program{named}; end that one, or take another folder."
-            ) from error
-        except OSError as error:
-            logger.warning("%s lies where nothing can be locked (%s): write to it from one program only", folder, error)
+            )
         with contextlib.suppress(OSError):  # a full disk keeps the number out, not the lock
             os.ftruncate(self._descriptor, 0)
-            os.write(self._descriptor, f"{os.getpid()}\n".encode())
+            os.write(self._descriptor, f" {os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Let the next writer in; a second time does nothing."""
-        self._close()
-
-    def _close(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int) -> None:
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        finally:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -48,12 +48,8 @@ class OriginCheck:
         refusal = self._find_refusal(scope) if scope["type"] in ("http", "websocket") else None
         if refusal is None:
             await self._app(scope, receive, send)
-            return
-        response = PlainTextResponse(refusal + "\n", status_code=403)
-        if scope["type"] == "websocket":
-            await WebSocket(scope, receive, send).send_denial_response(response)
         else:
-            await response(scope, receive, send)
+            await refuse(scope, receive, send, refusal, 403)
 
     def _find_refusal(self, scope: Scope) -> str | None:
         headers = Headers(scope=scope)
@@ -62,6 +58,15 @@ class OriginCheck:
             or check_site(headers, is_socket=scope["type"] == "websocket")
             or check_origin(scope, headers, programs_may=self._programs_may)
         )
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send, sentence: str, status_code: int) -> None:
+    """Answer a request, or the beginning of a WebSocket, with one sentence."""
+    response = PlainTextResponse(sentence + "\n", status_code=status_code)
+    if scope["type"] == "websocket":
+        await WebSocket(scope, receive, send).send_denial_response(response)
+    else:
+        await response(scope, receive, send)
 
 
 def check_host(given: list[str], hosts: Collection[str]) -> str | None:

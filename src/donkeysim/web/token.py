@@ -14,12 +14,11 @@ from urllib.parse import quote, urlencode
 
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocket
 
 from donkeysim.core.errors import SpecError
-from donkeysim.web.origin import LOOPBACK_HOSTS, check_host
+from donkeysim.web.origin import LOOPBACK_HOSTS, check_host, refuse
 from donkeysim.web.tls import write_private
 
 COOKIE = "donkeysim_token"
@@ -28,6 +27,8 @@ COOKIE_DAYS = 365
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 _LENGTH = 10
 """Of 31 letters that cannot be mistaken for each other: 49 bits, to be typed on a phone."""
+
+_REFUSAL = "This page needs its token; open the address that the drive program shows, with ?token= at its end."
 
 
 def keep_token(path: Path) -> str:
@@ -71,7 +72,7 @@ class TokenCheck:
         elif in_address or is_local(scope) or self._is_known(asked):
             await self._app(scope, receive, send)
         else:
-            await _refuse(scope, receive, send)
+            await refuse(scope, receive, send, _REFUSAL, 401)
 
     def _is_known(self, asked: HTTPConnection) -> bool:
         kind, _, word = asked.headers.get("authorization", "").partition(" ")
@@ -104,12 +105,3 @@ def is_local(scope: Scope) -> bool:
 
 def _opens_page(headers: Headers, method: str) -> bool:
     return method == "GET" and "text/html" in headers.get("accept", "")
-
-
-async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    sentence = "This page needs its token; open the address that the drive program shows, with ?token= at its end.\n"
-    response = PlainTextResponse(sentence, status_code=401)
-    if scope["type"] == "websocket":
-        await WebSocket(scope, receive, send).send_denial_response(response)
-    else:
-        await response(scope, receive, send)

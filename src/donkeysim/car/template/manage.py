@@ -32,17 +32,8 @@ IMU = ["imu/acl_x", "imu/acl_y", "imu/acl_z", "imu/gyr_x", "imu/gyr_y", "imu/gyr
 SIMULATED_IMU = ["accel/accel_x", "accel/accel_y", "accel/accel_z", "gyro/gyro_x", "gyro/gyro_y", "gyro/gyro_z"]
 
 
-def assemble(car: Vehicle, config: Config, options: Options) -> None:
-    """Put the car together from its parts; as many lines as parts.
-
-    DRIVE_LOOP_HZ times a second they run in this order: each is called with what lies in its inputs, and what it
-    returns is laid into its outputs. What a part reads may be written further down; then it is one loop old.
-    """
-    # What a record of the tub holds, and of which type; what a pilot may ask for beside the picture, with an example.
-    record = {"cam/image_array": "image_array", "user/angle": "float", "user/throttle": "float", "user/mode": "str"}
-    pilot_inputs: dict[str, object] = {}
-
-    # The car itself: it drives, then looks around.
+def add_simulator(car: Vehicle, config: Config) -> tuple[dict[str, str], str]:
+    """Add the car itself, which drives, then looks around; return its sensors' channels and its watching page."""
     simulator = make_simulated_car(config)
     sensors = dict(list_record_channels(config))
     car.add(
@@ -57,9 +48,14 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
     if config.SHOW_FPS:
         frequency_logger = FrequencyLogger(config.FPS_DEBUG_INTERVAL)
         car.add(frequency_logger, inputs=["loop/rate"], outputs=["fps/current", "fps/fps_list"])
+    return sensors, watching.url if watching else config.WATCH_PAGE_URL
 
-    # What the user wants, in the browser and with a joystick.
-    page = ControlPage(config, watching.url if watching else config.WATCH_PAGE_URL)
+
+def add_user_controller(
+    car: Vehicle, config: Config, use_joystick: bool, watch_page_url: str
+) -> tuple[ControlPage, Joystick | None]:
+    """Add what the user drives with, the page in the browser and a joystick, and what comes of their buttons."""
+    page = ControlPage(config, watch_page_url)
     wanted = ["user/steering", "user/throttle", "user/mode", "recording"]
     shown = ["sim/telemetry", "sim/lap_times", "loop/rate", "loop/latency", "pilot/choices", "pilot/choice"]
     car.add(
@@ -68,12 +64,27 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         outputs=[*wanted, "web/buttons", "sim/reset", "pilot/choice"],
         threaded=True,
     )
-    joystick = Joystick(config) if options.use_joystick or config.USE_JOYSTICK_AS_DEFAULT else None
+    joystick = Joystick(config) if use_joystick or config.USE_JOYSTICK_AS_DEFAULT else None
     if joystick:
         car.add(joystick, inputs=wanted, outputs=wanted, threaded=True)
     car.add(Pipe(), inputs=["user/steering"], outputs=["user/angle"])
     car.add(WebButtons(), inputs=["web/buttons"], outputs=["web/w1", "web/w2", "web/w3", "web/w4", "web/w5"])
     car.add(ThrottleFilter(), inputs=["user/throttle"], outputs=["user/throttle"])
+    return page, joystick
+
+
+def assemble(car: Vehicle, config: Config, options: Options) -> None:
+    """Put the car together from its parts; as many lines as parts.
+
+    DRIVE_LOOP_HZ times a second they run in this order: each is called with what lies in its inputs, and what it
+    returns is laid into its outputs. What a part reads may be written further down; then it is one loop old.
+    """
+    # What a record of the tub holds, and of which type; what a pilot may ask for beside the picture, with an example.
+    record = {"cam/image_array": "image_array", "user/angle": "float", "user/throttle": "float", "user/mode": "str"}
+    pilot_inputs: dict[str, object] = {}
+
+    sensors, watch_page_url = add_simulator(car, config)
+    page, joystick = add_user_controller(car, config, options.use_joystick, watch_page_url)
 
     # What the pilot sees and wants.
     pilot_image = (

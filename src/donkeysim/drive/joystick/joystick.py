@@ -20,7 +20,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.drive.joystick.controller import Controller, Feel, Wish
 from donkeysim.drive.joystick.custom import load_layout
 from donkeysim.drive.joystick.device import JoystickDevice, JoystickEvent
-from donkeysim.drive.joystick.layout import LAYOUTS, NO_JOYSTICKS, Layout
+from donkeysim.drive.joystick.layout import NO_JOYSTICKS, Layout, read_layouts
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -132,9 +132,9 @@ def choose_layout(config: Config) -> Layout:
     if kind in NO_JOYSTICKS:
         raise SpecError(
             f"{config.locate('CONTROLLER_TYPE')} is {kind!r}, which {NO_JOYSTICKS[kind]}; a simulated car takes "
-            f"{', '.join(LAYOUTS)} or custom."
+            f"{', '.join(read_layouts())} or custom."
         )
-    layout = load_layout(Path(config.CAR_PATH) / "my_joystick.py") if kind == "custom" else LAYOUTS[kind]
+    layout = load_layout(Path(config.CAR_PATH) / "my_joystick.py") if kind == "custom" else read_layouts()[kind]
     extra = {"L1": "next_behavior"} if config.TRAIN_BEHAVIORS else {}
     extra[config.AI_LAUNCH_ENABLE_BUTTON] = "arm_launch"
     buttons = layout.buttons.values()

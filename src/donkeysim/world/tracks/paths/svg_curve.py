@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from svg.path import Arc, Close, CubicBezier, Move, QuadraticBezier, parse_path
+from svg.path.path import PathSegment
 
 from donkeysim.core.errors import SceneError
 from donkeysim.world.tracks.paths.raw_path import FARTHEST, POINTS_MOST
@@ -43,26 +45,48 @@ def read_strokes(data: str, place: str) -> list[Stroke]:
     Raises:
         SceneError: It is not written as SVG says; the text shows where.
     """
-    pen = _Pen()
-    at, command, end = 0, "", len(data.rstrip(" \t\r\n,"))
+    strokes: list[Stroke] = []
+    count = 0
+    try:
+        segments = parse_path(" ".join(_list_commands(data, place)))
+    except (ZeroDivisionError, ValueError) as error:
+        raise SceneError(f"{place}: an arc of the path is too small to be one; draw it larger, or a line.") from error
+    for segment in segments:
+        points = _list_points(segment)
+        if isinstance(segment, Move) or (strokes[-1].is_closed and points):
+            strokes.append(Stroke([_split(segment.start)]))  # what follows a closed line begins where it began
+        strokes[-1].point += points
+        strokes[-1].is_closed |= isinstance(segment, Close)
+        count += len(points)
+        _check_count(count, place)
+    return strokes
+
+
+def _check_count(count: int, place: str) -> None:
+    if count > POINTS_MOST:
+        raise SceneError(f"{place}: the path has more than {POINTS_MOST} points; simplify it where you drew it.")
+
+
+def _list_commands(data: str, place: str) -> Iterator[str]:
+    """Yield each command with its numbers; svg.path passes over much of what it cannot read, and tells no place."""
+    at, command, end, count = 0, "", len(data.rstrip(" \t\r\n,")), 0
     while at < end:
         letter = _COMMAND.match(data, at)
         if letter:
             command, at = letter[1], letter.end()
         elif not command or command in "Zz":
             raise SceneError(f"{place}: the path's data cannot be read at {data[at : at + 30].strip()!r}.")
-        if not pen.strokes and command not in "Mm":
+        if not count and command not in "Mm":
             raise SceneError(f"{place}: the path's data begins with {command!r}; it begins with M.")
         values, at = _read_values(data, at, command.upper(), place)
-        pen.draw(command, values)
+        yield f"{command} {' '.join(values)}"
+        _check_count(count, place)  # the first is a move and no point
+        count += 1
         command = {"M": "L", "m": "l"}.get(command, command)  # more pairs after a move are lines
-        if pen.count > POINTS_MOST:
-            raise SceneError(f"{place}: the path has more than {POINTS_MOST} points; simplify it where you drew it.")
-    return pen.strokes
 
 
-def _read_values(data: str, at: int, kind: str, place: str) -> tuple[list[float], int]:
-    values: list[float] = []
+def _read_values(data: str, at: int, kind: str, place: str) -> tuple[list[str], int]:
+    values: list[str] = []
     for index in range(_COUNTS[kind]):
         pattern = _FLAG if kind == "A" and index in (3, 4) else _NUMBER
         match = pattern.match(data, at)
@@ -71,111 +95,22 @@ def _read_values(data: str, at: int, kind: str, place: str) -> tuple[list[float]
                 f"{place}: the path's data needs {_COUNTS[kind]} numbers after {kind!r}, but goes on with "
                 f"{data[at : at + 30].strip()!r}."
             )
-        values.append(float(match[1]))
+        is_radius = kind == "A" and index < 2
+        values.append(match[1].lstrip("-") if is_radius else match[1])  # SVG takes a radius without its sign
         at = match.end()
     return values, at
 
 
-class _Pen:
-    """Draws commands one after the other; complex numbers are points."""
-
-    def __init__(self) -> None:
-        self.strokes: list[Stroke] = []
-        self.count = 0
-        self._here = 0j
-        self._start = 0j
-        self._handle: complex | None = None
-        self._handle_kind = ""
-
-    def draw(self, command: str, values: list[float]) -> None:
-        kind, base = command.upper(), self._here if command.islower() else 0j
-        if kind == "Z":
-            self._close()
-        elif kind == "M":
-            self._start = self._here = base + complex(*values)
-            self.strokes.append(Stroke([_split(self._here)]))
-        elif kind in "HV":
-            self._line_to(self._slide(kind, command.islower(), values[0]))
-        elif kind == "A":
-            self._arc_to(values, base + complex(values[5], values[6]))
-        else:
-            points = [base + complex(x, y) for x, y in zip(values[::2], values[1::2], strict=True)]
-            self._bend_to(kind, points)
-            return
-        self._handle_kind = ""
-
-    def _slide(self, kind: str, is_relative: bool, value: float) -> complex:
-        x, y = _split(self._here)
-        if kind == "H":
-            return complex(x + value if is_relative else value, y)
-        return complex(x, y + value if is_relative else value)
-
-    def _close(self) -> None:
-        if self._here != self._start:
-            self._line_to(self._start)
-        self.strokes[-1].is_closed = True
-
-    def _line_to(self, end: complex) -> None:
-        self._add(lambda share: self._here + share * (end - self._here), 1, end)
-
-    def _bend_to(self, kind: str, points: list[complex]) -> None:
-        """Draw a line, a cubic or a quadratic curve; S and T mirror the handle of the curve before."""
-        here, end = self._here, points[-1]
-        family = "C" if kind in "CS" else "Q" if kind in "QT" else ""
-        mirrored = 2.0 * here - self._handle if self._handle is not None and self._handle_kind == family else here
-        self._handle_kind = family
-        if kind == "L":
-            self._line_to(end)
-        elif family == "C":
-            first, second = (mirrored, points[0]) if kind == "S" else (points[0], points[1])
-            self._handle = second
-            self._add(lambda t: _bend(t, here, first, second, end), PIECES, end)
-        else:
-            middle = mirrored if kind == "T" else points[0]
-            self._handle = middle
-            first, second = here + 2.0 / 3.0 * (middle - here), end + 2.0 / 3.0 * (middle - end)
-            self._add(lambda t: _bend(t, here, first, second, end), PIECES, end)
-
-    def _arc_to(self, values: list[float], end: complex) -> None:
-        """Draw an elliptical arc (SVG 2, B.2.4: from end points to the middle)."""
-        here, (rx, ry) = self._here, (abs(values[0]), abs(values[1]))
-        if here == end:
-            return
-        if rx == 0.0 or ry == 0.0:
-            self._line_to(end)
-            return
-        turn = cmath.rect(1.0, math.radians(values[2]))
-        half = 0.5 * (here - end) / turn
-        unit = complex(half.real / rx, half.imag / ry)
-        if abs(unit) > 1.0:  # too small to reach: enlarged until it does
-            rx, ry, unit = rx * abs(unit), ry * abs(unit), unit / abs(unit)
-        side = 1.0 if values[3] != values[4] else -1.0
-        middle = side * math.sqrt(max(0.0, 1.0 / abs(unit) ** 2 - 1.0)) * complex(unit.imag, -unit.real)
-        begin = cmath.phase(unit - middle)
-        sweep = cmath.phase((-unit - middle) / (unit - middle))
-        if values[4] and sweep < 0.0:
-            sweep += 2.0 * math.pi
-        elif not values[4] and sweep > 0.0:
-            sweep -= 2.0 * math.pi
-        centre = 0.5 * (here + end)
-
-        def point(share: float) -> complex:
-            around = cmath.rect(1.0, begin + share * sweep) + middle
-            return centre + turn * complex(rx * around.real, ry * around.imag)
-
-        self._add(point, max(2, math.ceil(PIECES * abs(sweep) / math.pi)), end)
-
-    def _add(self, curve: Callable[[float], complex], count: int, end: complex) -> None:
-        if self.strokes[-1].is_closed:  # what follows a closed line begins where it began
-            self.strokes.append(Stroke([_split(self._start)]))
-        self.strokes[-1].point += [_split(curve(index / count)) for index in range(1, count)] + [_split(end)]
-        self.count += count
-        self._here = end
-
-
-def _bend(t: float, a: complex, b: complex, c: complex, d: complex) -> complex:
-    s = 1.0 - t
-    return s * s * s * a + 3.0 * s * s * t * b + 3.0 * s * t * t * c + t * t * t * d
+def _list_points(segment: PathSegment) -> list[tuple[float, float]]:
+    """Return points on a piece of a path, without the one that it begins at."""
+    if isinstance(segment, Move) or (segment.start == segment.end and isinstance(segment, Arc | Close)):
+        return []
+    count = 1
+    if isinstance(segment, Arc) and segment.radius.real and segment.radius.imag:  # without a radius it is a line
+        count = max(2, math.ceil(PIECES * abs(segment.delta) / 180.0))
+    elif isinstance(segment, CubicBezier | QuadraticBezier):
+        count = PIECES
+    return [*(_split(segment.point(index / count)) for index in range(1, count)), _split(segment.end)]
 
 
 def _split(point: complex) -> tuple[float, float]:
