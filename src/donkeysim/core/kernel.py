@@ -4,8 +4,8 @@ Numba itself does not notice when a function that a cached kernel calls has chan
 a hash of all kernel sources, the versions of Python and Numba, and the processor. An install that cannot be written to
 falls back to the user's cache folder.
 
-Kernels release the GIL and take a half-open range of rows, or launch one row after another (`take_row`): what is done
-for a row is a function of its own then, without threads in it, that another back end can compile. Callers run kernels on
+Kernels release the GIL and take a half-open range of rows, or launch one row after another (`take_row`): the work of a
+row is a function of its own then, without threads in it, that another back end can compile. Callers run kernels on
 threads (see `donkeysim.core.workers`). This compiles once for serial and parallel use, gives the same bytes for both,
 and survives fork.
 """

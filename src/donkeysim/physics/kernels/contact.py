@@ -37,10 +37,8 @@ WAKE_SPEED = 0.02
 @inner_kernel
 def measure_reach(body, row, dt):
     """Return how far any point of a body moves in a step at most [m]."""
-    speed, turn = (
-        measure_length(get_vector(body, row, layout.VELOCITY)),
-        measure_length(get_vector(body, row, layout.ANGULAR)),
-    )
+    speed = measure_length(get_vector(body, row, layout.VELOCITY))
+    turn = measure_length(get_vector(body, row, layout.ANGULAR))
     return dt * (speed + turn * body[row, layout.RADIUS])
 
 
@@ -81,6 +79,7 @@ def find_colliders(scratch, count, kind, row, obstacles, scene):
 @inner_kernel
 def insert_pair(pair, start, count, kind, row, collider):
     """Insert a collider into the sorted pairs [start, count) unless it is there; return the new count."""
+    # Impulses are solved in the order of this list, so it must not depend on which cell came first.
     place = count
     while place > start and pair[place - 1, 2] >= collider:
         place -= 1
@@ -129,6 +128,7 @@ def measure_fall(body, row, terrain, scene, dt):
     """Return how far any point of a car nears the ground in a step at most [m]."""
     if terrain.index[scene, layout.I_IS_LEVEL] == 0:
         return measure_reach(body, row, dt)
+    # A level ground is not neared by driving: most cars on it need no look at their corners.
     turn = measure_length(get_vector(body, row, layout.ANGULAR))
     return dt * (abs(body[row, layout.VELOCITY + 2]) + turn * body[row, layout.RADIUS])
 
@@ -201,10 +201,7 @@ def fill_obstacle(obstacles, collider, box, frustum, side):
 def is_clear(body, row, obstacles, collider, margin):
     """Return whether a body's bounding sphere is further than `margin` from the sides of a static box [m]."""
     shape, limit = obstacles.shape[collider], body[row, layout.RADIUS] + margin
-    x, y = (
-        body[row, layout.POSITION] - shape[layout.B_CENTRE],
-        body[row, layout.POSITION + 1] - shape[layout.B_CENTRE + 1],
-    )
+    x, y, _ = subtract(get_vector(body, row, layout.POSITION), get_vector(obstacles.shape, collider, layout.B_CENTRE))
     # Walls turn about the vertical only, so the upper left 2 x 2 of their rotation is enough.
     for side in range(2):
         away = abs(x * shape[layout.B_ROTATION + side] + y * shape[layout.B_ROTATION + 3 + side])
@@ -282,11 +279,10 @@ def note_touches(scratch, count, present, first, slots, touching, hit):
             for place in range(TOUCH_COUNT):
                 scratch.touch[slot, place] = HIT_NONE
     for index in range(count):
-        pressed = (
-            scratch.contact[index, layout.C_ROWS + layout.R_IMPULSE] > 0.0
-            or scratch.contact[index, layout.C_DEPTH] > 0.0
-        )
-        near = pressed or scratch.contact[index, layout.C_DEPTH] > -CONTACT_GAP
+        depth = scratch.contact[index, layout.C_DEPTH]
+        pressed = depth > 0.0 or scratch.contact[index, layout.C_ROWS + layout.R_IMPULSE] > 0.0
+        # A touch begins with pressure and lasts while the gap is small, so trembling at a wall is one hit.
+        near = pressed or depth > -CONTACT_GAP
         for partner in range(2):
             slot, code = scratch.link[index, partner], scratch.link[index, 2 + partner]
             if code >= 0 and slot >= 0 and slot < slots and near and not find_code(scratch.touch, slot, code):

@@ -63,6 +63,7 @@ def take_orders(body, row, state, control, car, param, orders, clock):
         control.brake[car] = orders.value[car, place, 2]
         orders.first[car] = (place + 1) % length
         orders.waiting[car] -= 1
+        # Of several due at once only the last is done: sine and cosine of the others would be lost work.
         if orders.waiting[car] == 0 or orders.due[car, orders.first[car]] > clock:
             set_request(body, row, state, control, car, param)
 
@@ -87,18 +88,6 @@ def measure_body_velocity(body, row):
 
 
 @inner_kernel
-def load_wheels(body, row, state, car):
-    """Copy a car's wheels from State into a row of `body`."""
-    for wheel in range(4):
-        body[row, layout.WHEEL_SPEED + wheel] = state.wheel_speed[car, wheel]
-        body[row, layout.WHEEL_ANGLE + wheel] = state.wheel_angle[car, wheel]
-        body[row, layout.GRIP + 2 * wheel] = state.wheel_grip[car, wheel, 0]
-        body[row, layout.GRIP + 2 * wheel + 1] = state.wheel_grip[car, wheel, 1]
-        body[row, layout.EXTENSION + wheel] = state.wheel_extension[car, wheel]
-        body[row, layout.LOAD + wheel] = state.wheel_load[car, wheel]
-
-
-@inner_kernel
 def load_car(body, row, state, control, car, param):
     """Copy a car from State and its controls from Control into a row of `body`."""
     half, middle = get_vector(param, car, layout.P_HALF_SIZE), get_vector(param, car, layout.P_BOX_CENTRE)
@@ -114,7 +103,13 @@ def load_car(body, row, state, control, car, param):
     body[row, layout.RADIUS] = measure_length(add((abs(middle[0]), abs(middle[1]), abs(middle[2])), half))
     set_quaternion(body, row, layout.QUATERNION, get_quaternion(state.orientation, car, 0))
     set_quaternion(body, row, layout.TURN, get_quaternion(state.rotation_step, car, 0))
-    load_wheels(body, row, state, car)
+    for wheel in range(4):
+        body[row, layout.WHEEL_SPEED + wheel] = state.wheel_speed[car, wheel]
+        body[row, layout.WHEEL_ANGLE + wheel] = state.wheel_angle[car, wheel]
+        body[row, layout.GRIP + 2 * wheel] = state.wheel_grip[car, wheel, 0]
+        body[row, layout.GRIP + 2 * wheel + 1] = state.wheel_grip[car, wheel, 1]
+        body[row, layout.EXTENSION + wheel] = state.wheel_extension[car, wheel]
+        body[row, layout.LOAD + wheel] = state.wheel_load[car, wheel]
     set_request(body, row, state, control, car, param)
     rotate_frame(body, row)
     set_vector(body, row, layout.POSITION, add(get_vector(state.position, car, 0), find_centre(body, row)))

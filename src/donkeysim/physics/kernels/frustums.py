@@ -31,13 +31,17 @@ DISC_COUNT = 9
 
 
 @inline_kernel
-def get_disc(frustum, side, share):
-    """Return the middle and the radius [m] of the disc at a share of a frustum's height."""
+def find_middle(frustum, side, share):
+    """Return the middle of the disc at a share of a frustum's height."""
     base, axis = get_vector(frustum, side, layout.F_BASE), get_vector(frustum, side, layout.F_AXIS)
-    radius = frustum[side, layout.F_RADIUS] + share * (
-        frustum[side, layout.F_RADIUS + 1] - frustum[side, layout.F_RADIUS]
-    )
-    return add_scaled(base, share * frustum[side, layout.F_HEIGHT], axis), radius
+    return add_scaled(base, share * frustum[side, layout.F_HEIGHT], axis)
+
+
+@inline_kernel
+def find_radius(frustum, side, share):
+    """Return the radius of the disc at a share of a frustum's height [m]."""
+    base, top = frustum[side, layout.F_RADIUS], frustum[side, layout.F_RADIUS + 1]
+    return base + share * (top - base)
 
 
 @inline_kernel
@@ -81,7 +85,8 @@ def leave_box(box, side, point):
 @inline_kernel
 def approach_box(frustum, side, box, which, disc):
     """Return how one disc of a frustum meets a box: depth, direction from box to frustum, point."""
-    middle, radius = get_disc(frustum, side, disc / (DISC_COUNT - 1.0))
+    share = disc / (DISC_COUNT - 1.0)
+    middle, radius = find_middle(frustum, side, share), find_radius(frustum, side, share)
     axes = get_basis(box, which, layout.B_ROTATION)
     x, y, z = rotate_back(axes, subtract(middle, get_vector(box, which, layout.B_CENTRE)))
     half_x, half_y, half_z = get_vector(box, which, layout.B_HALF)
@@ -129,11 +134,12 @@ def collide_frustum_box(scratch, count, side, which, a, b, code_a, code_b, frict
 def collide_frustums(scratch, count, a, b, friction, margin):
     """Append the deepest contact of frustum 0 (body a) with frustum 1 (body b, or -1); return the new count."""
     frustum = scratch.frustum
+    base, top = frustum[0, layout.F_RADIUS], frustum[0, layout.F_RADIUS + 1]
     other, height = get_vector(frustum, 1, layout.F_AXIS), frustum[1, layout.F_HEIGHT]
     best, normal, point = -1e9, ZERO, ZERO
     for disc in range(DISC_COUNT):
         share = disc / (DISC_COUNT - 1.0)
-        middle, _ = get_disc(frustum, 0, share)
+        middle = find_middle(frustum, 0, share)
         away = subtract(middle, get_vector(frustum, 1, layout.F_BASE))
         along = dot(away, other)
         if along < 0.0 or along > height:
@@ -143,16 +149,9 @@ def collide_frustums(scratch, count, a, b, friction, margin):
         # On the other's axis every direction is as near as any.
         if distance < 1e-9:
             continue
-        radius = frustum[1, layout.F_RADIUS] + along / height * (
-            frustum[1, layout.F_RADIUS + 1] - frustum[1, layout.F_RADIUS]
-        )
-        # Not with `get_disc`'s radius, a sum of its own: the order of the four terms is part of the last bits.
-        depth = (
-            radius
-            + frustum[0, layout.F_RADIUS]
-            + share * (frustum[0, layout.F_RADIUS + 1] - frustum[0, layout.F_RADIUS])
-            - distance
-        )
+        radius = find_radius(frustum, 1, along / height)
+        # Not `find_radius` of both: another order of the sum would be another last bit.
+        depth = radius + base + share * (top - base) - distance
         if depth > best:
             best, normal = depth, divide(away, distance)
             point = add_scaled(middle, radius - distance, normal)

@@ -14,29 +14,26 @@ def sample_height(terrain, scene, x, y):
     if terrain.index[scene, layout.I_IS_LEVEL] != 0:
         return terrain.number[scene, layout.T_LEVEL], 0.0, 0.0
     cell = terrain.number[scene, layout.T_HEIGHT_CELL]
-    rows = terrain.index[scene, layout.I_HEIGHT_ROWS]
-    columns = terrain.index[scene, layout.I_HEIGHT_COLUMNS]
+    rows, columns = terrain.index[scene, layout.I_HEIGHT_ROWS], terrain.index[scene, layout.I_HEIGHT_COLUMNS]
     u = (x - terrain.number[scene, layout.T_HEIGHT_X]) / cell
     v = (y - terrain.number[scene, layout.T_HEIGHT_Y]) / cell
-    inside_x = 1.0
-    inside_y = 1.0
+    inside_x, inside_y = 1.0, 1.0
+    # Beyond the grid the ground goes on level: heights of the border, and no slope across it.
     if not (u > 0.0 and u < columns - 1.0):
         inside_x = 0.0
         u = min(max(u, 0.0), columns - 1.0)
     if not (v > 0.0 and v < rows - 1.0):
         inside_y = 0.0
         v = min(max(v, 0.0), rows - 1.0)
+    # The last row and column have no cell of their own; a grid of one row or column takes itself as its neighbour.
     column = min(int(u), max(columns - 2, 0))
     row = min(int(v), max(rows - 2, 0))
     right = 1 if columns > 1 else 0
     up = columns if rows > 1 else 0
     base = terrain.index[scene, layout.I_HEIGHT] + row * columns + column
-    fx = u - column
-    fy = v - row
-    h00 = terrain.height[base]
-    h10 = terrain.height[base + right]
-    h01 = terrain.height[base + up]
-    h11 = terrain.height[base + up + right]
+    fx, fy = u - column, v - row
+    h00, h10 = terrain.height[base], terrain.height[base + right]
+    h01, h11 = terrain.height[base + up], terrain.height[base + up + right]
     low = h00 + (h10 - h00) * fx
     high = h01 + (h11 - h01) * fx
     slope_x = ((h10 - h00) * (1.0 - fy) + (h11 - h01) * fy) / cell * inside_x
@@ -50,8 +47,7 @@ def sample_ceiling(terrain, scene, x, y):
     if terrain.index[scene, layout.I_IS_LEVEL] != 0:
         return terrain.number[scene, layout.T_LEVEL]
     cell = terrain.number[scene, layout.T_HEIGHT_CELL]
-    rows = terrain.index[scene, layout.I_HEIGHT_ROWS]
-    columns = terrain.index[scene, layout.I_HEIGHT_COLUMNS]
+    rows, columns = terrain.index[scene, layout.I_HEIGHT_ROWS], terrain.index[scene, layout.I_HEIGHT_COLUMNS]
     u = (x - terrain.number[scene, layout.T_HEIGHT_X]) / cell + 0.5
     v = (y - terrain.number[scene, layout.T_HEIGHT_Y]) / cell + 0.5
     column = int(min(max(u, 0.0), columns - 1.0))
@@ -64,8 +60,7 @@ def find_surface(terrain, scene, x, y):
     """Return the index into `terrain.friction` and `terrain.drivable` of the surface at a point."""
     u = (x - terrain.number[scene, layout.T_SURFACE_X]) / terrain.number[scene, layout.T_SURFACE_CELL]
     v = (y - terrain.number[scene, layout.T_SURFACE_Y]) / terrain.number[scene, layout.T_SURFACE_CELL]
-    columns = terrain.index[scene, layout.I_SURFACE_COLUMNS]
-    rows = terrain.index[scene, layout.I_SURFACE_ROWS]
+    rows, columns = terrain.index[scene, layout.I_SURFACE_ROWS], terrain.index[scene, layout.I_SURFACE_COLUMNS]
     kind = 0
     if u >= 0.0 and v >= 0.0 and u < columns and v < rows:
         kind = int(terrain.surface[terrain.index[scene, layout.I_SURFACE] + int(v) * columns + int(u)])

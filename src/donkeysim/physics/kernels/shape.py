@@ -23,12 +23,8 @@ def fill_car_box(box, side, body, row):
 def fill_prop_frustum(frustum, side, body, row):
     """Write a prop's frustum into row `side` of `frustum`."""
     up = get_axis(body, row, layout.ROTATION, 2)
-    set_vector(
-        frustum,
-        side,
-        layout.F_BASE,
-        add_scaled(get_vector(body, row, layout.POSITION), -body[row, layout.SHAPE + 3], up),
-    )
+    base = add_scaled(get_vector(body, row, layout.POSITION), -body[row, layout.SHAPE + 3], up)
+    set_vector(frustum, side, layout.F_BASE, base)
     set_vector(frustum, side, layout.F_AXIS, up)
     frustum[side, layout.F_HEIGHT] = body[row, layout.SHAPE + 2]
     frustum[side, layout.F_RADIUS] = body[row, layout.SHAPE]

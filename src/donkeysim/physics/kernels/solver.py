@@ -64,11 +64,12 @@ def prepare_contact(body, contact, link, index):
         tangent = scale((-y, x, 0.0), 1.0 / math.sqrt(x * x + y * y))
     else:
         tangent = scale((z, 0.0, -x), 1.0 / math.sqrt(x * x + z * z))
-    set_vector(contact, index, layout.C_ROWS + layout.R_DIRECTION, normal)
-    set_vector(contact, index, layout.C_ROWS + layout.C_ROW_WIDTH + layout.R_DIRECTION, tangent)
-    set_vector(contact, index, layout.C_ROWS + 2 * layout.C_ROW_WIDTH + layout.R_DIRECTION, cross(normal, tangent))
+    first, width = layout.C_ROWS, layout.C_ROW_WIDTH
+    set_vector(contact, index, first + layout.R_DIRECTION, normal)
+    set_vector(contact, index, first + width + layout.R_DIRECTION, tangent)
+    set_vector(contact, index, first + 2 * width + layout.R_DIRECTION, cross(normal, tangent))
     for direction in range(3):
-        base = layout.C_ROWS + layout.C_ROW_WIDTH * direction
+        base = first + width * direction
         total = write_arm(body, link[index, 0], contact, index, base, 0)
         if link[index, 1] >= 0:
             total += write_arm(body, link[index, 1], contact, index, base, 1)
@@ -103,10 +104,9 @@ def push_apart(body, contact, link, index, base, impulse):
             amount = impulse * (1.0 - 2.0 * partner)
             direction = get_vector(contact, index, base + layout.R_DIRECTION)
             turn = get_vector(contact, index, base + layout.R_TURN + layout.R_PARTNER * partner)
+            change = amount * body[row, layout.INVERSE_MASS]
             velocity, angular = get_vector(body, row, layout.VELOCITY), get_vector(body, row, layout.ANGULAR)
-            set_vector(
-                body, row, layout.VELOCITY, add_scaled(velocity, amount * body[row, layout.INVERSE_MASS], direction)
-            )
+            set_vector(body, row, layout.VELOCITY, add_scaled(velocity, change, direction))
             set_vector(body, row, layout.ANGULAR, add_scaled(angular, amount, turn))
 
 
@@ -115,18 +115,19 @@ def solve_impulses(body, contact, link, count, dt):
     """Change velocities so that no contact approaches and friction holds or slides; impulses stay in `contact`."""
     for index in range(count):
         prepare_contact(body, contact, link, index)
-    first, second = layout.C_ROWS + layout.C_ROW_WIDTH, layout.C_ROWS + 2 * layout.C_ROW_WIDTH
+    normal, width = layout.C_ROWS, layout.C_ROW_WIDTH
+    first, second = normal + width, normal + 2 * width
     for _ in range(ITERATIONS):
         for index in range(count):
             # The speed that closes the gap within the step is no approach yet.
             allowed = max(-contact[index, layout.C_DEPTH], 0.0) / dt
-            speed = measure_speed(body, contact, link, index, layout.C_ROWS) + allowed
+            speed = measure_speed(body, contact, link, index, normal) + allowed
             # The sum stays positive, not each round's share: a round may take back what an earlier one gave too much.
-            old = contact[index, layout.C_ROWS + layout.R_IMPULSE]
-            new = max(old - contact[index, layout.C_ROWS + layout.R_MASS] * speed, 0.0)
+            old = contact[index, normal + layout.R_IMPULSE]
+            new = max(old - contact[index, normal + layout.R_MASS] * speed, 0.0)
             if new != old:
-                contact[index, layout.C_ROWS + layout.R_IMPULSE] = new
-                push_apart(body, contact, link, index, layout.C_ROWS, new - old)
+                contact[index, normal + layout.R_IMPULSE] = new
+                push_apart(body, contact, link, index, normal, new - old)
             old_x, old_y = contact[index, first + layout.R_IMPULSE], contact[index, second + layout.R_IMPULSE]
             if new > 0.0 or old_x != 0.0 or old_y != 0.0:
                 x = old_x - contact[index, first + layout.R_MASS] * measure_speed(body, contact, link, index, first)
@@ -156,9 +157,10 @@ def shift_apart(body, contact, link, count):
         if b >= 0:
             total += body[b, layout.INVERSE_MASS]
         if overlap > 0.0:
-            amount = SHIFT_SHARE * overlap / total
-            for axis in range(3):
-                step = amount * contact[index, layout.C_NORMAL + axis]
-                body[a, layout.PUSH + axis] += step * body[a, layout.INVERSE_MASS]
-                if b >= 0:
-                    body[b, layout.PUSH + axis] -= step * body[b, layout.INVERSE_MASS]
+            # A share only: all of it at once would set what lies in a heap trembling.
+            step = scale(get_vector(contact, index, layout.C_NORMAL), SHIFT_SHARE * overlap / total)
+            push = add_scaled(get_vector(body, a, layout.PUSH), body[a, layout.INVERSE_MASS], step)
+            set_vector(body, a, layout.PUSH, push)
+            if b >= 0:
+                push = add_scaled(get_vector(body, b, layout.PUSH), -body[b, layout.INVERSE_MASS], step)
+                set_vector(body, b, layout.PUSH, push)

@@ -128,7 +128,7 @@ def choose_chunk(body, state, first, slots, prop_rows, dt):
     for row in range(slots + prop_rows):
         if row >= slots or state.present[first + row] != 0:
             fastest = max(fastest, measure_length(get_vector(body, row, VELOCITY)))
-    # Twice the fastest and 2 m/s more: a hit may make the slowest the fastest, and a prop lighter than cars faster yet.
+    # With room to spare: a hit within these steps may hand the greatest speed to anyone, and gravity adds to it.
     return int(min(max(REACH / ((2.0 * fastest + 2.0) * dt), 1.0), CHUNK_STEPS))
 
 
