@@ -4,7 +4,8 @@ Numba itself does not notice when a function that a cached kernel calls has chan
 a hash of all kernel sources, the versions of Python and Numba, and the processor. An install that cannot be written to
 falls back to the user's cache folder.
 
-Kernels release the GIL and take a half-open range of rows, or one row after another by `take_row`; callers run them on
+Kernels release the GIL and take a half-open range of rows, or launch one row after another (`take_row`): the work of a
+row is a function of its own then, without threads in it, that another back end can compile. Callers run kernels on
 threads (see `donkeysim.core.workers`). This compiles once for serial and parallel use, gives the same bytes for both,
 and survives fork.
 """
@@ -184,7 +185,7 @@ def _user_cache() -> Path:
 
 def list_kernel_sources() -> list[Path]:
     """Return the files that compiled kernels are made from."""
-    shared = [_PACKAGE / "core" / "kernel.py", _PACKAGE / "core" / "rng.py"]
+    shared = [_PACKAGE / "core" / name for name in ("kernel.py", "rng.py", "vector.py")]
     return [*sorted(_PACKAGE.rglob("kernels/*.py")), *shared]
 
 

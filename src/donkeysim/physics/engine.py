@@ -13,7 +13,9 @@ from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import EVENT_RESERVE, EVENT_ROOM, EventTable, Orders
+from donkeysim.physics.kernels.ledger import write_rows
 from donkeysim.physics.kernels.world import place_cars, step_worlds
+from donkeysim.physics.ledger import make_book, make_derived
 from donkeysim.physics.progress import make_course
 from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import make_orders, make_params
@@ -35,6 +37,7 @@ class PhysicsEngine:
         car_params: One row per car; may be changed between steps.
         step_length: Of one step [s].
         events: What happened in the last `step`.
+        book: Where rows of the ledger are written; may be another one from the next call on.
     """
 
     def __init__(
@@ -79,7 +82,9 @@ class PhysicsEngine:
         self._workers = workers
         self._tables = (make_terrain(scenes), make_course(scenes), make_obstacles(scenes), make_prop_table(scenes))
         self.events = make_events(world_count, cars_per_world)
+        self.book = make_book(scenes, make_derived(world_count * cars_per_world))
         self._step_worlds, self._place_cars = RepeatedCall(step_worlds), RepeatedCall(place_cars)
+        self._write_rows = RepeatedCall(write_rows)
         self._idle = make_control(world_count * cars_per_world)
         self._no_orders = make_orders(world_count * cars_per_world, 1)
         self._scratch = [make_scratch(cars_per_world, props_per_world) for _ in range(workers.worker_count)]
@@ -97,7 +102,11 @@ class PhysicsEngine:
         def run(worker: int, turn: LongArray) -> None:
             self._run_worlds(worker, turn, self._world_count, state, control, step_count, orders)
 
-        if step_count > 0:
+        if step_count < 1:
+            self.events.count.fill(0)
+        elif self._world_count == 1:
+            run(0, np.zeros(1, np.int64))
+        else:
             self._workers.run(run, self._world_count, smallest=1 + LEAST_WORK // (self._cars_per_world * step_count))
 
     def place_cars(
@@ -127,7 +136,14 @@ class PhysicsEngine:
             state.steer_angle[rows] = 0.0
             state.touching[rows] = HIT_NONE
             state.wheel_extension[rows] = self.car_params.packed[rows, layout.P_TARGET : layout.P_TARGET + 1]
-        self._place_cars((state,), 0, len(rows), rows, state, self._world_scene, self._cars_per_world, self._tables)
+        layout_of_cars = (state, self._world_scene, self._cars_per_world)
+        owned = (state, self.book)
+        self._place_cars(owned, 0, len(rows), rows, *layout_of_cars, self._tables, self.events, self.book)
+
+    def write_rows(self, state: State, rows: LongArray) -> None:
+        """Write rows of the ledger, of cars about whom something has changed while no time passed."""
+        layout_of_cars = (state, self._world_scene, self._cars_per_world)
+        self._write_rows((state, self.book), 0, len(rows), rows, *layout_of_cars, self.events, self.book)
 
     def place_props(self, state: State, world: int) -> None:
         """Put all props of a world where its scene has them, at rest; slots beyond the scene's props sleep at 0."""
@@ -154,6 +170,7 @@ class PhysicsEngine:
         self._run_worlds(0, np.zeros(1, np.int64), 0, state, self._idle, 0)
         nobody: LongArray = np.zeros(0, np.int64)
         self.place_cars(state, nobody, np.zeros((0, 3)), np.zeros((0, 4)), at_rest=False)
+        self.write_rows(state, nobody)
 
     def _run_worlds(
         self,
@@ -166,7 +183,7 @@ class PhysicsEngine:
         orders: Orders | None = None,
     ) -> None:
         self._step_worlds(
-            (state, control, self.car_params.packed),
+            (state, control, self.book, self.car_params.packed),
             turn,
             end,
             step_count,
@@ -181,6 +198,7 @@ class PhysicsEngine:
             self._tables,
             self._scratch[worker],
             self.events,
+            self.book,
         )
 
 

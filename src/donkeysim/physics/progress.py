@@ -24,7 +24,7 @@ def make_course(scenes: Sequence[Scene]) -> Course:
     for row, scene in enumerate(scenes):
         path, start = scene.path, scene.start
         counts = (len(path.position), path.closed, point_count, len(path.shortest))
-        index[row] = (node_count, *counts, gate_count, len(start.line), len(start.checkpoint))
+        index[row] = (node_count, *counts, gate_count, len(gates[row]), len(start.line), len(start.checkpoint))
         node_count += len(path.position)
         point_count += len(path.shortest)
         gate_count += len(gates[row])

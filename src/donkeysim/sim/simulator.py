@@ -10,8 +10,6 @@ import zlib
 from array import array
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
 from donkeysim.render.camera import CameraGroup
@@ -26,7 +24,7 @@ from donkeysim.world.telemetry import LidarPoint, Telemetry
 STEPS_PER_FRAME = PHYSICS_RATE // 20
 """Physics steps between two telemetries at the original's 20 Hz."""
 
-FIRST_STAGES = ("vehicles and contacts", "ledger", "camera")
+FIRST_STAGES = ("vehicles and contacts", "camera")
 """What the first telemetry needs; the lidar is compiled behind, or when the first one scans."""
 
 
@@ -53,7 +51,6 @@ class Simulator(Cars):
         """Return all there is to compile: a name and a function that compiles it or loads it from the cache."""
         return [
             *self.physics.list_compile_stages(),
-            ("ledger", lambda: self._keeper.write(0, np.zeros(0, np.int64))),
             *self.renderer.list_compile_stages(),
             *self.place.lidar.list_compile_stages(),
         ]
@@ -61,14 +58,12 @@ class Simulator(Cars):
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def step(self, step_count: int = STEPS_PER_FRAME) -> None:
-        """Let a frame pass: `step_count` physics steps of 1/480 s in every world, then the ledger is written."""
+        """Let a frame pass: `step_count` physics steps of 1/480 s in every world, and the ledger is written."""
         place = self.place
-        self._keeper.clear_events()
         if place.randomizer is None:
             place.physics.step(self.state, self.control, step_count)
         else:
             place.randomizer.step(self.state, self.control, self.world_key, step_count)
-        self._keeper.write(step_count)
         if self._log is not None:
             self._log.note_step(step_count)
 
@@ -150,7 +145,7 @@ class Simulator(Cars):
 
     def observe_telemetry(self, car: int, frame: int = 0) -> Telemetry:
         """Return the car's readings; `frame`: how many telemetries of it the caller has had before."""
-        self._require([car])
+        self._require_car(car)
         return observe_telemetry(
             self.ledger,
             self.get_scene(car),
@@ -177,7 +172,7 @@ class Simulator(Cars):
 
     def get_drawn(self, car: int) -> dict[str, float]:
         """Return what was drawn for a car at its last reset, by name, see `world.randomization`; empty: nothing."""
-        self._require([car])
+        self._require_car(car)
         randomizer = self.place.randomizer
         return {} if randomizer is None else randomizer.describe(car, self.state, self.world_key)
 

@@ -7,33 +7,12 @@ were made; their order is fixed. A car with nothing near it only looks whether i
 
 from __future__ import annotations
 
-import numpy as np
-
 from donkeysim.core.kernel import inline_kernel, inner_kernel
+from donkeysim.core.vector import add, dot, get_basis, get_vector, measure_length, rotate, subtract
+from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.boxes import collide_boxes
 from donkeysim.physics.kernels.frustums import collide_frustum_box, collide_frustum_ground, collide_frustums
-from donkeysim.physics.kernels.ground import find_surface, sample_ceiling, sample_height
-from donkeysim.physics.kernels.layout import (
-    ANGULAR,
-    C_DEPTH,
-    C_ROWS,
-    EXTENSION,
-    FRICTION,
-    G_CELL,
-    G_COLLIDERS,
-    G_COLUMNS,
-    G_ROWS,
-    GRID_CELL,
-    I_IS_LEVEL,
-    OBSTACLE_FRICTION,
-    P_RADIUS,
-    P_WHEEL,
-    POSITION,
-    RADIUS,
-    ROTATION,
-    SHAPE,
-    VELOCITY,
-)
+from donkeysim.physics.kernels.ground import find_friction, measure_depth, sample_ceiling
 from donkeysim.physics.kernels.shape import add_contact, fill_car_box, fill_prop_frustum
 from donkeysim.physics.kernels.solver import shift_apart, solve_impulses
 from donkeysim.physics.kernels.vehicle import TILT_FULL
@@ -58,11 +37,9 @@ WAKE_SPEED = 0.02
 @inner_kernel
 def measure_reach(body, row, dt):
     """Return how far any point of a body moves in a step at most [m]."""
-    speed, turn = 0.0, 0.0
-    for axis in range(3):
-        speed += body[row, VELOCITY + axis] * body[row, VELOCITY + axis]
-        turn += body[row, ANGULAR + axis] * body[row, ANGULAR + axis]
-    return dt * (np.sqrt(speed) + np.sqrt(turn) * body[row, RADIUS])
+    speed = measure_length(get_vector(body, row, layout.VELOCITY))
+    turn = measure_length(get_vector(body, row, layout.ANGULAR))
+    return dt * (speed + turn * body[row, layout.RADIUS])
 
 
 @inline_kernel
@@ -79,21 +56,21 @@ def add_pair(pair, count, kind, a, b):
 @inner_kernel
 def find_colliders(scratch, count, kind, row, obstacles, scene):
     """Append the static colliders near a body, in rising order, each once; return the new count."""
-    if obstacles.index[scene, G_COLLIDERS] == 0:
+    if obstacles.index[scene, layout.G_COLLIDERS] == 0:
         return count
-    rows, columns = obstacles.index[scene, G_ROWS], obstacles.index[scene, G_COLUMNS]
-    reach = scratch.body[row, RADIUS] + REACH
-    x = scratch.body[row, POSITION] - obstacles.number[scene, 0]
-    y = scratch.body[row, POSITION + 1] - obstacles.number[scene, 1]
+    rows, columns = obstacles.index[scene, layout.G_ROWS], obstacles.index[scene, layout.G_COLUMNS]
+    reach = scratch.body[row, layout.RADIUS] + REACH
+    x = scratch.body[row, layout.POSITION] - obstacles.number[scene, 0]
+    y = scratch.body[row, layout.POSITION + 1] - obstacles.number[scene, 1]
     # Cells overlap nothing: a collider lies in every cell that its circle touches.
-    left = int(min(max((x - reach) / GRID_CELL, 0.0), columns))
-    right = int(min(max((x + reach) / GRID_CELL + 1.0, 0.0), columns))
-    low = int(min(max((y - reach) / GRID_CELL, 0.0), rows))
-    high = int(min(max((y + reach) / GRID_CELL + 1.0, 0.0), rows))
+    left = int(min(max((x - reach) / layout.GRID_CELL, 0.0), columns))
+    right = int(min(max((x + reach) / layout.GRID_CELL + 1.0, 0.0), columns))
+    low = int(min(max((y - reach) / layout.GRID_CELL, 0.0), rows))
+    high = int(min(max((y + reach) / layout.GRID_CELL + 1.0, 0.0), rows))
     start = count
     for line in range(low, high):
         for column in range(left, right):
-            cell = obstacles.index[scene, G_CELL] + line * columns + column
+            cell = obstacles.index[scene, layout.G_CELL] + line * columns + column
             for entry in range(obstacles.cell_begin[cell], obstacles.cell_begin[cell + 1]):
                 count = insert_pair(scratch.pair, start, count, kind, row, obstacles.cell_collider[entry])
     return count
@@ -102,6 +79,7 @@ def find_colliders(scratch, count, kind, row, obstacles, scene):
 @inner_kernel
 def insert_pair(pair, start, count, kind, row, collider):
     """Insert a collider into the sorted pairs [start, count) unless it is there; return the new count."""
+    # Impulses are solved in the order of this list, so it must not depend on which cell came first.
     place = count
     while place > start and pair[place - 1, 2] >= collider:
         place -= 1
@@ -119,12 +97,9 @@ def insert_pair(pair, start, count, kind, row, collider):
 @inline_kernel
 def are_near(body, a, b):
     """Return whether two bodies could meet before the next search."""
-    square = 0.0
-    for axis in range(3):
-        away = body[a, POSITION + axis] - body[b, POSITION + axis]
-        square += away * away
-    limit = body[a, RADIUS] + body[b, RADIUS] + 2.0 * REACH
-    return square < limit * limit
+    away = subtract(get_vector(body, a, layout.POSITION), get_vector(body, b, layout.POSITION))
+    limit = body[a, layout.RADIUS] + body[b, layout.RADIUS] + 2.0 * REACH
+    return dot(away, away) < limit * limit
 
 
 @inner_kernel
@@ -151,29 +126,28 @@ def list_pairs(scratch, present, first, slots, prop_rows, obstacles, scene):
 @inner_kernel
 def measure_fall(body, row, terrain, scene, dt):
     """Return how far any point of a car nears the ground in a step at most [m]."""
-    if terrain.index[scene, I_IS_LEVEL] == 0:
+    if terrain.index[scene, layout.I_IS_LEVEL] == 0:
         return measure_reach(body, row, dt)
-    turn = 0.0
-    for axis in range(3):
-        turn += body[row, ANGULAR + axis] * body[row, ANGULAR + axis]
-    return dt * (abs(body[row, VELOCITY + 2]) + np.sqrt(turn) * body[row, RADIUS])
+    # A level ground is not neared by driving: most cars on it need no look at their corners.
+    turn = measure_length(get_vector(body, row, layout.ANGULAR))
+    return dt * (abs(body[row, layout.VELOCITY + 2]) + turn * body[row, layout.RADIUS])
 
 
 @inner_kernel
 def may_reach_ground(body, row, terrain, scene, dt):
     """Return whether a car's box may touch the ground within a step, or a wheel its stop."""
     margin = CONTACT_GAP + measure_fall(body, row, terrain, scene, dt)
-    lowest = body[row, POSITION + 2]
+    lowest = body[row, layout.POSITION + 2]
     for axis in range(3):
-        side = body[row, ROTATION + 6 + axis]
-        lowest += side * body[row, SHAPE + 3 + axis] - abs(side) * body[row, SHAPE + axis]
-    if body[row, ROTATION + 8] < TILT_FULL:
+        side = body[row, layout.ROTATION + 6 + axis]
+        lowest += side * body[row, layout.SHAPE + 3 + axis] - abs(side) * body[row, layout.SHAPE + axis]
+    if body[row, layout.ROTATION + 8] < TILT_FULL:
         # A tilted car's wheels bear little or nothing, so their extension does not tell how near the ground is.
-        lowest = body[row, POSITION + 2] - body[row, RADIUS]
+        lowest = body[row, layout.POSITION + 2] - body[row, layout.RADIUS]
     for wheel in range(4):
-        if body[row, EXTENSION + wheel] < margin:
+        if body[row, layout.EXTENSION + wheel] < margin:
             return True
-    return lowest < sample_ceiling(terrain, scene, body[row, POSITION], body[row, POSITION + 1]) + margin
+    return lowest < sample_ceiling(terrain, scene, body[row, layout.POSITION], body[row, layout.POSITION + 1]) + margin
 
 
 @inner_kernel
@@ -188,31 +162,26 @@ def collide_car_ground(scratch, count, row, param, car, terrain, scene, dt):
         return count
     margin = CONTACT_GAP + measure_fall(body, row, terrain, scene, dt)
     fill_car_box(box, 0, body, row)
+    axes, half = get_basis(body, row, layout.ROTATION), get_vector(body, row, layout.SHAPE)
     for corner in range(12):
         if corner < 8:
-            x, y, z = box[0, 3], box[0, 4], box[0, 5]
-            sx = box[0, 0] if corner & 1 else -box[0, 0]
-            sy = box[0, 1] if corner & 2 else -box[0, 1]
-            sz = box[0, 2] if corner & 4 else -box[0, 2]
+            middle, code = get_vector(box, 0, layout.B_CENTRE), 0
+            arm = (
+                half[0] if corner & 1 else -half[0],
+                half[1] if corner & 2 else -half[1],
+                half[2] if corner & 4 else -half[2],
+            )
         else:
-            x, y, z = body[row, POSITION], body[row, POSITION + 1], body[row, POSITION + 2]
-            wheel = P_WHEEL + 3 * (corner - 8)
-            sx, sy, sz = param[car, wheel], param[car, wheel + 1], param[car, wheel + 2] - param[car, P_RADIUS]
-        x += sx * body[row, ROTATION] + sy * body[row, ROTATION + 1] + sz * body[row, ROTATION + 2]
-        y += sx * body[row, ROTATION + 3] + sy * body[row, ROTATION + 4] + sz * body[row, ROTATION + 5]
-        z += sx * body[row, ROTATION + 6] + sy * body[row, ROTATION + 7] + sz * body[row, ROTATION + 8]
-        height, slope_x, slope_y = sample_height(terrain, scene, x, y)
-        scale = 1.0 / np.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
-        depth = (height - z) * scale
+            middle, code = get_vector(body, row, layout.POSITION), -1
+            x, y, z = get_vector(param, car, layout.P_WHEEL + 3 * (corner - 8))
+            arm = (x, y, z - param[car, layout.P_RADIUS])
+        point = add(middle, rotate(axes, arm))
+        depth, normal = measure_depth(terrain, scene, point)
         if depth > -margin:
-            friction = terrain.friction[find_surface(terrain, scene, x, y)]
-            code = 0
-            if corner >= 8:
-                code = -1
-                if body[row, ROTATION + 8] > UPRIGHT:
-                    friction = 0.0
-            normal = (-slope_x * scale, -slope_y * scale, scale)
-            count = add_contact(scratch, count, row, -1, code, -1, (x, y, z), normal, depth, friction)
+            friction = find_friction(terrain, scene, point[0], point[1])
+            if corner >= 8 and axes[2][2] > UPRIGHT:
+                friction = 0.0
+            count = add_contact(scratch, count, row, -1, code, -1, point, normal, depth, friction)
     return count
 
 
@@ -231,9 +200,14 @@ def fill_obstacle(obstacles, collider, box, frustum, side):
 @inline_kernel
 def is_clear(body, row, obstacles, collider, margin):
     """Return whether a body's bounding sphere is further than `margin` from the sides of a static box [m]."""
-    shape, limit = obstacles.shape[collider], body[row, RADIUS] + margin
-    x, y = body[row, POSITION] - shape[3], body[row, POSITION + 1] - shape[4]
-    return abs(x * shape[6] + y * shape[9]) > shape[0] + limit or abs(x * shape[7] + y * shape[10]) > shape[1] + limit
+    shape, limit = obstacles.shape[collider], body[row, layout.RADIUS] + margin
+    x, y, _ = subtract(get_vector(body, row, layout.POSITION), get_vector(obstacles.shape, collider, layout.B_CENTRE))
+    # Walls turn about the vertical only, so the upper left 2 x 2 of their rotation is enough.
+    for side in range(2):
+        away = abs(x * shape[layout.B_ROTATION + side] + y * shape[layout.B_ROTATION + 3 + side])
+        if away > shape[layout.B_HALF + side] + limit:
+            return True
+    return False
 
 
 @inline_kernel
@@ -246,8 +220,7 @@ def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt)
         if obstacles.kind[b] == COLLIDER_BOX and is_clear(body, a, obstacles, b, margin):
             return count
         is_box = fill_obstacle(obstacles, b, box, frustum, 1)
-        friction = obstacles.shape[b, OBSTACLE_FRICTION]
-        name = obstacles.name[b]
+        friction, name = obstacles.shape[b, layout.OBSTACLE_FRICTION], obstacles.name[b]
         if kind == CAR_COLLIDER:
             fill_car_box(box, 0, body, a)
             if is_box:
@@ -258,12 +231,9 @@ def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt)
             return collide_frustum_box(scratch, count, 0, 1, a, -1, -1, -1, friction, margin)
         return collide_frustums(scratch, count, a, -1, friction, margin)
     margin += measure_reach(body, b, dt)
-    limit = body[a, RADIUS] + body[b, RADIUS] + margin
-    square = 0.0
-    for axis in range(3):
-        away = body[a, POSITION + axis] - body[b, POSITION + axis]
-        square += away * away
-    if square > limit * limit:
+    limit = body[a, layout.RADIUS] + body[b, layout.RADIUS] + margin
+    away = subtract(get_vector(body, a, layout.POSITION), get_vector(body, b, layout.POSITION))
+    if dot(away, away) > limit * limit:
         return count
     if kind == CAR_CAR:
         fill_car_box(box, 0, body, a)
@@ -273,9 +243,9 @@ def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt)
     if kind == PROP_CAR:
         fill_car_box(box, 1, body, b)
         name = props.name[prop_begin + a - slots]
-        return collide_frustum_box(scratch, count, 0, 1, a, b, -1, name, body[a, FRICTION], margin)
+        return collide_frustum_box(scratch, count, 0, 1, a, b, -1, name, body[a, layout.FRICTION], margin)
     fill_prop_frustum(frustum, 1, body, b)
-    return collide_frustums(scratch, count, a, b, body[a, FRICTION], margin)
+    return collide_frustums(scratch, count, a, b, body[a, layout.FRICTION], margin)
 
 
 @inline_kernel
@@ -309,8 +279,10 @@ def note_touches(scratch, count, present, first, slots, touching, hit):
             for place in range(TOUCH_COUNT):
                 scratch.touch[slot, place] = HIT_NONE
     for index in range(count):
-        pressed = scratch.contact[index, C_ROWS + 16] > 0.0 or scratch.contact[index, C_DEPTH] > 0.0
-        near = pressed or scratch.contact[index, C_DEPTH] > -CONTACT_GAP
+        depth = scratch.contact[index, layout.C_DEPTH]
+        pressed = depth > 0.0 or scratch.contact[index, layout.C_ROWS + layout.R_IMPULSE] > 0.0
+        # A touch begins with pressure and lasts while the gap is small, so trembling at a wall is one hit.
+        near = pressed or depth > -CONTACT_GAP
         for partner in range(2):
             slot, code = scratch.link[index, partner], scratch.link[index, 2 + partner]
             if code >= 0 and slot >= 0 and slot < slots and near and not find_code(scratch.touch, slot, code):
@@ -330,38 +302,33 @@ def note_touches(scratch, count, present, first, slots, touching, hit):
 
 @inline_kernel
 def resolve_contacts(
-    scratch, pair_count, present, first, slots, touching, hit, asleep, still, first_prop, prop_rows, prop_begin,
-    param, obstacles, props, terrain, scene, dt,
-):  # fmt: skip
+    scratch, pair_count, state, first, slots, first_prop, prop_rows, prop_begin, param, tables, scene, dt
+):
     """Find all contacts of a world and change velocities so that nothing goes through anything.
 
     Args:
         scratch: `body` read and written; pairs read.
         pair_count: Of `list_pairs`.
-        present: `State.present`.
+        state: `touching`, `hit` and the sleep of props are written.
         first: First car of the world.
         slots: Cars per world.
-        touching: `State.touching`, written.
-        hit: `State.hit`, written.
-        asleep: `State.prop_asleep`, written.
-        still: `State.prop_still`, written.
         first_prop: First prop of the world in State.
         prop_rows: Props in `body`, after the cars; 0 when none is near or awake.
-        prop_begin: First prop of the scene in `props`.
+        prop_begin: First prop of the scene in the prop table.
         param: Car parameters.
-        obstacles: Static colliders.
-        props: Prop table.
-        terrain: Ground.
+        tables: Terrain, course, obstacles and props of all scenes.
         scene: Row of the scene.
         dt: [s]
     """
-    count = 0
+    terrain, _, obstacles, props = tables
+    asleep, count = state.prop_asleep, 0
     for slot in range(slots):
-        if present[first + slot] != 0:
+        if state.present[first + slot] != 0:
             count = collide_car_ground(scratch, count, slot, param, first + slot, terrain, scene, dt)
     for index in range(pair_count):
         kind, a, b = scratch.pair[index, 0], scratch.pair[index, 1], scratch.pair[index, 2]
         resting = kind >= PROP_CAR and asleep[first_prop + a - slots] != 0
+        # What sleeps neither moves nor is moved by what sleeps or stands: a heap of cones at rest costs nothing.
         if kind == PROP_COLLIDER and resting:
             continue
         if kind == PROP_PROP and resting and asleep[first_prop + b - slots] != 0:
@@ -369,14 +336,14 @@ def resolve_contacts(
         before = count
         count = collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt)
         if prop_rows > 0:
-            wake_props(scratch, before, count, slots, asleep, still, first_prop, dt)
+            wake_props(scratch, before, count, slots, asleep, state.prop_still, first_prop, dt)
     for row in range(slots, slots + prop_rows):
         if asleep[first_prop + row - slots] == 0:
             fill_prop_frustum(scratch.frustum, 0, scratch.body, row)
             margin = CONTACT_GAP + measure_reach(scratch.body, row, dt)
-            friction = scratch.body[row, FRICTION]
+            friction = scratch.body[row, layout.FRICTION]
             count = collide_frustum_ground(scratch, count, row, terrain, scene, friction, margin)
     if count > 0:
         solve_impulses(scratch.body, scratch.contact, scratch.link, count, dt)
         shift_apart(scratch.body, scratch.contact, scratch.link, count)
-    note_touches(scratch, count, present, first, slots, touching, hit)
+    note_touches(scratch, count, state.present, first, slots, state.touching, state.hit)

@@ -2,51 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel
-from donkeysim.physics.kernels.layout import (
-    ANGULAR,
-    BODY_VELOCITY,
-    BRAKE,
-    CENTRE,
-    EXTENSION,
-    FRICTION,
-    GRIP,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    ORIGIN_X,
-    ORIGIN_Y,
-    P_BOX_CENTRE,
-    P_CENTRE,
-    P_HALF_SIZE,
-    P_INERTIA,
-    P_MASS,
-    P_STEER_GAIN,
-    P_STEER_LIMIT,
-    P_STEER_TRIM,
-    POSITION,
-    PROP_BASE,
-    PROP_CENTRE,
-    PROP_FRICTION,
-    PROP_HEIGHT,
-    PROP_INERTIA,
-    PROP_MASS,
-    PROP_TOP,
-    PUSH,
-    QUATERNION,
-    RADIUS,
-    ROTATION,
-    SHAPE,
-    STEER_COS,
-    STEER_SIN,
-    THROTTLE,
-    TURN,
-    VELOCITY,
-    WHEEL_ANGLE,
-    WHEEL_SPEED,
+from donkeysim.core.vector import (
+    ZERO,
+    add,
+    divide,
+    dot,
+    get_basis,
+    get_quaternion,
+    get_vector,
+    measure_length,
+    rotate,
+    rotate_back,
+    set_quaternion,
+    set_vector,
+    subtract,
 )
+from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.vehicle import rotate_frame
 
 FAR = 10_000.0
@@ -64,14 +40,15 @@ def limit_request(value, low, high):
 @inner_kernel
 def set_request(body, row, state, control, car, param):
     """Copy what a car is asked to do from Control into a row of `body`, within its limits."""
-    steer = limit_request(control.steer[car], -1.0, 1.0) * param[car, P_STEER_GAIN]
-    if param[car, P_STEER_TRIM] != 0.0:
-        steer += param[car, P_STEER_TRIM]
-    steer = limit_request(steer, -param[car, P_STEER_LIMIT], param[car, P_STEER_LIMIT])
-    body[row, STEER_COS] = np.cos(steer)
-    body[row, STEER_SIN] = np.sin(steer)
-    body[row, THROTTLE] = limit_request(control.throttle[car], -1.0, 1.0)
-    body[row, BRAKE] = limit_request(control.brake[car], 0.0, 10.0)
+    steer = limit_request(control.steer[car], -1.0, 1.0) * param[car, layout.P_STEER_GAIN]
+    # Adding 0.0 would turn a steer of -0.0 into 0.0, and so the bytes of cars without a trim.
+    if param[car, layout.P_STEER_TRIM] != 0.0:
+        steer += param[car, layout.P_STEER_TRIM]
+    steer = limit_request(steer, -param[car, layout.P_STEER_LIMIT], param[car, layout.P_STEER_LIMIT])
+    body[row, layout.STEER_COS] = np.cos(steer)
+    body[row, layout.STEER_SIN] = np.sin(steer)
+    body[row, layout.THROTTLE] = limit_request(control.throttle[car], -1.0, 1.0)
+    body[row, layout.BRAKE] = limit_request(control.brake[car], 0.0, 10.0)
     state.steer_angle[car] = steer
 
 
@@ -86,122 +63,112 @@ def take_orders(body, row, state, control, car, param, orders, clock):
         control.brake[car] = orders.value[car, place, 2]
         orders.first[car] = (place + 1) % length
         orders.waiting[car] -= 1
+        # Of several due at once only the last is done: sine and cosine of the others would be lost work.
         if orders.waiting[car] == 0 or orders.due[car, orders.first[car]] > clock:
             set_request(body, row, state, control, car, param)
 
 
 @inner_kernel
+def find_centre(body, row):
+    """Return the vector from a body's origin to its centre of mass [m, world frame]."""
+    return rotate(get_basis(body, row, layout.ROTATION), get_vector(body, row, layout.CENTRE))
+
+
+@inner_kernel
+def turn_vector(body, row, axis, sign):
+    """Return one world coordinate of the vector from a body's origin to its centre of mass [m], times `sign`."""
+    base = layout.ROTATION + 3 * axis
+    return sign * dot(get_vector(body, row, base), get_vector(body, row, layout.CENTRE))
+
+
+@inner_kernel
+def measure_body_velocity(body, row):
+    """Return a body's velocity in its own frame [m/s]."""
+    return rotate_back(get_basis(body, row, layout.ROTATION), get_vector(body, row, layout.VELOCITY))
+
+
+@inner_kernel
 def load_car(body, row, state, control, car, param):
     """Copy a car from State and its controls from Control into a row of `body`."""
+    half, middle = get_vector(param, car, layout.P_HALF_SIZE), get_vector(param, car, layout.P_BOX_CENTRE)
+    set_vector(body, row, layout.PUSH, ZERO)
+    set_vector(body, row, layout.VELOCITY, get_vector(state.velocity, car, 0))
+    set_vector(body, row, layout.ANGULAR, get_vector(state.angular_velocity, car, 0))
+    set_vector(body, row, layout.CENTRE, get_vector(param, car, layout.P_CENTRE))
+    set_vector(body, row, layout.SHAPE, half)
+    set_vector(body, row, layout.SHAPE + 3, middle)
     for axis in range(3):
-        body[row, PUSH + axis] = 0.0
-        body[row, VELOCITY + axis] = state.velocity[car, axis]
-        body[row, ANGULAR + axis] = state.angular_velocity[car, axis]
-        body[row, CENTRE + axis] = param[car, P_CENTRE + axis]
-        body[row, INVERSE_INERTIA + axis] = 1.0 / param[car, P_INERTIA + axis]
-        body[row, SHAPE + axis] = param[car, P_HALF_SIZE + axis]
-        body[row, SHAPE + 3 + axis] = param[car, P_BOX_CENTRE + axis]
-    for part in range(4):
-        body[row, QUATERNION + part] = state.orientation[car, part]
-        body[row, TURN + part] = state.rotation_step[car, part]
-        body[row, WHEEL_SPEED + part] = state.wheel_speed[car, part]
-        body[row, WHEEL_ANGLE + part] = state.wheel_angle[car, part]
-        body[row, GRIP + 2 * part] = state.wheel_grip[car, part, 0]
-        body[row, GRIP + 2 * part + 1] = state.wheel_grip[car, part, 1]
-        body[row, EXTENSION + part] = state.wheel_extension[car, part]
-        body[row, LOAD + part] = state.wheel_load[car, part]
-    body[row, INVERSE_MASS] = 1.0 / param[car, P_MASS]
-    reach = 0.0
-    for axis in range(3):
-        side = abs(param[car, P_BOX_CENTRE + axis]) + param[car, P_HALF_SIZE + axis]
-        reach += side * side
-    body[row, RADIUS] = np.sqrt(reach)
+        body[row, layout.INVERSE_INERTIA + axis] = 1.0 / param[car, layout.P_INERTIA + axis]
+    body[row, layout.INVERSE_MASS] = 1.0 / param[car, layout.P_MASS]
+    body[row, layout.RADIUS] = measure_length(add((abs(middle[0]), abs(middle[1]), abs(middle[2])), half))
+    set_quaternion(body, row, layout.QUATERNION, get_quaternion(state.orientation, car, 0))
+    set_quaternion(body, row, layout.TURN, get_quaternion(state.rotation_step, car, 0))
+    for wheel in range(4):
+        body[row, layout.WHEEL_SPEED + wheel] = state.wheel_speed[car, wheel]
+        body[row, layout.WHEEL_ANGLE + wheel] = state.wheel_angle[car, wheel]
+        body[row, layout.GRIP + 2 * wheel] = state.wheel_grip[car, wheel, 0]
+        body[row, layout.GRIP + 2 * wheel + 1] = state.wheel_grip[car, wheel, 1]
+        body[row, layout.EXTENSION + wheel] = state.wheel_extension[car, wheel]
+        body[row, layout.LOAD + wheel] = state.wheel_load[car, wheel]
     set_request(body, row, state, control, car, param)
     rotate_frame(body, row)
-    for axis in range(3):
-        body[row, POSITION + axis] = state.position[car, axis] + turn_vector(body, row, axis, 1.0)
-    body[row, ORIGIN_X] = state.position[car, 0]
-    body[row, ORIGIN_Y] = state.position[car, 1]
+    set_vector(body, row, layout.POSITION, add(get_vector(state.position, car, 0), find_centre(body, row)))
+    body[row, layout.ORIGIN_X] = state.position[car, 0]
+    body[row, layout.ORIGIN_Y] = state.position[car, 1]
 
 
 @inner_kernel
 def load_prop(body, row, state, prop, props, entry):
     """Copy a prop from State into a row of `body`; `entry` is its row in the prop table."""
+    centre, height = props.number[entry, layout.PROP_CENTRE], props.number[entry, layout.PROP_HEIGHT]
+    base, top = props.number[entry, layout.PROP_BASE], props.number[entry, layout.PROP_TOP]
+    set_vector(body, row, layout.PUSH, ZERO)
+    set_vector(body, row, layout.VELOCITY, get_vector(state.prop_velocity, prop, 0))
+    set_vector(body, row, layout.ANGULAR, get_vector(state.prop_angular_velocity, prop, 0))
+    set_vector(body, row, layout.CENTRE, (0.0, 0.0, centre))
+    set_vector(body, row, layout.SHAPE, (base, top, height))
+    body[row, layout.SHAPE + 3] = centre
     for axis in range(3):
-        body[row, VELOCITY + axis] = state.prop_velocity[prop, axis]
-        body[row, ANGULAR + axis] = state.prop_angular_velocity[prop, axis]
-        body[row, INVERSE_INERTIA + axis] = 1.0 / props.number[entry, PROP_INERTIA + axis]
-        body[row, SHAPE + axis] = props.number[entry, PROP_BASE + axis]
-        body[row, CENTRE + axis] = 0.0
-        body[row, PUSH + axis] = 0.0
-    for part in range(4):
-        body[row, QUATERNION + part] = state.prop_orientation[prop, part]
-    centre = props.number[entry, PROP_CENTRE]
-    body[row, SHAPE + 3] = centre
-    body[row, CENTRE + 2] = centre
-    body[row, INVERSE_MASS] = 1.0 / props.number[entry, PROP_MASS]
-    body[row, FRICTION] = props.number[entry, PROP_FRICTION]
-    base, top = props.number[entry, PROP_BASE], props.number[entry, PROP_TOP]
-    over = props.number[entry, PROP_HEIGHT] - centre
-    body[row, RADIUS] = np.sqrt(max(base * base + centre * centre, top * top + over * over))
+        body[row, layout.INVERSE_INERTIA + axis] = 1.0 / props.number[entry, layout.PROP_INERTIA + axis]
+    body[row, layout.INVERSE_MASS] = 1.0 / props.number[entry, layout.PROP_MASS]
+    body[row, layout.FRICTION] = props.number[entry, layout.PROP_FRICTION]
+    over = height - centre
+    body[row, layout.RADIUS] = math.sqrt(max(base * base + centre * centre, top * top + over * over))
+    set_quaternion(body, row, layout.QUATERNION, get_quaternion(state.prop_orientation, prop, 0))
     rotate_frame(body, row)
-    for axis in range(3):
-        body[row, POSITION + axis] = state.prop_position[prop, axis] + turn_vector(body, row, axis, 1.0)
+    set_vector(body, row, layout.POSITION, add(get_vector(state.prop_position, prop, 0), find_centre(body, row)))
 
 
 @inner_kernel
 def store_prop(body, row, state, prop):
     """Copy a prop from its row of `body` into State; one that is not finite or far away stops where it last was."""
     total = 0.0
-    for column in range(POSITION, ROTATION):
+    for column in range(layout.POSITION, layout.ROTATION):
         total += abs(body[row, column])
+    # Not `total >= FAR`: that is false of what is not a number.
     if not total < FAR:
         state.prop_asleep[prop] = 1
         return
-    for axis in range(3):
-        state.prop_position[prop, axis] = body[row, POSITION + axis] - turn_vector(body, row, axis, 1.0)
-        state.prop_velocity[prop, axis] = body[row, VELOCITY + axis]
-        state.prop_angular_velocity[prop, axis] = body[row, ANGULAR + axis]
-    for part in range(4):
-        state.prop_orientation[prop, part] = body[row, QUATERNION + part]
-
-
-@inner_kernel
-def turn_vector(body, row, axis, sign):
-    """Return one world coordinate of the vector from a body's origin to its centre of mass [m], times `sign`."""
-    base = ROTATION + 3 * axis
-    return sign * (
-        body[row, base] * body[row, CENTRE]
-        + body[row, base + 1] * body[row, CENTRE + 1]
-        + body[row, base + 2] * body[row, CENTRE + 2]
-    )
+    set_vector(state.prop_position, prop, 0, subtract(get_vector(body, row, layout.POSITION), find_centre(body, row)))
+    set_vector(state.prop_velocity, prop, 0, get_vector(body, row, layout.VELOCITY))
+    set_vector(state.prop_angular_velocity, prop, 0, get_vector(body, row, layout.ANGULAR))
+    set_quaternion(state.prop_orientation, prop, 0, get_quaternion(body, row, layout.QUATERNION))
 
 
 @inner_kernel
 def store_car(body, row, state, car, dt):
     """Copy a car from its row of `body` into State."""
-    for axis in range(3):
-        state.position[car, axis] = body[row, POSITION + axis] - turn_vector(body, row, axis, 1.0)
-        state.velocity[car, axis] = body[row, VELOCITY + axis]
-        state.angular_velocity[car, axis] = body[row, ANGULAR + axis]
-        after = measure_body_velocity(body, row, axis)
-        state.acceleration_body[car, axis] = (after - body[row, BODY_VELOCITY + axis]) / dt
-    for part in range(4):
-        state.orientation[car, part] = body[row, QUATERNION + part]
-        state.rotation_step[car, part] = body[row, TURN + part]
-        state.wheel_speed[car, part] = body[row, WHEEL_SPEED + part]
-        state.wheel_angle[car, part] = body[row, WHEEL_ANGLE + part]
-        state.wheel_grip[car, part, 0] = body[row, GRIP + 2 * part]
-        state.wheel_grip[car, part, 1] = body[row, GRIP + 2 * part + 1]
-        state.wheel_extension[car, part] = body[row, EXTENSION + part]
-        state.wheel_load[car, part] = body[row, LOAD + part]
-
-
-@inner_kernel
-def measure_body_velocity(body, row, axis):
-    """Return one coordinate of a body's velocity in its own frame [m/s]."""
-    return (
-        body[row, ROTATION + axis] * body[row, VELOCITY]
-        + body[row, ROTATION + 3 + axis] * body[row, VELOCITY + 1]
-        + body[row, ROTATION + 6 + axis] * body[row, VELOCITY + 2]
-    )
+    set_vector(state.position, car, 0, subtract(get_vector(body, row, layout.POSITION), find_centre(body, row)))
+    set_vector(state.velocity, car, 0, get_vector(body, row, layout.VELOCITY))
+    set_vector(state.angular_velocity, car, 0, get_vector(body, row, layout.ANGULAR))
+    change = subtract(measure_body_velocity(body, row), get_vector(body, row, layout.BODY_VELOCITY))
+    set_vector(state.acceleration_body, car, 0, divide(change, dt))
+    set_quaternion(state.orientation, car, 0, get_quaternion(body, row, layout.QUATERNION))
+    set_quaternion(state.rotation_step, car, 0, get_quaternion(body, row, layout.TURN))
+    for wheel in range(4):
+        state.wheel_speed[car, wheel] = body[row, layout.WHEEL_SPEED + wheel]
+        state.wheel_angle[car, wheel] = body[row, layout.WHEEL_ANGLE + wheel]
+        state.wheel_grip[car, wheel, 0] = body[row, layout.GRIP + 2 * wheel]
+        state.wheel_grip[car, wheel, 1] = body[row, layout.GRIP + 2 * wheel + 1]
+        state.wheel_extension[car, wheel] = body[row, layout.EXTENSION + wheel]
+        state.wheel_load[car, wheel] = body[row, layout.LOAD + wheel]

@@ -19,6 +19,7 @@ from donkeysim.physics.kernels.layout import (
     N_CHECKPOINT_COUNT,
     N_CLOSED,
     N_GATE,
+    N_GATE_COUNT,
     N_LINE_COUNT,
     N_NODE_COUNT,
 )
@@ -88,30 +89,33 @@ def reach_line(state, car, course, scene, world, time, events):
 
 
 @inner_kernel
+def pass_gate(state, car, course, scene, world, gate, time, events):
+    """Judge a car that drives through a gate of its scene in driving direction; gates as `Course.gate` has them."""
+    line_count, checkpoint_count = course.index[scene, N_LINE_COUNT], course.index[scene, N_CHECKPOINT_COUNT]
+    is_closed, checkpoint = course.index[scene, N_CLOSED] != 0, gate - line_count
+    if 0 < gate < line_count:
+        if state.lines_passed[car] & (1 << gate) == 0:
+            state.lines_passed[car] |= 1 << gate
+            note_event(events, world, car, time, EVENT_CROSSING, gate)
+    elif 0 <= checkpoint < checkpoint_count:
+        if state.lap_begun[car] >= 0.0 and checkpoint == state.checkpoint[car]:
+            state.checkpoint[car] += 1
+            note_event(events, world, car, time, EVENT_CHECKPOINT, checkpoint)
+    elif gate == 0 and (is_closed or state.lap[car] == 0):
+        lap = state.lap[car]
+        reach_line(state, car, course, scene, world, time, events)
+        if state.lap[car] > lap:
+            note_event(events, world, car, time, EVENT_CROSSING, 0)
+    elif gate > 0 and state.lap[car] == 1:
+        reach_line(state, car, course, scene, world, time, events)
+
+
+@inline_kernel
 def follow_lap(state, car, course, scene, world, old_x, old_y, x, y, step, dt, events):
     """Judge one step of a car, after which the world's clock shows `step`."""
-    first, line_count = course.index[scene, N_GATE], course.index[scene, N_LINE_COUNT]
-    checkpoint_count = course.index[scene, N_CHECKPOINT_COUNT]
-    if state.checkpoint[car] < checkpoint_count and state.lap_begun[car] >= 0.0:
-        share = cross_gate(course, first + line_count + state.checkpoint[car], old_x, old_y, x, y)
+    first = course.index[scene, N_GATE]
+    # Only the test for gates is taken into the loop over steps: a call hands on all arrays of the state.
+    for gate in range(course.index[scene, N_GATE_COUNT]):
+        share = cross_gate(course, first + gate, old_x, old_y, x, y)
         if share >= 0.0:
-            note_event(events, world, car, (step - 1 + share) * dt, EVENT_CHECKPOINT, state.checkpoint[car])
-            state.checkpoint[car] += 1
-    for line in range(line_count):
-        share = cross_gate(course, first + line, old_x, old_y, x, y)
-        if share < 0.0:
-            continue
-        time = (step - 1 + share) * dt
-        if line > 0:
-            if state.lines_passed[car] & (1 << line) == 0:
-                state.lines_passed[car] |= 1 << line
-                note_event(events, world, car, time, EVENT_CROSSING, line)
-        elif course.index[scene, N_CLOSED] != 0 or state.lap[car] == 0:
-            lap = state.lap[car]
-            reach_line(state, car, course, scene, world, time, events)
-            if state.lap[car] > lap:
-                note_event(events, world, car, time, EVENT_CROSSING, 0)
-    if course.index[scene, N_CLOSED] == 0 and state.lap[car] == 1:
-        share = cross_gate(course, first + line_count + checkpoint_count, old_x, old_y, x, y)
-        if share >= 0.0:
-            reach_line(state, car, course, scene, world, (step - 1 + share) * dt, events)
+            pass_gate(state, car, course, scene, world, gate, (step - 1 + share) * dt, events)

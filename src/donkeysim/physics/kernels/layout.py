@@ -144,8 +144,9 @@ class Course(NamedTuple):
     y, right x, y [m], shape [gate_count, 4]."""
 
 
-N_NODE, N_NODE_COUNT, N_CLOSED, N_SHORTEST, N_SHORTEST_COUNT, N_GATE, N_LINE_COUNT, N_CHECKPOINT_COUNT = range(8)
-COURSE_INDICES = 8
+N_NODE, N_NODE_COUNT, N_CLOSED, N_SHORTEST, N_SHORTEST_COUNT, N_GATE = range(6)
+N_GATE_COUNT, N_LINE_COUNT, N_CHECKPOINT_COUNT = 6, 7, 8
+COURSE_INDICES = 9
 
 
 class Obstacles(NamedTuple):
@@ -161,8 +162,7 @@ class Obstacles(NamedTuple):
     """Colliders of each cell in rising order."""
     kind: ByteArray
     shape: FloatArray
-    """Box: half size, centre, rotation by rows (15 columns); cylinder: middle of the base, axis, height, radius twice
-    (9 columns); column 15 friction."""
+    """Boxes have columns B_*, cylinders F_*; column 15 friction."""
     name: LongArray
 
 
@@ -229,20 +229,32 @@ class Scratch(NamedTuple):
     touch: LongArray
     """Codes that each car touches in this step, shape [cars_per_world, TOUCH_COUNT]."""
     box: FloatArray
-    """Two boxes: half size, centre, rotation by rows, shape [2, 15]."""
+    """Two boxes, columns B_*, shape [2, 15]."""
     frustum: FloatArray
-    """Two frustums: middle of the base, axis, height, radius of base and top, shape [2, 9]."""
+    """Two frustums, columns F_*, shape [2, 9]."""
     polygon: FloatArray
     """A face before and after a cut, shape [2, 16, 3]."""
 
 
+# -- box, in `Scratch` and `Obstacles`: half size [m], centre [m], rotation by rows
+B_HALF, B_CENTRE, B_ROTATION = 0, 3, 6
+
+# -- frustum likewise: middle of the base [m], axis, height [m], radius of base and of top [m]
+F_BASE, F_AXIS, F_HEIGHT, F_RADIUS = 0, 3, 6, 7
+
+# -- contact
 C_POINT = 0
 C_NORMAL = 3
 """From b to a."""
 C_DEPTH = 6
 C_FRICTION = 7
 C_ROWS = 8
-"""Three directions (normal, two tangents): direction, arm x direction of a, its turn of a, the same of b, mass,
-impulse; 17 columns each."""
+"""Three directions (normal, two tangents), columns R_* each."""
+R_DIRECTION, R_ARM, R_TURN = 0, 3, 6
+"""Direction; arm x direction of body a and the change of its angular velocity per impulse."""
+R_PARTNER = 6
+"""From the arm and turn of body a to those of body b."""
+R_MASS, R_IMPULSE = 15, 16
+"""Mass along the direction [kg], impulse [N s]."""
 C_ROW_WIDTH = 17
 CONTACT_WIDTH = C_ROWS + 3 * C_ROW_WIDTH

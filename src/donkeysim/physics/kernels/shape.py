@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 from donkeysim.core.kernel import inner_kernel
-from donkeysim.physics.kernels.layout import (
-    C_DEPTH,
-    C_FRICTION,
-    C_NORMAL,
-    C_POINT,
-    POSITION,
-    ROTATION,
-    SHAPE,
-)
+from donkeysim.core.vector import add_scaled, get_axis, get_vector, set_vector
+from donkeysim.physics.kernels import layout
 
 
 @inner_kernel
 def fill_car_box(box, side, body, row):
-    """Write a car's box into row `side` of `box`: half size, centre, rotation."""
+    """Write a car's box into row `side` of `box`."""
+    centre = get_vector(body, row, layout.POSITION)
     for axis in range(3):
-        box[side, axis] = body[row, SHAPE + axis]
-        base = ROTATION + 3 * axis
-        box[side, 3 + axis] = (
-            body[row, POSITION + axis]
-            + body[row, base] * body[row, SHAPE + 3]
-            + body[row, base + 1] * body[row, SHAPE + 4]
-            + body[row, base + 2] * body[row, SHAPE + 5]
-        )
+        centre = add_scaled(centre, body[row, layout.SHAPE + 3 + axis], get_axis(body, row, layout.ROTATION, axis))
+    set_vector(box, side, layout.B_HALF, get_vector(body, row, layout.SHAPE))
+    set_vector(box, side, layout.B_CENTRE, centre)
     for entry in range(9):
-        box[side, 6 + entry] = body[row, ROTATION + entry]
+        box[side, layout.B_ROTATION + entry] = body[row, layout.ROTATION + entry]
 
 
 @inner_kernel
 def fill_prop_frustum(frustum, side, body, row):
-    """Write a prop's frustum into row `side` of `frustum`: base, axis, height, radii."""
-    for axis in range(3):
-        up = body[row, ROTATION + 3 * axis + 2]
-        frustum[side, axis] = body[row, POSITION + axis] - body[row, SHAPE + 3] * up
-        frustum[side, 3 + axis] = up
-    frustum[side, 6] = body[row, SHAPE + 2]
-    frustum[side, 7] = body[row, SHAPE]
-    frustum[side, 8] = body[row, SHAPE + 1]
+    """Write a prop's frustum into row `side` of `frustum`."""
+    up = get_axis(body, row, layout.ROTATION, 2)
+    base = add_scaled(get_vector(body, row, layout.POSITION), -body[row, layout.SHAPE + 3], up)
+    set_vector(frustum, side, layout.F_BASE, base)
+    set_vector(frustum, side, layout.F_AXIS, up)
+    frustum[side, layout.F_HEIGHT] = body[row, layout.SHAPE + 2]
+    frustum[side, layout.F_RADIUS] = body[row, layout.SHAPE]
+    frustum[side, layout.F_RADIUS + 1] = body[row, layout.SHAPE + 1]
 
 
 @inner_kernel
@@ -60,11 +49,10 @@ def add_contact(scratch, count, a, b, code_a, code_b, point, normal, depth, fric
     """
     if count >= len(scratch.contact):
         return count
-    for axis in range(3):
-        scratch.contact[count, C_POINT + axis] = point[axis]
-        scratch.contact[count, C_NORMAL + axis] = normal[axis]
-    scratch.contact[count, C_DEPTH] = depth
-    scratch.contact[count, C_FRICTION] = friction
+    set_vector(scratch.contact, count, layout.C_POINT, point)
+    set_vector(scratch.contact, count, layout.C_NORMAL, normal)
+    scratch.contact[count, layout.C_DEPTH] = depth
+    scratch.contact[count, layout.C_FRICTION] = friction
     scratch.link[count, 0] = a
     scratch.link[count, 1] = b
     scratch.link[count, 2] = code_a

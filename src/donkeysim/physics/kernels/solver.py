@@ -7,24 +7,21 @@ adds no kinetic energy.
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from donkeysim.core.kernel import inline_kernel, inner_kernel
-from donkeysim.physics.kernels.layout import (
-    ANGULAR,
-    C_DEPTH,
-    C_FRICTION,
-    C_NORMAL,
-    C_POINT,
-    C_ROW_WIDTH,
-    C_ROWS,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    POSITION,
-    PUSH,
-    ROTATION,
-    VELOCITY,
+from donkeysim.core.vector import (
+    ZERO,
+    add_scaled,
+    cross,
+    dot,
+    get_axis,
+    get_vector,
+    scale,
+    set_vector,
+    subtract,
 )
+from donkeysim.physics.kernels import layout
 
 ITERATIONS = 12
 """Rounds over all contacts."""
@@ -35,46 +32,50 @@ SHIFT_SHARE = 0.2
 
 
 @inner_kernel
-def write_arm(body, row, contact, index, column, x, y, z):
-    """Write the arm x direction of a body and the turn it causes; return the direction's inverse mass for that body."""
-    rx = contact[index, C_POINT] - body[row, POSITION]
-    ry = contact[index, C_POINT + 1] - body[row, POSITION + 1]
-    rz = contact[index, C_POINT + 2] - body[row, POSITION + 2]
-    cx, cy, cz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-    contact[index, column], contact[index, column + 1], contact[index, column + 2] = cx, cy, cz
-    total = body[row, INVERSE_MASS]
-    tx, ty, tz = 0.0, 0.0, 0.0
+def write_arm(body, row, contact, index, base, partner):
+    """Write the arm x direction of a body and the turn it causes; return the direction's inverse mass for that body.
+
+    Args:
+        body: Read.
+        row: Of the body.
+        contact: Written.
+        index: Row of the contact.
+        base: First column of the direction.
+        partner: 0 for body a, 1 for body b.
+    """
+    arm = subtract(get_vector(contact, index, layout.C_POINT), get_vector(body, row, layout.POSITION))
+    lever = cross(arm, get_vector(contact, index, base + layout.R_DIRECTION))
+    turn = ZERO
     for axis in range(3):
-        ux, uy, uz = body[row, ROTATION + axis], body[row, ROTATION + 3 + axis], body[row, ROTATION + 6 + axis]
-        turn = body[row, INVERSE_INERTIA + axis] * (ux * cx + uy * cy + uz * cz)
-        tx, ty, tz = tx + turn * ux, ty + turn * uy, tz + turn * uz
-    contact[index, column + 3], contact[index, column + 4], contact[index, column + 5] = tx, ty, tz
-    return total + cx * tx + cy * ty + cz * tz
+        own = get_axis(body, row, layout.ROTATION, axis)
+        turn = add_scaled(turn, body[row, layout.INVERSE_INERTIA + axis] * dot(own, lever), own)
+    set_vector(contact, index, base + layout.R_ARM + layout.R_PARTNER * partner, lever)
+    set_vector(contact, index, base + layout.R_TURN + layout.R_PARTNER * partner, turn)
+    return body[row, layout.INVERSE_MASS] + lever[0] * turn[0] + lever[1] * turn[1] + lever[2] * turn[2]
 
 
 @inline_kernel
 def prepare_contact(body, contact, link, index):
     """Write the three directions of a contact with their masses; impulses start at 0."""
-    nx, ny, nz = contact[index, C_NORMAL], contact[index, C_NORMAL + 1], contact[index, C_NORMAL + 2]
-    if abs(nz) < 0.7:
-        scale = 1.0 / np.sqrt(nx * nx + ny * ny)
-        ux, uy, uz = -ny * scale, nx * scale, 0.0
+    normal = get_vector(contact, index, layout.C_NORMAL)
+    x, y, z = normal
+    # Across the one of two axes that the normal cannot be parallel to.
+    if abs(z) < 0.7:
+        tangent = scale((-y, x, 0.0), 1.0 / math.sqrt(x * x + y * y))
     else:
-        scale = 1.0 / np.sqrt(nx * nx + nz * nz)
-        ux, uy, uz = nz * scale, 0.0, -nx * scale
+        tangent = scale((z, 0.0, -x), 1.0 / math.sqrt(x * x + z * z))
+    first, width = layout.C_ROWS, layout.C_ROW_WIDTH
+    set_vector(contact, index, first + layout.R_DIRECTION, normal)
+    set_vector(contact, index, first + width + layout.R_DIRECTION, tangent)
+    set_vector(contact, index, first + 2 * width + layout.R_DIRECTION, cross(normal, tangent))
     for direction in range(3):
-        base = C_ROWS + C_ROW_WIDTH * direction
-        x, y, z = nx, ny, nz
-        if direction == 1:
-            x, y, z = ux, uy, uz
-        elif direction == 2:
-            x, y, z = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
-        contact[index, base], contact[index, base + 1], contact[index, base + 2] = x, y, z
-        total = write_arm(body, link[index, 0], contact, index, base + 3, x, y, z)
+        base = first + width * direction
+        total = write_arm(body, link[index, 0], contact, index, base, 0)
         if link[index, 1] >= 0:
-            total += write_arm(body, link[index, 1], contact, index, base + 9, x, y, z)
-        contact[index, base + 15] = 1.0 / total
-        contact[index, base + 16] = 0.0
+            total += write_arm(body, link[index, 1], contact, index, base, 1)
+        contact[index, base + layout.R_MASS] = 1.0 / total
+        # Contacts are not recognised from one step to the next, so there is no earlier impulse to begin with.
+        contact[index, base + layout.R_IMPULSE] = 0.0
 
 
 @inner_kernel
@@ -85,11 +86,11 @@ def measure_speed(body, contact, link, index, base):
         row = link[index, partner]
         if row >= 0:
             sign = 1.0 - 2.0 * partner
-            arm = base + 3 + 6 * partner
+            arm = base + layout.R_ARM + layout.R_PARTNER * partner
             for axis in range(3):
                 speed += sign * (
-                    contact[index, base + axis] * body[row, VELOCITY + axis]
-                    + contact[index, arm + axis] * body[row, ANGULAR + axis]
+                    contact[index, base + layout.R_DIRECTION + axis] * body[row, layout.VELOCITY + axis]
+                    + contact[index, arm + axis] * body[row, layout.ANGULAR + axis]
                 )
     return speed
 
@@ -101,10 +102,12 @@ def push_apart(body, contact, link, index, base, impulse):
         row = link[index, partner]
         if row >= 0:
             amount = impulse * (1.0 - 2.0 * partner)
-            turn = base + 6 + 6 * partner
-            for axis in range(3):
-                body[row, VELOCITY + axis] += amount * body[row, INVERSE_MASS] * contact[index, base + axis]
-                body[row, ANGULAR + axis] += amount * contact[index, turn + axis]
+            direction = get_vector(contact, index, base + layout.R_DIRECTION)
+            turn = get_vector(contact, index, base + layout.R_TURN + layout.R_PARTNER * partner)
+            change = amount * body[row, layout.INVERSE_MASS]
+            velocity, angular = get_vector(body, row, layout.VELOCITY), get_vector(body, row, layout.ANGULAR)
+            set_vector(body, row, layout.VELOCITY, add_scaled(velocity, change, direction))
+            set_vector(body, row, layout.ANGULAR, add_scaled(angular, amount, turn))
 
 
 @inner_kernel
@@ -112,26 +115,30 @@ def solve_impulses(body, contact, link, count, dt):
     """Change velocities so that no contact approaches and friction holds or slides; impulses stay in `contact`."""
     for index in range(count):
         prepare_contact(body, contact, link, index)
-    first, second = C_ROWS + C_ROW_WIDTH, C_ROWS + 2 * C_ROW_WIDTH
+    normal, width = layout.C_ROWS, layout.C_ROW_WIDTH
+    first, second = normal + width, normal + 2 * width
     for _ in range(ITERATIONS):
         for index in range(count):
-            allowed = max(-contact[index, C_DEPTH], 0.0) / dt
-            speed = measure_speed(body, contact, link, index, C_ROWS) + allowed
-            old = contact[index, C_ROWS + 16]
-            new = max(old - contact[index, C_ROWS + 15] * speed, 0.0)
+            # The speed that closes the gap within the step is no approach yet.
+            allowed = max(-contact[index, layout.C_DEPTH], 0.0) / dt
+            speed = measure_speed(body, contact, link, index, normal) + allowed
+            # The sum stays positive, not each round's share: a round may take back what an earlier one gave too much.
+            old = contact[index, normal + layout.R_IMPULSE]
+            new = max(old - contact[index, normal + layout.R_MASS] * speed, 0.0)
             if new != old:
-                contact[index, C_ROWS + 16] = new
-                push_apart(body, contact, link, index, C_ROWS, new - old)
-            old_x, old_y = contact[index, first + 16], contact[index, second + 16]
+                contact[index, normal + layout.R_IMPULSE] = new
+                push_apart(body, contact, link, index, normal, new - old)
+            old_x, old_y = contact[index, first + layout.R_IMPULSE], contact[index, second + layout.R_IMPULSE]
             if new > 0.0 or old_x != 0.0 or old_y != 0.0:
-                x = old_x - contact[index, first + 15] * measure_speed(body, contact, link, index, first)
-                y = old_y - contact[index, second + 15] * measure_speed(body, contact, link, index, second)
-                size = np.sqrt(x * x + y * y)
-                limit = contact[index, C_FRICTION] * new
+                x = old_x - contact[index, first + layout.R_MASS] * measure_speed(body, contact, link, index, first)
+                y = old_y - contact[index, second + layout.R_MASS] * measure_speed(body, contact, link, index, second)
+                # Both tangents together: limited one by one, friction would be stronger along diagonals.
+                size = math.sqrt(x * x + y * y)
+                limit = contact[index, layout.C_FRICTION] * new
                 if size > limit:
                     x, y = x * limit / size, y * limit / size
-                contact[index, first + 16] = x
-                contact[index, second + 16] = y
+                contact[index, first + layout.R_IMPULSE] = x
+                contact[index, second + layout.R_IMPULSE] = y
                 push_apart(body, contact, link, index, first, x - old_x)
                 push_apart(body, contact, link, index, second, y - old_y)
 
@@ -141,18 +148,19 @@ def shift_apart(body, contact, link, count):
     """Add to each body's `PUSH` what takes a share of its overlaps away, by inverse mass."""
     for index in range(count):
         a, b = link[index, 0], link[index, 1]
-        overlap = contact[index, C_DEPTH] - SLOP
-        total = body[a, INVERSE_MASS]
+        overlap = contact[index, layout.C_DEPTH] - SLOP
+        total = body[a, layout.INVERSE_MASS]
         for axis in range(3):
-            overlap -= body[a, PUSH + axis] * contact[index, C_NORMAL + axis]
+            overlap -= body[a, layout.PUSH + axis] * contact[index, layout.C_NORMAL + axis]
             if b >= 0:
-                overlap += body[b, PUSH + axis] * contact[index, C_NORMAL + axis]
+                overlap += body[b, layout.PUSH + axis] * contact[index, layout.C_NORMAL + axis]
         if b >= 0:
-            total += body[b, INVERSE_MASS]
+            total += body[b, layout.INVERSE_MASS]
         if overlap > 0.0:
-            amount = SHIFT_SHARE * overlap / total
-            for axis in range(3):
-                step = amount * contact[index, C_NORMAL + axis]
-                body[a, PUSH + axis] += step * body[a, INVERSE_MASS]
-                if b >= 0:
-                    body[b, PUSH + axis] -= step * body[b, INVERSE_MASS]
+            # A share only: all of it at once would set what lies in a heap trembling.
+            step = scale(get_vector(contact, index, layout.C_NORMAL), SHIFT_SHARE * overlap / total)
+            push = add_scaled(get_vector(body, a, layout.PUSH), body[a, layout.INVERSE_MASS], step)
+            set_vector(body, a, layout.PUSH, push)
+            if b >= 0:
+                push = add_scaled(get_vector(body, b, layout.PUSH), -body[b, layout.INVERSE_MASS], step)
+                set_vector(body, b, layout.PUSH, push)

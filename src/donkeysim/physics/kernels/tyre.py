@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from donkeysim.core.kernel import inner_kernel
 
@@ -11,17 +11,17 @@ ORIGIN_SLOPE = 1.0
 
 
 @inner_kernel
-def divide_curve(slip, value, asymptote, asymptote_value):
+def divide_curve(slip, curve):
     """Return a friction curve over its slip, curve(s) / s [-].
 
     Two cubic pieces, flat at the extremum (slip 1) and from the asymptote on.
 
     Args:
         slip: In extremum slips, at least 0.
-        value: Of the curve at the extremum.
-        asymptote: Slip from which the curve is constant, in extremum slips.
-        asymptote_value: Of the curve there.
+        curve: Its value at the extremum, the slip from which it is constant, in extremum slips, and its value there.
     """
+    value, asymptote, asymptote_value = curve
+    # Divided by hand here, so that a tyre without slip needs no case of its own.
     if slip < 1.0:
         rest = 1.0 - slip
         return value * (ORIGIN_SLOPE * rest * rest + slip * (3.0 - 2.0 * slip))
@@ -32,6 +32,7 @@ def divide_curve(slip, value, asymptote, asymptote_value):
 @inner_kernel
 def divide_arctangent(x):
     """Return atan(x) / x."""
+    # The next term of the series, x**4 / 5, is below the rounding of 1 there.
     if abs(x) < 1e-4:
         return 1.0 - x * x / 3.0
-    return np.arctan(x) / x
+    return math.atan(x) / x

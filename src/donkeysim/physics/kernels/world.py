@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from donkeysim.core.kernel import inline_kernel, inner_kernel, kernel, take_row
 from donkeysim.core.types import FloatArray, IntArray, LongArray
+from donkeysim.core.vector import ZERO, dot, get_vector, measure_length, scale, set_vector, subtract
 from donkeysim.physics.kernels.contact import REACH, list_pairs, may_reach_ground, resolve_contacts
 from donkeysim.physics.kernels.exchange import (
     FAR,
@@ -47,6 +46,7 @@ from donkeysim.physics.kernels.layout import (
     Scratch,
     Terrain,
 )
+from donkeysim.physics.kernels.ledger import Book, write_row
 from donkeysim.physics.kernels.progress import count_nodes, find_segment, follow_node, observe_progress
 from donkeysim.physics.kernels.vehicle import advance_car, move_body, rotate_frame, turn_body
 from donkeysim.world.ledger import EVENT_HIT, EVENT_RESCUED
@@ -77,29 +77,23 @@ DEEP = 0.5
 @inner_kernel
 def advance_prop(body, row, gravity, dt):
     """Change a prop's velocities by one step of gravity and the resistance of air and rolling."""
-    keep = 1.0 - dt * PROP_DRAG
-    body[row, VELOCITY] *= keep
-    body[row, VELOCITY + 1] *= keep
-    body[row, VELOCITY + 2] = (body[row, VELOCITY + 2] - dt * gravity) * keep
-    turn_body(body, row, 0.0, 0.0, 0.0, 1.0 - dt * PROP_ANGULAR_DRAG, dt)
+    x, y, z = get_vector(body, row, VELOCITY)
+    set_vector(body, row, VELOCITY, scale((x, y, z - dt * gravity), 1.0 - dt * PROP_DRAG))
+    turn_body(body, row, ZERO, 1.0 - dt * PROP_ANGULAR_DRAG, dt)
 
 
 @inline_kernel
 def rest_prop(body, row, state, prop):
     """Let a prop fall asleep that has hardly moved for a while."""
-    speed, turn = 0.0, 0.0
-    for axis in range(3):
-        speed += body[row, VELOCITY + axis] * body[row, VELOCITY + axis]
-        turn += body[row, ANGULAR + axis] * body[row, ANGULAR + axis]
-    if speed < STILL_SPEED * STILL_SPEED and turn < STILL_TURN * STILL_TURN:
+    velocity, angular = get_vector(body, row, VELOCITY), get_vector(body, row, ANGULAR)
+    if dot(velocity, velocity) < STILL_SPEED * STILL_SPEED and dot(angular, angular) < STILL_TURN * STILL_TURN:
         state.prop_still[prop] += 1
     else:
         state.prop_still[prop] = 0
     if state.prop_still[prop] >= STILL_STEPS:
         state.prop_asleep[prop] = 1
-        for axis in range(3):
-            body[row, VELOCITY + axis] = 0.0
-            body[row, ANGULAR + axis] = 0.0
+        set_vector(body, row, VELOCITY, ZERO)
+        set_vector(body, row, ANGULAR, ZERO)
 
 
 @inner_kernel
@@ -112,12 +106,9 @@ def needs_props(body, state, first, slots, first_prop, begin, end, props):
         reach = 2.0 * REACH + props.number[entry, PROP_HEIGHT] + props.number[entry, PROP_BASE]
         for slot in range(slots):
             if state.present[first + slot] != 0:
-                square = 0.0
-                for axis in range(3):
-                    away = body[slot, POSITION + axis] - state.prop_position[prop, axis]
-                    square += away * away
+                away = subtract(get_vector(body, slot, POSITION), get_vector(state.prop_position, prop, 0))
                 limit = reach + body[slot, RADIUS]
-                if square < limit * limit:
+                if dot(away, away) < limit * limit:
                     return True
     return False
 
@@ -140,11 +131,9 @@ def choose_chunk(body, state, first, slots, prop_rows, dt):
     fastest = 0.0
     for row in range(slots + prop_rows):
         if row >= slots or state.present[first + row] != 0:
-            square = 0.0
-            for axis in range(3):
-                square += body[row, VELOCITY + axis] * body[row, VELOCITY + axis]
-            fastest = max(fastest, square)
-    return int(min(max(REACH / ((2.0 * np.sqrt(fastest) + 2.0) * dt), 1.0), CHUNK_STEPS))
+            fastest = max(fastest, measure_length(get_vector(body, row, VELOCITY)))
+    # With room to spare: a hit within these steps may hand the greatest speed to anyone, and gravity adds to it.
+    return int(min(max(REACH / ((2.0 * fastest + 2.0) * dt), 1.0), CHUNK_STEPS))
 
 
 @inner_kernel
@@ -260,8 +249,7 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, 
                 if orders.waiting[first + slot] > 0:
                     take_orders(body, slot, state, control, first + slot, param, orders, clock - 1)
                 if step == step_count - 1:
-                    for axis in range(3):
-                        body[slot, BODY_VELOCITY + axis] = measure_body_velocity(body, slot, axis)
+                    set_vector(body, slot, BODY_VELOCITY, measure_body_velocity(body, slot))
                 advance_car(body, slot, param, first + slot, terrain, scene, dt)
         for prop in range(prop_rows):
             if state.prop_asleep[first_prop + prop] == 0:
@@ -269,9 +257,8 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, 
         if needs_contacts(body, state, first, slots, pair_count + prop_rows, terrain, scene, dt):
             watch_hits(state, first, slots, events)
             resolve_contacts(
-            scratch, pair_count, state.present, first, slots, state.touching, state.hit, state.prop_asleep,
-            state.prop_still, first_prop, prop_rows, begin, param, obstacles, props, terrain, scene, dt,
-        )  # fmt: skip
+                scratch, pair_count, state, first, slots, first_prop, prop_rows, begin, param, tables, scene, dt
+            )
             note_hits(state, first, slots, world, clock * dt, events)
         for slot in range(slots):
             car = first + slot
@@ -290,6 +277,31 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, 
         store_prop(body, slots + prop, state, first_prop + prop)
 
 
+@inline_kernel
+def step_row(
+    world, step_count, dt, world_scene, slots, prop_slots, state, control, param, orders, tables, scratch, events, book
+):
+    """Do for one world what `step_worlds` says: all work of a row, whoever hands out the rows."""
+    terrain, course = tables[0], tables[1]
+    body, scene, first = scratch.body, int(world_scene[world]), world * slots
+    events.count[world] = 0
+    for slot in range(slots):
+        if state.present[first + slot] != 0:
+            load_car(body, slot, state, control, first + slot, param)
+            if is_buried(body, slot, terrain, scene):
+                now = state.step_index[world] * dt
+                rescue_car(body, slot, state, first + slot, course, scene, world, now, events)
+    step_world(world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch, events)
+    for slot in range(slots):
+        car = first + slot
+        if state.present[car] != 0:
+            if is_buried(body, slot, terrain, scene):
+                rescue_car(body, slot, state, car, course, scene, world, state.step_index[world] * dt, events)
+            store_car(body, slot, state, car, dt)
+            observe_progress(state, car, course, terrain, scene)
+            write_row(state, car, world, scene, step_count, events, book)
+
+
 @kernel
 def step_worlds(
     turn: LongArray,
@@ -306,6 +318,7 @@ def step_worlds(
     tables: tuple[Terrain, Course, Obstacles, PropTable],
     scratch: Scratch,
     events: EventTable,
+    book: Book,
 ) -> None:
     """Advance the worlds [turn[0], end) by `step_count` steps, those that no other thread takes.
 
@@ -324,33 +337,16 @@ def step_worlds(
         tables: Of all scenes.
         scratch: Of this worker.
         events: Written, rows of these worlds only.
+        book: Written, rows of these worlds only.
     """
-    terrain, course = tables[0], tables[1]
-    body = scratch.body
     while True:
         world = take_row(turn)
         if world >= end:
             break
-        scene = int(world_scene[world])
-        first = world * slots
-        events.count[world] = 0
-        for slot in range(slots):
-            if state.present[first + slot] != 0:
-                load_car(body, slot, state, control, first + slot, param)
-                if is_buried(body, slot, terrain, scene):
-                    rescue_car(
-                        body, slot, state, first + slot, course, scene, world, state.step_index[world] * dt, events
-                    )
-        step_world(
-            world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch, events
-        )
-        for slot in range(slots):
-            car = first + slot
-            if state.present[car] != 0:
-                if is_buried(body, slot, terrain, scene):
-                    rescue_car(body, slot, state, car, course, scene, world, state.step_index[world] * dt, events)
-                store_car(body, slot, state, car, dt)
-                observe_progress(state, car, course, terrain, scene)
+        step_row(
+            world, step_count, dt, world_scene, slots, prop_slots, state, control, param, orders, tables, scratch,
+            events, book,
+        )  # fmt: skip
 
 
 @kernel
@@ -362,6 +358,8 @@ def place_cars(
     world_scene: IntArray,
     slots: int,
     tables: tuple[Terrain, Course, Obstacles, PropTable],
+    events: EventTable,
+    book: Book,
 ) -> None:
     """Write where the cars `rows[begin:end]`, which have been put somewhere, are on their paths.
 
@@ -373,6 +371,8 @@ def place_cars(
         world_scene: Scene of each world.
         slots: Cars per world.
         tables: Of all scenes.
+        events: Not written.
+        book: Written, rows of these cars only.
     """
     terrain, course = tables[0], tables[1]
     for place in range(begin, end):
@@ -380,3 +380,4 @@ def place_cars(
         scene = int(world_scene[car // slots])
         state.node_index[car] = locate_node(course, scene, state.position[car, 0], state.position[car, 1])
         observe_progress(state, car, course, terrain, scene)
+        write_row(state, car, car // slots, scene, 0, events, book)

@@ -56,6 +56,13 @@ class PathTables(NamedTuple):
     """How far ahead the path is told, rising [m]."""
 
 
+class Book(NamedTuple):
+    """What rows are written from and into."""
+
+    paths: PathTables
+    derived: Derived
+
+
 @inner_kernel
 def find_direction(node, index, scene, row):
     """Return the direction of the path at a node [rad], the mean of the segments that meet there."""
@@ -182,38 +189,49 @@ def count_frame(state, car, world, along, duration, derived, events):
         note_event(events, world, car, time, EVENT_BACK_ON_ROAD, away)
 
 
+@inner_kernel
+def write_row(state, car, world, scene, step_count, events, book):
+    """Write a car's row of the ledger.
+
+    Args:
+        state: Read; written is what is counted frame by frame.
+        car: Row.
+        world: The car's.
+        scene: The world's.
+        step_count: Physics steps of the frame that has just ended; 0: none has, the car was put somewhere.
+        events: Written.
+        book: Written.
+    """
+    book.derived.time[car] = state.step_index[world] / PHYSICS_RATE
+    along = derive_row(state, car, scene, book.paths, book.derived)
+    if step_count > 0:
+        count_frame(state, car, world, along, step_count / PHYSICS_RATE, book.derived, events)
+    state.along[car] = along
+
+
 @kernel
-def write_ledger(
+def write_rows(
     begin: int,
     end: int,
     rows: LongArray,
-    step_count: int,
     state: State,
     world_scene: IntArray,
-    cars_per_world: int,
-    paths: PathTables,
-    derived: Derived,
+    slots: int,
     events: EventTable,
+    book: Book,
 ) -> None:
-    """Write the rows of the cars `rows[begin:end]`.
+    """Write the rows of the cars `rows[begin:end]`, about whom something has changed while no time passed.
 
     Args:
         begin: First of `rows`.
         end: After the last.
         rows: Of cars.
-        step_count: Physics steps of the frame that has just ended; 0: none has, cars were put somewhere.
-        state: Read; written is what is counted frame by frame.
+        state: Read.
         world_scene: Scene of each world.
-        cars_per_world: To find a car's world.
-        paths: Of all scenes.
-        derived: Written.
-        events: Written.
+        slots: Cars per world.
+        events: Not written.
+        book: Written, rows of these cars only.
     """
     for place in range(begin, end):
         car = rows[place]
-        world = car // cars_per_world
-        derived.time[car] = state.step_index[world] / PHYSICS_RATE
-        along = derive_row(state, car, int(world_scene[world]), paths, derived)
-        if step_count > 0 and state.present[car] != 0:
-            count_frame(state, car, world, along, step_count / PHYSICS_RATE, derived, events)
-        state.along[car] = along
+        write_row(state, car, car // slots, int(world_scene[car // slots]), 0, events, book)

@@ -1,0 +1,37 @@
+"""What rows of the ledger are written from and into: paths of all scenes, and arrays for what follows from `State`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from donkeysim.core.types import FloatArray
+from donkeysim.physics.kernels.ledger import Book, Derived, PathTables
+from donkeysim.world.scene import Scene
+
+
+def make_derived(car_count: int, point_count: int = 0) -> Derived:
+    """Return rows of zeros, for so many points of the path ahead."""
+    floats = {name: np.zeros(car_count) for name in Derived._fields if name not in ("ahead", "laps")}
+    return Derived(**floats, ahead=np.zeros((car_count, point_count, 2)), laps=np.zeros(car_count, np.int32))
+
+
+def make_book(scenes: Sequence[Scene], derived: Derived, look_ahead: Sequence[float] = ()) -> Book:
+    """Return the paths of these scenes, one after another, with the rows.
+
+    Args:
+        scenes: Places.
+        derived: To be written.
+        look_ahead: Distances for `Derived.ahead`, rising, 0 or more [m].
+    """
+    index = np.zeros((len(scenes), 3), np.int64)
+    nodes, widths, first = [], [], 0
+    for row, path in enumerate(scene.path for scene in scenes):
+        index[row] = (first, len(path.position), path.closed)
+        point = path.position[[*range(len(path.position)), 0 if path.closed else -1], :2]
+        nodes.append(np.column_stack([point, np.append(path.frame.node_length, path.frame.length)]))
+        widths.append(np.column_stack([path.width_left, path.width_right])[[*range(len(path.position)), -1]])
+        first += len(path.position) + 1
+    distances: FloatArray = np.array(look_ahead, np.float64)
+    return Book(PathTables(index, np.concatenate(nodes), np.concatenate(widths), distances), derived)

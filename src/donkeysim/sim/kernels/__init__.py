@@ -1,1 +1,0 @@
-"""Compiled loops over cars that only read."""
