@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.rng import draw_uniform
-from donkeysim.core.types import PHYSICS_RATE, FloatArray, LongArray
+from donkeysim.core.rng import draw_uniforms
+from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.vehicle import make_orders
 from donkeysim.render.tables import PoseTables
@@ -81,21 +81,19 @@ class ActionLine:
             delays: Of commands.
         """
         wanted = np.column_stack(control)
-        orders = self.orders
-        for car in np.flatnonzero((wanted != self.asked).any(axis=1)).tolist():
-            world, slot = divmod(car, self._cars_per_world)
-            now = int(clock[world])
-            late = float(delays[0][car])
-            if delays[1][car] > 0.0:
-                late += float(delays[1][car]) * draw_uniform(int(key[world]), slot, now, ACTION_STREAM)
-            due, length = now + round(late * PHYSICS_RATE), orders.due.shape[1]
-            waiting, first = int(orders.waiting[car]), int(orders.first[car])
-            if waiting:
-                due = max(due, int(orders.due[car, (first + waiting - 1) % length]))
-            place = (first + waiting) % length
-            orders.due[car, place], orders.value[car, place] = due, wanted[car]
-            orders.waiting[car] = waiting + 1
+        rows = np.flatnonzero((wanted != self.asked).any(axis=1))
         self.asked[:] = wanted
+        world, slot = np.divmod(rows, self._cars_per_world)
+        now, (delay, jitter) = clock[world], (part[rows] for part in delays)
+        late = delay + jitter * draw_uniforms(key[world], slot, now, ACTION_STREAM)
+        due = now + np.rint(late * PHYSICS_RATE).astype(np.int64)
+        orders, length = self.orders, self.orders.due.shape[1]
+        waiting, first = orders.waiting[rows], orders.first[rows]
+        before = orders.due[rows, (first + waiting - 1) % length]
+        place = (first + waiting) % length
+        orders.due[rows, place] = np.where(waiting > 0, np.maximum(due, before), due)
+        orders.value[rows, place] = wanted[rows]
+        orders.waiting[rows] = waiting + 1
 
     def step(self, physics: PhysicsEngine, state: State, step_count: int) -> None:
         """Let time pass."""
@@ -152,31 +150,40 @@ class PictureLine:
             row = (chosen[:, None] * each + np.arange(each)).ravel()
             array[row, np.repeat(place, each)] = source[row]
 
-    def show(self, state: State, car: int, key: int, delay: float, jitter: float) -> State:
-        """Return the state as a car's cameras see it now: its world as it was, valid until the next call for it."""
-        world, slot = divmod(car, self._cars_per_world)
-        place = self._find_moment(int(state.step_index[world]), world, slot, key, delay, jitter)
+    def show(self, state: State, cars: LongArray, key: LongArray, delays: Delays) -> State:
+        """Return the state as the cameras of cars see it now: their worlds as they were, valid until the next call.
+
+        Args:
+            state: As it is.
+            cars: Rows, each of another world.
+            key: Of each world's random numbers.
+            delays: Of pictures.
+        """
+        world = cars // self._cars_per_world
+        place, is_any = self._find_moments(state.step_index[world], cars, key, delays)
         for name, array in self.poses.items():
             each = self._props_per_world if name.startswith("prop_") else self._cars_per_world
-            rows = slice(world * each, (world + 1) * each)
-            getattr(self._shown, name)[rows] = getattr(state, name)[rows] if place is None else array[rows, place]
+            rows = world[:, None] * each + np.arange(each)
+            then, now = array[rows, place[:, None]], getattr(state, name)[rows]
+            getattr(self._shown, name)[rows] = np.where(is_any.reshape(-1, *[1] * (now.ndim - 1)), then, now)
         return self._shown
 
-    def _find_moment(self, now: int, world: int, slot: int, key: int, delay: float, jitter: float) -> int | None:
-        """Return the place of the newest moment whose picture has arrived, of the oldest if none has; None: of none."""
-        stamps = self.stamp[world]
-        car = world * self._cars_per_world + slot
-        places = np.flatnonzero((stamps >= self.since[car]) & (stamps <= now))
-        if not len(places):
-            return None
-        newest_first = places[np.argsort(-stamps[places])].tolist()
-        for place in newest_first:
-            late = delay
-            if jitter > 0.0:
-                late += jitter * draw_uniform(key, slot, int(stamps[place]), PICTURE_STREAM)
-            if int(stamps[place]) + round(late * PHYSICS_RATE) <= now:
-                return int(place)
-        return int(newest_first[-1])
+    def _find_moments(
+        self, now: LongArray, cars: LongArray, key: LongArray, delays: Delays
+    ) -> tuple[LongArray, BoolArray]:
+        """Return the places of the newest moments whose pictures have arrived, of the oldest where none has.
+
+        The second array says where there is any moment at all.
+        """
+        world, slot = np.divmod(cars, self._cars_per_world)
+        stamp = self.stamp[world]
+        is_known = (stamp >= self.since[cars][:, None]) & (stamp <= now[:, None])
+        chance = draw_uniforms(key[world][:, None], slot[:, None], stamp, PICTURE_STREAM)
+        late = delays[0][cars][:, None] + delays[1][cars][:, None] * chance
+        has_come = is_known & (stamp + np.rint(late * PHYSICS_RATE).astype(np.int64) <= now[:, None])
+        newest = np.argmax(np.where(has_come, stamp, -2), axis=1)
+        oldest = np.argmin(np.where(is_known, stamp, np.iinfo(np.int64).max), axis=1)
+        return np.where(has_come.any(axis=1), newest, oldest), np.asarray(is_known.any(axis=1))
 
 
 def make_lines(

@@ -8,17 +8,18 @@ cars whose values are not the ones that they should have.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.rng import draw_uniform, hash_words
-from donkeysim.core.types import Float32Array, FloatArray, LongArray
+from donkeysim.core.rng import draw_uniforms, hash_rows
+from donkeysim.core.types import Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import CameraGroup, Renderer
 from donkeysim.sim.delay_line import list_under_way, make_lines
-from donkeysim.sim.look import has_looks, make_light, make_looks
+from donkeysim.sim.look import has_looks, make_lights, make_looks
 from donkeysim.world.randomization import RandomizationSpec, list_knobs
 from donkeysim.world.state import Control, State
 
@@ -46,7 +47,6 @@ class Randomizer:
         props_per_world: int,
     ) -> None:
         self.knobs = list_knobs(spec)
-        self._column = {knob.name: column for column, knob in enumerate(self.knobs)}
         self._physics, self._renderer = physics, renderer
         self._cars_per_world = renderer.cars_per_world
         car_count = renderer.world_count * renderer.cars_per_world
@@ -77,60 +77,48 @@ class Randomizer:
         """
         key = np.repeat(world_key, self._cars_per_world)
         stale = (key != self._drawn_key) | (state.reset_count != self._drawn_count)
-        for car in np.flatnonzero(stale & (state.present != 0)).tolist():
-            self._draw(car, int(key[car]), int(state.reset_count[car]))
+        rows: LongArray = np.flatnonzero(stale & (state.present != 0))
+        if len(rows):
+            self._draw(rows, key[rows], state.reset_count[rows])
 
-    def _draw(self, car: int, key: int, reset_count: int) -> None:
-        slot = car % self._cars_per_world
-        self._drawn_key[car], self._drawn_count[car] = key, reset_count
+    def _draw(self, rows: LongArray, key: LongArray, reset_count: IntArray) -> None:
+        slot = rows % self._cars_per_world
+        self._drawn_key[rows], self._drawn_count[rows] = key, reset_count
         for column, knob in enumerate(self.knobs):
-            share = draw_uniform(key, slot, reset_count, STREAM + knob.stream)
-            value = knob.low + share * (knob.high - knob.low)
-            self.values[car, column] = float(round(value)) if knob.name == "picture.jpeg_quality" else value
-        pattern = int(hash_words(key, slot, reset_count, PATTERN_STREAM)) & 0xFFFFFF
-        self._drive_so(car)
-        self._show_so(car, pattern)
+            value = knob.low + draw_uniforms(key, slot, reset_count, STREAM + knob.stream) * (knob.high - knob.low)
+            self.values[rows, column] = np.rint(value) if knob.name == "picture.jpeg_quality" else value
+        values = {knob.name: self.values[rows, column] for column, knob in enumerate(self.knobs)}
+        cars = {name.partition(".")[2]: value for name, value in values.items() if name.startswith("car.")}
+        self._physics.car_params.vary(rows, self._base, **cars)
+        self._written[rows] = self._physics.car_params.packed[rows]
+        self._show_so(rows, values, hash_rows(key, slot, reset_count, PATTERN_STREAM) & 0xFFFFFF)
 
     def describe(self, car: int, state: State, world_key: LongArray) -> dict[str, float]:
-        """Return a car's values by name; the arguments are those of `refresh`."""
+        """Return a car's values by name; the other arguments are those of `refresh`."""
         self.refresh(state, world_key)
-        return self._list_values(car)
+        return {knob.name: float(self.values[car, column]) for column, knob in enumerate(self.knobs)}
 
     def describe_all(self, state: State, world_key: LongArray) -> dict[str, FloatArray]:
         """Return the values of all cars by name, shape [car_count] each; the arguments are those of `refresh`."""
         self.refresh(state, world_key)
         return {knob.name: self.values[:, column].copy() for column, knob in enumerate(self.knobs)}
 
-    def _list_values(self, car: int) -> dict[str, float]:
-        return {knob.name: float(self.values[car, column]) for column, knob in enumerate(self.knobs)}
+    def _show_so(self, cars: LongArray, values: Mapping[str, FloatArray], pattern: LongArray) -> None:
+        rows, nothing = self._variation, np.zeros(len(cars))
 
-    def _read(self, car: int, name: str, default: float) -> float:
-        """Return a car's value, the default where none is drawn."""
-        column = self._column.get(name)
-        return default if column is None else float(self.values[car, column])
+        def read(name: str) -> FloatArray:
+            return values.get(name, nothing)
 
-    def _drive_so(self, car: int) -> None:
-        self._physics.car_params.vary(
-            car,
-            self._base[car],
-            mass=self._read(car, "car.mass", 1.0),
-            friction=self._read(car, "car.friction", 1.0),
-            motor=self._read(car, "car.motor", 1.0),
-            steer_trim=self._read(car, "car.steer_trim", 0.0),
-        )
-        self._written[car] = self._physics.car_params.packed[car]
-
-    def _show_so(self, car: int, pattern: int) -> None:
-        values, rows = self._list_values(car), self._variation
-        rows.light[car] = make_light(self._light[car], values)
+        rows.light[cars] = make_lights(self._light[cars], values)
         if rows.look.shape[1]:
-            rows.look[car] = make_looks(self._light[car], rows.light[car], values, pattern)
-        rows.mount[car] = [values.get(f"camera.{axis}", 0.0) for axis in ("x", "y", "z", "roll", "pitch", "yaw")]
-        rows.lens[car] = values.get("camera.fov", 0.0), values.get("camera.distortion", 0.0)
+            rows.look[cars] = make_looks(self._light[cars], rows.light[cars], values, pattern)
+        mount = [read(f"camera.{axis}") for axis in ("x", "y", "z", "roll", "pitch", "yaw")]
+        rows.mount[cars] = np.stack(mount, axis=1)
+        rows.lens[cars] = np.stack([read("camera.fov"), read("camera.distortion")], axis=1)
         # The renderer takes sRGB for a square root of light.
-        gain = math.sqrt(2.0 ** values.get("picture.exposure", 0.0))
-        rows.effect[car] = values.get("picture.blur", 0.0), gain, values.get("picture.noise", 0.0)
-        rows.quality[car] = int(values.get("picture.jpeg_quality", 0.0))
+        gain = np.array([math.sqrt(2.0**stops) for stops in read("picture.exposure").tolist()])
+        rows.effect[cars] = np.stack([read("picture.blur"), gain, read("picture.noise")], axis=1)
+        rows.quality[cars] = read("picture.jpeg_quality").astype(np.int64)
         rows.version += 1
 
     def has_own_params(self) -> bool:
@@ -160,31 +148,29 @@ class Randomizer:
     def render_group(self, group: CameraGroup, state: State, world_key: LongArray) -> None:
         """Draw the cameras of a group, each as its car's values are."""
         self.refresh(state, world_key)
-        cars = group.frame.car.tolist()
+        cars: LongArray = group.frame.car.astype(np.int64)
+        world, slot = np.divmod(cars, self._cars_per_world)
         if self._variation.has_effects:
-            for car in cars:
-                world, slot = divmod(car, self._cars_per_world)
-                number = hash_words(int(world_key[world]), slot, int(state.step_index[world]), NOISE_STREAM)
-                self._variation.number[car] = int(number) & 0xFFFFFFFF
-        if self.pictures is None:
+            numbers = hash_rows(world_key[world], slot, state.step_index[world], NOISE_STREAM)
+            self._variation.number[cars] = numbers & 0xFFFFFFFF
+        if self.pictures is None or not len(cars):
             self._renderer.render_group(group, state)
             return
-        delay, jitter = self._read_delays("picture")
-        for row, car in enumerate(cars):
-            key = int(world_key[car // self._cars_per_world])
-            shown = self.pictures.show(state, car, key, float(delay[car]), float(jitter[car]))
-            if self._cars_per_world > 1:
-                self._renderer.render_group(group.select(row), shown)
-        if self._cars_per_world == 1 and cars:
-            self._renderer.render_group(group, shown)
+        delays = self._read_delays("picture")
+        if self._cars_per_world == 1:
+            self._renderer.render_group(group, self.pictures.show(state, cars, world_key, delays))
+            return
+        for row in range(len(cars)):
+            shown = self.pictures.show(state, cars[row : row + 1], world_key, delays)
+            self._renderer.render_group(group.select(row), shown)
 
     def _read_delays(self, name: str) -> tuple[FloatArray, FloatArray]:
         """Return delay and greatest further delay of all cars [s]."""
         return self._read_all(f"delay.{name}"), self._read_all(f"delay.{name}_jitter")
 
     def _read_all(self, name: str) -> FloatArray:
-        column = self._column.get(name)
-        return np.zeros(len(self.values)) if column is None else self.values[:, column]
+        found = [column for column, knob in enumerate(self.knobs) if knob.name == name]
+        return self.values[:, found[0]] if found else np.zeros(len(self.values))
 
 
 def make_randomizer(
