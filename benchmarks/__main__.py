@@ -12,6 +12,7 @@ from benchmarks.measure import print_figures, write_lines
 CASES = (
     "car_steps",
     "physics_steps",
+    "batches",
     "fidelity",
     "drivers",
     "wire",

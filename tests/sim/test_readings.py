@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from donkeysim.sim.readings import PathReader
 
 from donkeysim.core.frames import yaw_to_quaternion
-from donkeysim.sim.readings import PathReader
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
