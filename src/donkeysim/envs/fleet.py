@@ -162,6 +162,7 @@ class Fleet:
         simulator.apply(commands.Join(worlds.tolist(), dressed))
         simulator.apply(commands.SetCamera(rows, camera))
         simulator.apply(commands.SetLidar(rows, lidar))
+        self._grid = np.hstack([simulator.ledger.spawn_position, simulator.ledger.spawn_orientation])
         self._beginning = simulator.snapshot()
 
     # -- episodes -----------------------------------------------------------------------------------------------------
@@ -212,8 +213,7 @@ class Fleet:
         """Change the places of the grid among the cars of each world, by its random numbers."""
         order = np.argsort(self._draw(rows, 3).reshape(-1, self.cars_per_world), axis=1, kind="stable")
         places = np.take_along_axis(rows.reshape(order.shape), order, axis=1).ravel()
-        beginning = self._beginning.state
-        grid = (beginning.spawn_position[places].tolist(), beginning.spawn_orientation[places].tolist())
+        grid = self._grid[places, :3].tolist(), self._grid[places, 3:].tolist()
         self.simulator.apply(commands.SetSpawn(rows.tolist(), *grid))
         self.simulator.apply(commands.Pose(rows.tolist(), *grid))
 
