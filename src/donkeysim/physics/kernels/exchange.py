@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import (
     ZERO,
@@ -45,8 +43,8 @@ def set_request(body, row, state, control, car, param):
     if param[car, layout.P_STEER_TRIM] != 0.0:
         steer += param[car, layout.P_STEER_TRIM]
     steer = limit_request(steer, -param[car, layout.P_STEER_LIMIT], param[car, layout.P_STEER_LIMIT])
-    body[row, layout.STEER_COS] = np.cos(steer)
-    body[row, layout.STEER_SIN] = np.sin(steer)
+    body[row, layout.STEER_COS] = math.cos(steer)
+    body[row, layout.STEER_SIN] = math.sin(steer)
     body[row, layout.THROTTLE] = limit_request(control.throttle[car], -1.0, 1.0)
     body[row, layout.BRAKE] = limit_request(control.brake[car], 0.0, 10.0)
     state.steer_angle[car] = steer
