@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from pathlib import Path as FilePath
 
 import numpy as np
 
@@ -18,8 +17,8 @@ from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, p
 from donkeysim.world.tracks.grid import build_start
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.line import compute_shortest_line
-from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line, place_nodes
-from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.paths.path import CentreLine, place_nodes
+from donkeysim.world.tracks.props.kind import PropKind
 from donkeysim.world.tracks.structures.clearance import check_clear
 from donkeysim.world.tracks.structures.placement import Placement, place_props
 from donkeysim.world.tracks.structures.standing import build_fixed, build_standing
@@ -28,7 +27,7 @@ from donkeysim.world.tracks.terrain.ground import build_ground, sample_height
 from donkeysim.world.tracks.terrain.land import build_land
 from donkeysim.world.tracks.terrain.sky import make_plain_sky, make_sky
 from donkeysim.world.tracks.terrain.surfaces import SURFACE_MEAN
-from donkeysim.world.tracks.track_check import check_track
+from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import TrackFile
 from donkeysim.world.tracks.variation import describe_road
 
@@ -36,28 +35,26 @@ MANY_NODES = 800
 """Nodes of a path that are close enough to each other for the shortest line."""
 
 
-def build_scene(track: TrackFile, source: FilePath, challenges: ChallengeSpec = NO_CHALLENGES) -> Scene:
+def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> Scene:
     """Return the scene of a track.
 
     Args:
         track: What the file says.
-        source: The file, for error texts.
         challenges: Cones and trees to add.
 
     Raises:
-        SceneError: The track is impossible; the text says where and why.
+        SceneError: The track is impossible; the text says why, `key` where.
     """
     assets = Assets()
-    line = build_centre_line(track.path, track.road, str(source))
-    check_track(track, line, str(source))
+    line = build_line(track)
     ground = build_ground(track, line)
     start = build_start(track, line, ground)
-    structures = build_fixed(track, line, start, ground, assets, str(source))
-    placed = place_props(track, line, structures, str(source))
-    still = [item for item in placed if PROP_KINDS[item.kind].movable is None]
-    moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
+    structures = build_fixed(track, line, start, ground, assets)
+    placed = place_props(track, line, structures)
+    still = [item for item in placed if item.kind.movable is None]
+    moved = [item for item in placed if item.kind.movable is not None]
     structures += build_standing(still, ground, assets)
-    check_clear(structures, line, ground, str(source))
+    check_clear(structures, line, ground)
     path = build_path(track, line, ground)
     around = Surroundings(path.position[:, :2], line, ground, start, structures, placed)
     trees = place_trees(challenges, around, choose_tree_kinds(track))
@@ -110,15 +107,15 @@ def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> Float
 
 def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> Props:
     """Return the movable things; their meshes join the scene's models."""
-    model: dict[tuple[str, int, float], int] = {}
+    model: dict[tuple[PropKind, int, float], int] = {}
     rows, indices = [], []
     for item in items:
-        kind, key, size = PROP_KINDS[item.kind], (item.kind, item.variant, item.scale), item.scale
-        body = kind.movable
+        body, key, size = item.kind.movable, (item.kind, item.variant, item.scale), item.scale
         if body is None:
-            raise ValueError(f"a {item.kind} does not move; it belongs to the still things.")
+            raise ValueError(f"{item.label} does not move; it belongs to the still things.")
         if key not in model:
-            model[key] = assets.add_model(place_mesh(kind.build(assets, item.variant).mesh, (0.0, 0.0, 0.0), 0.0, size))
+            mesh = item.kind.build(assets, item.variant).mesh
+            model[key] = assets.add_model(place_mesh(mesh, (0.0, 0.0, 0.0), 0.0, size))
         indices.append((model[key], assets.ensure_hit_name(body.hit_name)))
         shape = np.array((body.radius_base, body.radius_top, body.height, body.centre_of_mass)) * size
         rows.append((*item.position, item.yaw, body.mass * size**3, *shape.tolist(), body.friction))

@@ -64,11 +64,12 @@ def load_scene(spec: SceneSpec) -> Scene:
         SceneError: There is no such scene or look, its file is broken, or its road is not a generated one.
     """
     from donkeysim.world.tracks.builder import build_scene
-    from donkeysim.world.tracks.track_file import read_track
+    from donkeysim.world.tracks.track_file import locate_errors, read_track
     from donkeysim.world.tracks.variation import vary_track
 
     path = find_track(spec)
-    return build_scene(vary_track(read_track(path, spec.look), spec), path, spec.challenges)
+    with locate_errors(path):
+        return build_scene(vary_track(read_track(path, spec.look), spec), spec.challenges)
 
 
 def find_road(spec: SceneSpec) -> RoadSpec | None:

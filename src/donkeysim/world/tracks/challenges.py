@@ -101,7 +101,7 @@ def place_cones(spec: ChallengeSpec, around: Surroundings) -> list[Placement]:
         return bool(np.hypot(grid[:, 0] - x, grid[:, 1] - y).min(initial=math.inf) >= GRID_GAP)
 
     places = _find_places(spec.cones, kind.radius, propose, suits, around)
-    return [Placement("cone", 0, place, draws.draw_uniform(0.0, 2.0 * math.pi), 1.0) for place in places]
+    return [Placement(kind, 0, place, draws.draw_uniform(0.0, 2.0 * math.pi), 1.0) for place in places]
 
 
 def place_trees(spec: ChallengeSpec, around: Surroundings, kinds: Sequence[str]) -> list[Placement]:
@@ -121,10 +121,10 @@ def place_trees(spec: ChallengeSpec, around: Surroundings, kinds: Sequence[str])
 
     placed = []
     for place in _find_places(spec.trees, widest, propose, suits, around):
-        kind = PROP_KINDS[name := draws.choose(kinds)]
+        kind = PROP_KINDS[draws.choose(kinds)]
         scale = 1.0 + kind.spread * draws.draw_uniform(-1.0, 1.0)
         yaw = draws.draw_uniform(0.0, 2.0 * math.pi)
-        placed.append(Placement(name, draws.draw_index(kind.variants), place, yaw, scale))
+        placed.append(Placement(kind, draws.draw_index(kind.variants), place, yaw, scale))
     return placed
 
 
@@ -132,7 +132,7 @@ def choose_tree_kinds(track: TrackFile) -> tuple[str, ...]:
     """Return what grows on a track: the kinds it has, plants in pots under a roof."""
     if track.room is not None:
         return ("plant",)
-    return tuple(dict.fromkeys(table.kind for table in track.props if table.kind in GREEN)) or COMMON
+    return tuple(dict.fromkeys(table.name for table in track.props if table.name in GREEN)) or COMMON
 
 
 def _find_places(
@@ -144,8 +144,8 @@ def _find_places(
 ) -> list[tuple[float, float]]:
     """Return places for things of a radius [m] that keep clear of each other and of all else."""
     colliders = _list_standing(around)
-    movable = [item for item in around.placed if PROP_KINDS[item.kind].movable is not None]
-    taken = [(*item.position, PROP_KINDS[item.kind].radius * item.scale) for item in movable]
+    movable = [item for item in around.placed if item.kind.movable is not None]
+    taken = [(*item.position, item.kind.radius * item.scale) for item in movable]
     clear = radius + THING_GAP
     places: list[tuple[float, float]] = []
     for _ in range(count):

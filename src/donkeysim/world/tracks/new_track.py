@@ -8,13 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from donkeysim.core.errors import SceneError
-from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.paths.path_file import measure_raw_path, read_raw_path
 from donkeysim.world.tracks.paths.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
 from donkeysim.world.tracks.tables.road import RoadTable
-from donkeysim.world.tracks.track_check import check_track
-from donkeysim.world.tracks.track_file import TrackFile
+from donkeysim.world.tracks.track_check import build_line
+from donkeysim.world.tracks.track_file import TrackFile, locate_errors
 
 WIDTH_USUAL = 0.5
 """From the path to either edge, where nothing says it [m]."""
@@ -96,7 +95,7 @@ def _adapt(path_file: Path, element: str) -> tuple[str, str, float]:
     raw = read_raw_path(path_file, element)
     scale, length = _choose_scale(path_file, raw)
     closed = raw.is_closed is not False
-    table = PathTable(file=path_file.name, element=element, scale=scale, length=length, closed=closed)
+    table = PathTable(file=str(path_file), element=element, scale=scale, length=length, closed=closed)
     smooth = _choose_smooth(table, raw, path_file)
     lines = [f'file = "{path_file.name}"', f"closed = {str(closed).lower()}"]
     lines += [f'element = "{element}"'] if element else []
@@ -137,7 +136,8 @@ def _choose_smooth(table: PathTable, raw: RawPath, path_file: Path) -> float:
     for smooth in SMOOTH_TRIES:
         tried = TrackFile(1, path_file.stem, replace(table, smooth=smooth), road)
         try:
-            check_track(tried, build_centre_line(tried.path, tried.road, str(path_file)), str(path_file))
+            with locate_errors(path_file):
+                build_line(tried)
         except SceneError as error:
             trouble = error
         else:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial import cKDTree
 
-from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import COLLIDER_BOX, Ground
@@ -30,11 +29,11 @@ SAMPLES = 5
 """Every so many samples of the path are looked at."""
 
 
-def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Ground, source: str) -> None:
+def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Ground) -> None:
     """Refuse structures that stand on the road.
 
     Raises:
-        SceneError: One sentence with the file, the table and the place.
+        SceneError: One sentence with the table and the place.
     """
     rows = [(structure.label, collider) for structure in structures for collider in structure.colliders]
     below = sample_height(ground, np.array([row.centre[:2] for _, row in rows]).reshape(-1, 2))
@@ -52,17 +51,15 @@ def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Groun
     if gap[worst] < -SLACK:
         label = rows[owner[worst]][0]
         x, y = np.concatenate(bases)[worst]
-        raise SceneError(
-            f"{_locate(source, label)}: {label} at ({x:.2f}, {y:.2f}) stands on the road, {-gap[worst]:.2f} m inside "
-            "its edge; move it off."
-        )
+        text = f"{label} at ({x:.2f}, {y:.2f}) stands on the road, {-gap[worst]:.2f} m inside its edge; move it off."
+        raise SceneError(text, find_key(label))
 
 
-def _locate(source: str, label: str) -> str:
-    """Return file and line of what a label names: "[[walls]] 2 (hay)" is the second of its tables."""
+def find_key(label: str) -> str:
+    """Return the key of what a label names: "[[walls]] 2 (hay)" is the second of its tables."""
     if found := re.match(r"\[\[(\w+)\]\] (\d+)", label):
-        return locate_key(source, f"{found[1]}[{int(found[2]) - 1}]")
-    return locate_key(source, label.strip("[]")) if label.startswith("[") else source
+        return f"{found[1]}[{int(found[2]) - 1}]"
+    return label.strip("[]") if label.startswith("[") else ""
 
 
 def outline_base(collider: Collider) -> FloatArray:
