@@ -88,8 +88,9 @@ def read_meshes(path: Path, key: str) -> list[ModelMesh]:
             if isinstance(shape, trimesh.Trimesh) and len(shape.faces)
         ]
     except _FAULTS as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise SceneError(f"{path.name} cannot be read as a model: {reason}.", key) from error
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        text = f"{path.name} cannot be read as a model: {reason}; export it again as glTF 2.0."
+        raise SceneError(text, key) from error
 
 
 def _place_mesh(name: str, matrix: FloatArray, shape: Any) -> ModelMesh:
@@ -122,9 +123,8 @@ def _colour(shape: Any, segment: int, assets: Assets) -> tuple[FloatArray, Any]:
     flags = SHADE_TWO_SIDED if getattr(material, "doubleSided", False) else 0
     if picture is not None and uv is not None and len(uv) == len(none) and np.isfinite(uv).all():
         holes = SHADE_CUTOUT if getattr(material, "alphaMode", None) in ("MASK", "BLEND") else 0
-        texture = assets.ensure_texture(
-            f"model {hashlib.sha256(picture.tobytes()).hexdigest()}", lambda: _make_texture(picture)
-        )
+        name = hashlib.sha256(picture.tobytes()).hexdigest()  # two models may hold the same picture
+        texture = assets.ensure_texture(f"model {name}", lambda: _make_texture(picture))
         made = Material(flags | holes | SHADE_TEXTURE, _read_factor(material), texture, segment)
         place = np.column_stack((uv[:, 0], 1.0 - uv[:, 1]))
         return place - np.floor(place.min(axis=0)), np.full(count, assets.ensure_material(made), np.int32)
