@@ -150,9 +150,9 @@ def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Asset
     if table.sky == "none":
         sky = -1
     elif table.sky == "plain":
-        sky = assets.ensure_texture("sky", lambda: make_plain_sky(fog, SURFACE_MEAN["plain"]))
+        sky = assets.add_texture(make_plain_sky(fog, SURFACE_MEAN["plain"]))
     else:
         ground = SURFACE_MEAN[track.ground.texture]
-        sky = assets.ensure_texture("sky", lambda: make_sky(table.sky, azimuth, height, fog, ground))
+        sky = assets.add_texture(make_sky(table.sky, azimuth, height, fog, ground))
     colour = (fog[0] / 255.0, fog[1] / 255.0, fog[2] / 255.0)
     return Light(sun, table.sun, table.ambient, colour, table.fog_density, sky)

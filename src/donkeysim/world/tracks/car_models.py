@@ -60,7 +60,7 @@ def build_wheel(assets: Assets) -> Mesh:
     )
     vertex = np.concatenate((ring - half, ring + half))
     rubber = assets.ensure_plain((0.12, 0.12, 0.13), CLASS_CAR)
-    face = assets.ensure_textured("wheel face", make_wheel_face, CLASS_CAR)
+    face = assets.ensure_textured(make_wheel_face, segment=CLASS_CAR)
     uv = 0.5 + 0.5 * np.stack((np.cos(angle), -np.sin(angle)), axis=1)
     fan = np.stack((np.zeros(sides - 2, int), np.arange(1, sides - 1), np.arange(2, sides)), 1)
     return merge_meshes(

@@ -15,11 +15,11 @@ import numpy as np
 
 from donkeysim.core.draws import Draws
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import COLLIDER_BOX, Ground, Start
+from donkeysim.world.scene import Ground, Start
 from donkeysim.world.specs import ChallengeSpec
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_gap
+from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_distance, measure_gap
 from donkeysim.world.tracks.structures.placement import Placement
 from donkeysim.world.tracks.structures.structure import Collider, Structure
 from donkeysim.world.tracks.tables.light import LightTable
@@ -153,7 +153,7 @@ def _find_places(
             x, y = (float(part) for part in propose())
             if any(math.hypot(x - other[0], y - other[1]) < other[2] + clear for other in taken):
                 continue
-            if suits(x, y) and all(_measure_distance(row, x, y) >= clear for row in colliders):
+            if suits(x, y) and measure_distance(np.array([(x, y)]), colliders)[0] >= clear:
                 places.append((x, y))
                 taken.append((x, y, radius))
                 break
@@ -166,13 +166,3 @@ def _list_standing(around: Surroundings) -> list[Collider]:
     foot = sample_height(around.ground, np.array([row.centre[:2] for row in rows]).reshape(-1, 2))
     below = [row.centre[2] - row.half_size[2] for row in rows]
     return [row for row, low, high in zip(rows, below, foot + HEADROOM, strict=True) if low < high]
-
-
-def _measure_distance(row: Collider, x: float, y: float) -> float:
-    """Return how far a point is from a collider's base, 0 inside [m]."""
-    dx, dy = x - row.centre[0], y - row.centre[1]
-    if row.kind != COLLIDER_BOX:
-        return max(0.0, math.hypot(dx, dy) - row.half_size[0])
-    cosine, sine = math.cos(row.yaw), math.sin(row.yaw)
-    along, across = abs(dx * cosine + dy * sine) - row.half_size[0], abs(dy * cosine - dx * sine) - row.half_size[1]
-    return math.hypot(max(0.0, along), max(0.0, across))

@@ -124,7 +124,7 @@ def _colour(shape: Any, segment: int, assets: Assets) -> tuple[FloatArray, Any]:
     if picture is not None and uv is not None and len(uv) == len(none) and np.isfinite(uv).all():
         holes = SHADE_CUTOUT if getattr(material, "alphaMode", None) in ("MASK", "BLEND") else 0
         name = hashlib.sha256(picture.tobytes()).hexdigest()  # two models may hold the same picture
-        texture = assets.ensure_texture(f"model {name}", lambda: _make_texture(picture))
+        texture = assets.ensure_texture(name, lambda: _make_texture(picture))
         made = Material(flags | holes | SHADE_TEXTURE, _read_factor(material), texture, segment)
         place = np.column_stack((uv[:, 0], 1.0 - uv[:, 1]))
         return place - np.floor(place.min(axis=0)), np.full(count, assets.ensure_material(made), np.int32)

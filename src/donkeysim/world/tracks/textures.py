@@ -57,9 +57,9 @@ def blend_colours(weight: AnyFloat, stops: tuple[tuple[float, Colour], ...]) -> 
 
 
 def to_texture(colour: AnyFloat) -> ByteArray:
-    """Return opaque texels for colours 0 to 255, shape [height, width, 3]."""
+    """Return texels for colours 0 to 255, shape [height, width, 3], or [height, width, 4] with alpha."""
     texture = np.full((*colour.shape[:2], 4), 255, np.uint8)
-    texture[..., :3] = np.clip(colour + 0.5, 0.0, 255.0)
+    texture[..., : colour.shape[2]] = np.clip(colour + 0.5, 0.0, 255.0)
     return texture
 
 
@@ -104,7 +104,6 @@ def make_plain(size: int = 512) -> ByteArray:
     return to_texture(np.repeat(colour[..., None], 3, axis=2) * as_colour((0.97, 1.0, 1.03)))
 
 
-@lru_cache(maxsize=8)
 def make_foliage(base: Colour, light: Colour, leaf: float, seed: int, size: int = 512) -> ByteArray:
     """Return clumps of leaves, dark below and sunlit above (v = 0 is the top of a crown).
 
@@ -133,7 +132,6 @@ def make_foliage(base: Colour, light: Colour, leaf: float, seed: int, size: int 
     return to_texture(np.asarray(picture, np.float32) * noise[..., None])
 
 
-@lru_cache(maxsize=1)
 def make_bark(size: int = 128) -> ByteArray:
     """Return bark with furrows along v."""
     random = make_noise(size * 4, size, 1.0, 31, finest=2.0)[::4]
@@ -141,7 +139,6 @@ def make_bark(size: int = 128) -> ByteArray:
     return to_texture(colour)
 
 
-@lru_cache(maxsize=1)
 def make_cone_stripes(size: int = 64) -> ByteArray:
     """Return a traffic cone unrolled: orange with two white bands, v = 0 at the tip."""
     v = np.arange(size) / size
@@ -151,7 +148,6 @@ def make_cone_stripes(size: int = 64) -> ByteArray:
     return to_texture(colour)
 
 
-@lru_cache(maxsize=1)
 def make_cone_skin(size: int = 64) -> ByteArray:
     """Return a plain cone unrolled: dark red, paler towards the tip (v = 0), dusty at the foot."""
     v = (np.arange(size) + 0.5) / size
@@ -161,7 +157,6 @@ def make_cone_skin(size: int = 64) -> ByteArray:
     return to_texture(skin[:, None] * (1.0 + 0.03 * make_noise(size, size, 0.8, 161)[..., None]))
 
 
-@lru_cache(maxsize=1)
 def make_wheel_face(size: int = 64) -> ByteArray:
     """Return a wheel seen along its axle: tyre, bright rim with five spokes, hub."""
     y, x = (np.mgrid[0:size, 0:size] + 0.5) / size * 2.0 - 1.0
@@ -176,7 +171,6 @@ def make_wheel_face(size: int = 64) -> ByteArray:
     return to_texture(colour)
 
 
-@lru_cache(maxsize=4)
 def make_banner(text: str, width: int = 512, height: int = 64) -> ByteArray:
     """Return white letters on dark cloth between two chequered ends."""
     picture = Image.new("RGB", (width, height), (26, 32, 44))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -22,7 +21,6 @@ CARD_RADIUS = 1.0 / (1.0 + math.sqrt(5.0))
 """Of the circle inside it, as a share of the picture's side."""
 
 
-@lru_cache(maxsize=8)
 def make_crown(base: Colour, light: Colour, leaf: float, seed: int) -> ByteArray:
     """Return the leaves of a whole crown seen from the side, loose at its rim: the circle inside `CARD`, else holes.
 
@@ -51,7 +49,6 @@ def make_crown(base: Colour, light: Colour, leaf: float, seed: int) -> ByteArray
     return _finish(picture)
 
 
-@lru_cache(maxsize=4)
 def make_spruce(base: Colour, light: Colour, seed: int, tiers: int = 5) -> ByteArray:
     """Return a spruce seen from the side, its branches drooping in tiers inside the triangle of `CARD`, else holes.
 

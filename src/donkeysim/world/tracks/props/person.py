@@ -76,7 +76,7 @@ def _make_torso(material: int) -> Mesh:
 
 def _make_head(assets: Assets, skin: Vector) -> Mesh:
     """Return neck and head, the face to the front, hair on top."""
-    face = assets.ensure_textured("faces", make_faces, tint=skin)
+    face = assets.ensure_textured(make_faces, tint=skin)
     hair = assets.ensure_plain((0.27, 0.18, 0.12))
     head = make_revolved(((0.055, 1.46), (0.100, 1.55), (0.096, 1.73)), 6, face, capped=False)
     cap = make_revolved(((0.092, 1.725), (0.0, 1.775)), 6, hair, capped=False)

@@ -13,6 +13,7 @@ from donkeysim.world.tracks.mesh import make_box, make_loft, make_quad, merge_me
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.prop_textures import make_bridge_board, make_stripes
 from donkeysim.world.tracks.structures.structure import Collider, Shadow, Structure, make_block, make_post
+from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.tunnels import ArchTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
@@ -46,7 +47,7 @@ def build_hoop(
     feet, yaw = _find_feet(table, place, line, 0.5 * TUBE)
     middle, half = feet.mean(axis=0), 0.5 * float(np.hypot(*(feet[0] - feet[1])))
     foot = float(sample_height(ground, middle[None])[0])
-    stripes = assets.ensure_textured("stripes", make_stripes)
+    stripes = assets.ensure_textured(make_stripes)
     angle = np.linspace(0.0, math.pi, HOOP_PIECES + 1)
     crown = table.height + 0.5 * TUBE
     spine = np.stack((half * np.cos(angle), crown * np.sin(angle) ** 0.7), axis=1)
@@ -70,11 +71,9 @@ def build_bridge(
     feet, yaw = _find_feet(table, place, line, 0.5 * PIER[1])
     middle, half = feet.mean(axis=0), 0.5 * float(np.hypot(*(feet[0] - feet[1])))
     foot = float(sample_height(ground, middle[None])[0])
-    board = assets.ensure_textured(
-        f"bridge {table.text} {table.colour}", lambda: make_bridge_board(table.text, table.colour)
-    )
+    board = assets.ensure_textured(make_bridge_board, table.text, table.colour)
     steel = assets.ensure_plain((0.50, 0.52, 0.55))
-    paint = assets.ensure_plain((table.colour[0] / 255.0, table.colour[1] / 255.0, table.colour[2] / 255.0))
+    paint = assets.ensure_plain(to_tint(table.colour))
     deep, tall = DECK
     wide, low, x = half + 0.5 * PIER[1], table.height, 0.5 * deep
     parts: list[Mesh] = [make_box((deep, 2.0 * wide, 0.03), (0.0, 0.0, low + 0.015), steel)]

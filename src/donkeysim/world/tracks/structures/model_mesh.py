@@ -17,13 +17,7 @@ import numpy as np
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray, LongArray
-from donkeysim.world.scene import (
-    CLASS_GROUND,
-    CLASS_LINE,
-    CLASS_PROP,
-    CLASS_ROAD,
-    COLLIDER_BOX,
-)
+from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_PROP, CLASS_ROAD, COLLIDER_BOX
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.model_file import TRIANGLES_MOST, ModelMesh, read_meshes
 from donkeysim.world.tracks.paths.path import CentreLine, draw_file

@@ -116,12 +116,7 @@ def _choose_variant(table: PropTable, kind: PropKind, index: int) -> int:
 
 
 def _scatter(
-    table: PropTable,
-    kind: PropKind,
-    line: CentreLine,
-    before: list[Placement],
-    bases: Sequence[Collider],
-    label: str,
+    table: PropTable, kind: PropKind, line: CentreLine, before: list[Placement], bases: Sequence[Collider], label: str
 ) -> list[Placement]:
     random = np.random.default_rng(table.seed)
     reach = table.far + line.widest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colour
+from donkeysim.world.tracks.tables.checks import Colour, check_colours
 from donkeysim.world.tracks.tables.path import Point
 
 WallName = Literal[
@@ -68,5 +68,4 @@ class WallTable:
             raise ValueError("gap, height, thickness and seed of a wall are 0 or more.")
         if any(begin == end for begin, end in self.spans):
             raise ValueError("a span of a wall runs from one place along the path to another: [from, to].")
-        if self.colour is not None:
-            check_colour(self.colour)
+        check_colours(self.colour)
