@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -24,6 +25,10 @@ class Assets:
     hit_names: list[str] = field(default_factory=lambda: ["terrain"])
     class_maps: list[ByteArray] = field(default_factory=list)
     _texture_index: dict[Hashable, int] = field(default_factory=dict)
+
+    def copy(self) -> Assets:
+        """Return assets that begin with these."""
+        return Assets(**{name: copy(value) for name, value in vars(self).items()})
 
     def add_texture(self, texture: ByteArray) -> int:
         """Add a texture; return its index."""

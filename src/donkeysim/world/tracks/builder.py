@@ -12,7 +12,7 @@ from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Ground, Light, Path, Props, Scene
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.car_models import build_car_models
+from donkeysim.world.tracks.car_models import take_cars
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
 from donkeysim.world.tracks.grid import build_start
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
@@ -45,7 +45,7 @@ def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> 
     Raises:
         SceneError: The track is impossible; the text says why, `key` where.
     """
-    assets = Assets()
+    assets, car_models = take_cars()
     line = build_line(track)
     ground = build_ground(track, line)
     start = build_start(track, line, ground)
@@ -74,7 +74,7 @@ def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> 
         start=start,
         light=build_light(track, sun, assets),
         static=merge_meshes([*land, *(structure.mesh for structure in structures)]),
-        car_models=build_car_models(assets),
+        car_models=car_models,
         models=tuple(assets.models),
         materials=tuple(assets.materials),
         textures=tuple(assets.textures),
@@ -120,20 +120,10 @@ def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> P
         shape = np.array((body.radius_base, body.radius_top, body.height, body.centre_of_mass)) * size
         rows.append((*item.position, item.yaw, body.mass * size**3, *shape.tolist(), body.friction))
     table = np.array(rows, float).reshape(-1, 9)
-    yaw, mass, base, top, height, centre, friction = (np.ascontiguousarray(column) for column in table[:, 2:].T)
-    numbers = np.array(indices, np.int32).reshape(-1, 2)
-    return Props(
-        position=np.column_stack((table[:, :2], sample_height(ground, table[:, :2]))),
-        yaw=yaw,
-        mass=mass,
-        radius_base=base,
-        radius_top=top,
-        height=height,
-        centre_of_mass=centre,
-        friction=friction,
-        model=numbers[:, 0].copy(),
-        name=numbers[:, 1].copy(),
-    )
+    height = sample_height(ground, table[:, :2])
+    columns = (np.ascontiguousarray(column) for column in table[:, 2:].T)
+    model_and_name = (column.copy() for column in np.array(indices, np.int32).reshape(-1, 2).T)
+    return Props(np.column_stack((table[:, :2], height)), *columns, *model_and_name)
 
 
 def find_sun(track: TrackFile) -> tuple[float, float, float]:

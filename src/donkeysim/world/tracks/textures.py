@@ -56,6 +56,11 @@ def blend_colours(weight: AnyFloat, stops: tuple[tuple[float, Colour], ...]) -> 
     )
 
 
+def grade_noise(noise: AnyFloat, *colours: Colour) -> Float32Array:
+    """Return colours, shape [..., 3], of noise of about standard deviation 1: the darkest, three more, the lightest."""
+    return blend_colours(noise, tuple(zip((-2.2, -0.8, 0.0, 0.9, 2.2), colours, strict=True)))
+
+
 def to_texture(colour: AnyFloat) -> ByteArray:
     """Return texels for colours 0 to 255, shape [height, width, 3], or [height, width, 4] with alpha."""
     texture = np.full((*colour.shape[:2], 4), 255, np.uint8)
@@ -69,17 +74,8 @@ def make_grass(size: int = GRASS_SIZE) -> ByteArray:
     broad = make_noise(size, size, 1.6, 11, finest=14.0, coarsest=260.0)
     blades = make_noise(size, size, 0.35, 12, finest=1.7)
     tufts = make_noise(size, size, 1.0, 13, finest=4.0, coarsest=60.0)
-    tone = 0.36 * broad + 0.34 * tufts + 0.42 * blades
-    colour = blend_colours(
-        tone,
-        (
-            (-2.2, (44, 74, 30)),
-            (-0.8, (70, 108, 42)),
-            (0.0, (90, 130, 50)),
-            (0.9, (116, 150, 60)),
-            (2.2, (154, 172, 84)),
-        ),
-    )
+    shades = ((44, 74, 30), (70, 108, 42), (90, 130, 50), (116, 150, 60), (154, 172, 84))
+    colour = grade_noise(0.36 * broad + 0.34 * tufts + 0.42 * blades, *shades)
     dry = np.clip(make_noise(size, size, 1.4, 14, finest=9.0, coarsest=200.0) - 0.9, 0.0, 1.5)[..., None] * 0.35
     colour = colour * (1.0 - dry) + as_colour((168, 158, 96)) * dry
     clover = np.clip(make_noise(size, size, 1.4, 15, finest=9.0, coarsest=160.0) - 1.0, 0.0, 1.0)[..., None] * 0.5

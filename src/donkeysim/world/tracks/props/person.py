@@ -15,13 +15,9 @@ from donkeysim.world.tracks.props.shape import Vector, make_case, make_limb
 from donkeysim.world.tracks.structures.structure import Shadow, Structure
 
 SHIRTS = (
-    (0.76, 0.20, 0.17),
-    (0.18, 0.36, 0.64),
-    (0.90, 0.76, 0.22),
-    (0.20, 0.50, 0.34),
-    (0.88, 0.45, 0.14),
+    (0.76, 0.20, 0.17), (0.18, 0.36, 0.64), (0.90, 0.76, 0.22), (0.20, 0.50, 0.34), (0.88, 0.45, 0.14),
     (0.85, 0.85, 0.83),
-)
+)  # fmt: skip
 TROUSERS = ((0.20, 0.25, 0.38), (0.24, 0.24, 0.26), (0.52, 0.45, 0.34))
 SKINS = ((1.0, 1.0, 1.0), (0.82, 0.74, 0.70), (0.60, 0.52, 0.48))
 """Of head and hands, multiplied with the face's picture."""

@@ -17,13 +17,13 @@ import numpy as np
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray, LongArray
-from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_PROP, CLASS_ROAD, COLLIDER_BOX
+from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_PROP, CLASS_ROAD
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.model_file import TRIANGLES_MOST, ModelMesh, read_meshes
 from donkeysim.world.tracks.paths.path import CentreLine, draw_file
 from donkeysim.world.tracks.paths.path_file import MODEL_SUFFIXES
-from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_gap, outline_base
-from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure
+from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_distance, measure_gap, outline_base
+from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
 from donkeysim.world.tracks.track_file import TrackFile
 
 PIECES_MOST = 100
@@ -103,23 +103,13 @@ def _enclose(point: FloatArray, name: str) -> Collider:
     """Return the upright box of the least base around points."""
     from shapely import MultiPoint
 
-    hull = MultiPoint(point[:, :2]).convex_hull
-    ring = np.array(hull.exterior.coords if hull.geom_type == "Polygon" else hull.coords)[:200]
-    side = np.diff(ring, axis=0)
-    angles = np.unique(np.round(np.arctan2(side[:, 1], side[:, 0]), 6)) if len(side) else np.zeros(1)
-    best, area = (0.0, ring.min(axis=0), ring.max(axis=0)), math.inf
-    for angle in angles.tolist():
-        turn = np.array(((math.cos(angle), -math.sin(angle)), (math.sin(angle), math.cos(angle))))
-        turned = ring @ turn
-        low, high = turned.min(axis=0), turned.max(axis=0)
-        if (size := float(np.prod(high - low))) < area - 1e-12:
-            best, area = (angle, low, high), size
-    angle, low, high = best
-    x, y = 0.5 * (low + high)
-    centre = (x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle))
+    base = MultiPoint(point[:, :2]).minimum_rotated_rectangle
+    ring = list(base.exterior.coords if base.geom_type == "Polygon" else base.coords)
+    first, second, third = ring[0], ring[:2][-1], ring[:3][-1]  # of points in a line or one over the other: the same
     bottom, top = float(point[:, 2].min()), float(point[:, 2].max())
-    half = (*np.maximum(0.5 * (high - low), 0.5 * THINNEST).tolist(), 0.5 * (top - bottom))
-    return Collider(COLLIDER_BOX, (float(centre[0]), float(centre[1]), 0.5 * (bottom + top)), half, name, angle)
+    length, width = (max(math.dist(*ends), THINNEST) for ends in ((first, second), (second, third)))
+    foot = (0.5 * (first[0] + third[0]), 0.5 * (first[1] + third[1]), bottom)
+    return make_block(foot, (length, width, top - bottom), math.atan2(second[1] - first[1], second[0] - first[0]), name)
 
 
 def _is_obstacle(box: Collider, line: CentreLine, height: float) -> bool:
@@ -127,10 +117,7 @@ def _is_obstacle(box: Collider, line: CentreLine, height: float) -> bool:
     bottom, top = box.centre[2] - box.half_size[2], box.centre[2] + box.half_size[2]
     if top < height + FLAT + LIFT or bottom > height + HEADROOM:
         return False
-    away = line.position[::5] - box.centre[:2]
-    cosine, sine = math.cos(box.yaw), math.sin(box.yaw)
-    ahead, left = away[:, 0] * cosine + away[:, 1] * sine, away[:, 1] * cosine - away[:, 0] * sine
-    if ((np.abs(ahead) < box.half_size[0]) & (np.abs(left) < box.half_size[1])).any():
+    if not measure_distance(line.position[::5], [box]).all():
         return False
     return float(measure_gap(outline_base(box), line).min()) > 0.0
 

@@ -9,21 +9,9 @@ from donkeysim.world.tracks.tables.checks import Colour, check_colours
 from donkeysim.world.tracks.tables.path import Point
 
 WallName = Literal[
-    "wall",
-    "brick",
-    "guard_rail",
-    "railing",
-    "barrier",
-    "tyres",
-    "hay",
-    "kerb",
-    "hedge",
-    "low_hedge",
-    "fence",
-    "cliff",
-    "ledge",
-    "board",
-]
+    "wall", "brick", "guard_rail", "railing", "barrier", "tyres", "hay", "kerb", "hedge", "low_hedge", "fence",
+    "cliff", "ledge", "board",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
