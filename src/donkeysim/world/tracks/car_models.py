@@ -133,14 +133,15 @@ def build_touring_car(assets: Assets) -> Mesh:
     """Return a rounded touring car (`car01`): painted shell, dark windows, white roof and stripe, wing."""
     paint, glass, white = assets.ensure_paint(), _glass(assets), _white(assets)
     body = _shell(
-        ((-0.128, 0.056, -0.014, 0.030), (-0.105, 0.064, -0.022, 0.042), (-0.03, 0.066, -0.026, 0.040),
-         (0.05, 0.066, -0.026, 0.034), (0.105, 0.062, -0.022, 0.022), (0.128, 0.050, -0.014, 0.006)),
-        0.82, paint,
+        0.82, paint, (-0.128, 0.056, -0.014, 0.030), (-0.105, 0.064, -0.022, 0.042), (-0.03, 0.066, -0.026, 0.040),
+        (0.05, 0.066, -0.026, 0.034), (0.105, 0.062, -0.022, 0.022), (0.128, 0.050, -0.014, 0.006),
     )  # fmt: skip
-    cabin = _shell(((-0.088, 0.052, 0.034, 0.042), (-0.052, 0.050, 0.034, 0.072), (0.008, 0.050, 0.034, 0.074),
-                    (0.056, 0.052, 0.030, 0.034)), 0.80, glass)  # fmt: skip
+    cabin = _shell(
+        0.80, glass, (-0.088, 0.052, 0.034, 0.042), (-0.052, 0.050, 0.034, 0.072), (0.008, 0.050, 0.034, 0.074),
+        (0.056, 0.052, 0.030, 0.034),
+    )  # fmt: skip
     roof = _shell(
-        ((-0.056, 0.0425, 0.064, 0.0765), (-0.022, 0.0435, 0.068, 0.0795), (0.012, 0.0425, 0.064, 0.0765)), 0.88, white
+        0.88, white, (-0.056, 0.0425, 0.064, 0.0765), (-0.022, 0.0435, 0.068, 0.0795), (0.012, 0.0425, 0.064, 0.0765)
     )
     parts = [_chassis(assets), body, cabin, roof]
     for side in (-1.0, 1.0):
@@ -182,15 +183,13 @@ def build_cybertruck(assets: Assets) -> Mesh:
 def build_formula(assets: Assets) -> Mesh:
     """Return a formula car: needle nose, side pods, airbox, broad yellow wing high behind, open wheels, helmet."""
     paint, dark = assets.ensure_paint(), _dark(assets)
-    nose = _shell(
-        ((0.0, 0.030, -0.024, 0.026), (0.06, 0.022, -0.022, 0.018), (0.132, 0.010, -0.022, -0.006)), 0.8, paint
-    )
-    tub = _shell(((-0.11, 0.018, -0.02, 0.022), (-0.05, 0.034, -0.024, 0.036), (0.0, 0.030, -0.024, 0.026)), 0.8, paint)
+    nose = _shell(0.8, paint, (0.0, 0.030, -0.024, 0.026), (0.06, 0.022, -0.022, 0.018), (0.132, 0.010, -0.022, -0.006))
+    tub = _shell(0.8, paint, (-0.11, 0.018, -0.02, 0.022), (-0.05, 0.034, -0.024, 0.036), (0.0, 0.030, -0.024, 0.026))
     pod = _shell(
-        ((-0.085, 0.014, -0.024, 0.004), (-0.03, 0.022, -0.024, 0.020), (0.028, 0.021, -0.022, 0.018)), 0.85, paint
+        0.85, paint, (-0.085, 0.014, -0.024, 0.004), (-0.03, 0.022, -0.024, 0.02), (0.028, 0.021, -0.022, 0.018)
     )
     airbox = _shell(
-        ((-0.11, 0.006, 0.016, 0.026), (-0.045, 0.012, 0.030, 0.066), (-0.025, 0.012, 0.030, 0.072)), 0.7, paint
+        0.7, paint, (-0.11, 0.006, 0.016, 0.026), (-0.045, 0.012, 0.03, 0.066), (-0.025, 0.012, 0.03, 0.072)
     )
     parts = [nose, tub, airbox, make_box((0.205, 0.09, 0.006), (-0.02, 0.0, -0.026), dark)]
     parts += [place_mesh(pod, (0.0, side * 0.048, 0.0)) for side in (-1.0, 1.0)]
@@ -218,7 +217,7 @@ def _chassis(assets: Assets) -> Mesh:
     return merge_meshes([*parts, make_box((0.012, 0.12, 0.014), (0.122, 0.0, -0.018), dark)])
 
 
-def _shell(stations: tuple[tuple[float, float, float, float], ...], taper: float, material: int) -> Mesh:
+def _shell(taper: float, material: int, *stations: tuple[float, float, float, float]) -> Mesh:
     """Return a rounded body from stations (x, half width, bottom, top); its top is narrower by `taper`."""
     sections = []
     for x, half, bottom, top in stations:

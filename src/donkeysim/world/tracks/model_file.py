@@ -28,17 +28,9 @@ TEXTURE_SIDE_MOST = 1024
 """Longest side of a texture; larger ones are made smaller [texel]."""
 
 _FAULTS = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    AssertionError,
-    RuntimeError,
-    MemoryError,
-    struct.error,
-    Image.DecompressionBombError,
-)
+    OSError, ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError, MemoryError,
+    struct.error, Image.DecompressionBombError,
+)  # fmt: skip
 """What reading a broken model raises, in trimesh and below it."""
 
 COLOUR_STEPS = 32

@@ -46,7 +46,7 @@ def make_crown(base: Colour, light: Colour, leaf: float, seed: int) -> ByteArray
         shade = (1.0 - 0.28 * high) * (as_colour(base) * (1.0 - mix) + as_colour(light) * mix)
         box = (x - spread, y - 0.62 * spread, x + spread, y + 0.62 * spread)
         draw.ellipse(box, fill=(*(int(c) for c in shade), 255))
-    return _finish(picture)
+    return np.array(picture)
 
 
 def make_spruce(base: Colour, light: Colour, seed: int, tiers: int = 5) -> ByteArray:
@@ -75,9 +75,4 @@ def make_spruce(base: Colour, light: Colour, seed: int, tiers: int = 5) -> ByteA
             wide = random.uniform(0.010, 0.018)
             outline = [(x - wide, y), (x + wide, y), (x + lean, fall)]
             draw.polygon([(px * SIZE, py * SIZE) for px, py in outline], fill=fill)
-    return _finish(picture)
-
-
-def _finish(picture: Image.Image) -> ByteArray:
-    """Return texels of a picture whose holes have the colour of the shade."""
-    return np.asarray(picture, np.uint8).copy()
+    return np.array(picture)

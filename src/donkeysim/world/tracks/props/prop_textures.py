@@ -18,9 +18,8 @@ def make_cartons() -> ByteArray:
         while x < 250.0:
             width = min(random.uniform(34.0, 62.0), 256.0 - x)
             tone = random.uniform(0.82, 1.10)
-            fill = tuple(
-                int(c * tone) for c in ((190, 148, 98), (178, 138, 92), (202, 166, 116))[int(random.integers(3))]
-            )
+            board = ((190, 148, 98), (178, 138, 92), (202, 166, 116))[int(random.integers(3))]
+            fill = tuple(int(c * tone) for c in board)
             canvas.fill(fill, (x + 1, top + 1, x + width - 1, bottom - 1))
             tape = tuple(int(c * 0.84) for c in fill)
             canvas.fill(tape, (x + 0.46 * width, top + 1, x + 0.54 * width, top + 9))
@@ -155,14 +154,8 @@ def make_palm_trunk() -> ByteArray:
     """Return the rings of a palm's trunk."""
     row = np.arange(64)
     shade = 0.72 + 0.28 * ((row % 8) / 8.0)
-    return to_texture(
-        add_grain(
-            shade[:, None, None].astype(np.float32) * np.ones((64, 32, 1), np.float32) * as_colour((150, 122, 92)),
-            1041,
-            0.06,
-            0.05,
-        )
-    )
+    rings = shade[:, None, None].astype(np.float32) * np.ones((64, 32, 1), np.float32)
+    return to_texture(add_grain(rings * as_colour((150, 122, 92)), 1041, 0.06, 0.05))
 
 
 def make_boulder() -> ByteArray:

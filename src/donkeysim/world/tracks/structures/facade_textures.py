@@ -121,9 +121,8 @@ def make_container() -> ByteArray:
     colour[:, :3] = colour[:, 125:] = (176, 176, 176)
     colour[14:26, 14:46] = (240, 240, 238)
     rust = np.clip(make_noise(64, 128, 1.1, 1331) - 1.5, 0.0, 1.0)[..., None]
-    return to_texture(
-        add_grain((colour + (as_colour((120, 84, 60)) - colour) * rust).astype(np.float32), 1332, 0.01, 0.04)
-    )
+    colour += (as_colour((120, 84, 60)) - colour) * rust
+    return to_texture(add_grain(colour.astype(np.float32), 1332, 0.01, 0.04))
 
 
 def make_crate() -> ByteArray:
