@@ -23,6 +23,7 @@ from donkeysim.world.tracks.structures.clearance import check_clear
 from donkeysim.world.tracks.structures.placement import Placement, place_props
 from donkeysim.world.tracks.structures.standing import build_fixed, build_standing
 from donkeysim.world.tracks.structures.structure import gather_colliders
+from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.terrain.ground import build_ground, sample_height
 from donkeysim.world.tracks.terrain.land import build_land
 from donkeysim.world.tracks.terrain.sky import make_plain_sky, make_sky
@@ -135,14 +136,10 @@ def find_sun(track: TrackFile) -> tuple[float, float, float]:
 def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Assets) -> Light:
     """Return sun, haze and sky."""
     table = track.light
-    fog = (float(table.fog[0]), float(table.fog[1]), float(table.fog[2]))
-    azimuth, height = math.radians(table.sun_azimuth), math.radians(table.sun_height)
-    if table.sky == "none":
-        sky = -1
-    elif table.sky == "plain":
-        sky = assets.add_texture(make_plain_sky(fog, SURFACE_MEAN["plain"]))
-    else:
+    azimuth, height, sky = math.radians(table.sun_azimuth), math.radians(table.sun_height), -1
+    if table.sky == "plain":
+        sky = assets.add_texture(make_plain_sky(table.fog, SURFACE_MEAN["plain"]))
+    elif table.sky != "none":
         ground = SURFACE_MEAN[track.ground.texture]
-        sky = assets.add_texture(make_sky(table.sky, azimuth, height, fog, ground))
-    colour = (fog[0] / 255.0, fog[1] / 255.0, fog[2] / 255.0)
-    return Light(sun, table.sun, table.ambient, colour, table.fog_density, sky)
+        sky = assets.add_texture(make_sky(table.sky, azimuth, height, table.fog, ground))
+    return Light(sun, table.sun, table.ambient, to_tint(table.fog), table.fog_density, sky)

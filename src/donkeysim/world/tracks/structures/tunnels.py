@@ -167,14 +167,8 @@ def _face_portal(tube: Tube, table: TunnelTable, end: int, material: int) -> Mes
     sides = [(far_left, left, 0.0, rise), (left, right, table.height, rise), (right, far_right, 0.0, rise)]
     quads = []
     for start, stop, low, high in sides:
-        corners = [
-            _point(start, low - 0.05),
-            _point(stop, low - 0.05 * (low == 0.0)),
-            _point(stop, high),
-            _point(start, high),
-        ]
-        if low:
-            corners[0] = _point(start, low)
+        foot = low or -0.05
+        corners = [_point(start, foot), _point(stop, foot), _point(stop, high), _point(start, high)]
         width = float(np.hypot(*(stop - start)[:2]))
         v = (0.86 - 0.8 * low / rise, 0.06)
         quads.append(make_quad(corners, material, ((0.0, v[0]), (width / 1.4, v[0]), (width / 1.4, v[1]), (0.0, v[1]))))

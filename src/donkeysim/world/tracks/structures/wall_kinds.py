@@ -193,13 +193,13 @@ def build_hay(assets: Assets, section: Section) -> list[Mesh]:
     random = np.random.default_rng(section.seed)
     bales = []
     for piece in iterate_pieces(section.strip):
-        size = (
-            piece.length * random.uniform(0.94, 0.985),
-            section.thickness,
-            section.height * random.uniform(0.94, 1.0),
-        )
+        length, height = piece.length * random.uniform(0.94, 0.985), section.height * random.uniform(0.94, 1.0)
         turn = random.uniform(-0.03, 0.03)
-        bales.append(place_mesh(make_bale(size, material), (*piece.middle, piece.foot), piece.yaw + turn))
+        bales.append(
+            place_mesh(
+                make_bale((length, section.thickness, height), material), (*piece.middle, piece.foot), piece.yaw + turn
+            )
+        )
     return bales
 
 
