@@ -124,7 +124,7 @@ def make_kind(table, shape):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(own, "find_beside", lambda file, _suffixes, _key: own.Path(file))
         x, y, z = shape.vertices.T
-        mesh = own.ModelMesh("mesh", np.column_stack((x, -z, y)), shape)
+        mesh = own.ModelMesh("mesh", np.column_stack((x, -z, y)), np.asarray(shape.faces), shape)
         patch.setattr(own, "read_meshes", lambda _path, _key: [mesh])
         return own.read_own_kind(table, "props[0]")
 
@@ -158,6 +158,22 @@ def test_textures_of_a_model_are_kept_with_their_holes_and_made_smaller(tmp_path
     texture = scene.textures[materials[0].texture]
     assert texture.shape == (64, 1024, 4)
     assert texture[5, 5, :3] == pytest.approx((20, 200, 30), abs=2)
+
+
+@pytest.mark.parametrize("scale", [[1.0, 1.0, 1.0], [-1.0, 1.0, 1.0], [-2.0, 1.0, -1.0]])
+def test_triangles_face_outwards_also_where_a_node_mirrors_its_mesh(tmp_path, scale):
+    block = make_block((0.4, 0.1, 0.2), (0.0, 0.0, 0.0))
+
+    def mirror(document):
+        node = next(node for node in document["nodes"] if "mesh" in node)
+        node.pop("matrix", None)
+        node["scale"] = scale
+
+    path = write_model(tmp_path / "block.glb", meshes=[("block", block)], change=mirror)
+    (mesh,) = own.read_meshes(path, "props[0].model")
+    corner = mesh.vertex[mesh.face]
+    volume = np.einsum("ij,ij->", corner[:, 0], np.cross(corner[:, 1], corner[:, 2])) / 6.0
+    assert volume == pytest.approx(0.4 * 0.1 * 0.2 * abs(np.prod(scale)))
 
 
 WRONG = [

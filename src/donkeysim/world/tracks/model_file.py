@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from donkeysim.core.errors import SceneError
-from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.core.types import ByteArray, FloatArray, LongArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, Material, Mesh
 from donkeysim.world.tracks.assets import Assets
 
@@ -44,18 +44,19 @@ class ModelMesh:
     Attributes:
         name: Of the node.
         vertex: In the model's units, z up, shape [vertex_count, 3].
-        shape: Its triangles and colours, as trimesh has them.
+        face: Vertex indices of each triangle, counter-clockwise seen from outside, shape [triangle_count, 3].
+        shape: Its colours, as trimesh has them.
     """
 
     name: str
     vertex: FloatArray
+    face: LongArray
     shape: Any
 
     def build(self, vertex: FloatArray, segment: int, assets: Assets) -> Mesh:
         """Return it with its vertices elsewhere [m], as a mesh of a segmentation class."""
         uv, material = _colour(self.shape, segment, assets)
-        face = np.asarray(self.shape.faces, np.int32)
-        return Mesh(vertex.astype(np.float32), uv.astype(np.float32), face, material)
+        return Mesh(vertex.astype(np.float32), uv.astype(np.float32), self.face.astype(np.int32), material)
 
 
 def read_meshes(path: Path, key: str) -> list[ModelMesh]:
@@ -96,7 +97,8 @@ def _place_mesh(name: str, matrix: FloatArray, shape: Any) -> ModelMesh:
         raise ValueError(f"the mesh {name!r} has a coordinate that is no number")
     if (picture := _find_picture(shape)) is not None:
         picture.load()
-    return ModelMesh(name, placed, shape)
+    is_mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
+    return ModelMesh(name, placed, (face[:, ::-1] if is_mirrored else face).astype(np.int64), shape)
 
 
 def _find_picture(shape: Any) -> Image.Image | None:

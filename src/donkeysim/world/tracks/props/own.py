@@ -50,7 +50,7 @@ def read_own_kind(table: PropTable, key: str) -> PropKind:
     """
     nodes = _read_model(table, f"{key}.model")
     point = _list_points(nodes)
-    count = sum(len(node.shape.faces) for node in nodes)
+    count = sum(len(node.face) for node in nodes)
     if table.mass:
         body = _measure_body(table, point)
         return PropKind(partial(_build, table, nodes), 1, max(body.radius_base, body.radius_top), body, 0.0, count)

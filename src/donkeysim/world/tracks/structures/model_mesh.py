@@ -53,7 +53,7 @@ def build_model(track: TrackFile, line: CentreLine, assets: Assets) -> list[Stru
     path, height = Path(track.path.file), track.ground.height
     _, placing = draw_file(track.path)
     nodes = read_meshes(path, "path.file")
-    count = sum(len(node.shape.faces) for node in nodes)
+    count = sum(len(node.face) for node in nodes)
     if count > TRIANGLES_MOST:
         text = f"{path.name} has {count} triangles; a place may have {TRIANGLES_MOST}, so simplify the model."
         raise SceneError(text, "path.file")
@@ -68,7 +68,7 @@ def _build_node(node: ModelMesh, vertex: FloatArray, line: CentreLine, height: f
     label = re.sub(r"\.\d+$", "", node.name)
     is_flat = float(vertex[:, 2].max()) < height + FLAT + LIFT
     mesh = node.build(vertex, _choose_class(label, is_flat), assets)
-    boxes = [_enclose(vertex[index], label) for index in _split(vertex, np.asarray(node.shape.faces, np.int64))]
+    boxes = [_enclose(vertex[index], label) for index in _split(vertex, node.face)]
     boxes = [box for box in boxes if _is_obstacle(box, line, height)]
     shadows = tuple(Footprint(_list_corners(box), 2.0 * box.half_size[2], DARKNESS) for box in boxes)
     return Structure(mesh, tuple(boxes), shadows, label=f"the model's {label!r}")
