@@ -140,7 +140,7 @@ def take_shots(scene: SceneSpec) -> Shots:
     turn = np.array([_make_matrix(quaternion) for quaternion in state.orientation])
     path = find_track(scene)
     track = read_track(path, scene.look)
-    line = build_centre_line(track.path, track.road, str(path))
+    line = build_centre_line(track.path, track.road)
     return Shots(
         np.stack([simulator.get_picture(car) for car in range(PICTURES)]),
         np.stack([simulator.get_segments(car) for car in range(PICTURES)]),

@@ -29,7 +29,7 @@ def test_challenges_suit_the_scene(name):
     assert np.hypot(*(cones[:, None] - grid).transpose(2, 0, 1)).min() >= GRID_GAP
     path = find_track(SceneSpec(name))
     track = read_track(path)
-    line = build_centre_line(track.path, track.road, str(path))
+    line = build_centre_line(track.path, track.road)
     assert measure_gap(trees, line).min(initial=np.inf) > 0.05
     cars = [simulator.add_car() for _ in range(8)]
     simulator.control.brake[:] = 1.0
