@@ -9,7 +9,6 @@ from donkeysim.core.vector import (
     ZERO,
     add,
     divide,
-    dot,
     get_basis,
     get_quaternion,
     get_vector,
@@ -70,13 +69,6 @@ def take_orders(body, row, state, control, car, param, orders, clock):
 def find_centre(body, row):
     """Return the vector from a body's origin to its centre of mass [m, world frame]."""
     return rotate(get_basis(body, row, layout.ROTATION), get_vector(body, row, layout.CENTRE))
-
-
-@inner_kernel
-def turn_vector(body, row, axis, sign):
-    """Return one world coordinate of the vector from a body's origin to its centre of mass [m], times `sign`."""
-    base = layout.ROTATION + 3 * axis
-    return sign * dot(get_vector(body, row, base), get_vector(body, row, layout.CENTRE))
 
 
 @inner_kernel

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from donkeysim.core.frames import Vector
 from donkeysim.world.scene import Ground, Mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import Vector, make_box, make_loft, make_quad, merge_meshes, place_mesh
+from donkeysim.world.tracks.mesh import make_box, make_loft, make_quad, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.prop_textures import make_bridge_board, make_stripes
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_block, make_post
