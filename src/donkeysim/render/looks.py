@@ -9,8 +9,8 @@ import numpy as np
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
 from donkeysim.render.geometry import MeshStore
+from donkeysim.render.kernels.layout import SHADOW_WIDTH
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
-from donkeysim.render.kernels.shadow import SHADOW_COLUMNS
 from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
 from donkeysim.render.tables import PictureTables
 from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
@@ -23,7 +23,7 @@ SKY_DISTANCE = 1.0e5
 PARTS_PER_CAR = 6
 """Body, four wheels, name plate."""
 
-NO_CAST = (0.0,) * (SHADOW_COLUMNS - 5)
+NO_CAST = (0.0,) * (SHADOW_WIDTH - 5)
 """Rest of a row of `PictureTables.car_shadow` where the sun casts no shadow."""
 
 NO_CLASS_MAP = (-1, 0, 0)
@@ -74,9 +74,9 @@ class Looks:
         car_count = world_count * cars_per_world
         self._car_mesh = np.full((car_count, 3), -1, np.int32)
         self._car_paint = np.ones((car_count, 3), np.float32)
-        self._car_shadow = np.zeros((car_count, SHADOW_COLUMNS), np.float32)
+        self._car_shadow = np.zeros((car_count, SHADOW_WIDTH), np.float32)
         self._prop_mesh = np.full(world_count * props_per_world, -1, np.int32)
-        self._prop_shadow = np.zeros((world_count * props_per_world, SHADOW_COLUMNS), np.float32)
+        self._prop_shadow = np.zeros((world_count * props_per_world, SHADOW_WIDTH), np.float32)
         for world in range(world_count):
             self._add_props(world)
         for index in range(car_count):

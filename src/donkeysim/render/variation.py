@@ -130,7 +130,7 @@ class VariedCameras:
         car, (width, height) = tables.car, self.size
         pose = self.pose + variation.mount[car]
         tables.mount[:, :3] = pose[:, :3]
-        tables.mount[:, 3:] = [make_rotation(turn) for turn in pose[:, 3:].tolist()]
+        tables.mount[:, 3:] = [make_rotation(rotation) for rotation in pose[:, 3:].tolist()]
         fov = np.clip(self.fov + variation.lens[car, 0], *FOV_LIMITS)
         tables.lens[:, 0] = [compute_focal(angle, height) for angle in fov.tolist()]
         fisheye = self.fisheye + variation.lens[car, 1:]
@@ -152,16 +152,16 @@ class VariedCameras:
             number = variation.number[car] ^ self.number
             rows = picture.reshape(*picture.shape[:2], -1)
 
-            def expose(worker: int, turn: LongArray) -> None:
+            def expose(worker: int, next_row: LongArray) -> None:
                 room = self._find_room(worker)
-                finish_pictures(turn, len(car), self.effect, number, rows, *room)
+                finish_pictures(next_row, len(car), self.effect, number, rows, *room)
 
             workers.run(expose, len(car))
         if variation.has_files:
-            turns = iter(range(len(car)))
+            rows_left = iter(range(len(car)))
 
-            def compress(_worker: int, _turn: LongArray) -> None:
-                for row in turns:
+            def compress(_worker: int, _next_row: LongArray) -> None:
+                for row in rows_left:
                     decode_jpeg(encode_jpeg(picture[row], int(variation.quality[car[row]])), picture[row])
 
             workers.run(compress, len(car))
