@@ -35,6 +35,7 @@ from donkeysim.render.kernels.picture import place_cameras, render_cameras
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
+from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.rotation import make_rotation
 from donkeysim.render.tables import CameraTables, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
@@ -166,7 +167,21 @@ class Renderer:
 
     def set_body(self, car: int, body: BodySpec) -> None:
         """Dress a car: style, paint and name plate."""
-        self._looks.set_body(car, body)
+        self.set_bodies((car,), body)
+
+    def set_bodies(self, cars: Sequence[int], body: BodySpec) -> None:
+        """Dress cars alike; takes a fraction of a millisecond where their name plate is prepared.
+
+        Raises:
+            ShapeError: A scene of theirs has no such body.
+        """
+        self._looks.set_bodies(cars, body)
+
+    def prepare_body(self, body: BodySpec) -> None:
+        """Draw a body's name plate, which takes milliseconds, for a later `set_body`; may be called on any thread."""
+        if body.name:
+            prepare_plate(body.name, body.font_size)
+            self._looks.reserve()
 
     def make_group(
         self, cars: Sequence[int], cameras: Sequence[CameraSpec], second: Sequence[bool] = ()
