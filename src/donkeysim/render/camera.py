@@ -37,7 +37,7 @@ from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.rotation import make_rotation
-from donkeysim.render.tables import CameraTables, PoseTables, Scratch
+from donkeysim.render.tables import CameraTables, Scratch, read_poses
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
@@ -273,16 +273,7 @@ class Renderer:
     def _render(self, group: CameraGroup, state: State) -> None:
         looks = self._looks
         tables = looks.tables
-        poses = PoseTables(
-            state.present,
-            state.position,
-            state.orientation,
-            state.steer_angle,
-            state.wheel_angle,
-            state.wheel_extension,
-            state.prop_position,
-            state.prop_orientation,
-        )
+        poses = read_poses(state)
         width, height = group.size
         frame = group.frame
         words = view_words(frame.colour)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
+from donkeysim.world.state import State
 
 
 class PictureTables(NamedTuple):
@@ -71,6 +72,11 @@ class PoseTables(NamedTuple):
     wheel_extension: FloatArray
     prop_position: FloatArray
     prop_orientation: FloatArray
+
+
+def read_poses(state: State) -> PoseTables:
+    """Return those arrays of a state."""
+    return PoseTables._make(getattr(state, name) for name in PoseTables._fields)
 
 
 class CameraTables(NamedTuple):

@@ -71,7 +71,7 @@ def pack_colour(red, green, blue):
 
 
 @inline_kernel
-def prepare_shading(record, integers, plane, mean, basis, flags, colour, texture, sharp, light, size_log):
+def prepare_shading(record, integers, sharp, light, tables, bases):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
     The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself), at
@@ -80,16 +80,17 @@ def prepare_shading(record, integers, plane, mean, basis, flags, colour, texture
     Args:
         record: Floats of the triangle.
         integers: Its whole numbers.
-        plane: The triangle's row of `MeshTables.triangle_plane`.
-        mean: Of `MeshTables.triangle_mean`.
-        basis: Camera in the mesh's frame.
-        flags: SHADE_* of its material.
-        colour: sRGB 0 to 1, likewise.
-        texture: Index, likewise.
         sharp: One texel per pixel.
         light: Columns LIGHT.
-        size_log: As `TexelPool`.
+        tables: PictureTables.
+        bases: `Scratch.basis`.
     """
+    triangle = integers[INTEGER.triangle]
+    plane, mean, basis = tables.triangle_plane[triangle], tables.triangle_mean[triangle], bases[integers[INTEGER.draw]]
+    material = tables.triangle_material[triangle]
+    flags, colour = tables.material_flags[material], tables.material_colour[material]
+    texture = tables.material_texture[material]
+    size = tables.size_log[texture]
     side = np.float32(integers[INTEGER.side])
     facing = max(dot(read_vector(plane, PLANE.normal), read_vector(basis, BASIS.sun)) * side, np.float32(0.0))
     for channel in range(3):
@@ -105,10 +106,10 @@ def prepare_shading(record, integers, plane, mean, basis, flags, colour, texture
     extent = integers[INTEGER.extent]
     integers[INTEGER.texture] = texture
     for term in range(3):
-        integers[INTEGER.texture_size + term] = size_log[texture, term]
+        integers[INTEGER.texture_size + term] = size[term]
     tiny = TINY_SIDE_FAST if sharp else TINY_SIDE
     # A small triangle of a texture of one texel has one colour too, as its fog is one amount.
-    if extent < tiny or (extent < SMALL_SIDE and size_log[texture, SIZE_LOG.last] == 0):
+    if extent < tiny or (extent < SMALL_SIDE and size[SIZE_LOG.last] == 0):
         integers[INTEGER.state] = STATE_FLAT
         column, row = np.float32(integers[INTEGER.middle_x]), np.float32(integers[INTEGER.middle_y])
         near = read_vector(record, RECORD.near)
@@ -233,20 +234,20 @@ def fill_colour(count, colour, target):
         target[k] = colour
 
 
-@inner_pixel_kernel
-def shade_spans(count, sharp, stride, light, texels, scratch):
+@inline_kernel
+def shade_spans(count, sharp, stride, light, tables, scratch):
     """Colour the listed spans, in their order: what lies beyond a span's end is overwritten by the next.
 
     Args:
         count: Spans.
         sharp: One texel per pixel instead of four.
         stride: Pixels from one row to the next.
-        light: As `prepare_shading`.
-        texels: (texel, level_base).
-        scratch: (record_float, record_int, flat_float, flat_int, span_input, span_float, span_int, iota, colour).
+        light: Columns LIGHT.
+        tables: PictureTables.
+        scratch: Scratch.
     """
-    texel, level_base = texels
-    record_float, record_int, flat_float, flat_int, inputs, floats, ints, iota, colour = scratch
+    inputs, floats, ints = scratch.span_input, scratch.span_float, scratch.span_int
+    near, u, v = SPAN_FLOAT.near, SPAN_FLOAT.u, SPAN_FLOAT.v
     set_up_spans(
         count,
         sharp,
@@ -257,28 +258,23 @@ def shade_spans(count, sharp, stride, light, texels, scratch):
             inputs[SPAN_INPUT.level_x],
             inputs[SPAN_INPUT.level_y],
         ),
-        flat_float,
-        flat_int,
-        level_base,
-        (
-            floats[SPAN_FLOAT.near],
-            floats[SPAN_FLOAT.near + 1],
-            floats[SPAN_FLOAT.u],
-            floats[SPAN_FLOAT.u + 1],
-            floats[SPAN_FLOAT.v],
-            floats[SPAN_FLOAT.v + 1],
-        ),
+        scratch.flat_float,
+        scratch.flat_int,
+        tables.level_base,
+        (floats[near], floats[near + 1], floats[u], floats[u + 1], floats[v], floats[v + 1]),
         (ints[SPAN_INT.kind], ints[SPAN_INT.base], ints[SPAN_INT.mask_u], ints[SPAN_INT.mask_v]),
         (ints[SPAN_INT.step_u1], ints[SPAN_INT.step_v1], ints[SPAN_INT.step_u2], ints[SPAN_INT.step_v2]),
     )
     # In the order of rows and columns: the rest of a last vector of lanes spoils the pixels behind a span, and the next
     # span colours these; behind a row there is room.
+    iota = scratch.iota
     for span in range(count):
         number = np.int64(inputs[SPAN_INPUT.record, span])
-        factors = record_float[number]
-        target = colour[np.int64(inputs[SPAN_INPUT.row, span]) * stride + np.int64(inputs[SPAN_INPUT.column, span]) :]
+        factors = scratch.record_float[number]
+        at = np.int64(inputs[SPAN_INPUT.row, span]) * stride + np.int64(inputs[SPAN_INPUT.column, span])
+        target = scratch.colour[at:]
         pixels = np.int64(inputs[SPAN_INPUT.pixels, span])
-        level = texel[np.int64(ints[SPAN_INT.base, span]) :]
+        level = tables.texel[np.int64(ints[SPAN_INT.base, span]) :]
         kind = ints[SPAN_INT.kind, span]
         if kind == SPAN_FOUR:
             shade_four(span, pixels, floats, ints, factors, light, level, iota, target)
@@ -287,95 +283,34 @@ def shade_spans(count, sharp, stride, light, texels, scratch):
         elif kind == SPAN_PLAIN:
             shade_plain(span, pixels, floats, ints, level, iota, target)
         else:
-            fill_colour(pixels, np.uint32(record_int[number, INTEGER.colour]), target)
+            fill_colour(pixels, np.uint32(scratch.record_int[number, INTEGER.colour]), target)
 
 
 @inner_pixel_kernel
-def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, light, scratch):
-    """Colour all pixels.
+def shade_meshes(size, sharp, light, tables, scratch):
+    """Colour all samples of a picture.
 
     Args:
-        width: Columns.
-        height: Rows.
-        stride: Pixels from one row to the next.
+        size: Columns, rows, samples from one row to the next.
         sharp: One texel per pixel instead of four.
-        basis: Camera in the frame of each mesh drawn, shape [draw_limit, BASIS_WIDTH].
-        mesh: (triangle_plane, triangle_mean, triangle_material).
-        material: (flags, colour, texture).
-        texels: (texel, level_base, size_log).
-        light: As `prepare_shading`.
-        scratch: (ident, record_float, record_int, flat_float, flat_int, run_end, span_input, span_float, span_int,
-            iota, colour); `colour` is written.
+        light: Columns LIGHT.
+        tables: PictureTables.
+        scratch: Scratch; `colour` is written.
     """
-    triangle_plane, triangle_mean, triangle_material = mesh
-    material_flags, material_colour, material_texture = material
-    texel, level_base, size_log = texels
-    ident, record_float, record_int, flat_float, flat_int, ends, inputs, floats, ints, iota, colour = scratch
+    width, height, stride = size
     spans = np.int64(0)
     for row in range(height):
         offset = row * stride
         begin = np.int64(0)
-        for run in range(list_ends(width, ident[offset:], ends)):
-            number = np.int64(ident[offset + begin])
-            end = np.int64(ends[run])
-            record = record_float[number]
-            integers = record_int[number]
+        for run in range(list_ends(width, scratch.ident[offset:], scratch.run_end)):
+            number = np.int64(scratch.ident[offset + begin])
+            end = np.int64(scratch.run_end[run])
+            record, integers = scratch.record_float[number], scratch.record_int[number]
             # Here and not where it was drawn: what nearer things hide is never shaded.
             if integers[INTEGER.state] == STATE_NEW:
-                triangle = integers[INTEGER.triangle]
-                at = triangle_material[triangle]
-                prepare_shading(
-                    record,
-                    integers,
-                    triangle_plane[triangle],
-                    triangle_mean[triangle],
-                    basis[integers[INTEGER.draw]],
-                    material_flags[at],
-                    material_colour[at],
-                    material_texture[at],
-                    sharp,
-                    light,
-                    size_log,
-                )
-            spans = list_run(number, begin, end, row, record, integers, spans, inputs)
+                prepare_shading(record, integers, sharp, light, tables, scratch.basis)
+            spans = list_run(number, begin, end, row, record, integers, spans, scratch.span_input)
             begin = end
         if spans > 0 and (row == height - 1 or (row & (BAND - 1)) == BAND - 1):
-            shade_spans(
-                spans,
-                sharp,
-                stride,
-                light,
-                (texel, level_base),
-                (record_float, record_int, flat_float, flat_int, inputs, floats, ints, iota, colour),
-            )
+            shade_spans(spans, sharp, stride, light, tables, scratch)
             spans = np.int64(0)
-
-
-@inline_kernel
-def shade_meshes(size, sharp, light, tables, scratch):
-    """Colour all samples of a picture; `size`: columns, rows, samples from one row to the next; see `shade_rows`."""
-    width, height, stride = size
-    shade_rows(
-        width,
-        height,
-        stride,
-        sharp,
-        scratch.basis,
-        (tables.triangle_plane, tables.triangle_mean, tables.triangle_material),
-        (tables.material_flags, tables.material_colour, tables.material_texture),
-        (tables.texel, tables.level_base, tables.size_log),
-        light,
-        (
-            scratch.ident,
-            scratch.record_float,
-            scratch.record_int,
-            scratch.flat_float,
-            scratch.flat_int,
-            scratch.run_end,
-            scratch.span_input,
-            scratch.span_float,
-            scratch.span_int,
-            scratch.iota,
-            scratch.colour,
-        ),
-    )
