@@ -125,6 +125,7 @@ class GrowingTable:
         first, self.count = self.count, self.count + len(rows)
         old = self.room.T if self._by_column else self.room
         if self.count + LANES > len(old):
+            # Half as much again: however many are added, a row is moved twice on average.
             shape = (self.count + self.count // 2 + LANES, *old.shape[1:])
             self.room = np.zeros(shape[::-1] if self._by_column else shape, old.dtype)
             kept, old = old[:first], self.room.T if self._by_column else self.room

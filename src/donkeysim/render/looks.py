@@ -85,8 +85,9 @@ class Looks:
             "wheel_steered": np.array(car.wheel_steered, np.uint8),
         }
         self.tables = self._list_tables()
-        for world in range(world_count):
-            self._add_props(world)
+        for scene in np.unique(self._world_scene).tolist():
+            self._add_props(scene)
+        # Whatever cars wear: so nobody has to allocate anything when one of them is dressed.
         self.record_limit = max(map(self._count_triangles, range(len(scenes)))) + 2
         self.draw_limit = 2 + PARTS_PER_CAR * cars_per_world + props_per_world
         self.set_bodies(range(car_count), BodySpec())
@@ -160,18 +161,16 @@ class Looks:
             self._materials.add(SHADE_UNLIT | SHADE_NO_FOG, WHITE, texture, CLASS_SKY)
         return self._add_mesh(make_sky_box(), material_base)
 
-    def _add_props(self, world: int) -> None:
-        index = int(self._world_scene[world])
-        props = self._scenes[index].props
-        if len(props.model) > self._props_per_world:
-            raise ShapeError(
-                f"scene {self._scenes[index].name!r} has {len(props.model)} props, but a world has room for "
-                f"{self._props_per_world}."
-            )
-        first = world * self._props_per_world
-        for slot, model in enumerate(props.model):
-            self.tables.prop_mesh[first + slot] = self._model_base[index] + int(model)
-            self.tables.prop_shadow[first + slot] = measure_prop(self._scenes[index], slot)
+    def _add_props(self, scene: int) -> None:
+        """Give the props of a scene to all its worlds."""
+        about, room = self._scenes[scene], self._props_per_world
+        count = len(about.props.model)
+        if count > room:
+            raise ShapeError(f"scene {about.name!r} has {count} props, but a world has room for {room}.")
+        first = np.flatnonzero(self._world_scene == scene)[:, None] * room
+        for slot, model in enumerate(about.props.model):
+            self.tables.prop_mesh[first + slot] = self._model_base[scene] + int(model)
+            self.tables.prop_shadow[first + slot] = measure_prop(about, slot)
 
     def _check_style(self, scene: int, style: str) -> None:
         about = self._scenes[scene]

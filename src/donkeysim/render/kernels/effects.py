@@ -93,6 +93,7 @@ def roughen_row(count, gain, noise, number, place, source, target):
 @span_kernel
 def roughen_grey(count, gain, noise, number, place, source, target):
     """Write pixels, whose channels are alike, times a gain, with noise, as bytes."""
+    # One draw for all three channels: a grey picture stays grey.
     for k in range(count):
         value = make_byte(source[3 * k] * gain + noise * draw_noise(number, np.uint32(place + np.uint32(k))))
         target[3 * k] = value

@@ -6,8 +6,8 @@ import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.footprint import compute_gradients
-from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LANES, RECORD, SIZE_LOG, STATE_FLAT
-from donkeysim.render.kernels.vector import read_vector
+from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LANES, SIZE_LOG, STATE_FLAT
+from donkeysim.render.kernels.vector import read_planes
 
 
 @inline_kernel
@@ -210,6 +210,7 @@ def write_rgb(width, height, stride, colour, words, picture):
         picture: Written, shape [height, width, 3].
     """
     low = np.uint32(0xFF)
+    # Four pixels are three words: a quarter of the stores, and no bytes one by one.
     if width % 4 == 0:
         for row in range(height):
             join_pixels(width >> 2, colour[row * stride :], words[row * (width >> 2) * 3 :])
@@ -250,11 +251,7 @@ def look_up_class(tables, material, record, x, y):
     layout = tables.material_class[material]
     first, wide, high = layout[CLASS_MAP.first], layout[CLASS_MAP.width], layout[CLASS_MAP.height]
     size = tables.size_log[tables.material_texture[material]]
-    near, across, down = (
-        read_vector(record, RECORD.near),
-        read_vector(record, RECORD.u),
-        read_vector(record, RECORD.v),
-    )
+    near, across, down = read_planes(record)
     w = np.float32(1.0) / (near[0] * x + near[1] * y + near[2])
     u = (across[0] * x + across[1] * y + across[2]) * w / np.float32(np.int32(1 << size[SIZE_LOG.width]))
     v = (down[0] * x + down[1] * y + down[2]) * w / np.float32(np.int32(1 << size[SIZE_LOG.height]))

@@ -20,20 +20,12 @@ class PoseColumns(NamedTuple):
     rotation: int = 3  # From its own frame, 9 columns
 
 
-POSE = PoseColumns()
-POSE_WIDTH = 12
-
-
 class AxesColumns(NamedTuple):
     """`CameraTables.axes`: where a camera looks, world frame, 3 columns each."""
 
     right: int = 0
     down: int = 3
     forward: int = 6
-
-
-AXES = AxesColumns()
-AXES_WIDTH = 9
 
 
 class LensColumns(NamedTuple):
@@ -46,10 +38,6 @@ class LensColumns(NamedTuple):
     fog: int = 5  # Share of the scene's fog
 
 
-LENS = LensColumns()
-LENS_WIDTH = 6
-
-
 class LightColumns(NamedTuple):
     """`PictureTables.light`: colours and directions, 3 columns each, and the fog."""
 
@@ -58,10 +46,6 @@ class LightColumns(NamedTuple):
     haze: int = 6  # Colour of the fog, 0 to 255
     density: int = 9  # Of the fog [1/m], one column
     direction: int = 10  # To the sun, world frame
-
-
-LIGHT = LightColumns()
-LIGHT_WIDTH = 13
 
 
 class ClusterColumns(NamedTuple):
@@ -73,9 +57,6 @@ class ClusterColumns(NamedTuple):
     triangle_end: int = 3
 
 
-CLUSTER_RANGE = ClusterColumns()
-
-
 class PlaneColumns(NamedTuple):
     """`MeshTables.triangle_plane`."""
 
@@ -83,10 +64,6 @@ class PlaneColumns(NamedTuple):
     offset: int = 3  # d, with n·p = d [m]
     u: int = 4  # Gradient of a texture coordinate [texel/m], 3 columns, and its value at the origin [texel]
     v: int = 8
-
-
-PLANE = PlaneColumns()
-PLANE_WIDTH = 12
 
 
 class ClassMapColumns(NamedTuple):
@@ -97,18 +74,12 @@ class ClassMapColumns(NamedTuple):
     height: int = 2
 
 
-CLASS_MAP = ClassMapColumns()
-
-
 class SizeColumns(NamedTuple):
     """`TexelPool.size_log`: logarithms of a texture's sides to base 2."""
 
     width: int = 0
     height: int = 1
     last: int = 2  # Mip level
-
-
-SIZE_LOG = SizeColumns()
 
 
 class SceneMeshColumns(NamedTuple):
@@ -118,18 +89,12 @@ class SceneMeshColumns(NamedTuple):
     sky: int = 1
 
 
-SCENE_MESH = SceneMeshColumns()
-
-
 class CarMeshColumns(NamedTuple):
     """`PictureTables.car_mesh`."""
 
     body: int = 0
     wheel: int = 1
     plate: int = 2
-
-
-CAR_MESH = CarMeshColumns()
 
 
 class ShadowColumns(NamedTuple):
@@ -143,10 +108,6 @@ class ShadowColumns(NamedTuple):
     tall_half: int = 8  # Its half length and half width
     tall: int = 10
     taper: int = 11  # Share of its width that is missing at its top
-
-
-SHADOW = ShadowColumns()
-SHADOW_WIDTH = 12
 
 
 class BasisColumns(NamedTuple):
@@ -164,10 +125,6 @@ class BasisColumns(NamedTuple):
     paint: int = 24  # sRGB 0 to 1
 
 
-BASIS = BasisColumns()
-BASIS_WIDTH = 32
-
-
 class RecordColumns(NamedTuple):
     """`Scratch.record_float`: a triangle that may be seen."""
 
@@ -178,10 +135,6 @@ class RecordColumns(NamedTuple):
     fog: int = 12  # See `shade.clear_view`
     scale_u: int = 13  # At the mip level of its holes
     scale_v: int = 14
-
-
-RECORD = RecordColumns()
-RECORD_FLOATS = 16
 
 
 class IntegerColumns(NamedTuple):
@@ -203,32 +156,6 @@ class IntegerColumns(NamedTuple):
     colour: int = 16  # Packed, of a triangle that has a single colour
 
 
-INTEGER = IntegerColumns()
-RECORD_INTS = 20
-
-
-STATE_NEW, STATE_FLAT, STATE_SMALL, STATE_LARGE, STATE_PLAIN = range(5)
-"""How a record is coloured: not known yet; one colour; one mip level; a mip level per block; the sky."""
-
-SMALL_SIDE = 40
-"""Triangles with fewer columns and rows than this have one mip level and one amount of fog."""
-
-TINY_SIDE = 5
-"""Those with fewer than this have one colour, the mean of their part of the texture."""
-
-TINY_SIDE_FAST = 12
-"""The same for the quality `fast`."""
-
-BLOCK = 32
-"""Pixels of a large triangle's row that share a mip level."""
-
-BAND = 8
-"""Rows whose spans are prepared together; a power of two."""
-
-SPAN_PLAIN, SPAN_ONE, SPAN_FOUR, SPAN_FLAT = range(4)
-"""How a span is coloured: one texel as it is; one texel; four texels; one colour."""
-
-
 class SpanInputRows(NamedTuple):
     """`Scratch.span_input`: what is listed of spans."""
 
@@ -240,20 +167,12 @@ class SpanInputRows(NamedTuple):
     level_y: int = 5
 
 
-SPAN_INPUT = SpanInputRows()
-SPAN_INPUTS = 6
-
-
 class SpanFloatRows(NamedTuple):
     """`Scratch.span_float`: how spans run over their textures, at the first pixel and per column, 2 rows each."""
 
     near: int = 0  # 1/w; then u/w and v/w in fixed point of the mip level
     u: int = 2
     v: int = 4
-
-
-SPAN_FLOAT = SpanFloatRows()
-SPAN_FLOATS = 6
 
 
 class SpanIntRows(NamedTuple):
@@ -267,17 +186,6 @@ class SpanIntRows(NamedTuple):
     step_v1: int = 5
     step_u2: int = 6
     step_v2: int = 7
-
-
-SPAN_INT = SpanIntRows()
-SPAN_INTS = 8
-
-
-SPHERE_RADIUS = 3
-"""Column of a sphere's radius [m], behind its centre."""
-
-LANES = 8
-"""Row loops run over multiples of this many pixels; rows are padded accordingly."""
 
 
 class Cluster(NamedTuple):
@@ -303,10 +211,6 @@ class Cluster(NamedTuple):
     """Those of the listed ones that cover a pixel's middle."""
 
 
-WORK_FLOATS, WORK_INTS = 21, 11
-"""Rows of a cluster's scratch: see `raster.split_work`."""
-
-
 class View(NamedTuple):
     """A camera as all meshes of a picture see it."""
 
@@ -322,3 +226,53 @@ class View(NamedTuple):
     """Far plane [m]."""
     sun: Float32Array
     """Direction to it, world frame."""
+
+
+POSE, POSE_WIDTH = PoseColumns(), 12
+AXES, AXES_WIDTH = AxesColumns(), 9
+LENS, LENS_WIDTH = LensColumns(), 6
+LIGHT, LIGHT_WIDTH = LightColumns(), 13
+CLUSTER_RANGE = ClusterColumns()
+PLANE, PLANE_WIDTH = PlaneColumns(), 12
+CLASS_MAP = ClassMapColumns()
+SIZE_LOG = SizeColumns()
+SCENE_MESH = SceneMeshColumns()
+CAR_MESH = CarMeshColumns()
+SHADOW, SHADOW_WIDTH = ShadowColumns(), 12
+BASIS, BASIS_WIDTH = BasisColumns(), 32
+RECORD, RECORD_FLOATS = RecordColumns(), 16
+INTEGER, RECORD_INTS = IntegerColumns(), 20
+SPAN_INPUT, SPAN_INPUTS = SpanInputRows(), 6
+SPAN_FLOAT, SPAN_FLOATS = SpanFloatRows(), 6
+SPAN_INT, SPAN_INTS = SpanIntRows(), 8
+"""Columns of each table, and how many there are."""
+
+SPHERE_RADIUS = 3
+"""Column of a sphere's radius [m], behind its centre."""
+
+LANES = 8
+"""Row loops run over multiples of this many pixels; rows are padded accordingly."""
+
+STATE_NEW, STATE_FLAT, STATE_SMALL, STATE_LARGE, STATE_PLAIN = range(5)
+"""How a record is coloured: not known yet; one colour; one mip level; a mip level per block; the sky."""
+
+SMALL_SIDE = 40
+"""Triangles with fewer columns and rows than this have one mip level and one amount of fog."""
+
+TINY_SIDE = 5
+"""Those with fewer than this have one colour, the mean of their part of the texture."""
+
+TINY_SIDE_FAST = 12
+"""The same for the quality `fast`."""
+
+BLOCK = 32
+"""Pixels of a large triangle's row that share a mip level."""
+
+BAND = 8
+"""Rows whose spans are prepared together; a power of two."""
+
+SPAN_PLAIN, SPAN_ONE, SPAN_FOUR, SPAN_FLAT = range(4)
+"""How a span is coloured: one texel as it is; one texel; four texels; one colour."""
+
+WORK_FLOATS, WORK_INTS = 21, 11
+"""Rows of a cluster's scratch: see `raster.split_work`."""

@@ -185,6 +185,7 @@ def add_shapes(shapes, shape_count, sensor, rays, direction, distance):
         start, up = read_vector(shape, SHAPE.origin), read_column(shape, SHAPE.rotation + 2)
         centre = subtract((start[0] + lift * up[0], start[1] + lift * up[1], start[2] + lift * up[2]), origin)
         square = dot(centre, centre)
+        # Most shapes end here, out of reach, or below, where a ray passes the sphere around them.
         if square > (rays.reach + radius) ** 2:
             continue
         radius += SLACK

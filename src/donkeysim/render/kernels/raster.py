@@ -34,7 +34,7 @@ from donkeysim.render.kernels.outline import (
     sees_sphere,
     transform_vertices,
 )
-from donkeysim.render.kernels.vector import dot, read_vector, subtract
+from donkeysim.render.kernels.vector import dot, read_planes, read_vector, subtract
 from donkeysim.world.scene import SHADE_CUTOUT
 
 
@@ -142,8 +142,8 @@ def fill_rows_cutout(first, end, stride, number, record, integers, begins, stops
 def lay_out_holes(record, integers, level_base, size_log):
     """Choose the mip level of a triangle's holes, for one texel per pixel at its middle, and write where it lies."""
     x, y = np.float32(integers[INTEGER.middle_x]), np.float32(integers[INTEGER.middle_y])
-    near, across = read_vector(record, RECORD.near), read_vector(record, RECORD.u)
-    major, minor = measure_sides(*measure_footprint(x, y, near, across, read_vector(record, RECORD.v)))
+    near, across, down = read_planes(record)
+    major, minor = measure_sides(*measure_footprint(x, y, near, across, down))
     texture = integers[INTEGER.texture]
     size = size_log[texture]
     level = choose_level(major, minor, np.float32(1.0), size[SIZE_LOG.last])

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.layout import AXES, CLASS_MAP, INTEGER, LIGHT, RECORD, SIZE_LOG
+from donkeysim.render.kernels.layout import AXES, CLASS_MAP, INTEGER, LIGHT, SIZE_LOG
 from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
-from donkeysim.render.kernels.vector import read_vector
+from donkeysim.render.kernels.vector import read_planes, read_vector
 from donkeysim.world.scene import CLASS_SKY
 
 
@@ -127,6 +127,7 @@ def recolour_run(count, look, rate, light, depth, factor, colour):
         word = colour[k]
         clear = clear_view(rate, one / max(depth[k], np.float32(1e-9)))
         haze = one - clear
+        # What the thing itself shows, without the fog before it.
         r = np.float32(np.int32(word & low)) - haze * haze_red
         g = np.float32(np.int32(np.uint32(word >> np.uint32(8)) & low)) - haze * haze_green
         b = np.float32(np.int32(np.uint32(word >> np.uint32(16)) & low)) - haze * haze_blue
@@ -154,11 +155,7 @@ def look_up_run(count, begin, y, record, layout, cells, iota, target):
     shift = np.uint32(wide)
     mask_u = np.uint32((np.int64(1) << wide) - 1)
     mask_v = np.uint32((np.int64(1) << high) - 1)
-    near, across, down = (
-        read_vector(record, RECORD.near),
-        read_vector(record, RECORD.u),
-        read_vector(record, RECORD.v),
-    )
+    near, across, down = read_planes(record)
     for k in range(count):
         x = iota[k] + begin
         w = np.float32(1.0) / (near[0] * x + near[1] * y + near[2])
@@ -183,6 +180,7 @@ def classify_pixels(size, tables, scratch):
         y = np.float32(np.int32(row))
         begin = np.int64(0)
         while begin < width:
+            # Run by run: a triangle has one material, so scales and masks of its map are looked up once.
             number = scratch.ident[row * stride + begin]
             end = begin + 1
             while end < width and scratch.ident[row * stride + end] == number:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from donkeysim.core.kernel import inline_kernel
+from donkeysim.render.kernels.layout import RECORD
 
 
 @inline_kernel
 def read_vector(row, column):
     """Return three neighbouring columns of a row."""
     return row[column], row[column + 1], row[column + 2]
+
+
+@inline_kernel
+def read_planes(record):
+    """Return 1/w, u/w and v/w of a triangle's record, each per column, per row and at the first pixel."""
+    return read_vector(record, RECORD.near), read_vector(record, RECORD.u), read_vector(record, RECORD.v)
 
 
 @inline_kernel
