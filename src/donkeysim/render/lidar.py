@@ -66,7 +66,8 @@ class LidarScanner:
         """
         distance = self.scan_cars(state, (car,), lidar, (key,), self._alone)[0]
         level, ray = np.nonzero(distance < np.inf)
-        rows: FloatArray = np.column_stack((distance[level, ray], ray, level))
+        rows: FloatArray = np.empty((len(ray), 3))
+        rows[:, 0], rows[:, 1], rows[:, 2] = distance[level, ray], ray, level
         return rows
 
     def scan_cars(
