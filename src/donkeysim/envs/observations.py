@@ -19,6 +19,7 @@ from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
 from donkeysim.render.camera import FAR, CameraGroup, Frame
 from donkeysim.render.lidar import count_rays
+from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec, LidarSpec
@@ -169,21 +170,18 @@ class _Lidar:
 
     def __init__(self, simulator: Simulator, lidar: LidarSpec) -> None:
         self._simulator, self._lidar = simulator, lidar
-        self._rays = count_rays(lidar)
-        width = self._rays * lidar.level_count
+        width = count_rays(lidar) * lidar.level_count
         self.buffers: list[NDArray[Any]] = list(np.ones((2, simulator.car_count, width), np.float32))
         self.space: Box = gymnasium.spaces.Box(0.0, 1.0, (width,), np.float32)
-        for car in range(simulator.car_count):
-            simulator.configure_lidar(car, lidar)
+        simulator.apply(commands.SetLidar(range(simulator.car_count), lidar))
 
     def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         del step  # the simulator's own state is read
         buffer = self.buffers[turn]
-        for car in range(len(buffer)) if cars is None else cars:
-            rows = self._simulator.scan_distances(car)
-            place = (rows[:, 2] * self._rays + rows[:, 1]).astype(np.intp)
-            buffer[car] = 1.0
-            buffer[car, place] = np.minimum(rows[:, 0] / self._lidar.max_range, 1.0)
+        rows = range(len(buffer)) if cars is None else cars
+        if len(rows):
+            distance = self._simulator.scan_lidars(rows, self._lidar).reshape(len(rows), -1)
+            buffer[rows] = np.minimum(distance / self._lidar.max_range, 1.0)
         return buffer
 
     def give_away(self, turn: int) -> None:

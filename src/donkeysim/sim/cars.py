@@ -208,8 +208,7 @@ class Cars(CommandShorthands):
     def _dress(self, command: commands.Dress) -> None:
         self._require(command.rows)
         self._equipment.dress(command.rows, command.body, self.spec.cars_per_world)
-        for car in command.rows:
-            self.renderer.set_body(car, command.body)
+        self.renderer.set_bodies(command.rows, command.body)
 
     def _set_camera(self, command: commands.SetCamera) -> None:
         self._require(command.rows)

@@ -10,6 +10,8 @@ import zlib
 from array import array
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
 from donkeysim.render.camera import CameraGroup
@@ -18,7 +20,7 @@ from donkeysim.sim.compile_crew import CompileCrew, CompileReport, compile_stage
 from donkeysim.sim.observe import name_hit, observe_lidar, observe_telemetry
 from donkeysim.sim.snapshot import Snapshot, copy_moment
 from donkeysim.world.ledger import Event
-from donkeysim.world.specs import CameraSpec
+from donkeysim.world.specs import CameraSpec, LidarSpec
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 STEPS_PER_FRAME = PHYSICS_RATE // 20
@@ -142,6 +144,15 @@ class Simulator(Cars):
     def scan_distances(self, car: int) -> FloatArray:
         """Return a scan of the car's lidar, which must be on: rows of distance [m], ray and level, shape [n, 3]."""
         return self.place.lidar.scan(self.state, car, self._equipment.lidar[car], self._world_key(car))
+
+    def scan_lidars(self, cars: Sequence[int], lidar: LidarSpec) -> FloatArray:
+        """Return what these cars would see with a lidar, each as if it were alone.
+
+        Returns:
+            Distances [m], infinite where nothing came back, shape [len(cars), level_count, ray_count].
+        """
+        keys = self.world_key[np.asarray(cars, np.int64) // self.spec.cars_per_world]
+        return self.place.lidar.scan_cars(self.state, cars, lidar, keys, self.workers)
 
     def observe_telemetry(self, car: int, frame: int = 0) -> Telemetry:
         """Return the car's readings; `frame`: how many telemetries of it the caller has had before."""

@@ -1,4 +1,7 @@
-"""Vectors of three numbers as tuples: a table's columns are read into one, and products are written once."""
+"""Vectors of three numbers as tuples: a table's columns are read into one, and products are written once.
+
+They are copied into their callers, so that in pictures products and sums may fuse; those of `core.vector` never do.
+"""
 
 from __future__ import annotations
 
