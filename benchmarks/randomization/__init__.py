@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.measure import Figure, measure_rate
 from donkeysim.sim.placement import place_on_path
+
+from benchmarks.measure import Figure, measure_rate
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import WorldSpec
