@@ -5,6 +5,7 @@ from graphlib import CycleError, TopologicalSorter
 import grimp
 import pytest
 
+
 @pytest.fixture(scope="module")
 def imports():
     graph = grimp.build_graph("donkeysim", cache_dir=None)

@@ -86,7 +86,8 @@ def test_a_file_that_is_none_is_told_in_a_sentence(place, tmp_path):
     np.savez(tmp_path / "arrays.npz", head=np.zeros(3))
     pickled = tmp_path / "pickled.npz"
     np.savez(pickled, head=np.array([{"a": 1}], object), allow_pickle=True)
-    contents = (b"", b"PK", b"{}", whole[: len(whole) // 2], whole[:-1], flip_bytes(tmp_path / "moment.npz", "state.position.npy"), pickled.read_bytes())
+    flipped = flip_bytes(tmp_path / "moment.npz", "state.position.npy")
+    contents = (b"", b"PK", b"{}", whole[: len(whole) // 2], whole[:-1], flipped, pickled.read_bytes())
     for content in (*contents, (tmp_path / "arrays.npz").read_bytes()):
         path.write_bytes(content)
         with pytest.raises(SpecError, match="no snapshot") as caught:

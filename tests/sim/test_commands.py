@@ -91,7 +91,9 @@ def test_a_command_comes_back_from_a_log_as_it_went(command):
 MANY = {
     "reset": commands.Reset(ROWS),
     "on the path": commands.PutOnPath(ROWS, [1.0, 57.3, -2.0], [0.1, -0.2, 0.0], [0.3, 0.0, -3.0]),
-    "on the path, rolling": commands.PutOnPath(ROWS, [1.0, 7.3, 2.0], [0.1, 0.0, 0.0], [0.3, 0.0, 1.0], [0.4, 1.0, 0.0]),
+    "on the path, rolling": commands.PutOnPath(
+        ROWS, [1.0, 7.3, 2.0], [0.1, 0.0, 0.0], [0.3, 0.0, 1.0], [0.4, 1.0, 0.0]
+    ),
     "moved": commands.Move(ROWS, POINTS, TURNS),
     "posed": commands.Pose(ROWS, POINTS, TURNS),
     "spawn": commands.SetSpawn(ROWS, POINTS, TURNS),
