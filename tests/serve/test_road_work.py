@@ -10,7 +10,7 @@ from donkeysim.record.replay import Replay
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, RoadSpec, SceneSpec
 from serve.test_stage import Rehearsal
-from sim.test_relocation import RING
+from sim.test_change_scene import RING
 
 
 @pytest.fixture

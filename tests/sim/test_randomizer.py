@@ -10,6 +10,7 @@ from donkeysim.record.action_log import LogReader
 from donkeysim.record.recorder import open_simulator
 from donkeysim.record.replay import Replay
 from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
+from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import hash_state
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
@@ -92,9 +93,8 @@ def see(simulator, car=0):
 
 
 def drive(simulator, frames, steer=0.2, throttle=0.5):
-    simulator.control.steer[:] = steer
-    simulator.control.throttle[:] = throttle
-    simulator.control.brake[:] = 0.0
+    asked = (np.broadcast_to(value, simulator.car_count).tolist() for value in (steer, throttle, 0.0))
+    simulator.apply(commands.Drive(None, *asked))
     for _ in range(frames):
         simulator.step()
 
@@ -352,7 +352,7 @@ def test_a_replayed_log_draws_the_same(place, tmp_path):
     weave(driven, 3, 9)
     driven.close()
     told = [type(event).__name__ for event in LogReader(tmp_path / "run.dlog").read_events()]
-    assert "ParamsSet" not in told  # a replay draws them itself
+    assert "SetParams" not in told  # a replay draws them itself
     replay = Replay(tmp_path / "run.dlog")
     assert sum(replay.play()) == 10 * 24
     assert (replay.deviation, replay.broken) == (None, "")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import Turnstile
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.sim.ghost_cones import GhostWatch
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow

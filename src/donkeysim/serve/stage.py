@@ -15,6 +15,7 @@ from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.serve import orders
 from donkeysim.serve.cast import CarOnStage, Client, make_event
 from donkeysim.serve.compose import Composer
+from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import LockStep, Turnstile
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED, PACE_CAR_BODY, PaceCar
@@ -23,7 +24,6 @@ from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import Place, find_refusal
 from donkeysim.serve.stage_options import StageOptions
 from donkeysim.sim import viewpoint
-from donkeysim.sim.ghost_cones import GhostWatch
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch import view
 from donkeysim.watch.watchable import CarRow, Outline, View

@@ -156,36 +156,42 @@ class Cars(CommandShorthands):
             self._log.note(command)
 
     def _drive(self, command: commands.Drive) -> None:
-        rows: Any = slice(None) if command.rows is None else command.rows
-        if command.rows is not None and len(rows) == 1:  # as NumPy takes five times as long for a list of one
-            rows = rows[0]
+        rows: Any = slice(None)
+        if command.rows is not None and len(command.rows) == 1:  # NumPy takes five times as long for a list of one
+            rows = int(command.rows[0])
+            self._require_car(rows)
+        elif command.rows is not None:
+            rows = self._require(command.rows)
         for array, asked in zip(self.control, (command.steer, command.throttle, command.brake), strict=True):
             if asked is not None:
                 array[rows] = asked[0] if isinstance(rows, int) else asked
 
     def _join(self, command: commands.Join) -> list[int]:
         """Seat the cars one after the other; where one finds no place none stays."""
-        count = self.spec.cars_per_world
+        state, count = self.state, self.spec.cars_per_world
         rows: list[int] = []
+        spawns = (state.spawn_position.copy(), state.spawn_orientation.copy())
         try:
-            for world in command.worlds:
+            for world in self._require_worlds(command.worlds):
                 first = world * count
-                free = np.flatnonzero(self.state.present[first : first + count] == 0)
+                free = np.flatnonzero(state.present[first : first + count] == 0)
                 if not len(free):
                     raise CapacityError(
                         f"all {count} places for cars are taken; wait until a car leaves or allow more cars."
                     )
                 row = first + int(free[0])
-                others = first + np.flatnonzero(self.state.present[first : first + count])
-                self.place.choose_slot(self.state, row, others.tolist())
-                self.state.present[row] = 1
+                others = first + np.flatnonzero(state.present[first : first + count])
+                self.place.choose_slot(state, row, others.tolist())
+                state.present[row] = 1
                 rows.append(row)
-        except CapacityError:
-            self.state.present[rows] = 0
+        except CapacityError:  # whoever replays the log never sees this command: not a byte may stay
+            state.present[rows] = 0
+            state.spawn_position[:], state.spawn_orientation[:] = spawns
             raise
-        self.state.reset_count[rows] = 0
+        state.reset_count[rows] = 0
         self._equipment.set_camera(rows, self.car_spec.camera)
-        self._dress_all(rows, [command.bodies[index % len(command.bodies)] for index in range(len(rows))])
+        bodies = command.bodies or [None]
+        self._dress_all(rows, [bodies[index % len(bodies)] for index in range(len(rows))])
         self._put_at_spawn(np.array(rows, np.int64))
         self.control.brake[rows] = 0.0
         return rows
@@ -199,7 +205,7 @@ class Cars(CommandShorthands):
             self._dress(commands.Dress(cars, body))
 
     def _leave(self, command: commands.Leave) -> None:
-        self.state.present[command.rows] = 0
+        self.state.present[self._require(command.rows)] = 0
         self._equipment.remove(command.rows)
 
     def _retire(self, command: commands.Retire) -> None:
@@ -256,21 +262,20 @@ class Cars(CommandShorthands):
     def _clear_hits(self, command: commands.ClearHits) -> None:
         if command.rows is None:
             self.state.hit.fill(HIT_NONE)
-            return
-        for row in command.rows:
-            self.state.hit[row] = HIT_NONE
+        else:
+            for car in command.rows:
+                self._require_car(car)
+                self.state.hit[car] = HIT_NONE
 
     def _seed(self, command: commands.Seed) -> None:
-        self.world_key[command.worlds] = make_world_keys(command.seeds, [0] * len(command.seeds))
+        self.world_key[self._require_worlds(command.worlds)] = make_world_keys(command.seeds, [0] * len(command.seeds))
 
     def _restore(self, command: commands.Restore) -> None:
-        write_moment(command.snapshot, self._hold_moment(), command.worlds)
-        if command.worlds is None:
-            self._keeper.renew()
-            return
+        worlds = None if command.worlds is None else self._require_worlds(command.worlds)
+        write_moment(command.snapshot, self._hold_moment(), worlds)
         count = self.spec.cars_per_world
-        rows = np.asarray(command.worlds, np.int64)[:, None] * count + np.arange(count)
-        self._keeper.renew(rows.ravel())
+        rows = None if worlds is None else (np.array(worlds, np.int64)[:, None] * count + np.arange(count)).ravel()
+        self._keeper.renew(rows)
 
     def _set_params(self, command: commands.SetParams) -> None:
         packed = self.physics.car_params.packed
@@ -293,6 +298,14 @@ class Cars(CommandShorthands):
     def _require_car(self, car: int) -> None:
         if not 0 <= car < self.car_count or not self.state.present[car]:
             raise SpecError(f"there is no car {car}; cars now: {self.list_cars()}.")
+
+    def _require_worlds(self, worlds: Sequence[int]) -> Sequence[int]:
+        """Return worlds; a SpecError tells of the first that there is not."""
+        count = self.spec.world_count
+        for world in worlds:
+            if not 0 <= world < count:
+                raise SpecError(f"there is no world {world}; this simulator has the worlds 0 to {count - 1}.")
+        return worlds
 
     def _put(self, rows: LongArray, position: Any, orientation: Any, at_rest: bool) -> None:
         """Put cars somewhere; what is counted from where they were put begins anew with those at rest."""

@@ -17,7 +17,7 @@ from types import TracebackType
 
 from donkeysim.core.kernel import CACHE_FOLDER, list_kernel_sources
 
-CREW = (("vehicles and contacts", "lidar"), ("camera",))
+CREW = (("vehicles and contacts", "lidar"), ("ledger", "camera"))
 """Compile stages that each process works through; together they are all of `Simulator.list_compile_stages`."""
 
 CompileReport = Callable[[str, int, int], None]

@@ -152,7 +152,7 @@ class Simulator(Cars):
             Distances [m], infinite where nothing came back, shape [len(cars), level_count, ray_count].
         """
         keys = self.world_key[np.asarray(cars, np.int64) // self.spec.cars_per_world]
-        return self.place.lidar.scan_cars(self.state, cars, lidar, keys, self.workers)
+        return self.place.lidar.scan_cars(self.state, cars, lidar, keys.tolist(), self.workers)
 
     def observe_telemetry(self, car: int, frame: int = 0) -> Telemetry:
         """Return the car's readings; `frame`: how many telemetries of it the caller has had before."""
