@@ -198,8 +198,8 @@ def write_preview(name: str) -> None:
     simulator = Simulator(WorldSpec(scene=SceneSpec(name)))
     car = simulator.add_car(body=BodySpec(colour=(220, 60, 40)))
     simulator.step(240)
-    x, y, z = simulator.state.position[car].tolist()
-    yaw = find_yaw(simulator.state.orientation[car].tolist())
+    x, y, z = simulator.ledger.position[car].tolist()
+    yaw = float(simulator.ledger.yaw[car])
     back, left, up = 2.2, 0.9, 1.0
     place = (
         x - back * math.cos(yaw) - left * math.sin(yaw),
