@@ -31,7 +31,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from donkeysim.car.folder import create_car
 from donkeysim.core.image import encode_jpeg
-from donkeysim.core.rotation import find_yaw
 from donkeysim.drive.sample import record_sample
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.sim.simulator import Simulator
