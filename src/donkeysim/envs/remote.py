@@ -254,11 +254,11 @@ class RemoteCar:
         elif kind == "scene_names":
             self._choose_scene([str(name) for name in message.get("scene_names") or ()])
         elif kind == "collision_with_starting_line":
-            line, time_crossed = read_crossing(message)
-            if line == 0:
+            start_line, crossed = read_crossing(message)
+            if start_line == 0:
                 with self._news:
                     self._lap_count += 1
-                    self._laps.note_crossing(time_crossed)
+                    self._laps.note_crossing(crossed)
         elif kind in ("DQ", "missed_checkpoint"):
             self.is_disqualified = True
         elif kind == "error":
