@@ -68,7 +68,7 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
     assert show.stage.outline is not outline
     assert show.stage._pace_car is not pace_car
     show.beat(40)
-    assert abs(show.stage._simulator.state.cte[show.stage._pace_car.car.row]) < 0.1, "it follows the new road"
+    assert abs(show.stage._simulator.ledger.offset[show.stage._pace_car.car.row]) < 0.1, "it follows the new road"
 
 
 def test_who_asked_is_heard_again_on_the_new_road_in_its_order(make_show):
@@ -175,8 +175,7 @@ def test_a_ghost_cone_is_told_once_each_time_and_has_no_body(make_show):
 
 def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     show = make_show(challenges=ChallengeSpec(cones=12, seed=2))
-    state = show.stage._simulator.state
-    before = state.prop_position[-12:].copy()
+    before = show.stage._simulator.snapshot().state.prop_position[-12:]
     x, y = before[4, :2]
     right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.0736))
     show.say(1, "set_position", pos_x=right, pos_y=up, pos_z=ahead)
@@ -184,7 +183,7 @@ def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     show.beat(30)
     hits = [message["hit"] for message in show.take(1, "telemetry") if message["hit"] != "none"]
     assert "cone" in hits
-    assert abs(state.prop_position[-12:] - before)[4].max() > 0.05
+    assert abs(show.stage._simulator.snapshot().state.prop_position[-12:] - before)[4].max() > 0.05
 
 
 def test_a_watcher_makes_a_road_too(make_show):

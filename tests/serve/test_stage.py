@@ -170,6 +170,19 @@ def test_the_last_of_several_controls_in_one_step_counts(show):
     assert show.take(1)[-1]["steering_angle"] == 0.3
 
 
+def test_telemetry_is_numbered_from_0_for_each_car_whatever_else_happens():
+    rehearsal = Rehearsal()
+    rehearsal.join(1)
+    rehearsal.load("flat")
+    rehearsal.beat(2)
+    rehearsal.stage.list_cars()
+    rehearsal.join(2)
+    rehearsal.say(1, "reset_car")
+    rehearsal.beat(2)
+    frames = {client: [told["frame"] for told in rehearsal.take(client, "telemetry")] for client in (1, 2)}
+    assert frames == {1: [0, 1, 2, 3], 2: [0, 1]}
+
+
 def test_reset_puts_the_car_back_and_brakes_until_the_next_control(show):
     start = show.stage.list_cars()[0].pose
     show.say(1, "control", throttle="1")

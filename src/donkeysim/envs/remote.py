@@ -254,9 +254,11 @@ class RemoteCar:
         elif kind == "scene_names":
             self._choose_scene([str(name) for name in message.get("scene_names") or ()])
         elif kind == "collision_with_starting_line":
-            with self._news:
-                self._lap_count += 1
-                self._laps.note_crossing(*read_crossing(message))
+            start_line, crossed = read_crossing(message)
+            if start_line == 0:
+                with self._news:
+                    self._lap_count += 1
+                    self._laps.note_crossing(crossed)
         elif kind in ("DQ", "missed_checkpoint"):
             self.is_disqualified = True
         elif kind == "error":
@@ -315,7 +317,7 @@ def _connect(host: str, port: int) -> socket.socket:
 
 
 class LapClock:
-    """Lap times from what a server tells of start lines: the first crossing after a reset starts the clock.
+    """Lap times from what a server tells of start line 0: the first crossing after a reset starts the clock.
 
     Attributes:
         lap_times: Since the last reset, oldest first [s].
@@ -323,17 +325,14 @@ class LapClock:
 
     def __init__(self) -> None:
         self.lap_times: tuple[float, ...] = ()
-        self._line = -1
         self._crossed: float | None = None
 
     def begin_anew(self) -> None:
         """Forget everything, as a reset does."""
         self.__init__()  # type: ignore[misc]
 
-    def note_crossing(self, line: int, time: float) -> None:
-        """Count a forward crossing of a start line at this simulated time [s]."""
-        if self._crossed is None:
-            self._line, self._crossed = line, time
-        elif line == self._line:
+    def note_crossing(self, time: float) -> None:
+        """Count a forward crossing at this simulated time [s]."""
+        if self._crossed is not None:
             self.lap_times = (*self.lap_times, time - self._crossed)
-            self._crossed = time
+        self._crossed = time

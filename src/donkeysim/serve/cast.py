@@ -75,13 +75,17 @@ class CarOnStage:
         if telemetry.hit != "none":
             self.last_hit = telemetry.hit
 
-    def note_event(self, event: Event) -> Output | None:
-        """Take note of what happened to the car and return what its client is told of it."""
-        if event.kind == EVENT_LAP:
+    def note_event(self, event: Event, path_closed: bool) -> Output | None:
+        """Take note of what happened to the car and return what its client is told of it.
+
+        At the finish of an open road clients are told of line 0: from crossing to crossing they time their laps.
+        """
+        is_lap = event.kind == EVENT_LAP
+        if is_lap:
             self.lap_times.append(event.value)
-        if event.kind != EVENT_CROSSING or self.client is None:
+        if self.client is None or not (event.kind == EVENT_CROSSING or (is_lap and not path_closed)):
             return None
-        crossing = StartLineCrossed(starting_line_index=int(event.value), timeStamp=event.time)
+        crossing = StartLineCrossed(starting_line_index=0 if is_lap else int(event.value), timeStamp=event.time)
         return make_event(self.client, crossing)
 
     def list_cones(self, simulator: Simulator, ghosts: GhostWatch) -> list[Output]:

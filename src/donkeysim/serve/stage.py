@@ -335,7 +335,8 @@ class Stage:
             if self._pace_car is not None:
                 self._pace_car.drive(simulator)
             simulator.step(min(longest, step_count - begin))
-            told = [self._cars[event.car].note_event(event) for event in simulator.list_events()]
+            closed = simulator.scene.path.closed
+            told = [self._cars[event.car].note_event(event, closed) for event in simulator.list_events()]
             self._outputs += [output for output in told if output is not None]
         for car in self._cars.values():
             self._outputs += car.list_cones(simulator, self._ghosts)
