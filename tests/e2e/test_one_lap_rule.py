@@ -22,7 +22,7 @@ from donkeysim.sim import place
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.ledger import EVENT_CROSSING, EVENT_LAP, EVENT_MISSED_CHECKPOINT
 from donkeysim.world.specs import SceneSpec
-from serve.test_stage import Rehearsal
+from serve.test_simulation import SimulationRig
 
 TRACK = """format = 1
 name = "ring"
@@ -227,7 +227,7 @@ def test_races_count_as_environments_do(track, starts, driven):
 
 def drive_on_a_server(track, starts, actions):
     """Return the lap times that its own page shows, and those that its client makes out of its messages."""
-    show = Rehearsal(experiment=Experiment((SceneSpec(track),)))
+    show = SimulationRig(experiment=Experiment((SceneSpec(track),)))
     show.join(1)
     show.load(track)
     show.say(1, "cam_config", img_w="16", img_h="16")

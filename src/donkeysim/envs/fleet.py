@@ -19,7 +19,7 @@ from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
 from donkeysim.envs.step import Step
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim import commands
-from donkeysim.sim.compile_crew import CompileReport
+from donkeysim.sim.compile_processes import CompileReport
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
@@ -78,7 +78,7 @@ def read_start(options: Mapping[str, Any] | None) -> Start | None:
 
 
 @dataclass(frozen=True)
-class FleetMoment:
+class FleetSnapshot:
     """A moment of a fleet.
 
     Attributes:
@@ -262,11 +262,11 @@ class Fleet:
 
     # -- moments ------------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> FleetMoment:
+    def snapshot(self) -> FleetSnapshot:
         """Return a copy of all that changes."""
-        return FleetMoment(self.simulator.snapshot(), self._previous.copy(), self._seed.copy(), self._episode.copy())
+        return FleetSnapshot(self.simulator.snapshot(), self._previous.copy(), self._seed.copy(), self._episode.copy())
 
-    def restore(self, moment: FleetMoment, worlds: Sequence[int] | None = None) -> Step:
+    def restore(self, moment: FleetSnapshot, worlds: Sequence[int] | None = None) -> Step:
         """Go back to a moment of this fleet, or of one made alike, and return the step as it was then.
 
         Args:

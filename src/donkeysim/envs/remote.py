@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
 from donkeysim.envs.conf import EnvConf, Message
-from donkeysim.envs.moment import Moment
+from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.server_lines import LineSplitter, read_crossing, read_lidar, read_line, read_picture, read_telemetry
 
 CONNECT_SECONDS = 5.0
@@ -66,7 +66,7 @@ class RemoteCar:
         self._news = threading.Condition()
         self._send_lock = threading.Lock()
         self._trouble: Exception | None = None
-        self._moment: Moment | None = None
+        self._moment: SensorFrame | None = None
         self._moment_count = self._reset_count = 0
         self._is_seated = self._is_led = self._is_closed = False
         self._laps = LapClock()
@@ -97,7 +97,7 @@ class RemoteCar:
         fields = {"steering": steering, "throttle": throttle, "brake": brake}
         self._send({"msg_type": "control", **{name: f"{float(value):.6g}" for name, value in fields.items()}})
 
-    def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment:
+    def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
         """Drive and return the next moment: in lock-step the one that answers, else the next that comes.
 
         Args:
@@ -141,7 +141,7 @@ class RemoteCar:
             self.is_disqualified = False
         self._send({"msg_type": "reset_car"})
 
-    def begin_episode(self, seed: int | None = None) -> Moment:
+    def begin_episode(self, seed: int | None = None) -> SensorFrame:
         """Put the car back to its start and return the first moment there, from now on in lock-step where possible.
 
         Args:
@@ -162,7 +162,7 @@ class RemoteCar:
             self._wait(lambda: self._moment_count >= last, ANSWER_SECONDS, "send telemetry")
         return self.get_moment()
 
-    def get_moment(self) -> Moment:
+    def get_moment(self) -> SensorFrame:
         """Return the newest moment."""
         assert self._moment is not None
         return self._moment
@@ -171,7 +171,7 @@ class RemoteCar:
         """Return how many moments have come so far."""
         return self._moment_count
 
-    def wait_moment(self, count: int) -> Moment:
+    def wait_moment(self, count: int) -> SensorFrame:
         """Return the newest moment once more than `count` have come.
 
         Raises:
@@ -298,7 +298,7 @@ class RemoteCar:
             return
         with self._news:
             self.has_lock_step = "frame" in message
-            self._moment = Moment(telemetry, image, image_b, read_lidar(message), self._laps.lap_times)
+            self._moment = SensorFrame(telemetry, image, image_b, read_lidar(message), self._laps.lap_times)
             self._moment_count += 1
             self._news.notify_all()
 

@@ -248,7 +248,7 @@ class Renderer:
         picture: ByteArray = group.frame.colour[0]
         return picture
 
-    def count_drawn(self, group: CameraGroup, state: State) -> tuple[float, float]:
+    def count_rendered(self, group: CameraGroup, state: State) -> tuple[float, float]:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
         triangles, textured = 0, 0
         looks, (width, height), is_varied = self._looks.tables, group.size, group.cameras.look.shape[1] > 0

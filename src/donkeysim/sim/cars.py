@@ -18,7 +18,7 @@ from donkeysim.sim.equipment import Equipment
 from donkeysim.sim.ledger import LedgerKeeper
 from donkeysim.sim.place import Place, make_place, make_world_keys, move_spec
 from donkeysim.sim.shorthands import CommandShorthands
-from donkeysim.sim.snapshot import Snapshot, write_moment
+from donkeysim.sim.snapshot import Snapshot, write_snapshot
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec, LidarSpec, SceneSpec, WorldSpec
@@ -208,9 +208,6 @@ class Cars(CommandShorthands):
         self.state.present[self._require(command.rows)] = 0
         self._equipment.remove(command.rows)
 
-    def _retire(self, command: commands.Retire) -> None:
-        self.state.present[self._require(command.rows)] = 0
-
     def _dress(self, command: commands.Dress) -> None:
         self._require(command.rows)
         self._equipment.dress(command.rows, command.body, self.spec.cars_per_world)
@@ -238,13 +235,7 @@ class Cars(CommandShorthands):
 
     def _put_on_path(self, command: commands.PutOnPath) -> None:
         rows = self._require(command.rows)
-        along, offset, yaw = (np.array(part, np.float64) for part in (command.along, command.offset, command.yaw))
-        position, orientation = np.zeros((len(rows), 3)), np.zeros((len(rows), 4))
-        scene = self.world_scene[rows // self.spec.cars_per_world]
-        for index in np.unique(scene).tolist():
-            here = scene == index
-            frame = self.scenes[index].path.frame
-            position[here], orientation[here] = frame.place(along[here], offset[here], yaw[here])
+        position, orientation = self.place.find_poses(rows, command.along, command.offset, command.yaw)
         self.control.brake[rows] = 0.0
         self._put(rows, position, orientation, at_rest=True)
         if command.speed is not None:
@@ -272,7 +263,7 @@ class Cars(CommandShorthands):
 
     def _restore(self, command: commands.Restore) -> None:
         worlds = None if command.worlds is None else self._require_worlds(command.worlds)
-        write_moment(command.snapshot, self._hold_moment(), worlds)
+        write_snapshot(command.snapshot, self._hold_snapshot(), worlds)
         count = self.spec.cars_per_world
         rows = None if worlds is None else (np.array(worlds, np.int64)[:, None] * count + np.arange(count)).ravel()
         self._keeper.renew(rows)
@@ -280,9 +271,6 @@ class Cars(CommandShorthands):
     def _set_params(self, command: commands.SetParams) -> None:
         packed = self.physics.car_params.packed
         packed[...] = np.frombuffer(command.packed, packed.dtype).reshape(packed.shape)
-
-    def _change_scene(self, command: commands.ChangeScene) -> None:
-        self._move_to(self.prepare_scene(command.scene))
 
     # -- what commands do ---------------------------------------------------------------------------------------------
 
@@ -337,7 +325,7 @@ class Cars(CommandShorthands):
         if counts.max(initial=0) > room:
             name = place.scenes[0].name
             raise CapacityError(f"the start grid of {name} has {room} places for {counts.max()} cars.")
-        if not self.has_drawn_params():  # else they are drawn anew there
+        if not self.has_randomized_params():  # else they are drawn anew there
             place.physics.car_params.packed[:] = self.physics.car_params.packed
         self.state.touching[:] = HIT_NONE  # codes of the old place
         if place.props_per_world != self.place.props_per_world:
@@ -379,11 +367,11 @@ class Cars(CommandShorthands):
         """Return a car's lidar, None when it is off."""
         return self._equipment.lidar.get(car)
 
-    def has_drawn_params(self) -> bool:
+    def has_randomized_params(self) -> bool:
         """Return whether all parameters of the cars are those that were drawn, and nobody else's."""
         return self.place.randomizer is not None and self.place.randomizer.has_own_params()
 
-    def _hold_moment(self) -> Snapshot:
+    def _hold_snapshot(self) -> Snapshot:
         """Return our own arrays as a snapshot."""
         under_way = {} if self.place.randomizer is None else self.place.randomizer.list_arrays()
         return Snapshot(self.state, self.control, self.world_key, under_way, self.spec.scenes)
@@ -393,7 +381,7 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.Drive: Cars._drive,
     commands.Join: Cars._join,
     commands.Leave: Cars._leave,
-    commands.Retire: Cars._retire,
+    commands.Retire: lambda cars, command: cars.state.present.put(cars._require(command.rows), 0),
     commands.Dress: Cars._dress,
     commands.SetCamera: Cars._set_camera,
     commands.SetLidar: Cars._set_lidar,
@@ -406,6 +394,6 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.Seed: Cars._seed,
     commands.Restore: Cars._restore,
     commands.SetParams: Cars._set_params,
-    commands.ChangeScene: Cars._change_scene,
+    commands.ChangeScene: lambda cars, command: cars._move_to(cars.prepare_scene(command.scene)),
 }
 """What each command does."""

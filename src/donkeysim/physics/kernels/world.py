@@ -301,7 +301,7 @@ def step_row(
 
 @kernel
 def step_worlds(
-    turn: LongArray,
+    next_row: LongArray,
     end: int,
     step_count: int,
     dt: float,
@@ -317,10 +317,10 @@ def step_worlds(
     events: EventTable,
     book: Book,
 ) -> None:
-    """Advance the worlds [turn[0], end) by `step_count` steps, those that no other thread takes.
+    """Advance the worlds [next_row[0], end) by `step_count` steps, those that no other thread takes.
 
     Args:
-        turn: See `take_row`.
+        next_row: See `take_row`.
         end: World after the last.
         step_count: Steps to make.
         dt: Length of a step [s].
@@ -337,7 +337,7 @@ def step_worlds(
         book: Written, rows of these worlds only.
     """
     while True:
-        world = take_row(turn)
+        world = take_row(next_row)
         if world >= end:
             break
         step_row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from donkeysim.serve.ghost_cones import GhostWatch
-from donkeysim.serve.lock_step import Turnstile
+from donkeysim.serve.lock_step import RequestQueue
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
@@ -24,19 +24,19 @@ class Client:
 
     Attributes:
         client_id: Never used again for another.
-        turnstile: Its queue in lock-step.
+        queue: Its queue in lock-step.
         car: Its car; None in the menu and when no place was free.
         awaits_road: Whether it has asked for a road that is being made; what it says meanwhile is carried out after.
     """
 
     client_id: int
-    turnstile: Turnstile
-    car: CarOnStage | None = None
+    queue: RequestQueue
+    car: SceneCar | None = None
     awaits_road: bool = False
 
 
 @dataclass
-class CarOnStage:
+class SceneCar:
     """A car of the running scene.
 
     Attributes:
@@ -119,7 +119,7 @@ class CarOnStage:
             pose=(x, y, yaw),
             lap_times=tuple(self.lap_times),
             last_hit=self.last_hit,
-            drawn=simulator.get_drawn(self.row),
+            drawn=simulator.get_randomization(self.row),
         )
 
 
