@@ -13,6 +13,7 @@ from donkeysim.core.types import PHYSICS_STEP, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.vehicle import compute_rest_height, compute_static_load
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import Props, Scene
 from donkeysim.world.specs import CarSpec, SceneSpec, load_car
 from donkeysim.world.state import make_control, make_state
@@ -59,7 +60,9 @@ class Rig:
         prop_count = len(scene.props.mass)
         self.state = make_state(1, car_count, prop_count)
         self.control = make_control(car_count)
-        self.engine = PhysicsEngine([scene], np.zeros(1, np.int32), self.car, 1, car_count, prop_count, Workers(1))
+        self.engine = PhysicsEngine(
+            Layout([scene], np.zeros(1, np.int32), self.car, 1, car_count, prop_count), Workers(1)
+        )
         self.engine.place_props(self.state, 0)
         height = compute_rest_height(self.car) / math.cos(slope)
         rows: LongArray = np.arange(car_count)

@@ -7,6 +7,7 @@ import numpy as np
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.vehicle import compute_rest_height
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import Colliders, Ground, Light, Mesh, Path, Props, Scene, Start
 from donkeysim.world.specs import CarSpec, load_car
 from donkeysim.world.state import make_control, make_state
@@ -134,12 +135,7 @@ class Bench:
         self.state = make_state(world_count, cars_per_world, props)
         self.control = make_control(world_count * cars_per_world)
         self.engine = PhysicsEngine(
-            [self.scene],
-            np.zeros(world_count, np.int32),
-            self.car,
-            world_count,
-            cars_per_world,
-            props,
+            Layout([self.scene], np.zeros(world_count, np.int32), self.car, world_count, cars_per_world, props),
             Workers(threads),
             **options,
         )

@@ -10,6 +10,7 @@ from tests.render.scenery import make_mesh, make_scene
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera import Renderer
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_SKY
 from donkeysim.world.specs import BodySpec, CameraSpec, load_car
 from donkeysim.world.state import make_state
@@ -20,7 +21,9 @@ PLAIN = CameraSpec()
 def make_world(workers=1, cars=4, **options):
     scene = make_scene(**options)
     prop_count = len(scene.props.model)
-    renderer = Renderer([scene], np.zeros(1, np.int32), load_car("original"), 1, cars, prop_count, Workers(workers))
+    renderer = Renderer(
+        Layout([scene], np.zeros(1, np.int32), load_car("original"), 1, cars, prop_count), Workers(workers)
+    )
     state = make_state(1, cars, prop_count)
     state.present[:] = 1
     for car in range(cars):

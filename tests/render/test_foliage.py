@@ -9,6 +9,7 @@ from tests.render.scenery import make_mesh, make_scene
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera import Renderer
 from donkeysim.render.texture import TexelPool
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_PROP, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, SHADE_UNLIT, Material
 from donkeysim.world.specs import CameraSpec, load_car
 from donkeysim.world.state import make_state
@@ -39,7 +40,7 @@ def see_card(picture, distance, aside):
     plain = replace(plain, light=replace(plain.light, fog_colour=tuple(channel / 255 for channel in GREEN)))
     materials = (plain.materials[0], Material(flags, (1.0, 1.0, 1.0), 1, CLASS_PROP), *plain.materials[2:])
     scene = replace(plain, materials=materials, textures=(plain.textures[0], picture, plain.textures[2]))
-    renderer = Renderer([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 0, Workers(1))
+    renderer = Renderer(Layout([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 0), Workers(1))
     camera = CameraSpec(position=(0.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0), segment=True)
     state = make_state(1, 1, 0)
     frame = renderer.render_group(renderer.make_group([0], [camera]), state)

@@ -10,6 +10,7 @@ import pytest
 
 from donkeysim.core.workers import Workers
 from donkeysim.render.lidar import LidarScanner, count_rays
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER, Colliders, Props
 from donkeysim.world.specs import LidarSpec, SceneSpec, load_car
 from donkeysim.world.state import make_state
@@ -59,7 +60,9 @@ def make_hills(ground, rng):
 
 def make_world(scene, cars_per_world=1, world_count=1):
     prop_count = len(scene.props.mass)
-    scanner = LidarScanner([scene], np.zeros(world_count, np.int32), CAR, world_count, cars_per_world, prop_count)
+    scanner = LidarScanner(
+        Layout([scene], np.zeros(world_count, np.int32), CAR, world_count, cars_per_world, prop_count)
+    )
     state = make_state(world_count, cars_per_world, prop_count)
     state.present[:] = 1
     return scanner, state
@@ -325,7 +328,7 @@ def test_many_cars_at_once_see_what_each_of_them_sees_alone(flat, worker_count):
     )
     worlds, cars_per_world = 40, 2
     scene_of = np.arange(worlds, dtype=np.int32) % 2
-    scanner = LidarScanner([flat, other], scene_of, CAR, worlds, cars_per_world, 3)
+    scanner = LidarScanner(Layout([flat, other], scene_of, CAR, worlds, cars_per_world, 3))
     state = make_state(worlds, cars_per_world, 3)
     count = worlds * cars_per_world
     state.present[:] = rng.random(count) < 0.8

@@ -13,6 +13,7 @@ from donkeysim.core.errors import ShapeError
 from donkeysim.core.workers import Workers
 from donkeysim.render import texture
 from donkeysim.render.camera import Renderer
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CarModel
 from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, load_car
 from donkeysim.world.state import make_state
@@ -24,7 +25,7 @@ def make_renderer(scenes=None, world_count=1, cars_per_world=4):
     scenes = scenes or [make_scene()]
     prop_count = len(scenes[0].props.mass)
     scene_of = np.arange(world_count, dtype=np.int32) % len(scenes)
-    return Renderer(scenes, scene_of, CAR, world_count, cars_per_world, prop_count, Workers(1))
+    return Renderer(Layout(scenes, scene_of, CAR, world_count, cars_per_world, prop_count), Workers(1))
 
 
 def draw(renderer, world=0):

@@ -12,6 +12,7 @@ from donkeysim.core.errors import ShapeError
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera import Renderer
 from donkeysim.sim.simulator import Simulator
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_LINE, CLASS_ROAD
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec, load_car
 from donkeysim.world.state import make_state
@@ -92,7 +93,7 @@ def make_striped_world(cells):
     materials = (replace(scene.materials[0], class_map=0), *scene.materials[1:])
     stripes = np.array([[CLASS_GROUND, CLASS_ROAD, CLASS_LINE, CLASS_ROAD]], np.uint8)
     scene = replace(scene, materials=materials, class_maps=(stripes,))
-    renderer = Renderer([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 0, Workers(1))
+    renderer = Renderer(Layout([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 0), Workers(1))
     state = make_state(1, 1, 0)
     state.present[:] = 1
     state.position[0] = (0.1, 0.05, 0.065)
@@ -122,4 +123,4 @@ def make_axes(camera):
 def test_a_class_map_with_other_sides_is_refused():
     scene = replace(make_scene(), class_maps=(np.zeros((3, 4), np.uint8),))
     with pytest.raises(ShapeError, match=r"class map of scene 'small' has the shape \(3, 4\); its sides are powers of"):
-        Renderer([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 2, Workers(1))
+        Renderer(Layout([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 2), Workers(1))

@@ -8,6 +8,7 @@ from tests.render.scenery import make_scene
 
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera import Renderer
+from donkeysim.world.layout import Layout
 from donkeysim.world.specs import CameraSpec, load_car
 from donkeysim.world.state import make_state
 
@@ -23,7 +24,7 @@ REST, TOP = 0.065, 0.125
 
 def make_world(sun=SUN, **options):
     scene = make_scene(sun=sun, props=((0.0, 0.0),), **options)
-    renderer = Renderer([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 1, Workers(1))
+    renderer = Renderer(Layout([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, 1), Workers(1))
     state = make_state(1, 1, 1)
     state.present[0] = 1
     state.position[0] = (0.0, 0.0, REST)

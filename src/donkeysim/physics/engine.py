@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from donkeysim.physics.ledger import make_book, make_derived
 from donkeysim.physics.progress import make_course
 from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import make_orders, make_params
-from donkeysim.world.scene import Scene
-from donkeysim.world.specs import CarSpec
+from donkeysim.world.layout import Layout
 from donkeysim.world.state import HIT_NONE, Control, State, make_control, make_state
 
 LEAST_WORK = 256
@@ -40,26 +39,11 @@ class PhysicsEngine:
         book: Where rows of the ledger are written; may be another one from the next call on.
     """
 
-    def __init__(
-        self,
-        scenes: Sequence[Scene],
-        world_scene: IntArray,
-        car: CarSpec,
-        world_count: int,
-        cars_per_world: int,
-        props_per_world: int,
-        workers: Workers,
-        step_length: float = PHYSICS_STEP,
-    ) -> None:
+    def __init__(self, layout: Layout, workers: Workers, step_length: float = PHYSICS_STEP) -> None:
         """Build the tables.
 
         Args:
-            scenes: Places.
-            world_scene: Index into `scenes` for each world, shape [world_count].
-            car: Every car's preset.
-            world_count: Worlds.
-            cars_per_world: Slots for cars in each world.
-            props_per_world: Slots for movable props in each world.
+            layout: Of the worlds.
             workers: Threads to run on.
             step_length: Of one step [s].
 
@@ -67,12 +51,13 @@ class PhysicsEngine:
             ShapeError: `world_scene` has another length, or a scene has more props than there are slots.
             SpecError: The car's numbers make no car.
         """
+        scenes, world_scene, car, world_count, cars_per_world, props_per_world = layout
         if len(world_scene) != world_count:
             raise ShapeError(f"world_scene has {len(world_scene)} rows for {world_count} worlds; give one per world.")
         most = max(len(scene.props.mass) for scene in scenes)
         if most > props_per_world:
             raise ShapeError(f"a scene has {most} props but a world holds {props_per_world}; give it more slots.")
-        self.car_params = make_params(car, world_count * cars_per_world)
+        self.car_params = make_params(car, layout.car_count)
         self.step_length = step_length
         self._scenes = tuple(scenes)
         self._world_scene: IntArray = np.asarray(world_scene, np.int32)

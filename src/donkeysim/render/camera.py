@@ -39,8 +39,8 @@ from donkeysim.render.looks import Looks
 from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.tables import CameraTables, Scratch, read_poses
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
-from donkeysim.world.scene import Scene
-from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
+from donkeysim.world.layout import Layout
+from donkeysim.world.specs import BodySpec, CameraSpec
 from donkeysim.world.state import State, make_state
 
 FAR = 800.0 / 8.0
@@ -138,18 +138,9 @@ class Renderer:
         ShapeError: A scene's meshes, materials or textures do not belong together.
     """
 
-    def __init__(
-        self,
-        scenes: Sequence[Scene],
-        world_scene: IntArray,
-        car: CarSpec,
-        world_count: int,
-        cars_per_world: int,
-        props_per_world: int,
-        workers: Workers,
-    ) -> None:
-        self.world_count, self.cars_per_world, self.props_per_world = world_count, cars_per_world, props_per_world
-        self._looks = Looks(scenes, world_scene, car, world_count, cars_per_world, props_per_world)
+    def __init__(self, layout: Layout, workers: Workers) -> None:
+        *_, self.world_count, self.cars_per_world, self.props_per_world = layout
+        self._looks = Looks(layout)
         self._workers = workers
         self.variation: CarVariation | None = None
         self._scratch: dict[tuple[int, int, int, bool], Scratch] = {}

@@ -28,6 +28,7 @@ from donkeysim.render.kernels.lidar import (
     write_shape,
 )
 from donkeysim.render.tables import read_poses
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import COLLIDER_BOX, Colliders, Ground, Props, Scene
 from donkeysim.world.specs import BODY_STYLES, CarSpec, LidarSpec
 from donkeysim.world.state import State, make_state
@@ -36,17 +37,9 @@ from donkeysim.world.state import State, make_state
 class LidarScanner:
     """Scans for the cars of one simulator; one call at a time."""
 
-    def __init__(
-        self,
-        scenes: Sequence[Scene],
-        world_scene: IntArray,
-        car: CarSpec,
-        world_count: int,
-        cars_per_world: int,
-        props_per_world: int,
-    ) -> None:
-        self._tables = _make_tables(scenes, world_scene, car)
-        self._layout = world_count, cars_per_world, props_per_world
+    def __init__(self, layout: Layout) -> None:
+        self._tables = _make_tables(layout.scenes, layout.world_scene, layout.car)
+        self._layout = layout.world_count, layout.cars_per_world, layout.props_per_world
         self._alone = Workers(1)
         self._rays = functools.lru_cache(maxsize=64)(make_rays)
         self._scratch = functools.lru_cache(maxsize=64)(self._make_scratch)

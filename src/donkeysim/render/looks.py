@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.types import ByteArray, FloatArray, IntArray
+from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.render.geometry import GrowingTable, MeshStore, prepare_mesh
 from donkeysim.render.kernels.layout import SHADOW, SHADOW_WIDTH, SPHERE_RADIUS
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.tables import PictureTables
 from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_CAR, CLASS_SKY, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_UNLIT, Mesh, Scene
 from donkeysim.world.specs import BodySpec, CarSpec
 
@@ -50,15 +51,8 @@ class Looks:
     record_limit: int
     draw_limit: int
 
-    def __init__(
-        self,
-        scenes: Sequence[Scene],
-        world_scene: IntArray,
-        car: CarSpec,
-        world_count: int,
-        cars_per_world: int,
-        props_per_world: int,
-    ) -> None:
+    def __init__(self, layout: Layout) -> None:
+        scenes, world_scene, car, world_count, cars_per_world, props_per_world = layout
         self._scenes, self._world_scene, self._car = scenes, np.asarray(world_scene, np.int32), car
         self._cars_per_world, self._props_per_world = cars_per_world, props_per_world
         self._store = MeshStore()

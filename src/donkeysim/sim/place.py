@@ -16,6 +16,7 @@ from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import Renderer
 from donkeysim.render.lidar import LidarScanner
 from donkeysim.sim.randomizer import Randomizer, make_randomizer
+from donkeysim.world.layout import Layout
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec, load_car
 from donkeysim.world.state import State
@@ -110,10 +111,10 @@ def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) ->
     scenes = (scene,) if scene is not None else tuple(built[place] for place in spec.scenes)
     world_scene = (np.arange(spec.world_count) % len(scenes)).astype(np.int32)
     car, props_per_world = load_car(spec.car), max(len(place.props.mass) for place in scenes)
-    layout = (scenes, world_scene, car, spec.world_count, spec.cars_per_world, props_per_world)
-    physics, renderer = PhysicsEngine(*layout, workers), Renderer(*layout, workers)
+    layout = Layout(scenes, world_scene, car, spec.world_count, spec.cars_per_world, props_per_world)
+    physics, renderer = PhysicsEngine(layout, workers), Renderer(layout, workers)
     randomizer = make_randomizer(spec.randomization, physics, renderer, props_per_world)
-    return Place(spec, scenes, world_scene, car, props_per_world, physics, renderer, LidarScanner(*layout), randomizer)
+    return Place(spec, scenes, world_scene, car, props_per_world, physics, renderer, LidarScanner(layout), randomizer)
 
 
 def move_spec(spec: WorldSpec, scene: SceneSpec) -> WorldSpec:
