@@ -38,7 +38,7 @@ def step(build, bench, step_count):
     scratch, param = make_scratch(slots, props), bench.engine.car_params.packed
     build(step_row)(
         0, step_count, 1.0 / 480.0, np.zeros(1, np.int32), slots, props, bench.state, bench.control, param,
-        make_orders(slots, 1), tables, scratch,
+        make_orders(slots, 1), tables, scratch, bench.engine.events, bench.engine.book,
     )  # fmt: skip
 
 
