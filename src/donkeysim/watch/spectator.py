@@ -150,7 +150,7 @@ def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
 
     Args:
         watchable: The stage to show.
-        wire_port: Where clients connect; the page shows it to people. None: nowhere, and the scene cannot be exited.
+        wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
     """
     previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
     spectator = Spectator(watchable, wire_port, previews)
