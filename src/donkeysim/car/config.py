@@ -1,4 +1,4 @@
-"""A car's configuration: config.py, and over it myconfig.py, as the original reads them; but mistakes are told.
+"""A car's configuration: config.py, and over it myconfig.py, as the original reads them; but mistakes are reported.
 
 Both files are Python that is run, each in a namespace of its own; names in capitals are the keys. Keys that a
 config.py of another version lacks take their defaults.
@@ -67,7 +67,7 @@ def load_config(
 
     Args:
         config_path: The config.py; without it the one in the working folder.
-        myconfig: File beside it, or anywhere when absolute, whose keys win.
+        myconfig: File next to it, or anywhere when absolute, whose keys win.
         driving: The car is to be driven, so that `DONKEY_GYM = False` is an error.
 
     Raises:

@@ -41,7 +41,7 @@ def create_car(
         template: One of `TEMPLATES`.
         overwrite: Replace manage.py, config.py and train.py where they exist, keeping what differs under another name;
             nothing else is ever touched.
-        say: Takes the lines that tell what is done.
+        say: Takes the lines that report what is done.
 
     Raises:
         SpecError: The template is not known, or a folder or file cannot be written.
@@ -76,7 +76,7 @@ def update_car(folder: str | os.PathLike[str], template: str = "complete", say: 
     Args:
         folder: The car folder; may have been made by the original.
         template: One of `TEMPLATES`.
-        say: Takes the lines that tell what is done.
+        say: Takes the lines that report what is done.
 
     Raises:
         SpecError: It is no car folder, or a file cannot be written.

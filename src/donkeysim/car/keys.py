@@ -32,7 +32,7 @@ TRANSFORMATIONS = (
     "RESIZE",
     "SCALE",
 )
-"""Names of picture transformations, beside those that begin with CUSTOM."""
+"""Names of picture transformations, in addition to those that begin with CUSTOM."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _one_of(*choices: str | int) -> Kind:
 
 
 def _items(item: Kind, count: int | None = None, least: int = 0) -> Kind:
-    """Return the kind of lists or tuples of values that are each `item`; with `count`, of so many."""
+    """Return the kind of lists or tuples of values that are each `item`; with `count`, of that many."""
     size = f" of {count} values" if count else f" of {least} or more" if least else ""
 
     def takes(value: Any) -> bool:

@@ -64,7 +64,7 @@ def _run(options: Options) -> int:
 def _check_files(options: Options) -> None:
     """Raise when the scene to start in, the car or a folder of tracks does not exist or is broken.
 
-    Other broken tracks are told to the log.
+    Other broken tracks are reported in the log.
     """
     from donkeysim.world.specs import load_car
     from donkeysim.world.tracks.catalogue import find_track, list_scenes

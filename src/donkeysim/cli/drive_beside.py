@@ -1,4 +1,4 @@
-"""A car that is driven beside the simulator that serves it: what `donkey_sim --drive` adds.
+"""A car that is driven next to the simulator that serves it: what `donkey_sim --drive` adds.
 
 It is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT PAGE [SCENE]`: the folder's own manage.py,
 pointed at the simulator's port, with the built-in pilot chosen. It ends with the simulator, however that ends.

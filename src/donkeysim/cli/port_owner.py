@@ -13,7 +13,7 @@ class Owner(NamedTuple):
 
     pid: int
     command: str
-    """What it was started with, or its name where the system tells no more."""
+    """What it was started with, or its name where the system says no more."""
 
 
 def find_owner(port: int) -> Owner | None:
@@ -22,7 +22,7 @@ def find_owner(port: int) -> Owner | None:
 
 
 def _list_ports(process: psutil.Process) -> Iterator[int]:
-    """Yield the ports that a process listens on. Asked one by one, because macOS tells all at once to root only."""
+    """Yield the ports that a process listens on. Asked one by one, because macOS reports all at once to root only."""
     try:
         for connection in process.net_connections("tcp"):
             if connection.status == psutil.CONN_LISTEN:

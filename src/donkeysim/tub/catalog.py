@@ -1,4 +1,4 @@
-"""Catalogs: files of records, one JSON object a line, and a small file beside each that says how long its lines are."""
+"""Catalogs: files of records, one JSON object a line, and a small file with each that says how long its lines are."""
 
 from __future__ import annotations
 

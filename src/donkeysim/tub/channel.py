@@ -1,4 +1,4 @@
-"""What a record holds beside its picture, under the name that a pilot asks for it."""
+"""What a record holds in addition to its picture, under the name that a pilot asks for it."""
 
 from __future__ import annotations
 

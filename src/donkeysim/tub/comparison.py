@@ -1,4 +1,4 @@
-"""What a pilot would have done beside what the driver did, over the records of a drive, as a picture."""
+"""What a pilot would have done next to what the driver did, over the records of a drive, as a picture."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def format_catalog_line(manifest: Manifest, paths: str, deleted: str) -> str:
 def read_manifest(folder: Path) -> Manifest:
     """Read a tub's manifest; what a killed writer of the original left of it is enough.
 
-    That writer cuts lines off before it writes them anew: without line 5 the catalogs are looked for in the folder
+    That writer cuts lines off before it writes them again: without line 5 the catalogs are looked for in the folder
     and deletions are forgotten, without lines 3 and 4 the metadata is empty.
 
     Raises:

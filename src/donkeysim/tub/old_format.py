@@ -1,4 +1,4 @@
-"""The format before 2 (donkeycar up to 3.1): `meta.json`, a `record_N.json` each, pictures beside them; read only.
+"""The format before 2 (donkeycar up to 3.1): `meta.json`, a `record_N.json` each, pictures next to them; read only.
 
 `meta.json` holds inputs, types, when the drive began [s since 1970], and the user's metadata; a record's `milliseconds`
 count from that beginning. `exclude.json`, where there is one, lists the numbers of records that were cut out.

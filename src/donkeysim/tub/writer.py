@@ -2,7 +2,7 @@
 
 A record is written in four steps: its pictures; its line at the end of the catalog; the catalog's line table; the
 manifest. The last two files are replaced whole. Wherever the process dies, the original's reader finds five lines in
-the manifest, a whole line table and no empty catalog beside it; a line whose tables are one behind it reads all the
+the manifest, a whole line table and no empty catalog next to it; a line whose tables are one behind it reads all the
 same, and a torn line it skips. A catalog comes into being with its first record, before the manifest names it.
 """
 
@@ -215,7 +215,7 @@ class TubWriter:
             self._forget_texts()
 
     def _forget_texts(self) -> None:
-        """Have the parts of the manifest that seldom change made anew."""
+        """Have the parts of the manifest that seldom change made again."""
         self._head = format_head(self._manifest)
         self._paths_text = json.dumps(self._manifest.paths)
         self._deleted_text = format_positions(self._manifest.deleted_indexes)

@@ -37,7 +37,7 @@ from donkeysim.world.tracks.figures import LineFigures, SceneFigures
 PAGES = Path(__file__).parent / "preview_pages"
 
 PATIENCE = 20.0
-"""After so long an unchanged state is told again [s]."""
+"""An unchanged state is sent again after this time [s]."""
 
 PIXELS = (16, 2048)
 """Least and most pixels of a picture's side."""
@@ -164,7 +164,7 @@ class PreviewPage:
 
 
 def describe_state(state: TrackState, path: Path) -> StateReply:
-    """Return a state as a page is told it."""
+    """Return a state as it is sent to a page."""
     return StateReply(
         number=state.number,
         name=path.stem,

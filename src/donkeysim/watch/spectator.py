@@ -58,7 +58,7 @@ _DRAWN = ("path", "left", "right", "start_line", "checkpoint")
 
 
 class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What a page wants to know: the readings of this car beside the list of all."""
+    """What a page wants to know: the readings of this car in addition to the list of all."""
 
     car: int | None = None
 

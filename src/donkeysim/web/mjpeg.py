@@ -84,7 +84,7 @@ class PictureStream:
 
 
 class Film(StreamingResponse):
-    """The film for one viewer; ends when the viewer leaves, which the server tells only to those who ask."""
+    """The film for one viewer; ends when the viewer leaves, which the server reports only to those who ask."""
 
     def __init__(self, stream: PictureStream) -> None:
         super().__init__(

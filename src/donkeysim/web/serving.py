@@ -148,7 +148,7 @@ class _PromptProtocol(H11Protocol):
 
 
 class _LoopServer(uvicorn.Server):
-    """Uvicorn that leaves signals alone and tells when it listens."""
+    """Uvicorn that leaves signals alone and reports when it listens."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the folder and say how to go on."""
+    """Make the folder and say what comes next."""
     create_car(arguments.path, arguments.template, arguments.overwrite)
     print(f"\nDrive it:  cd {_quote(arguments.path)} && python manage.py drive")
     return 0

@@ -41,7 +41,7 @@ class _Plan:
 
 
 _FULL = _Plan(10_000, 10, {"MAX_EPOCHS": 10})
-"""The loss falls little after ten epochs of so many records; a pilot of seven drives too."""
+"""The loss falls little after ten epochs of that many records; a pilot of seven drives too."""
 
 _QUICK = _Plan(3_000, 3, {"MAX_EPOCHS": 14, "BATCH_SIZE": 64})
 """Smaller batches, for about as many steps."""

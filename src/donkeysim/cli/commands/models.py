@@ -1,4 +1,4 @@
-"""List the trained pilots of a car folder, as its models/database.json tells them."""
+"""List the trained pilots of a car folder, as its models/database.json lists them."""
 
 from __future__ import annotations
 

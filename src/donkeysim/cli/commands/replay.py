@@ -1,4 +1,4 @@
-"""Do again what an action log tells, and check after every step that the very same came of it.
+"""Repeat what an action log holds, and check after every step that the very same came of it.
 
 Logs are written where one is asked for: log="run.dlog" of donkeysim environments and races, the key action_log in the
 conf of the original's environments and in GYM_CONF of a car. Exit code 1 when something else came of it, or
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the log, tell what came of it."""
+    """Play the log, report what came of it."""
     from donkeysim.record.replay import Replay
 
     replay = Replay(arguments.log)

@@ -123,7 +123,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def make_new(arguments: argparse.Namespace) -> int:
-    """Write a track file and say how to go on."""
+    """Write a track file and say what comes next."""
     from donkeysim.world.tracks.new_track import write_new_track
 
     source = Path(arguments.path_file).expanduser() if arguments.path_file else None

@@ -1,6 +1,6 @@
 """Train a pilot from recorded drives.
 
-The best pilot so far lies in the file after every epoch; Ctrl-C ends training early and keeps it. Beside it come an
+The best pilot so far lies in the file after every epoch; Ctrl-C ends training early and keeps it. With it come an
 .onnx file for driving without PyTorch, a plot of the losses, and an entry in database.json.
 """
 

@@ -1,6 +1,6 @@
-"""Plot what a pilot says beside what the driver did, record by record: angle above, throttle below.
+"""Plot what a pilot says next to what the driver did, record by record: angle above, throttle below.
 
-The picture lies beside the model: mypilot.h5_pred.png.
+The picture is put next to the model: mypilot.h5_pred.png.
 """
 
 from __future__ import annotations
