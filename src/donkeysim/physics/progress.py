@@ -38,7 +38,7 @@ def make_course(scenes: Sequence[Scene]) -> Course:
 
 
 def _list_gates(scene: Scene) -> FloatArray:
-    """Return a scene's start lines, checkpoints and, of an open path with a start, its finish, shape [gate_count, 4]."""
+    """Return start lines, checkpoints and, of an open path with a start, its finish, shape [gate_count, 4]."""
     gates = [scene.start.line, _widen(scene.start.checkpoint)]
     if not scene.path.closed and len(scene.start.line):
         gates.append(_widen(_span_end(scene.path)))
