@@ -5,20 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import trimesh
+from art.shape import make_beam, make_prism, mirror_mesh
 
 from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.world.scene import CLASS_GROUND, SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE
 from donkeysim.world.specs import BODY_STYLES, SceneSpec, load_car
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.mesh import (
-    make_beam,
-    make_box,
-    make_loft,
-    make_prism,
-    make_revolved,
-    mirror_mesh,
-    place_mesh,
-)
+from donkeysim.world.tracks.mesh import make_box, make_loft, make_revolved, place_mesh
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +29,9 @@ SOLIDS = {
     "box": make_box((0.2, 0.3, 0.4), (1.0, 2.0, 3.0), 0),
     "drum": make_revolved(((0.5, 0.0), (0.3, 1.0)), 9, 0),
     "spindle": make_revolved(((0.0, 0.0), (0.5, 0.4), (0.0, 1.0)), 7, 0),
-    "wedge": make_prism(((0.0, 0.0), (1.0, 0.0), (0.0, 0.5)), 0.3, (0.0, 0.0, 0.0), 0),
+    "wedge": make_prism(((0.0, 0.0), (1.0, 0.0), (0.0, 0.5)), 0.3, 0),
     "rod": make_beam((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.1, 0),
-    "mirrored": mirror_mesh(make_prism(((0.0, 0.0), (1.0, 0.0), (0.0, 0.5)), 0.3, (0.0, 1.0, 0.0), 0)),
+    "mirrored": mirror_mesh(make_prism(((0.0, 0.0), (1.0, 0.0), (0.0, 0.5)), 0.3, 0, (0.0, 1.0, 0.0))),
     "moved": place_mesh(make_box((1.0, 1.0, 1.0), (0.0, 0.0, 0.0), 0), (1.0, 2.0, 3.0), 0.7, 2.0),
     "backwards": make_loft([np.array([(x, y, z) for y, z in ((0, 0), (0, 1), (1, 0))]) for x in (0.0, 1.0)], 0),
 }
