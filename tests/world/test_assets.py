@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from art.canvas import Canvas
 
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER
 from donkeysim.world.specs import BODY_STYLES, SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.canvas import Canvas
 from donkeysim.world.tracks.structures import clearance
 from donkeysim.world.tracks.structures.structure import Collider
 
@@ -59,15 +59,6 @@ def test_a_canvas_is_painted_in_texels():
     painted[1:3, 2:5] = True
     assert np.array_equal(texture[..., 0] == 200, painted)
     assert texture[..., 3].min() == 255
-
-
-@pytest.mark.parametrize(("text", "columns"), [("I", 12), ("a long text that would not fit", 60)])
-def test_a_long_text_is_written_smaller_until_it_fits(text, columns):
-    canvas = Canvas(80, 20, (0, 0, 0))
-    canvas.write((255, 255, 255), text, (40, 10), 14.0, 2.0, 60.0)
-    inked = np.flatnonzero(canvas.finish()[..., 0].max(axis=0))
-    assert 0 < np.ptp(inked) + 1 <= columns + 2
-    assert abs(inked.mean() - 40) < 4
 
 
 def test_a_canvas_with_holes_keeps_them():

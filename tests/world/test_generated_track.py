@@ -15,9 +15,9 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_PROP, COLLIDER_CYLINDER
 from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
 from donkeysim.world.tracks import load_scene
+from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.catalogue import find_track
 from donkeysim.world.tracks.paths.path_csv import read_points
-from donkeysim.world.tracks.structures.wall_textures import make_low_hedge
 
 U = 8.0
 CAR_LENGTH, CAR_WIDTH = 0.28, 0.215
@@ -343,7 +343,7 @@ def test_gravel_lies_beside_the_road(scene):
 
 
 def test_hedges_stop_no_car(scene):
-    hedge = next(i for i, t in enumerate(scene.textures) if t.tobytes() == make_low_hedge().tobytes())
+    hedge = next(i for i, t in enumerate(scene.textures) if t.tobytes() == read_picture("low_hedge").tobytes())
     shown = np.isin(scene.static.material, [i for i, m in enumerate(scene.materials) if m.texture == hedge])
     assert shown.sum() > 200
     leaf = scene.static.vertex[scene.static.triangle[shown]].reshape(-1, 3)

@@ -5,20 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import trimesh
+from art.shape import make_beam, make_prism, mirror_mesh
 
 from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.world.scene import CLASS_GROUND, SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE
 from donkeysim.world.specs import BODY_STYLES, SceneSpec, load_car
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.mesh import (
-    make_beam,
-    make_box,
-    make_loft,
-    make_prism,
-    make_revolved,
-    mirror_mesh,
-    place_mesh,
-)
+from donkeysim.world.tracks.mesh import make_box, make_loft, make_revolved, place_mesh
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,10 @@ from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.scene import Mesh
 
 Size = tuple[float, float, float]
+Part = tuple[float, float, float, float]
+"""Left, top, right, bottom of a part of a picture, as shares of it."""
+
+WHOLE: Part = (0.0, 0.0, 0.999, 0.999)
 
 
 def make_mesh(vertex: FloatArray, uv: FloatArray, triangle: LongArray, material: int) -> Mesh:
@@ -39,6 +43,34 @@ def make_box(size: Size, centre: Vector, material: int) -> Mesh:
     ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
     sections = [np.column_stack((np.full(4, side), ring)) * half + centre for side in (-1.0, 1.0)]
     return make_loft(sections, material)
+
+
+def make_case(
+    size: Size, foot: Vector, material: int, *, sides: Sequence[Part] = (WHOLE,), top: Part | None = WHOLE
+) -> Mesh:
+    """Return a box on its base without the face it stands on.
+
+    Args:
+        size: Length (x), width (y), height (z) [m].
+        foot: Middle of its base [m].
+        material: Of all faces.
+        sides: Part of the picture on the front (+x), left (+y), back and right side; used by turns.
+        top: Part on its top, with the front at its lower edge; None: no top.
+    """
+    x, y, z = 0.5 * size[0], 0.5 * size[1], size[2]
+    ring = ((x, -y), (x, y), (-x, y), (-x, -y))
+    faces = []
+    for number in range(4):
+        (ax, ay), (bx, by) = ring[number], ring[(number + 1) % 4]
+        corners = [(ax, ay, 0.0), (bx, by, 0.0), (bx, by, z), (ax, ay, z)]
+        faces.append((corners, sides[number % len(sides)]))
+    if top is not None:
+        faces.append(([(x, -y, z), (x, y, z), (-x, y, z), (-x, -y, z)], top))
+    quads = []
+    for corners, (left, high, right, low) in faces:
+        moved = [(cx + foot[0], cy + foot[1], cz + foot[2]) for cx, cy, cz in corners]
+        quads.append(make_quad(moved, material, ((left, low), (right, low), (right, high), (left, high))))
+    return merge_meshes(quads)
 
 
 def make_loft(sections: Sequence[FloatArray], material: int, *, uv_scale: float = 1.0, capped: bool = True) -> Mesh:
@@ -93,31 +125,6 @@ def make_revolved(
     return make_loft(sections, material, uv_scale=uv_scale, capped=capped)
 
 
-def make_prism(
-    outline: Sequence[tuple[float, float]], width: float, material: int, centre: Vector = (0.0, 0.0, 0.0)
-) -> Mesh:
-    """Return a side view (x, z), convex, given a width along y."""
-    flat = np.array(outline, float)
-    sections = [
-        np.stack((flat[:, 0], np.full(len(flat), y), flat[:, 1]), 1) + centre for y in (-0.5 * width, 0.5 * width)
-    ]
-    return make_loft(sections, material)
-
-
-def make_beam(start: Vector, end: Vector, thickness: float, material: int, sides: int = 4) -> Mesh:
-    """Return a straight rod between two points."""
-    first, last = np.array(start, float), np.array(end, float)
-    axis = (last - first) / np.linalg.norm(last - first)
-    across = np.cross(axis, (0.0, 1.0, 0.0) if abs(axis[1]) < 0.9 else (1.0, 0.0, 0.0))
-    across /= np.linalg.norm(across)
-    other = np.cross(axis, across)
-    angle = (np.arange(sides) + 0.5) * (2.0 * math.pi / sides)
-    ring = (np.cos(angle)[:, None] * across + np.sin(angle)[:, None] * other) * (
-        0.5 * thickness / math.cos(math.pi / sides)
-    )
-    return make_loft([first + ring, last + ring], material)
-
-
 def merge_meshes(meshes: Sequence[Mesh]) -> Mesh:
     """Return one mesh with the triangles of all, in order."""
     if not meshes:
@@ -144,13 +151,6 @@ def place_mesh(mesh: Mesh, position: Vector, yaw: float = 0.0, scale: float | Si
         (vertex[:, 0] * cosine - vertex[:, 1] * sine, vertex[:, 0] * sine + vertex[:, 1] * cosine, vertex[:, 2]), axis=1
     )
     return Mesh((turned + position).astype(np.float32), mesh.uv, mesh.triangle, mesh.material)
-
-
-def mirror_mesh(mesh: Mesh) -> Mesh:
-    """Return a mesh mirrored from left to right (y)."""
-    return Mesh(
-        mesh.vertex * np.array((1.0, -1.0, 1.0), np.float32), mesh.uv, mesh.triangle[:, ::-1].copy(), mesh.material
-    )
 
 
 def _face_outwards(vertex: FloatArray, triangle: LongArray) -> LongArray:

@@ -1,42 +1,103 @@
 """Things that stand about: their meshes, what they are to physics, and the shadow they leave.
 
-A kind is a row of `PROP_KINDS`. Still things become part of the static mesh and colliders; movable ones become models.
+The kinds are tables of `art/props.toml`. Still things become part of the static mesh and colliders; movable ones become
+models.
 """
 
 from __future__ import annotations
 
-from donkeysim.world.tracks.props import indoor, plants, racing
-from donkeysim.world.tracks.props.kind import Movable, PropKind
-from donkeysim.world.tracks.props.person import build_person
+import dataclasses
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
-PROP_KINDS: dict[str, PropKind] = {
-    "cone": PropKind(racing.build_cone, 1, 0.052, Movable("cone", 1.0, 0.052, 0.012, 0.14, 0.04)),
-    "tall_cone": PropKind(racing.build_tall_cone, 1, 0.1125, Movable("cone", 2.0, 0.1125, 0.016, 0.4125, 0.11)),
-    "pylon": PropKind(racing.build_pylon, 1, 0.06, Movable("pylon", 1.0, 0.06, 0.02, 0.30, 0.06)),
-    "barrel": PropKind(racing.build_barrel, 2, 0.08, Movable("barrel", 6.0, 0.08, 0.08, 0.24, 0.11)),
-    "tree": PropKind(plants.build_broadleaf, 6, 0.045, spread=0.3),
-    "spruce": PropKind(plants.build_conifer, 6, 0.045, spread=0.3),
-    "birch": PropKind(plants.build_birch, 3, 0.026, spread=0.25),
-    "pine": PropKind(plants.build_pine, 3, 0.04, spread=0.25),
-    "palm": PropKind(plants.build_palm, 3, 0.045, spread=0.2),
-    "cactus": PropKind(plants.build_cactus, 6, 0.06, spread=0.35),
-    "bush": PropKind(plants.build_bush, 4, 0.15, spread=0.35),
-    "rock": PropKind(plants.build_rock, 3, 0.12, spread=0.4),
-    "hay_bale": PropKind(racing.build_hay_bale, 1, 0.51, spread=0.05),
-    "tyre_stack": PropKind(racing.build_tyre_stack, 1, 0.095),
-    "chevron": PropKind(racing.build_chevron, 2, 0.02),
-    "sign": PropKind(racing.build_sign, 6, 0.02),
-    "flag": PropKind(racing.build_flag, 4, 0.015),
-    "lamp_post": PropKind(racing.build_lamp_post, 1, 0.022),
-    "grandstand": PropKind(racing.build_grandstand, 1, 1.27),
-    "tent": PropKind(racing.build_tent, 3, 2.09),
-    "person": PropKind(build_person, 12, 0.15, spread=0.06),
-    "rack": PropKind(indoor.build_rack, 4, 1.44),
-    "pallet": PropKind(indoor.build_pallet, 4, 0.73),
-    "bench": PropKind(indoor.build_bench, 1, 0.98),
-    "table": PropKind(indoor.build_table, 3, 0.89),
-    "chair": PropKind(indoor.build_chair, 3, 0.32),
-    "shelf": PropKind(indoor.build_shelf, 1, 0.63),
-    "plant": PropKind(indoor.build_plant, 3, 0.2, spread=0.2),
-}
+from donkeysim.core.config import read_dataclass, read_toml
+from donkeysim.world.tracks.art import PROPS_FILE, build_mesh
+from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.props.kind import Movable, PropKind, stand_on_block, stand_on_post
+from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_post
+
+
+@dataclass(frozen=True)
+class ShadowTable:
+    """The shadow of a still kind: of a box as high as it is, a round spot of a cylinder, of the base over posts.
+
+    Attributes:
+        darkness: Share of light taken, 0 to 1.
+        radius: Of a spot [m].
+        height: Of a spot's middle; of what casts the shadow over posts [m].
+    """
+
+    darkness: float
+    radius: float = 0.0
+    height: float = 0.0
+
+
+@dataclass(frozen=True)
+class KindTable:
+    """What the index says of a kind; `PropKind` and `Movable` have the same in other words.
+
+    Attributes:
+        forms: How many there are.
+        radius: Of the circle around its base; of a round hull [m].
+        hit: What `hit` says.
+        hull: What it is to physics; a cone moves.
+        height: Of the hull, of one form after another by turns [m].
+        base: Length and width [m].
+        feet: x, y of posts [m].
+        foot_radius: Of a post [m].
+        friction: Of its surface [-].
+        shadow: Of what stands still.
+        spread: Greatest change of size, as a share, from one scattered thing to the next.
+        mass: On the original's scale, where a car weighs 50 [kg].
+        radius_top: Of a cone [m].
+        centre_of_mass: Above the base [m].
+    """
+
+    forms: int
+    radius: float
+    hit: str
+    hull: Literal["cylinder", "box", "posts", "cone"]
+    height: tuple[float, ...]
+    base: tuple[float, float] = (0.0, 0.0)
+    feet: tuple[tuple[float, float], ...] = ()
+    foot_radius: float = 0.0
+    friction: float = 0.6
+    shadow: ShadowTable = ShadowTable(0.0)
+    spread: float = 0.0
+    mass: float = 0.0
+    radius_top: float = 0.0
+    centre_of_mass: float = 0.0
+
+
+def read_kinds() -> dict[str, PropKind]:
+    """Return every kind of the package, in the index's order."""
+    tables = read_toml(PROPS_FILE)
+    return {name: _make_kind(name, read_dataclass(KindTable, tables[name], PROPS_FILE, name)) for name in tables}
+
+
+def _make_kind(name: str, table: KindTable) -> PropKind:
+    body = None
+    if table.hull == "cone":
+        size = (table.radius, table.radius_top, table.height[0], table.centre_of_mass)
+        body = Movable(table.hit, table.mass, *size, table.friction)
+    return PropKind(partial(_build, name, table), table.forms, table.radius, body, table.spread)
+
+
+def _build(name: str, table: KindTable, assets: Assets, form: int) -> Structure:
+    mesh = build_mesh(f"props/{name}", form, assets)
+    if table.hull == "cone":
+        return Structure(mesh)
+    high, shade = table.height[form % len(table.height)], table.shadow
+    if table.hull == "box":
+        return stand_on_block(mesh, (*table.base, high), table.hit, shade.darkness, table.friction)
+    if table.hull == "cylinder":
+        spot = Shadow((0.0, 0.0), shade.radius, shade.height, shade.darkness)
+        return stand_on_post(mesh, table.radius, high, table.hit, spot, table.friction)
+    posts = [make_post((x, y, 0.0), table.foot_radius, high, table.hit, table.friction) for x, y in table.feet]
+    roof = stand_on_block(mesh, (*table.base, shade.height), table.hit, shade.darkness)
+    return dataclasses.replace(roof, colliders=tuple(posts))
+
+
+PROP_KINDS = read_kinds()
 """Every kind that a track file may name."""

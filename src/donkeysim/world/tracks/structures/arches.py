@@ -8,10 +8,11 @@ import numpy as np
 
 from donkeysim.core.frames import Vector
 from donkeysim.world.scene import Ground, Mesh
+from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_loft, make_quad, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
-from donkeysim.world.tracks.props.prop_textures import make_bridge_board, make_stripes
+from donkeysim.world.tracks.structures.lettering import make_bridge_board
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_block, make_post
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.path import Point
@@ -47,7 +48,7 @@ def build_hoop(
     """Return a striped arch of inflated tube."""
     feet, yaw, middle = _find_feet(table, place, line, ground, 0.5 * TUBE)
     half = 0.5 * math.dist(*feet)
-    stripes = assets.ensure_textured(make_stripes)
+    stripes = assets.ensure_textured(read_picture, "stripes")
     angle = np.linspace(0.0, math.pi, HOOP_PIECES + 1)
     crown = table.height + 0.5 * TUBE
     spine = np.stack((half * np.cos(angle), crown * np.sin(angle) ** 0.7), axis=1)

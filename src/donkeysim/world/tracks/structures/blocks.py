@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.world.scene import Ground, Mesh
+from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_quad, merge_meshes
+from donkeysim.world.tracks.mesh import make_case, make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.kind import stand_on_block
-from donkeysim.world.tracks.props.shape import make_case
-from donkeysim.world.tracks.structures import facade_textures
 from donkeysim.world.tracks.structures.structure import Structure, place_structure
 from donkeysim.world.tracks.tables.blocks import BlockTable
 from donkeysim.world.tracks.tables.checks import to_tint
@@ -129,8 +128,8 @@ def _vary_size(table: BlockTable, random: np.random.Generator) -> Size:
 
 def _raise_facade(assets: Assets, size: Size, tint: Shade, style: str) -> list[Mesh]:
     """Return four walls: a ground floor with shops and doors, whole storeys with whole window bays above."""
-    upper = assets.ensure_textured(facade_textures.make_storey, style, tint=tint)
-    lower = assets.ensure_textured(facade_textures.make_ground_floor, style, tint=tint)
+    upper = assets.ensure_textured(read_picture, f"storey_{style}", tint=tint)
+    lower = assets.ensure_textured(read_picture, f"ground_floor_{style}", tint=tint)
     x, y, high = 0.5 * size[0], 0.5 * size[1], size[2]
     storeys = max(1, round(high / STOREY) - 1)
     base = high / (storeys + 1)
@@ -147,7 +146,7 @@ def _raise_facade(assets: Assets, size: Size, tint: Shade, style: str) -> list[M
 
 def build_house(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a plastered house with shutters, balconies and a hipped roof of tiles."""
-    tiles = assets.ensure_textured(facade_textures.make_tiles)
+    tiles = assets.ensure_textured(read_picture, "tiles")
     x, y, high = 0.5 * size[0] + EAVES, 0.5 * size[1] + EAVES, size[2]
     rise, ridge = 0.35 * min(x, y) + 0.05, max(0.0, y - x)
     tops = ((0.0, -ridge), (0.0, ridge), (0.0, ridge), (0.0, -ridge))
@@ -163,7 +162,7 @@ def build_house(assets: Assets, size: Size, tint: Shade) -> Mesh:
 
 
 def _build_flat(assets: Assets, size: Size, tint: Shade, style: str) -> Mesh:
-    roof = assets.ensure_textured(facade_textures.make_gravel_roof)
+    roof = assets.ensure_textured(read_picture, "gravel_roof")
     x, y, high = 0.5 * size[0], 0.5 * size[1], size[2]
     cover = make_quad([(x, -y, high), (x, y, high), (-x, y, high), (-x, -y, high)], roof)
     return merge_meshes([*_raise_facade(assets, size, tint, style), cover])
@@ -181,7 +180,7 @@ def build_office(assets: Assets, size: Size, tint: Shade) -> Mesh:
 
 def build_hall(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a shed of ribbed sheet with a low gable roof along its width."""
-    sheet = assets.ensure_textured(facade_textures.make_sheet_metal, tint=tint)
+    sheet = assets.ensure_textured(read_picture, "sheet_metal", tint=tint)
     x, y, high = 0.5 * size[0], 0.5 * size[1], size[2]
     eaves = 0.82 * high
     ring = ((x, -y), (x, y), (-x, y), (-x, -y))
@@ -206,13 +205,13 @@ def build_hall(assets: Assets, size: Size, tint: Shade) -> Mesh:
 
 def build_container(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a shipping container, its long side to the front."""
-    steel = assets.ensure_textured(facade_textures.make_container, tint=tint)
+    steel = assets.ensure_textured(read_picture, "container", tint=tint)
     return make_case(size, (0.0, 0.0, 0.0), steel, sides=((0.0, 0.0, 0.999, 0.999), (0.55, 0.0, 0.999, 0.999)))
 
 
 def build_crate(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a wooden crate."""
-    return make_case(size, (0.0, 0.0, 0.0), assets.ensure_textured(facade_textures.make_crate, tint=tint))
+    return make_case(size, (0.0, 0.0, 0.0), assets.ensure_textured(read_picture, "crate", tint=tint))
 
 
 BLOCK_KINDS: dict[str, BlockKind] = {

@@ -10,8 +10,8 @@ from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import SHADE_UNLIT
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_quad, make_revolved, merge_meshes, place_mesh
+from donkeysim.world.tracks.structures.lettering import make_banner
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_post
-from donkeysim.world.tracks.textures import make_banner
 
 POST_RADIUS = 0.028
 HEIGHT = 0.78

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, SHADE_UNLIT, Mesh
+from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
-from donkeysim.world.tracks.structures import room_textures
+from donkeysim.world.tracks.structures.lettering import make_sign
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.room import Door, RoomTable
@@ -81,7 +83,7 @@ def build_room(track: TrackFile, line: CentreLine, assets: Assets) -> list[Struc
     parts = [_raise_wall(wall, table, floor, assets) for wall in walls.values()]
     parts += [_hang_door(door, walls[door.wall], table, floor, assets) for door in table.doors]
     if table.sign:
-        sign = assets.ensure_textured(room_textures.make_sign, table.sign)
+        sign = assets.ensure_textured(make_sign, table.sign)
         width = min(0.4 * walls["north"].length, 1.2 * table.height)
         parts.append(_hang(walls["north"], 0.5, floor + 0.55 * table.height, (width, 0.25 * width), sign))
     parts += _lay_roof(table, (low_x, low_y, high_x, high_y), floor, assets)
@@ -98,9 +100,18 @@ def find_floor(table: RoomTable, line: CentreLine) -> tuple[float, float, float,
     return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
 
+def make_bay(walls: str, windows: str) -> ByteArray:
+    """Return one bay of a wall, square, with its windows; v = 0 is its top."""
+    bay = read_picture(f"bay_{walls}")
+    if windows == "none":
+        return bay
+    panes = read_picture(f"windows_{windows}")
+    return np.where(panes[..., 3:] > 0, panes, bay)
+
+
 def _raise_wall(wall: RoomWall, table: RoomTable, floor: float, assets: Assets) -> Mesh:
     tint = to_tint(table.colour)
-    material = assets.ensure_textured(room_textures.make_bay, table.walls, table.windows, tint=tint)
+    material = assets.ensure_textured(make_bay, table.walls, table.windows, tint=tint)
     top, bays = floor + table.height, max(1, round(wall.length / min(BAY, table.height * 1.5)))
     corners = [
         wall.place(0.0, floor),
@@ -114,8 +125,7 @@ def _raise_wall(wall: RoomWall, table: RoomTable, floor: float, assets: Assets) 
 def _hang_door(door: Door, wall: RoomWall, table: RoomTable, floor: float, assets: Assets) -> Mesh:
     width, height = DOOR_SIZES[door.kind]
     height = min(height, 0.9 * table.height)
-    make = room_textures.make_roller_door if door.kind == "roller" else room_textures.make_door
-    material = assets.ensure_textured(make)
+    material = assets.ensure_textured(read_picture, "roller_door" if door.kind == "roller" else "door")
     return _hang(wall, door.at, floor + 0.5 * height, (width, height), material)
 
 
@@ -134,8 +144,7 @@ def _hang(wall: RoomWall, at: float, middle: float, size: tuple[float, float], m
 
 def _lay_roof(table: RoomTable, box: tuple[float, float, float, float], floor: float, assets: Assets) -> list[Mesh]:
     """Return the roof seen from below, and trusses across the shorter side of a high room."""
-    make = room_textures.make_ceiling if table.roof == "flat" else room_textures.make_roof
-    cover = assets.ensure_textured(make, flags=SHADE_UNLIT)
+    cover = assets.ensure_textured(read_picture, "ceiling" if table.roof == "flat" else "roof", flags=SHADE_UNLIT)
     low_x, low_y, high_x, high_y = box
     top = floor + table.height
     tile = ROOF_TILE if table.roof == "truss" else 2.4
@@ -147,7 +156,7 @@ def _lay_roof(table: RoomTable, box: tuple[float, float, float, float], floor: f
 
 
 def _span_trusses(box: tuple[float, float, float, float], top: float, assets: Assets) -> list[Mesh]:
-    steel = assets.ensure_textured(room_textures.make_truss, flags=SHADE_CUTOUT | SHADE_TWO_SIDED)
+    steel = assets.ensure_textured(read_picture, "truss", flags=SHADE_CUTOUT | SHADE_TWO_SIDED)
     low, high = np.array(box[:2]), np.array(box[2:])
     long = int(np.argmax(high - low))
     count = max(1, round(float((high - low)[long]) / BAY) - 1)

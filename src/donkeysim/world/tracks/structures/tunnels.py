@@ -10,13 +10,12 @@ import numpy as np
 from donkeysim.core.types import FloatArray
 from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import SHADE_UNLIT, Ground, Mesh
+from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_mesh, make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
-from donkeysim.world.tracks.structures.facade_textures import make_tunnel_roof, make_tunnel_wall
 from donkeysim.world.tracks.structures.strip import Strip, iterate_pieces
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure
-from donkeysim.world.tracks.structures.wall_textures import make_concrete, make_rock_face
 from donkeysim.world.tracks.structures.walls import make_piece_collider
 from donkeysim.world.tracks.tables.tunnels import TunnelTable
 from donkeysim.world.tracks.terrain.ground import sample_height
@@ -119,8 +118,8 @@ def _lift(feet: FloatArray, height: float) -> FloatArray:
 
 def _line_inside(tube: Tube, table: TunnelTable, assets: Assets) -> list[Mesh]:
     """Return walls and roof seen from inside, as dark as the lamps leave them."""
-    walls = assets.ensure_textured(make_tunnel_wall, flags=SHADE_UNLIT)
-    roof = assets.ensure_textured(make_tunnel_roof, flags=SHADE_UNLIT)
+    walls = assets.ensure_textured(read_picture, "tunnel_wall", flags=SHADE_UNLIT)
+    roof = assets.ensure_textured(read_picture, "tunnel_roof", flags=SHADE_UNLIT)
     left, right = tube.inner
     left_top, right_top = _lift(left, table.height), _lift(right, table.height)
     u = tube.along * (max(1, round(tube.along[-1] / LAMP_SPACING)) / tube.along[-1])
@@ -133,8 +132,8 @@ def _line_inside(tube: Tube, table: TunnelTable, assets: Assets) -> list[Mesh]:
 
 def _cover_outside(tube: Tube, table: TunnelTable, assets: Assets) -> list[Mesh]:
     """Return outer walls and roof, and the faces of both portals."""
-    concrete = assets.ensure_textured(make_concrete)
-    skin = concrete if table.kind == "concrete" else assets.ensure_textured(make_rock_face)
+    concrete = assets.ensure_textured(read_picture, "concrete")
+    skin = concrete if table.kind == "concrete" else assets.ensure_textured(read_picture, "rock_face")
     left, right = tube.outer
     high = table.height + table.thickness
     u = tube.along / 1.6

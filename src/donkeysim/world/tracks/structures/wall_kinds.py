@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
+from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_mesh, place_mesh
-from donkeysim.world.tracks.structures import wall_textures
 from donkeysim.world.tracks.structures.strip import (
     Profile,
     Strip,
@@ -102,35 +101,35 @@ def _sweep_capped(section: Section, profile: Profile, material: int, tile: float
     ]
 
 
-def _stand_pierced(assets: Assets, section: Section, make: Callable[[], ByteArray], tile: float) -> list[Mesh]:
+def _stand_pierced(assets: Assets, section: Section, picture: str, tile: float) -> list[Mesh]:
     """Return one upright face with holes in it, seen from both sides; `tile` is in heights."""
-    material = assets.ensure_textured(make, flags=SHADE_TWO_SIDED | SHADE_CUTOUT, tint=section.tint)
+    material = assets.ensure_textured(read_picture, picture, flags=SHADE_TWO_SIDED | SHADE_CUTOUT, tint=section.tint)
     profile = ((0.0, 0.0, 0.999), (0.0, section.height, 0.0))
     return [sweep_profile(section.strip, profile, material, tile * section.height, front=section.front)]
 
 
 def build_concrete(assets: Assets, section: Section) -> list[Mesh]:
     """Return a concrete wall in panels."""
-    material = assets.ensure_textured(wall_textures.make_concrete, tint=section.tint)
+    material = assets.ensure_textured(read_picture, "concrete", tint=section.tint)
     return _sweep_solid(section, material, 8.0 * section.height, (0.0, 0.87), (0.89, 0.99))
 
 
 def build_brick(assets: Assets, section: Section) -> list[Mesh]:
     """Return a brick wall; bricks of the model world, 0.06 m long."""
-    material = assets.ensure_textured(wall_textures.make_bricks, tint=section.tint)
+    material = assets.ensure_textured(read_picture, "bricks", tint=section.tint)
     share = section.height / 0.24
     return _sweep_solid(section, material, 0.24, (0.0, share), (0.0, section.thickness / 0.24))
 
 
 def build_board(assets: Assets, section: Section) -> list[Mesh]:
     """Return boards on edge, as indoor tracks are laid out with."""
-    material = assets.ensure_textured(wall_textures.make_board, tint=section.tint)
+    material = assets.ensure_textured(read_picture, "board", tint=section.tint)
     return _sweep_solid(section, material, 1.2, (0.0, 0.8), (0.82, 0.98))
 
 
 def build_kerb(assets: Assets, section: Section) -> list[Mesh]:
     """Return a low kerb of red and white stones."""
-    material = assets.ensure_textured(wall_textures.make_kerb, tint=section.tint)
+    material = assets.ensure_textured(read_picture, "kerb", tint=section.tint)
     half, high = 0.5 * section.thickness, section.height
     profile = ((half, -BURIED, 0.98), (0.7 * half, high, 0.6), (-0.7 * half, high, 0.4), (-half, -BURIED, 0.02))
     return _sweep_capped(section, profile, material, 0.5)
@@ -138,7 +137,7 @@ def build_kerb(assets: Assets, section: Section) -> list[Mesh]:
 
 def build_barrier(assets: Assets, section: Section) -> list[Mesh]:
     """Return red and white barrier blocks with a wide foot."""
-    material = assets.ensure_textured(wall_textures.make_barrier, tint=section.tint)
+    material = assets.ensure_textured(read_picture, "barrier", tint=section.tint)
     half, high = 0.5 * section.thickness, section.height
     profile = (
         (half, -BURIED, 0.98), (half, 0.18 * high, 0.85), (0.45 * half, 0.5 * high, 0.5), (0.36 * half, high, 0.05),
@@ -149,13 +148,13 @@ def build_barrier(assets: Assets, section: Section) -> list[Mesh]:
 
 def build_tyres(assets: Assets, section: Section) -> list[Mesh]:
     """Return a wall of stacked tyres."""
-    material = assets.ensure_textured(wall_textures.make_tyre_stacks, tint=section.tint)
+    material = assets.ensure_textured(read_picture, "tyre_stacks", tint=section.tint)
     return _sweep_solid(section, material, 4.0 * section.thickness, (0.0, 0.75), (0.76, 0.99))
 
 
 def build_hedge(assets: Assets, section: Section) -> list[Mesh]:
     """Return a clipped hedge, narrower above."""
-    material = assets.ensure_textured(wall_textures.make_hedge, tint=section.tint)
+    material = assets.ensure_textured(read_picture, "hedge", tint=section.tint)
     half, high = 0.5 * section.thickness, section.height
     profile = (
         (0.9 * half, -BURIED, 0.99), (half, 0.6 * high, 0.45), (0.7 * half, high, 0.12), (-0.7 * half, high, 0.02),
@@ -166,8 +165,8 @@ def build_hedge(assets: Assets, section: Section) -> list[Mesh]:
 
 def build_guard_rail(assets: Assets, section: Section) -> list[Mesh]:
     """Return a steel beam with a ridge towards its front, on posts."""
-    beam = assets.ensure_textured(wall_textures.make_rail, flags=SHADE_TWO_SIDED, tint=section.tint)
-    posts = assets.ensure_textured(wall_textures.make_posts, flags=SHADE_TWO_SIDED | SHADE_CUTOUT, tint=section.tint)
+    beam = assets.ensure_textured(read_picture, "rail", flags=SHADE_TWO_SIDED, tint=section.tint)
+    posts = assets.ensure_textured(read_picture, "posts", flags=SHADE_TWO_SIDED | SHADE_CUTOUT, tint=section.tint)
     high, half = section.height, 0.5 * section.thickness
     ridge = ((-0.2 * half, 0.45 * high, 0.98), (half, 0.72 * high, 0.5), (-0.2 * half, high, 0.02))
     below = ((-half, -BURIED, 1.0), (-half, 0.9 * high, 0.0))
@@ -179,17 +178,17 @@ def build_guard_rail(assets: Assets, section: Section) -> list[Mesh]:
 
 def build_railing(assets: Assets, section: Section) -> list[Mesh]:
     """Return a railing of metal bars."""
-    return _stand_pierced(assets, section, wall_textures.make_railing, 1.3)
+    return _stand_pierced(assets, section, "railing", 1.3)
 
 
 def build_fence(assets: Assets, section: Section) -> list[Mesh]:
     """Return wire mesh between posts."""
-    return _stand_pierced(assets, section, wall_textures.make_fence, 1.0)
+    return _stand_pierced(assets, section, "fence", 1.0)
 
 
 def build_hay(assets: Assets, section: Section) -> list[Mesh]:
     """Return a row of bales, end to end, each lying a little differently."""
-    material = assets.ensure_textured(wall_textures.make_straw, tint=section.tint)
+    material = assets.ensure_textured(read_picture, "straw", tint=section.tint)
     random = np.random.default_rng(section.seed)
     bales = []
     for piece in iterate_pieces(section.strip):
@@ -232,7 +231,7 @@ def build_ledge(assets: Assets, section: Section) -> list[Mesh]:
 
 def _sweep_rock(assets: Assets, section: Section, across: Sequence[float], up: Sequence[float]) -> Mesh:
     """Return uneven rock of a cross section; `across` and `up` are shares of thickness and height."""
-    rock = assets.ensure_textured(wall_textures.make_rock_face, tint=section.tint)
+    rock = assets.ensure_textured(read_picture, "rock_face", tint=section.tint)
     strip, random = section.strip, np.random.default_rng(section.seed)
     sides, deep, high = len(across), section.thickness, section.height
     inner = np.ones(sides)
@@ -253,7 +252,7 @@ def _sweep_rock(assets: Assets, section: Section, across: Sequence[float], up: S
 
 def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
     """Return low bushy plants of uneven height in a row that runs out at its ends."""
-    leaves = assets.ensure_textured(wall_textures.make_low_hedge, tint=section.tint)
+    leaves = assets.ensure_textured(read_picture, "low_hedge", tint=section.tint)
     strip, random = section.strip, np.random.default_rng(section.seed)
     lateral = section.thickness * np.array((0.5, 0.42, 0.0, -0.42, -0.5))
     height = section.height * np.array((0.0, 0.62, 1.0, 0.62, 0.0)) - np.array((BURIED, 0, 0, 0, BURIED))
