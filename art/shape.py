@@ -10,7 +10,7 @@ import numpy as np
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Mesh
-from donkeysim.world.tracks.mesh import WHOLE, Part, Vector, make_case, make_loft, make_mesh, make_quad, merge_meshes
+from donkeysim.world.tracks.mesh import WHOLE, Part, make_case, make_loft, make_mesh, make_quad, merge_meshes
 
 
 def make_limb(points: Sequence[Vector], widths: Sequence[float], material: int, sides: int = 4) -> Mesh:
