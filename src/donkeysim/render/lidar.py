@@ -41,7 +41,10 @@ class LidarScanner:
         self._tables = _make_tables(layout.scenes, layout.world_scene, layout.car)
         self._layout = layout.world_count, layout.cars_per_world, layout.props_per_world
         self._alone = Workers(1)
-        self._rays = functools.lru_cache(maxsize=64)(make_rays)
+        self._rays = functools.lru_cache(maxsize=64)(
+            lambda lidar: (make_rays(lidar), np.array(lidar.position, np.float64))
+        )
+        self._seen: State | None = None
         self._scratch = functools.lru_cache(maxsize=64)(self._make_scratch)
         self._scan_cars = RepeatedCall(scan_cars)
 
@@ -59,9 +62,11 @@ class LidarScanner:
             by level, the rays of a level in order, shape [return_count, 3]; `angle_down` is in no column.
         """
         distance = self.scan_cars(state, (car,), lidar, (key,), self._alone)[0]
-        level, ray = np.nonzero(distance < np.inf)
-        rows: FloatArray = np.empty((len(ray), 3))
-        rows[:, 0], rows[:, 1], rows[:, 2] = distance[level, ray], ray, level
+        flat = distance.ravel()
+        returned = (flat < np.inf).nonzero()[0]
+        rows: FloatArray = np.empty((len(returned), 3))
+        rows[:, 0] = flat[returned]
+        rows[:, 2], rows[:, 1] = np.divmod(returned, distance.shape[1])
         return rows
 
     def scan_cars(
@@ -84,12 +89,15 @@ class LidarScanner:
         """
         owner: LongArray = np.array(cars, np.int64)
         key: LongArray = np.array(keys, np.int64)
-        rays, poses = self._rays(lidar), read_poses(state)
+        rays, offset = self._rays(lidar)
+        if state is not self._seen:
+            self._seen, self._poses = state, read_poses(state)
+        poses = self._poses
         shape = rays.direction.shape[:2]
         sensor: FloatArray = np.empty((len(owner), SHAPE_WIDTH))
         place_bodies(sensor, owner, state.position, state.orientation)
         rotation = sensor[:, SHAPE.rotation : SHAPE.size].reshape(-1, 3, 3)
-        sensor[:, SHAPE.origin : SHAPE.rotation] += rotation @ np.array(lidar.position, np.float64)
+        sensor[:, SHAPE.origin : SHAPE.rotation] += rotation @ offset
         distance: FloatArray = np.empty((len(owner), *shape))
 
         def task(worker: int, next_row: LongArray) -> None:
@@ -98,7 +106,10 @@ class LidarScanner:
             self._scan_cars((state,), next_row, len(owner), *arguments, *scratch, distance)
 
         # A scan takes microseconds: waking a thread for a few of them would cost more.
-        workers.run(task, len(owner), smallest=16)
+        if len(owner) == 1:
+            task(0, np.zeros(1, np.int64))
+        else:
+            workers.run(task, len(owner), smallest=16)
         return distance
 
     def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
