@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "donkeysim"
-ROOMS = ("core", "physics", "sim", "envs")
+ROOMS = ("core", "physics", "render", "sim", "envs")
 """Whose kernels' signatures are annotated; a room joins when its own are."""
 ENTRIES = ("kernel", "pixel_kernel")
 """Decorators of what host code calls; kernels that only kernels call are typed by their callers."""

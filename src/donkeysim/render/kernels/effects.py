@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
+from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
 
 BLUR_REACH = 16
 """Farthest pixel that a blur takes in; twice the greatest standard deviation."""
@@ -174,7 +175,16 @@ def finish_picture(row, effect, number, picture, wide, soft, weight):
 
 
 @pixel_kernel
-def finish_pictures(next_row, end, effect, number, picture, wide, soft, weight):
+def finish_pictures(
+    next_row: LongArray,
+    end: int,
+    effect: Float32Array,
+    number: WordArray,
+    picture: ByteArray,
+    wide: Float32Array,
+    soft: Float32Array,
+    weight: Float32Array,
+) -> None:
     """Blur, expose and roughen the pictures [next_row[0], end), those that no other thread takes.
 
     Args:

@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from donkeysim.core.frames import Quaternion, Vector
 from donkeysim.core.kernel import inline_kernel, inner_kernel, kernel, take_row
 from donkeysim.core.rng import draw_gaussian
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.render.kernels.rays import SLACK, meet_box, meet_frustum, meet_ground
 from donkeysim.render.kernels.vector import dot, make_rows, read_column, read_vector, subtract
+from donkeysim.render.tables import PoseTables
 
 SHAPE_BOX = 0.0
 SHAPE_FRUSTUM = 1.0
@@ -79,7 +81,9 @@ class Rays(NamedTuple):
 
 
 @kernel
-def write_shape(shape, kind, origin, quaternion, size):
+def write_shape(
+    shape: FloatArray, kind: float, origin: Vector, quaternion: Quaternion | FloatArray, size: Vector
+) -> None:
     """Write one row of a shape table from a pose (origin, unit quaternion) and a size."""
     rows = make_rows(quaternion)
     shape[SHAPE.kind] = kind
@@ -93,7 +97,7 @@ def write_shape(shape, kind, origin, quaternion, size):
 
 
 @kernel
-def place_bodies(shapes, cars, position, orientation):
+def place_bodies(shapes: FloatArray, cars: LongArray, position: FloatArray, orientation: FloatArray) -> None:
     """Write where cars are, one after another; their size is nothing."""
     for row in range(len(cars)):
         car = cars[row]
@@ -278,7 +282,21 @@ def scan_car(row, cars, key, clock, sensor, tables, poses, counts, rays, movers,
 
 
 @kernel
-def scan_cars(next_row, end, cars, key, clock, sensor, tables, poses, counts, rays, movers, direction, distance):
+def scan_cars(
+    next_row: LongArray,
+    end: int,
+    cars: LongArray,
+    key: LongArray,
+    clock: LongArray,
+    sensor: FloatArray,
+    tables: LidarTables,
+    poses: PoseTables,
+    counts: tuple[int, int],
+    rays: Rays,
+    movers: FloatArray,
+    direction: FloatArray,
+    distance: FloatArray,
+) -> None:
     """Scan for the cars of rows [next_row[0], end), those that no other thread takes.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, kernel, pixel_kernel, span_kernel, take_row
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.render.kernels.finish import (
     halve_picture,
     make_grey,
@@ -34,6 +35,7 @@ from donkeysim.render.kernels.recolour import classify_pixels, recolour_pixels
 from donkeysim.render.kernels.shade import shade_meshes
 from donkeysim.render.kernels.shadow import darken_ground
 from donkeysim.render.kernels.vector import dot, make_rows, read_column, read_vector, subtract
+from donkeysim.render.tables import CameraTables, PictureTables, PoseTables, Scratch
 
 NEAR = np.float32(0.3 / 8.0)
 """Near plane [m], the original's."""
@@ -53,7 +55,16 @@ WHEELS, PLATE = (1, 5), 5
 
 
 @kernel
-def place_cameras(begin, end, position, orientation, car, mount, eye, axes):
+def place_cameras(
+    begin: int,
+    end: int,
+    position: FloatArray,
+    orientation: FloatArray,
+    car: IntArray,
+    mount: FloatArray,
+    eye: Float32Array,
+    axes: Float32Array,
+) -> None:
     """Write where the cameras [begin, end) are and where they look: world frame, right, down, forward."""
     for row in range(begin, end):
         owner, pose = car[row], mount[row]
@@ -365,8 +376,19 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
 
 @pixel_kernel
 def render_cameras(
-    next_row, end, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out
-):
+    next_row: LongArray,
+    end: int,
+    tables: PictureTables,
+    poses: PoseTables,
+    cameras: CameraTables,
+    scratch: Scratch,
+    size: tuple[int, ...],
+    options: tuple[bool, ...],
+    words: WordArray,
+    picture: ByteArray,
+    depth_out: Float32Array,
+    segment_out: ByteArray,
+) -> None:
     """Render the cameras [next_row[0], end) of a group, those that no other thread takes.
 
     Args:
