@@ -13,7 +13,8 @@ from donkeysim.render.kernels.finish import average_down, average_up, find_sourc
 from donkeysim.render.kernels.footprint import choose_level, lay_out_level, locate_texel, measure_footprint
 from donkeysim.render.kernels.layout import BASIS_WIDTH, LANES, POSE_WIDTH, View
 from donkeysim.render.kernels.outline import clip_near, measure_edge, measure_triangles, sees_sphere, transform_vertices
-from donkeysim.render.kernels.picture import measure_reach, set_basis, set_pose
+from donkeysim.render.kernels.picture import measure_reach
+from donkeysim.render.kernels.poses import set_basis, set_pose
 from donkeysim.render.kernels.raster import trace_rows
 from donkeysim.render.kernels.rays import meet_box, meet_frustum, meet_ground
 from donkeysim.render.kernels.shade import clear_view, pack_colour

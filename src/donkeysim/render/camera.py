@@ -32,7 +32,8 @@ from donkeysim.render.kernels.layout import (
     WORK_FLOATS,
     WORK_INTS,
 )
-from donkeysim.render.kernels.picture import place_cameras, render_cameras
+from donkeysim.render.kernels.picture import render_cameras
+from donkeysim.render.kernels.poses import place_cameras
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
