@@ -6,16 +6,8 @@ import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, kernel
 from donkeysim.core.types import Float32Array, FloatArray, IntArray
-from donkeysim.render.kernels.layout import (
-    AXES,
-    BASIS,
-    POSE,
-    SPHERE_RADIUS,
-)
+from donkeysim.render.kernels.layout import AXES, BASIS, POSE, SPHERE_RADIUS
 from donkeysim.render.kernels.vector import dot, make_rows, read_column, read_vector, subtract
-
-PLATE_GAP = np.float32(0.02)
-"""Between the sphere around a body and its name plate [m]."""
 
 
 @kernel
