@@ -18,8 +18,9 @@ from donkeysim.core.types import Float32Array
 from donkeysim.envs.observations import Observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.track_settings import check_count, read_settings
-from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, draw_chase_view, take_first
+from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, take_first
 from donkeysim.envs.window import Window, check_render_mode
+from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.state import HIT_NONE
 
 
@@ -141,7 +142,7 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return a view from behind the car, shape [360, 640, 3]."""
-        return draw_chase_view(self.fleet, 0) if self.render_mode == "rgb_array" else None
+        return draw_car(self.fleet.simulator, 0) if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
         """Stop the simulator's threads and close the window."""
@@ -151,7 +152,7 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
 
     def _show(self) -> None:
         if self._window is not None:
-            self._window.show(draw_chase_view(self.fleet, 0))
+            self._window.show(draw_car(self.fleet.simulator, 0))
 
 
 def describe_step(step: Step) -> dict[str, NDArray[Any]]:

@@ -19,7 +19,7 @@ from donkeysim.envs.fleet import Fleet, read_start
 from donkeysim.envs.observations import Observation, Observer, copy_observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import Task
-from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
+from donkeysim.sim.viewpoint import draw_car
 
 Describe = Callable[[Step], dict[str, NDArray[Any]]]
 """Returns what `info` tells of every car, arrays of shape [car_count, ...] that nobody writes any more."""
@@ -221,7 +221,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         """Return a view from behind each car, shape [360, 640, 3] each."""
         if self.render_mode is None:
             return None
-        return tuple(draw_chase_view(self.fleet, car) for car in range(self.num_envs))
+        return tuple(draw_car(self.fleet.simulator, car) for car in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
@@ -280,14 +280,6 @@ def _make_mask(worlds: Sequence[int], count: int) -> BoolArray:
     mask: BoolArray = np.zeros(count, bool)
     mask[list(worlds)] = True
     return mask
-
-
-def draw_chase_view(fleet: Fleet, car: int, width: int = 640, height: int = 360) -> NDArray[np.uint8]:
-    """Return a view from behind a car, shape [height, width, 3]."""
-    simulator = fleet.simulator
-    x, y, z, yaw = find_pose(simulator.ledger, car)
-    world, camera = car // fleet.cars_per_world, make_view_camera(width, height)
-    return simulator.view(world, *place_chase_camera(x, y, z, yaw), camera).copy()
 
 
 def choose_threads(threads: int | None, car_count: int) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from donkeysim.core import frames
 from donkeysim.core.errors import SceneError
+from donkeysim.core.rotation import look_to_quaternion
 from donkeysim.serve.participants import SceneCar
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
-from donkeysim.watch.view import find_node
-from donkeysim.wire import messages, settings
+from donkeysim.wire import messages
 from donkeysim.wire.replies import NodePosition
-from donkeysim.world.specs import LidarSpec
+from donkeysim.wire.settings import make_command
 
 
 def change_car(simulator: Simulator, car: SceneCar, request: messages.Request, options: SimulationOptions) -> str:
@@ -19,35 +19,18 @@ def change_car(simulator: Simulator, car: SceneCar, request: messages.Request, o
     Raises:
         DonkeySimError: The request is not possible in this scene.
     """
-    if isinstance(request, messages.DriveCar):
-        drive_car(simulator, car.row, request)
-    elif isinstance(request, messages.ResetCar):
-        simulator.reset_car(car.row)
+    if isinstance(request, messages.SetPosition) and not options.has_training_fields:
+        raise SceneError("positions are neither told nor taken; the simulator runs with --no-training-telemetry.")
+    command, note = make_command(simulator, car.row, request)
+    if command is not None:
+        simulator.apply(command)
+    if isinstance(request, messages.ResetCar):
         car.begin_anew()
-    elif isinstance(request, messages.ConfigureCamera):
-        is_second = isinstance(request, messages.ConfigureSecondCamera)
-        camera = simulator.get_camera(car.row, is_second) or simulator.car_spec.camera
-        simulator.configure_camera(car.row, settings.change_camera(camera, request), is_second)
-    elif isinstance(request, messages.ConfigureCar):
-        simulator.configure_car(car.row, settings.change_body(simulator.get_body(car.row), request))
-    elif isinstance(request, messages.ConfigureLidar):
-        lidar, note = settings.change_lidar(simulator.get_lidar(car.row) or LidarSpec(), request)
-        simulator.configure_lidar(car.row, lidar)
-        return note
-    elif isinstance(request, messages.SetPosition):
-        if not options.has_training_fields:
-            raise SceneError("positions are neither told nor taken; the simulator runs with --no-training-telemetry.")
-        simulator.move_car(car.row, request.position, request.orientation)
-    return ""
-
-
-def drive_car(simulator: Simulator, row: int, request: messages.DriveCar) -> None:
-    """Hand a client's control to its car; it holds until the next."""
-    simulator.drive_car(row, request.steer, request.throttle, request.brake)
+    return note
 
 
 def describe_node(simulator: Simulator, index: int) -> NodePosition:
-    """Return where a node of the path is, in the original's raw units.
+    """Return where a node of the path is, in the original's raw units, looking from the node before to the one after.
 
     Raises:
         SceneError: The path has no such node.
@@ -55,7 +38,7 @@ def describe_node(simulator: Simulator, index: int) -> NodePosition:
     path = simulator.scene.path
     if not 0 <= index < len(path.position):
         raise SceneError(f"index {index} is not a node of this path; it takes 0 to {len(path.position) - 1}.")
-    position, rotation = find_node(path, index)
-    x, y, z = frames.position_to_units(position)
-    qx, qy, qz, qw = frames.quaternion_to_unity(rotation)
+    x, y, z = frames.position_to_units(path.position[index].tolist())
+    yaw, slope = path.frame.look(index)
+    qx, qy, qz, qw = frames.quaternion_to_unity(look_to_quaternion(yaw, -slope))
     return NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)

@@ -319,8 +319,8 @@ class Simulation:
         cars = []
         for client in ready:
             request = client.queue.waiting.popleft()
-            if client.car is not None and isinstance(request, messages.DriveCar):
-                requests.drive_car(simulator, client.car.row, request)
+            if client.car is not None:
+                requests.change_car(simulator, client.car, request, self._options)
                 cars.append(client.car)
         self._advance(simulator, self._lock_step.step_count, cars, OutputKind.ANSWER)
         now = self._read_clock()
@@ -407,7 +407,7 @@ class Simulation:
                 simulator.render([car.row])
                 return encode_jpeg(simulator.get_picture(car.row))
             return car.picture
-        return encode_jpeg(view.draw_car(simulator, car.row, kind, width, height))
+        return encode_jpeg(viewpoint.draw_car(simulator, car.row, kind, width, height))
 
     def _find_car(self, car_id: int) -> tuple[Simulator, SceneCar]:
         if self._simulator is not None:

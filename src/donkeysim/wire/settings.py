@@ -1,4 +1,7 @@
-"""How a client's configuration messages change body, cameras, lidar and road: old value and message to new value."""
+"""What a client's messages about its car and road change: requests to commands, old value and request to new value.
+
+The server and the environments make the very same commands of the same messages.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import math
 from dataclasses import replace
 
 from donkeysim.core.errors import SceneError
+from donkeysim.sim import commands
+from donkeysim.sim.simulator import Simulator
+from donkeysim.wire import messages
 from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, PartialVector, RegenerateRoad
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec
 
@@ -17,6 +23,36 @@ SHORTEST_NAME = 2
 
 MOST_RAYS = 20_000
 """Rays of one lidar scan; more levels than that allows are left out."""
+
+
+def make_command(simulator: Simulator, row: int, request: messages.Request) -> tuple[commands.Command | None, str]:
+    """Return what carries out a client's request about its car, and a note for the client, "" for none.
+
+    Args:
+        simulator: Where the car drives.
+        row: The car's.
+        request: What the client wants; no command comes of one that is not about a car.
+    """
+    note = ""
+    command: commands.Command | None = None
+    if isinstance(request, messages.DriveCar):
+        asked = (request.steer, request.throttle, request.brake)
+        command = commands.Drive([row], *(None if value is None else [value] for value in asked))
+    elif isinstance(request, messages.ResetCar):
+        command = commands.Reset([row])
+    elif isinstance(request, messages.SetPosition):
+        turned = None if request.orientation is None else [request.orientation]
+        command = commands.Move([row], [request.position], turned)
+    elif isinstance(request, ConfigureCar):
+        command = commands.Dress([row], change_body(simulator.get_body(row), request))
+    elif isinstance(request, ConfigureCamera):
+        is_second = isinstance(request, messages.ConfigureSecondCamera)
+        camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
+        command = commands.SetCamera([row], change_camera(camera, request), is_second)
+    elif isinstance(request, ConfigureLidar):
+        lidar, note = change_lidar(simulator.get_lidar(row) or LidarSpec(), request)
+        command = commands.SetLidar([row], lidar)
+    return command, note
 
 
 def change_road(scene_name: str, old: RoadSpec | None, request: RegenerateRoad) -> RoadSpec:
