@@ -247,7 +247,7 @@ class Simulation:
     def _open_road(self, simulator: Simulator) -> None:
         """Let everybody begin on the new road; who waited for it, or to ask for another one, goes on."""
         waiting = [client for client in self._clients.values() if client.awaits_road]
-        work = self._road_jobs.open(simulator, waiting)
+        work = self._road_jobs.open(waiting)
         if work is not None and work.trouble and work.client_id in self._clients:
             self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
         self._loader.forget()
