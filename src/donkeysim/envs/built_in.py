@@ -73,13 +73,7 @@ class BuiltInCar:
         return self.observe()
 
     def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
-        """Drive for a twentieth of a simulated second and return what the car senses then.
-
-        Args:
-            steering: -1 to 1, + = right.
-            throttle: -1 to 1.
-            brake: 0 to 1.
-        """
+        """Drive, see `drive`, for a twentieth of a simulated second and return what the car senses then."""
         self.drive(steering, throttle, brake)
         self.advance()
         return self.observe()

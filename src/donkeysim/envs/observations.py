@@ -162,7 +162,7 @@ class _Lidar(Numbers):
         del step  # the simulator's own state is read
         cars = range(self._simulator.car_count) if isinstance(rows, slice) else rows
         distance = self._simulator.scan_lidars(cars, self._lidar).reshape(len(cars), -1)
-        return np.minimum(distance / self._lidar.max_range, 1.0)
+        return np.asarray(np.minimum(distance / self._lidar.max_range, 1.0))
 
 
 class _Vector(Numbers):

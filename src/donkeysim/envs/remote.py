@@ -98,12 +98,7 @@ class RemoteCar:
         self._send({"msg_type": "control", **{name: f"{float(value):.6g}" for name, value in fields.items()}})
 
     def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
-        """Drive and return the next moment: in lock-step the one that answers, else the next that comes.
-
-        Args:
-            steering: -1 to 1, + = right.
-            throttle: -1 to 1.
-            brake: 0 to 1.
+        """Drive, see `drive`, and return the next moment: in lock-step the one that answers, else the next that comes.
 
         Raises:
             SimulatorError: The server does not answer.

@@ -155,7 +155,7 @@ class Connection(asyncio.BufferedProtocol):
         for line in turn.replies:
             self._write(line)
         for request in turn.requests:
-            self._server.execute(self.client_id, request)
+            self._server.simulation_thread.execute(self.client_id, request)
         if turn.is_over:
             self.close()
         if turn.wants_quit:

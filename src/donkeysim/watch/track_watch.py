@@ -17,7 +17,7 @@ import numpy as np
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import encode_jpeg
-from donkeysim.core.types import FloatArray
+from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.sim.scene_view import SceneView
 from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.figures import LineFigures, SceneFigures, measure_line, measure_scene
@@ -130,19 +130,16 @@ class TrackWatch:
 
     def draw_map(self, longest: int) -> bytes | None:
         """Return the last good place from above as JPEG, None before the first."""
-        view = self._view
-        if view is None:
-            return None
-        with self._drawing:
-            return encode_jpeg(np.ascontiguousarray(view.draw_map(longest)), JPEG_QUALITY)
+        return self._draw(lambda view: view.draw_map(longest))
 
     def draw_drivers_view(self, share: float, width: int, height: int) -> bytes | None:
         """Return what a driver sees at a share of the path as JPEG, None before the first good place."""
+        return self._draw(lambda view: view.look_along(share, width, height))
+
+    def _draw(self, look: Callable[[SceneView], ByteArray]) -> bytes | None:
         view = self._view
-        if view is None:
-            return None
         with self._drawing:
-            return encode_jpeg(np.ascontiguousarray(view.look_along(share, width, height)), JPEG_QUALITY)
+            return None if view is None else encode_jpeg(np.ascontiguousarray(look(view)), JPEG_QUALITY)
 
     def _run(self) -> None:
         before = None
