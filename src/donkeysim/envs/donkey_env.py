@@ -24,24 +24,19 @@ from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.vector_env import ActionRange
-from donkeysim.envs.window import Window, check_render_mode
+from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.telemetry import Telemetry
 
 
-class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
+class DonkeyEnv(ShownEnv[ByteArray]):
     """One car on one track; a step is a twentieth of a simulated second, `frame_skip` times.
 
     Attributes:
         conf: As checked.
         telemetry: Readings of the last step.
     """
-
-    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
-        "render_modes": ["rgb_array", "human"],
-        "render_fps": 20,
-    }
 
     def __init__(
         self, scene: str = "generated_track", conf: Mapping[str, object] | None = None, render_mode: str | None = None
@@ -59,10 +54,8 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
             SceneError: There is no such scene here, or the server runs another one.
             SimulatorError: There is no such simulator.
         """
-        check_render_mode(render_mode)
-        self._window = Window() if render_mode == "human" else None
+        super().__init__(render_mode)
         self.conf = read_conf(conf)
-        self.render_mode = render_mode
         self._launched: LaunchedSimulator | None = None
         self._car = self._open_car(scene, self.conf)
         self._moment: SensorFrame | None = None
@@ -163,14 +156,6 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
         reward = compute_reward(moment, self.conf.max_cte, self._is_over)
         return moment.image, reward, self._is_over, False, make_info(moment, self.conf.lidar)
 
-    def render(self) -> ByteArray | None:
-        """Return a view from behind the car, shape [360, 640, 3]; what its camera sees when it is elsewhere."""
-        return self._draw() if self.render_mode == "rgb_array" else None
-
-    def _show(self) -> None:
-        if self._window is not None:
-            self._window.show(self._draw())
-
     def _draw(self) -> ByteArray:
         if not isinstance(self._car, BuiltInCar):
             return self._require_moment().image
@@ -178,8 +163,7 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
 
     def close(self) -> None:
         """Let go of the simulator, and end it if it was started for this environment."""
-        if self._window is not None:
-            self._window.close()
+        super().close()
         self._car.close()
         if self._launched is not None:
             self._launched.stop()

@@ -109,8 +109,7 @@ class DonkeyVectorEnv(FleetVectorEnv):
 
 def _make_observer(fleet: Fleet, conf: EnvConf) -> Observer:
     camera = fleet.simulator.get_camera(0)
-    if camera is None:
-        raise AssertionError("read_conf always asks for a camera")
+    assert camera is not None, "read_conf always asks for one"
     return Observer(fleet, "grey" if conf.cam_resolution[2] == 1 else "camera", [camera], LidarSpec(), 1)
 
 

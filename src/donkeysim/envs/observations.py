@@ -180,7 +180,7 @@ class _Vector(Numbers):
             *(step.steer, step.throttle),
         )
         table = np.column_stack((*columns, step.ahead.reshape(len(step.ahead), -1) / LOOK_AHEAD[-1]))
-        return np.clip(table, -VECTOR_LIMIT, VECTOR_LIMIT)[rows]
+        return np.asarray(np.clip(table[rows], -VECTOR_LIMIT, VECTOR_LIMIT))
 
 
 class Observer:

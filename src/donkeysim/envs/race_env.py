@@ -60,11 +60,6 @@ RACE_REWARDS: Mapping[str, RaceReward] = {"overtake": reward_overtake}
 """Rewards of races by name, besides those of `tasks.REWARDS`."""
 
 
-def parallel_env(**settings: Any) -> RaceEnv:
-    """Return a race; the settings are those of `RaceEnv`."""
-    return RaceEnv(**settings)
-
-
 class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc]
     """Cars that race each other.
 
@@ -319,3 +314,7 @@ def _dress_cars(names: Sequence[str]) -> list[BodySpec]:
 def _check_choice(what: str, given: str, allowed: Sequence[str]) -> None:
     if given not in allowed:
         raise SpecError(describe_unknown(what, str(given), allowed))
+
+
+parallel_env = RaceEnv
+"""Makes a race; PettingZoo's name for it."""

@@ -177,10 +177,6 @@ def _read_camera(form: Form, kind: type[ConfigureCamera] = ConfigureCamera) -> C
     )
 
 
-def _read_second_camera(form: Form) -> ConfigureCamera:
-    return _read_camera(form, messages.ConfigureSecondCamera)
-
-
 def _read_fisheye(form: Form) -> tuple[float | None, float | None] | None:
     names = ("fish_eye_x", "fish_eye_y")
     given = [form.fields.get(name) for name in names]
@@ -260,7 +256,7 @@ _READERS: dict[str, Callable[[Form], Request]] = {
     messages.RegenerateRoad.message_type(): _read_regen_road,
     messages.ConfigureCar.message_type(): _read_car_config,
     ConfigureCamera.message_type(): _read_camera,
-    messages.ConfigureSecondCamera.message_type(): _read_second_camera,
+    messages.ConfigureSecondCamera.message_type(): lambda form: _read_camera(form, messages.ConfigureSecondCamera),
     messages.ConfigureLidar.message_type(): _read_lidar_config,
     messages.SetPosition.message_type(): _read_set_position,
     messages.GetNodePosition.message_type(): _read_node_position,
