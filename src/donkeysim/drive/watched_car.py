@@ -17,8 +17,7 @@ from donkeysim.core.types import ByteArray
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
 from donkeysim.sim.viewpoint import draw_car, find_pose
 from donkeysim.watch.spectator import create_app
-from donkeysim.watch.view import draw_outline
-from donkeysim.watch.watchable import CarRow, Outline, View
+from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.specs import RoadSpec
 

@@ -25,8 +25,7 @@ from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim import viewpoint
 from donkeysim.sim.simulator import Simulator
-from donkeysim.watch import view
-from donkeysim.watch.watchable import CarRow, Outline, View
+from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.specs import BodySpec, RoadSpec
@@ -164,7 +163,7 @@ class Simulation:
         self._pacer.restart()
 
     def _look_around(self, simulator: Simulator) -> None:
-        self.outline = view.draw_outline(simulator.scene)
+        self.outline = draw_outline(simulator.scene)
         self._ghosts = GhostWatch(simulator.scene, simulator.car_spec)
 
     def exit_scene(self) -> None:

@@ -160,14 +160,14 @@ def _read_racer_info(form: Form) -> messages.SetRacerInfo:
 
 
 def _read_camera(form: Form, kind: type[ConfigureCamera] = ConfigureCamera) -> ConfigureCamera:
-    fov = form.read_within("fov", 10, 170, zero_keeps=True)
+    fov = _convert(math.radians, form.read_within("fov", 10, 170, zero_keeps=True))
     width = form.read_whole_within("img_w", 16, 512, zero_keeps=True)
     height = form.read_whole_within("img_h", 16, 512, zero_keeps=True)
     depth = form.read_integer("img_d")
     if depth not in (None, 0, 1, 3):
         form.notes.append(f"img_d {depth} was changed to 3; it takes 1 or 3")
     return kind(
-        fov=None if fov is None else math.radians(fov),
+        fov=fov,
         fisheye=_read_fisheye(form),
         size=None if width is None or height is None else (width, height),
         grey=depth == 1 if depth else None,
@@ -200,26 +200,21 @@ def _read_encoding(form: Form) -> str | None:
 
 
 def _read_lidar_config(form: Form) -> messages.ConfigureLidar:
-    increment = form.read_within("degPerSweepInc", 0.25, 360, zero_keeps=True)
-    level_count = form.read_whole_within("numSweepsLevels", 1, 128, zero_keeps=True)
-    max_range = form.read_within("maxRange", 0.1, 10_000, zero_keeps=True)
-    noise = form.read_within("noise", 0, 1000, zero_keeps=True)
-    angle_down = _read_angle(form, "degAngDown")
-    angle_delta = _read_angle(form, "degAngDelta")
-    position = _read_offset(form)
-    pitch = _read_angle(form, "rot_x")
-    notes, form.notes = tuple(form.notes), []
     return messages.ConfigureLidar(
-        sweep_increment=None if increment is None else math.radians(increment),
-        angle_down=angle_down,
-        angle_delta=angle_delta,
-        level_count=level_count,
-        max_range=None if max_range is None else frames.length_from_units(max_range),
-        noise=None if noise is None else frames.length_from_units(noise),
-        position=position,
-        pitch=pitch,
-        notes=notes,
+        sweep_increment=_convert(math.radians, form.read_within("degPerSweepInc", 0.25, 360, zero_keeps=True)),
+        level_count=form.read_whole_within("numSweepsLevels", 1, 128, zero_keeps=True),
+        max_range=_convert(frames.length_from_units, form.read_within("maxRange", 0.1, 10_000, zero_keeps=True)),
+        noise=_convert(frames.length_from_units, form.read_within("noise", 0, 1000, zero_keeps=True)),
+        angle_down=_read_angle(form, "degAngDown"),
+        angle_delta=_read_angle(form, "degAngDelta"),
+        position=_read_offset(form),
+        pitch=_read_angle(form, "rot_x"),
+        notes=form.take_notes(),
     )
+
+
+def _convert(function: Callable[[float], float], value: float | None) -> float | None:
+    return None if value is None else function(value)
 
 
 def _read_angle(form: Form, name: str) -> float | None:
