@@ -17,7 +17,7 @@ from donkeysim.wire import settings
 from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.wire.reading import read_request
 from donkeysim.world.ledger import EVENT_LAP
-from donkeysim.world.specs import SceneSpec
+from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import find_road
 
 
@@ -85,9 +85,7 @@ class BuiltInCar:
             SceneError: The scene's road is not a generated one.
         """
         place, scene = self.simulator.spec.scene, self.simulator.scene
-        request = read_request(message).request
-        if isinstance(request, RegenerateRoad):
-            self.simulator.change_scene(replace(place, road=settings.change_road(scene.name, scene.road, request)))
+        self.simulator.change_scene(replace(place, road=_change_road(scene.name, scene.road, message)))
         self._begin_anew()
         self._beginning = self.simulator.snapshot()
 
@@ -148,10 +146,13 @@ def specify_place(scene: str, conf: EnvConf) -> SceneSpec:
         SceneError: There is no such scene or look, or its road is not a generated one and another is asked for.
     """
     place = conf.experiment.move_to(scene).scene
-    request = None if conf.road is None else read_request(conf.road).request
-    if not isinstance(request, RegenerateRoad):
-        return place
-    return replace(place, road=settings.change_road(scene, find_road(place), request))
+    return place if conf.road is None else replace(place, road=_change_road(scene, find_road(place), conf.road))
+
+
+def _change_road(scene: str, old: RoadSpec | None, message: Message) -> RoadSpec:
+    request = read_request(message).request
+    assert isinstance(request, RegenerateRoad), "conf makes no other message about roads"
+    return settings.change_road(scene, old, request)
 
 
 def configure_car(simulator: Simulator, row: int, conf: EnvConf) -> None:

@@ -17,15 +17,15 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket
 
 from donkeysim.core.errors import WireError
 from donkeysim.watch.watchable import CarRow, View, Watchable
@@ -137,14 +137,13 @@ def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
         watchable: The simulation to show.
         wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
     """
-    previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
-    spectator = Spectator(watchable, wire_port, previews)
+    spectator = Spectator(watchable, wire_port)
     return make_page(
         PAGES,
         [
             Route("/outline", spectator.show_outline),
-            WebSocketRoute("/state", spectator.serve_state),
-            WebSocketRoute("/picture", spectator.serve_pictures),
+            WebSocketRoute("/state", partial(answer_questions, answer=spectator.answer_state)),
+            WebSocketRoute("/picture", partial(answer_questions, answer=spectator.answer_picture)),
             Route("/scene", spectator.load_scene, methods=["POST"]),
             Route("/road", spectator.make_road, methods=["POST"]),
             Route("/exit", spectator.exit_scene, methods=["POST"]),
@@ -156,10 +155,9 @@ def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
 class Spectator:
     """The page's endpoints over one simulation."""
 
-    def __init__(self, watchable: Watchable, wire_port: int | None, previews: frozenset[str]) -> None:
-        self._watchable = watchable
-        self._wire_port = wire_port
-        self._previews = previews
+    def __init__(self, watchable: Watchable, wire_port: int | None) -> None:
+        self._watchable, self._wire_port = watchable, wire_port
+        self._previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
 
     async def show_outline(self, _request: Request) -> Response:
         """Answer the ground plan of the running scene as JSON, or null."""
@@ -167,15 +165,13 @@ class Spectator:
 
     async def load_scene(self, request: Request) -> Response:
         """Load a scene from the menu."""
-        too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; a scene's name is shorter.")
-        wanted = decode_question(await read_body(request, BODY_LIMIT, too_long), SceneRequest)
+        wanted = await _read_question(request, SceneRequest, "a scene's name is shorter")
         await self._watchable.load_scene(wanted.name)
         return answer_json({})
 
     async def make_road(self, request: Request) -> Response:
         """Make another road in the running scene."""
-        too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; a road is shorter.")
-        wanted = decode_question(await read_body(request, BODY_LIMIT, too_long), RoadRequest)
+        wanted = await _read_question(request, RoadRequest, "a road is shorter")
         await self._watchable.make_road(RoadSpec(wanted.style, wanted.seed, wanted.turn))
         return answer_json({})
 
@@ -189,19 +185,13 @@ class Spectator:
         await self._watchable.reset_car(request.path_params["car_id"])
         return answer_json({})
 
-    async def serve_state(self, socket: WebSocket) -> None:
-        """Answer every request of one page with the state."""
-        await answer_questions(socket, self._answer_state)
-
-    async def serve_pictures(self, socket: WebSocket) -> None:
-        """Answer every request of one view with one picture."""
-        await answer_questions(socket, self._answer_picture)
-
-    async def _answer_picture(self, question: str) -> bytes:
+    async def answer_picture(self, question: str) -> bytes:
+        """Answer a request of one view with a picture."""
         wanted = decode_question(question, PictureRequest)
         return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
 
-    async def _answer_state(self, question: str) -> StateReply:
+    async def answer_state(self, question: str) -> StateReply:
+        """Answer a request of one page with the state."""
         wanted, shown = decode_question(question, StateRequest), self._watchable
         cars = shown.list_cars()
         watched = next((car for car in cars if car.car_id == wanted.car), None)
@@ -215,6 +205,11 @@ class Spectator:
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,
         )
+
+
+async def _read_question(request: Request, kind: type[Any], advice: str) -> Any:
+    too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; {advice}.")
+    return decode_question(await read_body(request, BODY_LIMIT, too_long), kind)
 
 
 def describe_car(car: CarRow) -> CarEntry:

@@ -18,9 +18,6 @@ View = Literal["chase", "top", "camera"]
 """From behind the car, from above, or what the car's own camera sees."""
 
 
-NO_LINES: FloatArray = np.zeros((0, 2, 2))
-
-
 @dataclass(frozen=True)
 class CarRow:
     """One car as a watcher sees it.
@@ -68,9 +65,9 @@ class Outline:
     left: FloatArray
     right: FloatArray
     is_closed: bool
-    start_line: FloatArray = NO_LINES
+    start_line: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
     road: RoadSpec | None = None
-    checkpoint: FloatArray = NO_LINES
+    checkpoint: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
 
 
 def draw_outline(scene: Scene) -> Outline:
