@@ -11,11 +11,10 @@ from donkeysim.core.clock import Clock
 from donkeysim.serve.connection import Connection
 from donkeysim.serve.output import Output
 from donkeysim.serve.simulation_thread import SimulationThread
+from donkeysim.web.listener import BACKLOG
 
 CHECK_SECONDS = 0.5
 """How often time limits are looked at [s]."""
-
-BACKLOG = 128
 
 
 class Server:

@@ -1,4 +1,4 @@
-"""A listening socket that takes a port from nobody; nothing heavy is imported for it."""
+"""Listening sockets that take a port from nobody; nothing heavy is imported for them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from typing import Any
 from donkeysim.core.errors import SpecError
 
 BACKLOG = 128
+
+
+class PortInUseError(SpecError):
+    """Another program listens there."""
 
 
 def try_listen(host: str, port: int, family: int = socket.AF_INET, address: Any = None) -> socket.socket | None:
@@ -38,4 +42,28 @@ def try_listen(host: str, port: int, family: int = socket.AF_INET, address: Any 
             return None
         raise SpecError(f"cannot listen on {host}:{port}: {error.strerror or error}.") from error
     listener.setblocking(False)
+    return listener
+
+
+def open_listener(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Args:
+        host: Name or address of this machine.
+        port: 1 to 65535; 0 takes any free one.
+
+    Raises:
+        PortInUseError: Another program listens on the port.
+        SpecError: The host is not this machine's, or the port may not be opened.
+    """
+    try:
+        flags = socket.AI_PASSIVE
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)[0]
+    except (socket.gaierror, UnicodeError) as error:
+        raise SpecError(f"--host {host!r} is unknown; give an address of this machine such as 127.0.0.1.") from error
+    listener = try_listen(host, port, family, address)
+    if listener is None:
+        raise PortInUseError(
+            f"port {port} on {host} is in use; stop the other program, or give another port with --port."
+        )
     return listener
