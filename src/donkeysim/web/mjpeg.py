@@ -40,6 +40,7 @@ class PictureStream:
         self._changed = asyncio.Event()
         self._is_closed = False
         self.viewer_count = 0
+        self.encoded_count = 0
 
     def publish(self, picture: ByteArray) -> None:
         """Show a picture to all viewers if it differs from the last; call it in the loop.
@@ -51,6 +52,7 @@ class PictureStream:
             return
         self._shown = picture
         self._part = _make_part(picture)
+        self.encoded_count += 1
         self._wake_viewers()
 
     def close(self) -> None:
