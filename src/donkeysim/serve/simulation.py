@@ -12,12 +12,11 @@ from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import PHYSICS_RATE
-from donkeysim.serve import requests
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import LockStep, RequestQueue
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED, PACE_CAR_BODY, PaceCar
-from donkeysim.serve.participants import Client, SceneCar, make_event
+from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
 from donkeysim.serve.road_jobs import RoadJobs
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import ClientState, find_refusal
@@ -223,7 +222,7 @@ class Simulation:
             elif self._simulator is None or isinstance(request, messages.ExitScene):
                 self.exit_scene()
             elif isinstance(request, messages.GetNodePosition):
-                node = requests.describe_node(self._simulator, request.index)
+                node = describe_node(self._simulator, request.index)
                 self._outputs.append(make_event(client, node, self._options.numbers_as_strings))
             elif isinstance(request, messages.SetStepMode):
                 self._set_step_mode(request)
@@ -231,7 +230,7 @@ class Simulation:
                 self._road_jobs.ask(self._simulator, client, request)
                 self._wait_in_lock_step(self._simulator)
             elif client.car is not None:
-                note = requests.change_car(self._simulator, client.car, request, self._options)
+                note = client.car.carry_out(self._simulator, request, self._options)
                 if note:
                     self._refuse(client, note)
         except DonkeySimError as error:
@@ -319,7 +318,7 @@ class Simulation:
         for client in ready:
             request = client.queue.waiting.popleft()
             if client.car is not None:
-                requests.change_car(simulator, client.car, request, self._options)
+                client.car.carry_out(simulator, request, self._options)
                 cars.append(client.car)
         self._advance(simulator, self._lock_step.step_count, cars, OutputKind.ANSWER)
         now = self._read_clock()

@@ -90,14 +90,13 @@ def change_camera(camera: CameraSpec, request: ConfigureCamera) -> CameraSpec:
 
 def change_lidar(lidar: LidarSpec, request: ConfigureLidar) -> tuple[LidarSpec, str]:
     """Return a lidar after a `lidar_config`, and what had to be changed, one sentence for the client, else ""."""
-    increment = request.sweep_increment or lidar.sweep_increment
-    level_count = request.level_count or lidar.level_count
-    most_levels = max(1, MOST_RAYS // int(2.0 * math.pi / increment + 1e-9))
+    changed = _change(lidar, **{part.name: getattr(request, part.name) for part in fields(LidarSpec)})
+    most_levels = max(1, MOST_RAYS // int(2.0 * math.pi / changed.sweep_increment + 1e-9))
     notes = list(request.notes)
-    if level_count > most_levels:
-        notes.append(f"numSweepsLevels {level_count} was changed to {most_levels}; a scan has at most {MOST_RAYS} rays")
-    new = {part.name: getattr(request, part.name) for part in fields(LidarSpec)}
-    changed = _change(lidar, **new | {"level_count": min(level_count, most_levels)})
+    if changed.level_count > most_levels:
+        was = f"numSweepsLevels {changed.level_count} was changed to {most_levels}"
+        notes.append(f"{was}; a scan has at most {MOST_RAYS} rays")
+        changed = replace(changed, level_count=most_levels)
     return changed, f"lidar_config: {'; '.join(notes)}." if notes else ""
 
 
