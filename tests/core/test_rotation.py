@@ -28,13 +28,13 @@ def judge(orientation):
 @given(angles, pitches, angles)
 def test_the_yaw_of_an_orientation_is_the_first_of_its_euler_angles(yaw, pitch, roll):
     turned = Rotation.from_euler("ZYX", (yaw, pitch, roll)).as_quat(scalar_first=True)
-    assert abs(math.remainder(rotation.find_yaw(turned) - yaw, math.tau)) < 1e-9
+    assert abs(math.remainder(float(rotation.find_yaws(turned)) - yaw, math.tau)) < 1e-9
 
 
 @given(st.lists(orientations(), min_size=1, max_size=6))
 def test_yaws_of_many_are_those_of_each(rows):
     yaws = rotation.find_yaws(np.array(rows))
-    assert np.allclose(yaws, [rotation.find_yaw(row) for row in rows], rtol=0.0, atol=1e-12)
+    assert np.allclose(yaws, [rotation.find_yaws(np.array(row)) for row in rows], rtol=0.0, atol=1e-12)
 
 
 def test_yaws_keep_the_shape_of_the_batch():
@@ -73,11 +73,9 @@ def test_a_wrapped_angle_is_the_same_direction_within_half_a_turn(angle):
 
 
 @given(orientations(), st.tuples(numbers, numbers, numbers))
-def test_vectors_turn_into_the_body_frame_and_back(orientation, vector):
+def test_vectors_turn_into_the_body_frame(orientation, vector):
     body = rotation.rotate_to_body(orientation, vector)
     assert np.allclose(body, judge(orientation).apply(vector, inverse=True), atol=1e-9)
-    assert np.allclose(rotation.rotate_to_world(orientation, vector), judge(orientation).apply(vector), atol=1e-9)
-    assert np.allclose(rotation.rotate_to_world(orientation, body), vector, atol=1e-9)
 
 
 @given(orientations())

@@ -84,12 +84,6 @@ def test_offsets_beyond_the_ends_of_an_open_path_are_from_its_ends_continued_str
     assert straight.locate([-4.0, 0.5, 7.0], 0.0).node.tolist() == [0, 0, 1]
 
 
-@given(frames, st.floats(-50.0, 50.0))
-def test_normals_point_left_of_the_direction(frame, along):
-    direction = frame.at(along)[1]
-    assert np.allclose(frame.normal(along), (-np.sin(direction), np.cos(direction)), atol=1e-12)
-
-
 def test_cars_turned_against_the_path_point_there():
     position, orientation = CLOSED.place(np.arange(6.0).reshape(2, 3), 0.1, 0.25)
     assert position.shape == (2, 3, 3)

@@ -201,7 +201,7 @@ def _check_ports(car: _Car) -> Iterator[Finding]:
 
 def _check_port(port: int, use: str, advice: str) -> Finding:
     """Whether one port is free; held by ourselves is good, and 9092 we do without."""
-    from donkeysim.serve.listener import PortInUseError, open_listener
+    from donkeysim.web.listener import PortInUseError, open_listener
 
     subject = f"port {port}"
     try:

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(options: Options) -> int:
-    from donkeysim.serve.listener import PortInUseError, open_listener
+    from donkeysim.web.listener import PortInUseError, open_listener
 
     _start_log(options.log_file)
     for switch in options.ignored:

@@ -6,15 +6,13 @@ pointed at the simulator's port, with the built-in pilot chosen. It ends with th
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import runpy
-import subprocess
 import sys
 from pathlib import Path
 
 from donkeysim.core.errors import SpecError
-from donkeysim.envs.child_guard import PATIENCE
+from donkeysim.envs.child_guard import end_guarded, start_guarded
 
 PROGRAM = "manage.py"
 
@@ -43,20 +41,11 @@ class DriveBeside:
         print("Its control page comes next: drive there, or choose Local Pilot to let a pilot drive.", flush=True)
         words = [str(path.resolve()), str(port), watching_url, *([] if scene is None else [scene])]
         here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "donkeysim.envs.child_guard", *here, *words], stdin=subprocess.PIPE
-        )
+        self._process = start_guarded([*here, *words])
 
     def stop(self) -> None:
         """End it; its tub is closed."""
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-        try:
-            self._process.wait(PATIENCE + 1.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end_guarded(self._process)
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import simplejpeg
 from PIL import Image
 
@@ -46,7 +47,5 @@ def decode_jpeg(data: bytes, target: ByteArray) -> None:
 
 def decode_picture(data: bytes) -> ByteArray:
     """Return the pixels of any picture file Pillow opens, sRGB, shape [height, width, 3]."""
-    import numpy as np
-
     with Image.open(io.BytesIO(data)) as image:
         return np.asarray(image.convert("RGB"))

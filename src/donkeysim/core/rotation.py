@@ -12,12 +12,6 @@ from donkeysim.core.frames import yaw_to_quaternion as yaw_to_quaternion
 from donkeysim.core.types import FloatArray
 
 
-def find_yaw(orientation: Iterable[float]) -> float:
-    """Return the direction of a body's x axis seen from above, -π to π [rad]; `orientation`: unit (w, x, y, z)."""
-    w, x, y, z = orientation
-    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-
-
 def find_yaws(orientation: FloatArray) -> FloatArray:
     """Return the yaws of many bodies [rad], shape [...]; `orientation`: unit (w, x, y, z), shape [..., 4]."""
     w, x, y, z = np.moveaxis(orientation, -1, 0)
@@ -45,12 +39,6 @@ def wrap_angle(angle: float) -> float:
 def wrap_angles(angle: FloatArray) -> FloatArray:
     """Return many angles less whole turns, -π to π [rad], of the same shape."""
     return np.asarray(np.arctan2(np.sin(angle), np.cos(angle)))
-
-
-def rotate_to_world(orientation: Quaternion, vector: Vector) -> Vector:
-    """Return a vector of a body's frame in the world's, for a unit orientation (w, x, y, z)."""
-    w, x, y, z = orientation
-    return rotate_to_body((w, -x, -y, -z), vector)
 
 
 def rotate_to_body(orientation: Quaternion, vector: Vector) -> Vector:

@@ -37,7 +37,12 @@ def map_lines(text: str) -> dict[tuple[Step, ...], int]:
     return _Scanner(text).scan()
 
 
+_END = _Token("end", "", 0)
+
+
 class _Scanner:
+    """Walks over the tokens; a text that is no TOML any more only gives fewer places."""
+
     def __init__(self, text: str) -> None:
         self._tokens = list(_split(text))
         self._at = 0
@@ -47,21 +52,22 @@ class _Scanner:
     def scan(self) -> dict[tuple[Step, ...], int]:
         table: tuple[Step, ...] = ()
         while self._at < len(self._tokens):
-            token = self._tokens[self._at]
-            if token.kind == "end":
-                self._at += 1
-            elif token.text == "[" and token.kind == "mark":
-                table = self._read_header()
-            else:
+            line = self._peek().line
+            if self._take("["):
+                table = self._read_header(line)
+            elif not self._take("\n"):
                 self._read_pair(table)
         return self._lines
 
-    def _peek(self) -> _Token | None:
-        return self._tokens[self._at] if self._at < len(self._tokens) else None
+    def _peek(self) -> _Token:
+        return self._tokens[self._at] if self._at < len(self._tokens) else _END
 
-    def _read_header(self) -> tuple[Step, ...]:
-        line = self._tokens[self._at].line
-        self._at += 1
+    def _take(self, text: str) -> bool:
+        is_there = self._peek().text == text
+        self._at += is_there
+        return is_there
+
+    def _read_header(self, line: int) -> tuple[Step, ...]:
         is_list = self._take("[")
         place = self._enter((), self._read_key("]"))
         self._at += 1 + is_list
@@ -81,7 +87,7 @@ class _Scanner:
         return table
 
     def _read_pair(self, table: tuple[Step, ...]) -> None:
-        line = self._tokens[self._at].line
+        line = self._peek().line
         place = self._enter(table, self._read_key("="))
         self._at += 1
         for length in range(len(table) + 1, len(place)):  # the tables that a dotted key makes
@@ -91,12 +97,9 @@ class _Scanner:
 
     def _read_key(self, end: str) -> list[str]:
         keys: list[str] = []
-        while (token := self._peek()) is not None and token.text != end:
+        while (token := self._peek()).text not in (end, _END.text):
             self._at += 1
-            if token.kind == "text":
-                keys.append(token.text[1:-1])
-            else:
-                keys += filter(None, token.text.split("."))
+            keys += [token.text[1:-1]] if token.kind == "text" else filter(None, token.text.split("."))
         return keys
 
     def _read_value(self, place: tuple[Step, ...]) -> None:
@@ -105,46 +108,31 @@ class _Scanner:
         elif self._take("{"):
             self._read_inline_table(place)
         else:
-            while (token := self._peek()) is not None and token.kind in ("text", "word"):
+            while self._peek().kind in ("text", "word"):
                 self._at += 1
 
     def _read_list(self, place: tuple[Step, ...]) -> None:
         index = 0
-        while (token := self._skip_ends()) is not None and token.text != "]":
-            self._lines[(*place, index)] = token.line
+        while not self._take("]"):
+            self._lines[(*place, index)] = self._peek().line
             self._read_value((*place, index))
-            self._skip_ends()
-            if not self._take(","):
-                break
             index += 1
-        self._skip_ends()
-        self._at += 1
+            if not self._take(",") and self._peek().text != "]":
+                return
 
     def _read_inline_table(self, place: tuple[Step, ...]) -> None:
-        while (token := self._skip_ends()) is not None and token.text != "}":
+        while not self._take("}"):
             self._read_pair(place)
-            self._skip_ends()
-            if not self._take(","):
-                break
-        self._skip_ends()
-        self._at += 1
-
-    def _skip_ends(self) -> _Token | None:
-        while (token := self._peek()) is not None and token.kind == "end":
-            self._at += 1
-        return token
-
-    def _take(self, mark: str) -> bool:
-        token = self._peek()
-        is_there = token is not None and token.kind == "mark" and token.text == mark
-        self._at += is_there
-        return is_there
+            if not self._take(",") and self._peek().text != "}":
+                return
 
 
 def _split(text: str) -> Iterator[_Token]:
-    line = 1
+    """Yield the tokens without comments and without the ends of lines inside brackets, which mean nothing there."""
+    line, depth = 1, 0
     for match in _TOKEN.finditer(text):
         kind = str(match.lastgroup)
-        if kind != "comment":
+        depth += (match[0] in ("[", "{")) - (match[0] in ("]", "}"))
+        if kind != "comment" and not (kind == "end" and depth > 0):
             yield _Token(kind, match[0], line)
         line += match[0].count("\n")

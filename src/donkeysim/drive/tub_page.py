@@ -15,25 +15,21 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
+from starlette.responses import Response
+from starlette.routing import Route
 
-from donkeysim.core.errors import DonkeySimError, TubError, describe_unknown
+from donkeysim.core.errors import TubError, describe_unknown
 from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.overview import TubOverview, group_positions, read_overview
 from donkeysim.tub.reader import TubReader
 from donkeysim.web.body import read_body
-from donkeysim.web.files import SHARED_FOLDER, PageFiles
-from donkeysim.web.headers import PageHeaders
-from donkeysim.web.origin import OriginCheck
+from donkeysim.web.page import answer_json, decode_question, make_page
 
 PAGES = Path(__file__).parent / "pages" / "tub"
 
@@ -42,8 +38,6 @@ PICTURE_LIMIT = 256
 
 BODY_LIMIT = 4 * 1024 * 1024
 """Longest body of a POST [byte]; a tub of 100,000 records with every other one deleted needs 0.8 MB."""
-
-_encode = msgspec.json.Encoder().encode
 
 
 class Session(msgspec.Struct):
@@ -88,19 +82,15 @@ def create_app(path: str | Path) -> Starlette:
         TubError: This is no tub.
     """
     page = TubPage(path)
-    return Starlette(
-        routes=[
-            Route("/", page.show_page),
+    return make_page(
+        PAGES,
+        [
             Route("/summary", page.show_summary),
             Route("/times", page.show_times),
             Route("/numbers/{key:path}", page.show_numbers),
             Route("/pictures", page.show_pictures),
             Route("/deleted", page.set_deleted, methods=["POST"]),
-            Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
-            Mount("/pages", PageFiles(directory=PAGES)),
         ],
-        middleware=[Middleware(PageHeaders), Middleware(OriginCheck)],
-        exception_handlers={DonkeySimError: _answer_refusal},
     )
 
 
@@ -111,10 +101,6 @@ class TubPage:
         self._path = Path(path).expanduser().absolute()
         self._overview = read_overview(TubReader(self._path))
         self._signature = _sign_files(self._path)
-
-    async def show_page(self, _request: Request) -> Response:
-        """Answer the page itself."""
-        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
 
     async def show_summary(self, _request: Request) -> Response:
         """Answer the tub's outline."""
@@ -143,9 +129,9 @@ class TubPage:
     async def set_deleted(self, request: Request) -> Response:
         """Save which records are deleted."""
         too_long = TubError(f"the request is longer than {BODY_LIMIT} bytes; delete fewer separate stretches.")
-        wanted = _decode_deletion(await read_body(request, BODY_LIMIT, too_long))
+        wanted = decode_question(await read_body(request, BODY_LIMIT, too_long), Deletion)
         state = await run_in_threadpool(save_deletion, self._path, wanted)
-        return _answer_json(state)
+        return answer_json(state)
 
     def _summarise(self) -> Response:
         signature = _sign_files(self._path)
@@ -162,13 +148,13 @@ class TubPage:
             not tub.is_old_format,
             describe_deleted(tub.deleted_indexes),
         )
-        return _answer_json(summary)
+        return answer_json(summary)
 
 
 def describe_deleted(positions: Collection[int]) -> DeletedState:
     """Return deleted positions as stretches, and the number that stands for them."""
     spans = group_positions(positions)
-    return DeletedState(spans, zlib.crc32(_encode(spans)))
+    return DeletedState(spans, zlib.crc32(msgspec.json.encode(spans)))
 
 
 def save_deletion(path: Path, wanted: Deletion) -> DeletedState:
@@ -186,13 +172,6 @@ def save_deletion(path: Path, wanted: Deletion) -> DeletedState:
         return inside | {position for position in deleted if position >= end}
 
     return describe_deleted(change_deleted(path, change))
-
-
-def _decode_deletion(body: bytes) -> Deletion:
-    try:
-        return msgspec.json.decode(body, type=Deletion)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TubError(f"the page asked for something that does not exist: {error}.") from error
 
 
 def _sign_files(path: Path) -> tuple[tuple[str, int], ...]:
@@ -214,11 +193,3 @@ def _pack_pictures(paths: Iterable[Path | None]) -> bytes:
 
 def _answer_bytes(content: bytes) -> Response:
     return Response(content, media_type="application/octet-stream")
-
-
-def _answer_json(value: Any) -> Response:
-    return Response(_encode(value), media_type="application/json")
-
-
-async def _answer_refusal(_request: Request, error: Exception) -> Response:
-    return Response(_encode({"error": str(error)}), status_code=409, media_type="application/json")

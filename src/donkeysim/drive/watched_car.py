@@ -15,10 +15,9 @@ from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import ByteArray
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
-from donkeysim.sim.viewpoint import find_pose
+from donkeysim.sim.viewpoint import draw_car, find_pose
 from donkeysim.watch.spectator import create_app
-from donkeysim.watch.view import draw_car, draw_outline
-from donkeysim.watch.watchable import CarRow, Outline, View
+from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.specs import RoadSpec
 
@@ -164,7 +163,7 @@ class WatchedCar:
         if kind == "camera" and moment is not None:
             return encode_jpeg(_spread_grey(moment.image))
         with car.lock:
-            picture = draw_car(car.car.simulator, car.car.row, kind, width, height).copy()
+            picture = draw_car(car.car.simulator, car.car.row, kind, width, height)
         return encode_jpeg(picture)
 
     async def load_scene(self, name: str) -> None:

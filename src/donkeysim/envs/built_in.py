@@ -6,23 +6,19 @@ from dataclasses import replace
 
 from donkeysim.core import frames
 from donkeysim.core.rng import hash_words
-from donkeysim.core.types import PHYSICS_RATE, ByteArray
+from donkeysim.core.types import ByteArray
 from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.fleet import Start
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim.compile_processes import CompileReport
-from donkeysim.sim.simulator import Simulator
-from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
+from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.wire import settings
-from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera, RegenerateRoad
+from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.wire.reading import read_request
 from donkeysim.world.ledger import EVENT_LAP
-from donkeysim.world.specs import LidarSpec, SceneSpec
+from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import find_road
-
-FRAME_STEPS = PHYSICS_RATE // 20
-"""Physics steps of one step of an environment: a twentieth of a simulated second, as the original's telemetry."""
 
 
 class BuiltInCar:
@@ -77,13 +73,7 @@ class BuiltInCar:
         return self.observe()
 
     def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
-        """Drive for a twentieth of a simulated second and return what the car senses then.
-
-        Args:
-            steering: -1 to 1, + = right.
-            throttle: -1 to 1.
-            brake: 0 to 1.
-        """
+        """Drive, see `drive`, for a twentieth of a simulated second and return what the car senses then."""
         self.drive(steering, throttle, brake)
         self.advance()
         return self.observe()
@@ -95,9 +85,7 @@ class BuiltInCar:
             SceneError: The scene's road is not a generated one.
         """
         place, scene = self.simulator.spec.scene, self.simulator.scene
-        request = read_request(message).request
-        if isinstance(request, RegenerateRoad):
-            self.simulator.change_scene(replace(place, road=settings.change_road(scene.name, scene.road, request)))
+        self.simulator.change_scene(replace(place, road=_change_road(scene.name, scene.road, message)))
         self._begin_anew()
         self._beginning = self.simulator.snapshot()
 
@@ -120,7 +108,7 @@ class BuiltInCar:
         steer = frames.steer_from_wire(min(max(steering, -1.0), 1.0))
         self.simulator.drive_car(self.row, steer, min(max(throttle, -1.0), 1.0), min(max(brake, 0.0), 1.0))
 
-    def advance(self, step_count: int = FRAME_STEPS) -> None:
+    def advance(self, step_count: int = STEPS_PER_FRAME) -> None:
         """Let time pass by so many physics steps of 1/480 s."""
         self.simulator.step(step_count)
         finished = (event.value for event in self.simulator.list_events() if event.kind == EVENT_LAP)
@@ -146,12 +134,6 @@ class BuiltInCar:
     def _copy_picture(self, second: bool) -> ByteArray:
         return self.simulator.get_picture(self.row, second).copy()
 
-    def draw_chase_view(self, width: int, height: int) -> ByteArray:
-        """Return a view from behind the car, shape [height, width, 3]."""
-        x, y, z, yaw = find_pose(self.simulator.ledger, self.row)
-        camera = make_view_camera(width, height)
-        return self.simulator.view(0, *place_chase_camera(x, y, z, yaw), camera).copy()
-
     def close(self) -> None:
         """Stop the simulator's threads."""
         self.simulator.close()
@@ -164,22 +146,18 @@ def specify_place(scene: str, conf: EnvConf) -> SceneSpec:
         SceneError: There is no such scene or look, or its road is not a generated one and another is asked for.
     """
     place = conf.experiment.move_to(scene).scene
-    request = None if conf.road is None else read_request(conf.road).request
-    if not isinstance(request, RegenerateRoad):
-        return place
-    return replace(place, road=settings.change_road(scene, find_road(place), request))
+    return place if conf.road is None else replace(place, road=_change_road(scene, find_road(place), conf.road))
+
+
+def _change_road(scene: str, old: RoadSpec | None, message: Message) -> RoadSpec:
+    request = read_request(message).request
+    assert isinstance(request, RegenerateRoad), "conf makes no other message about roads"
+    return settings.change_road(scene, old, request)
 
 
 def configure_car(simulator: Simulator, row: int, conf: EnvConf) -> None:
     """Dress a car and set its sensors, as a server does on the same messages."""
     for message in conf.messages:
-        request = read_request(message).request
-        if isinstance(request, ConfigureCar):
-            simulator.configure_car(row, settings.change_body(simulator.get_body(row), request))
-        elif isinstance(request, ConfigureCamera):
-            is_second = isinstance(request, ConfigureSecondCamera)
-            camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
-            simulator.configure_camera(row, settings.change_camera(camera, request), is_second)
-        elif isinstance(request, ConfigureLidar):
-            lidar, _ = settings.change_lidar(LidarSpec(), request)
-            simulator.configure_lidar(row, lidar)
+        command, _ = settings.make_command(simulator, row, read_request(message).request)
+        if command is not None:
+            simulator.apply(command)

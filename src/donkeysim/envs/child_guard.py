@@ -6,14 +6,35 @@ small process stands between the two: when its standard input closes, it ends th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
+from typing import Any
 
 PATIENCE = 5.0
 """How long a program may take to end when it is asked to; then it is killed [s]."""
+
+
+def start_guarded(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start a program that ends with this process, however this one ends; `options` are those of `subprocess.Popen`."""
+    guard = [sys.executable, "-m", "donkeysim.envs.child_guard"]
+    return subprocess.Popen([*guard, *command], stdin=subprocess.PIPE, **options)
+
+
+def end_guarded(process: subprocess.Popen[bytes]) -> None:
+    """Let go of the guard, which ends its program."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(PATIENCE + 3.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def main() -> int:

@@ -213,9 +213,12 @@ def make_road_message(road_style: int = 0, rand_seed: int = 0, turn_increment: f
         WireError: A value that is not possible.
     """
     values = (road_style, rand_seed, turn_increment)
-    message = {"msg_type": "regen_road", **{key: str(value) for key, value in zip(ROAD_KEYS, values, strict=True)}}
-    note = read_request(message).note
-    if note:
+    return _check({"msg_type": "regen_road", **{key: str(value) for key, value in zip(ROAD_KEYS, values, strict=True)}})
+
+
+def _check(message: Message) -> Message:
+    """Return a message that can be read, after telling what a server would change about it."""
+    if note := read_request(message).note:
         _log.warning("%s", note)
     return message
 
@@ -316,11 +319,7 @@ def _make_messages(given: Mapping[str, Any], resolution: tuple[int, int, int]) -
     if lidar is not None:
         fields = {name: str(lidar.get(key, default)) for key, (name, default) in LIDAR_FIELDS.items()}
         messages.append({"msg_type": "lidar_config", **fields})
-    for message in messages:
-        note = read_request(message).note
-        if note:
-            _log.warning("%s", note)
-    return tuple(messages)
+    return tuple(map(_check, messages))
 
 
 def _make_car_message(table: Mapping[str, Any]) -> Message:

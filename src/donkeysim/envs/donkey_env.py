@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -17,41 +17,26 @@ import numpy as np
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.envs.conf import EnvConf, Message, make_road_message, read_conf
+from donkeysim.envs.conf import EnvConf, make_road_message, read_conf
 from donkeysim.envs.fleet import read_start
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.envs.window import Window, check_render_mode
+from donkeysim.envs.vector_env import ActionRange
+from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.simulator import Simulator
+from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.telemetry import Telemetry
 
 
-class _Car(Protocol):
-    """What the environment needs of a car, wherever it is."""
-
-    def begin_episode(self, seed: int | None = None) -> SensorFrame: ...
-
-    def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame: ...
-
-    def regen_road(self, message: Message) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
+class DonkeyEnv(ShownEnv[ByteArray]):
     """One car on one track; a step is a twentieth of a simulated second, `frame_skip` times.
 
     Attributes:
         conf: As checked.
         telemetry: Readings of the last step.
     """
-
-    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
-        "render_modes": ["rgb_array", "human"],
-        "render_fps": 20,
-    }
 
     def __init__(
         self, scene: str = "generated_track", conf: Mapping[str, object] | None = None, render_mode: str | None = None
@@ -69,21 +54,17 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
             SceneError: There is no such scene here, or the server runs another one.
             SimulatorError: There is no such simulator.
         """
-        check_render_mode(render_mode)
-        self._window = Window() if render_mode == "human" else None
+        super().__init__(render_mode)
         self.conf = read_conf(conf)
-        self.render_mode = render_mode
         self._launched: LaunchedSimulator | None = None
         self._car = self._open_car(scene, self.conf)
         self._moment: SensorFrame | None = None
         self._is_over = False
-        limit, low, high = self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max
-        self.action_space = gymnasium.spaces.Box(
-            np.array([-limit, low], np.float32), np.array([limit, high], np.float32), dtype=np.float32
-        )
+        actions = ActionRange(self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max)
+        self.action_space = actions.make_space()
         self.observation_space = gymnasium.spaces.Box(0, 255, self.conf.cam_resolution, np.uint8)
 
-    def _open_car(self, scene: str, conf: EnvConf) -> _Car:
+    def _open_car(self, scene: str, conf: EnvConf) -> BuiltInCar | RemoteCar:
         if not conf.is_remote:
             car = BuiltInCar(scene, conf)
             car.open()
@@ -136,7 +117,7 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
         else:
             raise SpecError("a simulator elsewhere puts its cars on its own start; leave the options of reset out.")
         self._show()
-        return self._observe(), make_info(self._moment, self.conf.lidar)
+        return self._moment.image, make_info(self._moment, self.conf.lidar)
 
     def regen_road(self, road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> None:
         """Have another road made, where roads are generated; call `reset` next.
@@ -173,31 +154,19 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
         self._moment = moment
         self._show()
         reward = compute_reward(moment, self.conf.max_cte, self._is_over)
-        return self._observe(), reward, self._is_over, False, make_info(moment, self.conf.lidar)
-
-    def render(self) -> ByteArray | None:
-        """Return a view from behind the car, shape [360, 640, 3]; what its camera sees when it is elsewhere."""
-        return self._draw() if self.render_mode == "rgb_array" else None
-
-    def _show(self) -> None:
-        if self._window is not None:
-            self._window.show(self._draw())
+        return moment.image, reward, self._is_over, False, make_info(moment, self.conf.lidar)
 
     def _draw(self) -> ByteArray:
         if not isinstance(self._car, BuiltInCar):
             return self._require_moment().image
-        return self._car.draw_chase_view(640, 360)
+        return draw_car(self._car.simulator, self._car.row)
 
     def close(self) -> None:
         """Let go of the simulator, and end it if it was started for this environment."""
-        if self._window is not None:
-            self._window.close()
+        super().close()
         self._car.close()
         if self._launched is not None:
             self._launched.stop()
-
-    def _observe(self) -> ByteArray:
-        return self._require_moment().image
 
     def _require_moment(self) -> SensorFrame:
         if self._moment is None:

@@ -21,7 +21,8 @@ from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import make_original_end, make_original_reward, make_task
 from donkeysim.envs.track_settings import check_count
-from donkeysim.envs.vector_env import ActionRange, FleetVectorEnv, choose_threads
+from donkeysim.envs.vector_env import ActionRange, Describe, FleetVectorEnv, choose_threads
+from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import LidarSpec
 
 _NO_PICTURE = np.zeros((0, 0, 0), np.uint8)
@@ -76,14 +77,13 @@ class DonkeyVectorEnv(FleetVectorEnv):
         fleet.open(None)
         for car in range(num_envs):
             configure_car(fleet.simulator, car, self.conf)
-        self._informer = _Informer(fleet, self.conf)
         max_cte = self.conf.max_cte
         super().__init__(
             fleet,
             make_task(make_original_reward(max_cte), [make_original_end(max_cte)]),
             _make_observer(fleet, self.conf),
             ActionRange(self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max),
-            self._informer.describe,
+            _make_describe(fleet.simulator, self.conf),
             autoreset_mode=autoreset_mode,
             copy=copy,
             render_mode=render_mode,
@@ -109,33 +109,28 @@ class DonkeyVectorEnv(FleetVectorEnv):
 
 def _make_observer(fleet: Fleet, conf: EnvConf) -> Observer:
     camera = fleet.simulator.get_camera(0)
-    if camera is None:
-        raise AssertionError("read_conf always asks for a camera")
+    assert camera is not None, "read_conf always asks for one"
     return Observer(fleet, "grey" if conf.cam_resolution[2] == 1 else "camera", [camera], LidarSpec(), 1)
 
 
-class _Informer:
-    """Tells of every car what `DonkeyEnv` tells of one."""
+def _make_describe(simulator: Simulator, conf: EnvConf) -> Describe:
+    """Return what tells of every car what `DonkeyEnv` tells of one."""
+    cars = range(simulator.car_count)
+    camera = simulator.get_camera(0, second=True)
+    second = camera and simulator.renderer.make_group(cars, [camera] * len(cars), [True] * len(cars))
 
-    def __init__(self, fleet: Fleet, conf: EnvConf) -> None:
-        self._simulator, self._conf = fleet.simulator, conf
-        cars = range(self._simulator.car_count)
-        second = self._simulator.get_camera(0, second=True)
-        self._second = second and self._simulator.renderer.make_group(cars, [second] * len(cars), [True] * len(cars))
+    def sense(step: Step, car: int) -> SensorFrame:
+        picture = second.frame.colour[car] if second else None
+        lap_times = (float(step.lap_time[car]),) * int(step.laps[car])  # only the last one and their number are told
+        return SensorFrame(simulator.observe_telemetry(car), _NO_PICTURE, picture, simulator.scan_lidar(car), lap_times)
 
-    def describe(self, step: Step) -> dict[str, NDArray[Any]]:
-        """Return `info` of every car by key."""
-        if self._second:
-            self._simulator.render_group(self._second)
-        told = [make_info(self._sense(step, car), self._conf.lidar) for car in range(self._simulator.car_count)]
+    def describe(step: Step) -> dict[str, NDArray[Any]]:
+        if second:
+            simulator.render_group(second)
+        told = [make_info(sense(step, car), conf.lidar) for car in cars]
         return {name: _stack([info[name] for info in told]) for name in told[0]}
 
-    def _sense(self, step: Step, car: int) -> SensorFrame:
-        simulator = self._simulator
-        telemetry = simulator.observe_telemetry(car)
-        second = self._second.frame.colour[car] if self._second else None
-        lap_times = (float(step.lap_time[car]),) * int(step.laps[car])  # only the last one and their number are told
-        return SensorFrame(telemetry, _NO_PICTURE, second, simulator.scan_lidar(car), lap_times)
+    return describe
 
 
 def _stack(values: list[Any]) -> NDArray[Any]:

@@ -15,20 +15,14 @@ import numpy as np
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniforms, hash_rows
-from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
+from donkeysim.core.types import BoolArray, FloatArray, LongArray
 from donkeysim.envs.step import Step
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim import commands
-from donkeysim.sim.compile_processes import CompileReport
+from donkeysim.sim.simulator import STEPS_PER_FRAME
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
-
-STEP_RATE = 20
-"""Steps per simulated second, as the original's telemetry."""
-
-FRAME_STEPS = PHYSICS_RATE // STEP_RATE
-"""Physics steps in one step."""
 
 START_STREAM = 1 << 20
 """First of the streams of random numbers that starts are drawn from."""
@@ -144,18 +138,16 @@ class Fleet:
         camera: CameraSpec | None,
         lidar: LidarSpec | None = None,
         bodies: Sequence[BodySpec] = (),
-        report: CompileReport | None = None,
     ) -> None:
-        """Compile what driving needs (half a minute the first time, told to `report`) and put all cars on the grid.
+        """Compile what driving needs (half a minute the first time) and put all cars on the grid.
 
         Args:
             camera: Every car's; None for none.
             lidar: Every car's; None for none.
             bodies: Of the cars of a world, in turns; none for the default.
-            report: Told before each stage and at the end.
         """
         simulator = self.simulator
-        simulator.compile(report)
+        simulator.compile()
         rows = list(range(simulator.car_count))
         worlds, slots = np.divmod(rows, self.cars_per_world)
         dressed = [bodies[slot % len(bodies)] if bodies else None for slot in slots.tolist()]
@@ -247,7 +239,7 @@ class Fleet:
         simulator.apply(commands.ClearHits())
         no_brake = self._nobody.astype(np.float64) if brake is None else brake
         simulator.apply(commands.Drive(None, steer, throttle, no_brake))
-        simulator.step(FRAME_STEPS * self._frame_skip)
+        simulator.step(STEPS_PER_FRAME * self._frame_skip)
         return self._make_step()
 
     def _make_step(self) -> Step:

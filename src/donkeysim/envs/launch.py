@@ -6,7 +6,6 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 import weakref
 from collections.abc import Callable
@@ -14,15 +13,13 @@ from pathlib import Path
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SimulatorError
+from donkeysim.envs.child_guard import end_guarded, start_guarded
 
 BEAT = 0.1
 """Time between two looks whether it listens [s]."""
 
 LAST_LINES = 8
 """Lines of its output that are shown when it ends unasked."""
-
-END_PATIENCE = 8.0
-"""How long its keeper may take to end it [s]."""
 
 
 class LaunchedSimulator:
@@ -47,9 +44,9 @@ class LaunchedSimulator:
             )
         self._path, self._port = program, port
         self._output = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (closed with the process)
-        command = [sys.executable, "-m", "donkeysim.envs.child_guard", str(program.resolve()), "--port", str(port)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self._output, stderr=subprocess.STDOUT)
-        self._end = weakref.finalize(self, _end, self._process)
+        command = [str(program.resolve()), "--port", str(port)]
+        self._process = start_guarded(command, stdout=self._output, stderr=subprocess.STDOUT)
+        self._end = weakref.finalize(self, end_guarded, self._process)
 
     def wait_until_listening(
         self, read_clock: Clock, seconds: float, tell: Callable[[], object] = lambda: None
@@ -109,15 +106,3 @@ def _is_listening(host: str, port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1.0):
         return True
     return False
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let go of the keeper, which ends the simulator."""
-    if process.stdin is not None:
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-    try:
-        process.wait(END_PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

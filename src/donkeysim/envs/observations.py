@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniform
 from donkeysim.core.types import LongArray
+from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
@@ -52,22 +53,6 @@ Box: TypeAlias = "gymnasium.spaces.Box[Any]"
 
 Observation = Any
 """An array of all cars, or a dict of them by name."""
-
-
-class _Channel(Protocol):
-    """One kind of observation of all cars."""
-
-    space: Box
-
-    @property
-    def buffers(self) -> list[NDArray[Any]]:
-        """Return both arrays."""
-
-    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
-        """Return what is seen now, shape [car_count, ...], in buffer 0 or 1; `cars`: only their rows must be new."""
-
-    def give_away(self, parity: int) -> None:
-        """Take another array for buffer 0 or 1: the old one is somebody else's now. Pictures are the camera's."""
 
 
 class _Camera:
@@ -125,7 +110,7 @@ def _count_holders(group: CameraGroup) -> tuple[int, int]:
 
 
 class _Picture:
-    """Colour, grey, distances or classes of a camera that has been drawn."""
+    """Colour, grey, distances or classes of a camera that has been drawn; what is given away is the camera's."""
 
     def __init__(self, name: str, camera: _Camera) -> None:
         count, height, width, _ = camera.get_frame(0).colour.shape
@@ -165,39 +150,28 @@ class _Picture:
         return frame.colour[..., : self._channels]
 
 
-class _Lidar:
+class _Lidar(Numbers):
     """Distances of every car's lidar as shares of its range, level after level, 1 where nothing came back."""
 
     def __init__(self, simulator: Simulator, lidar: LidarSpec) -> None:
+        super().__init__(0.0, 1.0, simulator.car_count, count_rays(lidar) * lidar.level_count)
         self._simulator, self._lidar = simulator, lidar
-        width = count_rays(lidar) * lidar.level_count
-        self.buffers: list[NDArray[Any]] = list(np.ones((2, simulator.car_count, width), np.float32))
-        self.space: Box = gymnasium.spaces.Box(0.0, 1.0, (width,), np.float32)
         simulator.apply(commands.SetLidar(range(simulator.car_count), lidar))
 
-    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+    def tell(self, step: Step, rows: Rows) -> NDArray[Any]:
         del step  # the simulator's own state is read
-        buffer = self.buffers[parity]
-        rows = range(len(buffer)) if cars is None else cars
-        if len(rows):
-            distance = self._simulator.scan_lidars(rows, self._lidar).reshape(len(rows), -1)
-            buffer[rows] = np.minimum(distance / self._lidar.max_range, 1.0)
-        return buffer
-
-    def give_away(self, parity: int) -> None:
-        self.buffers[parity] = np.ones_like(self.buffers[parity])
+        cars = range(self._simulator.car_count) if isinstance(rows, slice) else rows
+        distance = self._simulator.scan_lidars(cars, self._lidar).reshape(len(cars), -1)
+        return np.asarray(np.minimum(distance / self._lidar.max_range, 1.0))
 
 
-class _Vector:
+class _Vector(Numbers):
     """Numbers about each car on its path; docs/envs/track_env.md lists them."""
 
     def __init__(self, car_count: int) -> None:
-        self.buffers: list[NDArray[Any]] = list(np.zeros((2, car_count, 10 + 2 * len(LOOK_AHEAD)), np.float32))
-        self.space: Box = gymnasium.spaces.Box(-VECTOR_LIMIT, VECTOR_LIMIT, self.buffers[0].shape[1:], np.float32)
+        super().__init__(-VECTOR_LIMIT, VECTOR_LIMIT, car_count, 10 + 2 * len(LOOK_AHEAD))
 
-    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
-        buffer = self.buffers[parity]
-        rows: Any = slice(None) if cars is None else list(cars)
+    def tell(self, step: Step, rows: Rows) -> NDArray[Any]:
         forward, left, yaw = _SCALE
         columns = (
             *(step.forward_speed / forward, step.left_speed / left, step.yaw_rate / yaw),
@@ -206,11 +180,7 @@ class _Vector:
             *(step.steer, step.throttle),
         )
         table = np.column_stack((*columns, step.ahead.reshape(len(step.ahead), -1) / LOOK_AHEAD[-1]))
-        buffer[rows] = np.clip(table, -VECTOR_LIMIT, VECTOR_LIMIT)[rows]
-        return buffer
-
-    def give_away(self, parity: int) -> None:
-        self.buffers[parity] = np.zeros_like(self.buffers[parity])
+        return np.asarray(np.clip(table[rows], -VECTOR_LIMIT, VECTOR_LIMIT))
 
 
 class Observer:
@@ -244,7 +214,7 @@ class Observer:
         self._stack = stack
         self._parity = 0
         self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread)
-        self._channels: dict[str, _Channel] = {name: self._open(name, fleet, lidar) for name in names}
+        self._channels: dict[str, Numbers | _Picture] = {name: self._open(name, fleet, lidar) for name in names}
         spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
         self._stacked: dict[str, NDArray[Any]] = {
@@ -252,7 +222,7 @@ class Observer:
         }
         self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
 
-    def _open(self, name: str, fleet: Fleet, lidar: LidarSpec) -> _Channel:
+    def _open(self, name: str, fleet: Fleet, lidar: LidarSpec) -> Numbers | _Picture:
         if name == "vector":
             return _Vector(fleet.simulator.car_count)
         if name == "rivals":

@@ -21,8 +21,9 @@ from donkeysim.envs.observations import Observation, copy_observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import REWARDS, Task, reward_progress
 from donkeysim.envs.track_settings import TrackSettings, check_count, read_settings
-from donkeysim.envs.vector_env import choose_threads, draw_chase_view
+from donkeysim.envs.vector_env import choose_threads
 from donkeysim.race.standings import Standing, Standings
+from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.specs import BodySpec
 
 try:
@@ -57,11 +58,6 @@ def reward_overtake(step: Step, standing: Standing) -> FloatArray:
 
 RACE_REWARDS: Mapping[str, RaceReward] = {"overtake": reward_overtake}
 """Rewards of races by name, besides those of `tasks.REWARDS`."""
-
-
-def parallel_env(**settings: Any) -> RaceEnv:
-    """Return a race; the settings are those of `RaceEnv`."""
-    return RaceEnv(**settings)
 
 
 class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc]
@@ -257,8 +253,8 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
             return None
         if self._standing is None:
             raise gymnasium.error.ResetNeeded("call reset before render.")
-        cars = self.fleet.simulator.list_cars()
-        return draw_chase_view(self.fleet, min(cars, key=self._standing.place.__getitem__))
+        simulator = self.fleet.simulator
+        return draw_car(simulator, min(simulator.list_cars(), key=self._standing.place.__getitem__))
 
     def close(self) -> None:
         """Stop the simulator's threads."""
@@ -318,3 +314,7 @@ def _dress_cars(names: Sequence[str]) -> list[BodySpec]:
 def _check_choice(what: str, given: str, allowed: Sequence[str]) -> None:
     if given not in allowed:
         raise SpecError(describe_unknown(what, str(given), allowed))
+
+
+parallel_env = RaceEnv
+"""Makes a race; PettingZoo's name for it."""

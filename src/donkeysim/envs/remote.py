@@ -98,12 +98,7 @@ class RemoteCar:
         self._send({"msg_type": "control", **{name: f"{float(value):.6g}" for name, value in fields.items()}})
 
     def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
-        """Drive and return the next moment: in lock-step the one that answers, else the next that comes.
-
-        Args:
-            steering: -1 to 1, + = right.
-            throttle: -1 to 1.
-            brake: 0 to 1.
+        """Drive, see `drive`, and return the next moment: in lock-step the one that answers, else the next that comes.
 
         Raises:
             SimulatorError: The server does not answer.
@@ -136,7 +131,7 @@ class RemoteCar:
         """Have the car put back to its start; the clock of its laps begins anew."""
         with self._news:
             self._reset_count += 1
-            self._laps.begin_anew()
+            self._laps = LapClock()
             self._lap_count = 0
             self.is_disqualified = False
         self._send({"msg_type": "reset_car"})
@@ -317,19 +312,15 @@ def _connect(host: str, port: int) -> socket.socket:
 
 
 class LapClock:
-    """Lap times from what a server tells of start line 0: the first crossing after a reset starts the clock.
+    """Lap times from what a server tells of start line 0: the first crossing starts the clock.
 
     Attributes:
-        lap_times: Since the last reset, oldest first [s].
+        lap_times: Oldest first [s].
     """
 
     def __init__(self) -> None:
         self.lap_times: tuple[float, ...] = ()
         self._crossed: float | None = None
-
-    def begin_anew(self) -> None:
-        """Forget everything, as a reset does."""
-        self.__init__()  # type: ignore[misc]
 
     def note_crossing(self, time: float) -> None:
         """Count a forward crossing at this simulated time [s]."""

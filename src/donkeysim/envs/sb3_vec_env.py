@@ -104,11 +104,8 @@ class DonkeyVecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Return an attribute of the batch for each car, or what `set_attr` has given the car."""
-        cars = self._get_indices(indices)
-        return [self._own[car][attr_name] if attr_name in self._own[car] else self._find(attr_name) for car in cars]
-
-    def _find(self, name: str) -> Any:
-        return getattr(self.batch, name)
+        owned = (self._own[car] for car in self._get_indices(indices))
+        return [own[attr_name] if attr_name in own else getattr(self.batch, attr_name) for own in owned]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Give cars an attribute of their own.

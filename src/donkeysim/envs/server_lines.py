@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from PIL import Image
 
 from donkeysim.core.errors import WireError
 from donkeysim.core.image import decode_picture
@@ -114,20 +115,8 @@ def read_picture(text: Any, shape: tuple[int, int, int] | None) -> ByteArray:
     if shape is None:
         return picture
     if picture.shape[:2] != shape[:2]:
-        picture = _resize(picture, shape)
-    return picture if shape[2] == 3 else _make_grey(picture)
-
-
-def _resize(picture: ByteArray, shape: tuple[int, int, int]) -> ByteArray:
-    from PIL import Image
-
-    return np.asarray(Image.fromarray(picture).resize((shape[1], shape[0])))
-
-
-def _make_grey(picture: ByteArray) -> ByteArray:
-    from PIL import Image
-
-    return np.asarray(Image.fromarray(picture).convert("L"))[:, :, None]
+        picture = np.asarray(Image.fromarray(picture).resize((shape[1], shape[0])))
+    return picture if shape[2] == 3 else np.asarray(Image.fromarray(picture).convert("L"))[:, :, None]
 
 
 def read_lidar(message: dict[str, Any]) -> list[LidarPoint] | None:

@@ -120,8 +120,7 @@ def end_off_road(step: Step) -> BoolArray:
 
 def end_hit(step: Step) -> BoolArray:
     """Say who touched something in this step."""
-    hit: BoolArray = step.hit != HIT_NONE
-    return hit
+    return np.asarray(step.hit != HIT_NONE)
 
 
 def end_wrong_way(step: Step) -> BoolArray:

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import Float32Array
+from donkeysim.core.types import ByteArray
 from donkeysim.envs.observations import Observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.track_settings import check_count, read_settings
-from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, draw_chase_view, take_first
-from donkeysim.envs.window import Window, check_render_mode
+from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, take_first
+from donkeysim.envs.window import ShownEnv
+from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.state import HIT_NONE
 
 
@@ -72,17 +72,12 @@ class TrackVectorEnv(FleetVectorEnv):
         )
 
 
-class TrackEnv(gymnasium.Env[Observation, Float32Array]):
+class TrackEnv(ShownEnv[Observation]):
     """One car on one track.
 
     Attributes:
         fleet: Its simulator, with one world.
     """
-
-    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
-        "render_modes": ["rgb_array", "human"],
-        "render_fps": 20,
-    }
 
     def __init__(self, track: str = "generated_track", *, render_mode: str | None = None, **settings: Any) -> None:
         """Make the car.
@@ -97,12 +92,10 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
             SpecError: Something asked for is not possible, or there is no display for a window.
             SceneError: There is no such track.
         """
-        check_render_mode(render_mode)
+        super().__init__(render_mode)
         for name in ("num_envs", "autoreset_mode", "copy", "threads"):
             if name in settings:
                 raise SpecError(f"{name} is for batches only; make one with gymnasium.make_vec.")
-        self.render_mode = render_mode
-        self._window = Window() if render_mode == "human" else None
         self._batch = TrackVectorEnv(1, track, threads=1, autoreset_mode=AutoresetMode.DISABLED, **settings)
         self.fleet = self._batch.fleet
         self.observation_space = self._batch.single_observation_space
@@ -139,19 +132,13 @@ class TrackEnv(gymnasium.Env[Observation, Float32Array]):
         self._show()
         return _take_row(seen), float(reward[0]), bool(terminated[0]), bool(truncated[0]), take_first(info)
 
-    def render(self) -> NDArray[np.uint8] | None:
-        """Return a view from behind the car, shape [360, 640, 3]."""
-        return draw_chase_view(self.fleet, 0) if self.render_mode == "rgb_array" else None
-
     def close(self) -> None:
         """Stop the simulator's threads and close the window."""
         self._batch.close()
-        if self._window is not None:
-            self._window.close()
+        super().close()
 
-    def _show(self) -> None:
-        if self._window is not None:
-            self._window.show(draw_chase_view(self.fleet, 0))
+    def _draw(self) -> ByteArray:
+        return draw_car(self.fleet.simulator, 0)
 
 
 def describe_step(step: Step) -> dict[str, NDArray[Any]]:

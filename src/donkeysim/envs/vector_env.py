@@ -19,7 +19,7 @@ from donkeysim.envs.fleet import Fleet, read_start
 from donkeysim.envs.observations import Observation, Observer, copy_observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import Task
-from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
+from donkeysim.sim.viewpoint import draw_car
 
 Describe = Callable[[Step], dict[str, NDArray[Any]]]
 """Returns what `info` tells of every car, arrays of shape [car_count, ...] that nobody writes any more."""
@@ -159,7 +159,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self._is_over[worlds] = False
         is_new = is_all or self._gives_away  # what was given away may have been changed since
         seen = self._observe(step, worlds) if is_new else self._observer.renew(step, worlds)
-        return self._hand_out(seen), self._make_info(step, _make_mask(worlds, self.num_envs))
+        return self._hand_out(seen), self._make_info(step, np.isin(np.arange(self.num_envs), worlds))
 
     def step(self, actions: Any) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Drive all cars for one step.
@@ -221,7 +221,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         """Return a view from behind each car, shape [360, 640, 3] each."""
         if self.render_mode is None:
             return None
-        return tuple(draw_chase_view(self.fleet, car) for car in range(self.num_envs))
+        return tuple(draw_car(self.fleet.simulator, car) for car in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
@@ -276,20 +276,6 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         return copy_observation(seen) if self.copies and not self._gives_away else seen
 
 
-def _make_mask(worlds: Sequence[int], count: int) -> BoolArray:
-    mask: BoolArray = np.zeros(count, bool)
-    mask[list(worlds)] = True
-    return mask
-
-
-def draw_chase_view(fleet: Fleet, car: int, width: int = 640, height: int = 360) -> NDArray[np.uint8]:
-    """Return a view from behind a car, shape [height, width, 3]."""
-    simulator = fleet.simulator
-    x, y, z, yaw = find_pose(simulator.ledger, car)
-    world, camera = car // fleet.cars_per_world, make_view_camera(width, height)
-    return simulator.view(world, *place_chase_camera(x, y, z, yaw), camera).copy()
-
-
 def choose_threads(threads: int | None, car_count: int) -> int:
     """Return how many threads a batch runs on: as asked, or one per core, though never more than cars.
 
@@ -305,14 +291,9 @@ def choose_threads(threads: int | None, car_count: int) -> int:
 
 
 def take_first(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the first car's part of a batch's `info`, as a single environment tells it."""
-    return take_car(info, 0)
-
-
-def take_car(info: Mapping[str, Any], car: int) -> dict[str, Any]:
-    """Return a car's part of a batch's `info`; numbers as Python has them, dicts of such parts as dicts."""
+    """Return the first car's part of a batch's `info`; numbers as Python has them, dicts of such parts as dicts."""
     return {
-        name: take_car(part, car) if isinstance(part, Mapping) else part[car].item() if part.ndim == 1 else part[car]
+        name: take_first(part) if isinstance(part, Mapping) else part[0].item() if part.ndim == 1 else part[0]
         for name, part in info.items()
         if not name.startswith("_")
     }

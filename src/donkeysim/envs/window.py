@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any
+from abc import abstractmethod
+from typing import Any, TypeVar
+
+import gymnasium
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import ByteArray
+from donkeysim.core.types import ByteArray, Float32Array
 
-RENDER_MODES = ("rgb_array", "human")
-"""How single environments show themselves."""
+Seen = TypeVar("Seen")
 
 RATE = 20
 """Pictures per second, as many as a car's steps."""
@@ -66,14 +68,41 @@ class Window:
         self._pygame.display.quit()
 
 
-def check_render_mode(mode: str | None) -> None:
-    """Make sure that single environments have this mode.
+class ShownEnv(gymnasium.Env[Seen, Float32Array]):
+    """A single environment that shows itself: to programs by `render`, or to a human after every step."""
 
-    Raises:
-        SpecError: They do not.
-    """
-    if mode is not None and mode not in RENDER_MODES:
-        raise SpecError(f"render_mode is {mode!r}; it takes 'rgb_array', 'human' or None.")
+    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
+        "render_modes": ["rgb_array", "human"],
+        "render_fps": RATE,
+    }
+
+    def __init__(self, render_mode: str | None) -> None:
+        """Find a display if one is needed.
+
+        Raises:
+            SpecError: There is no such mode, or no display.
+        """
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise SpecError(f"render_mode is {render_mode!r}; it takes 'rgb_array', 'human' or None.")
+        self.render_mode = render_mode
+        self._window = Window() if render_mode == "human" else None
+
+    @abstractmethod
+    def _draw(self) -> ByteArray:
+        """Return what is shown."""
+
+    def _show(self) -> None:
+        if self._window is not None:
+            self._window.show(self._draw())
+
+    def render(self) -> ByteArray | None:
+        """Return a view from behind the car, shape [360, 640, 3]; what its camera sees when it is elsewhere."""
+        return self._draw() if self.render_mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._window is not None:
+            self._window.close()
 
 
 def _load_pygame() -> Any:

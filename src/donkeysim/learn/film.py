@@ -10,7 +10,7 @@ from PIL import Image
 
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
+from donkeysim.sim.viewpoint import draw_car
 
 WIDTH, HEIGHT = 512, 288
 """Of a film [pixel]."""
@@ -24,9 +24,7 @@ WEBP_QUALITY = 60
 def draw_views(car: BuiltInCar) -> tuple[ByteArray, ByteArray]:
     """Return what a camera behind the car sees and what its own camera sees, [height, width, 3] each."""
     simulator, row = car.simulator, car.row
-    world = row // simulator.spec.cars_per_world
-    position, rotation = place_chase_camera(*find_pose(simulator.ledger, row))
-    chase = simulator.view(world, position, rotation, make_view_camera(WIDTH, HEIGHT)).copy()
+    chase = draw_car(simulator, row, "chase", WIDTH, HEIGHT)
     simulator.render((row,))
     return chase, simulator.get_picture(row).copy()
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from donkeysim.core.types import FloatArray
 from donkeysim.learn.evaluate import Event, Run
-from donkeysim.watch.view import draw_outline
+from donkeysim.watch.watchable import draw_outline
 
 COLOURS = ("#1f5fbf", "#4f86d9", "#86aeea", "#b9cdea", "#9fd3a6", "#f3cf9f", "#f0a35e", "#e2742d", "#b84a0c")
 """Of cte, from far left over the path to far right."""

@@ -213,14 +213,11 @@ class LogReader:
         if len(content) < length:
             self.broken = f"the log breaks off at byte {position}"
             return None
-        if zlib.crc32(content) != checksum:
-            self.broken, self.is_damaged = f"the log is damaged between the bytes {position} and {file.tell()}", True
-            return None
-        try:
-            return zlib.decompress(content)
-        except zlib.error:
-            self.broken, self.is_damaged = f"the log is damaged between the bytes {position} and {file.tell()}", True
-            return None
+        with contextlib.suppress(zlib.error):
+            if zlib.crc32(content) == checksum:
+                return zlib.decompress(content)
+        self.broken, self.is_damaged = f"the log is damaged between the bytes {position} and {file.tell()}", True
+        return None
 
 
 def _list_numbers(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import platform
 import zlib
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,9 @@ from donkeysim import __version__
 from donkeysim.core.kernel import CACHE_FOLDER
 from donkeysim.world.scene import Scene
 
+_SOLID = operator.attrgetter("path", "ground", "colliders", "props", "start")
+"""What cars of a scene drive on, run into and are measured against."""
+
 
 def describe_origin(scenes: Sequence[Scene]) -> dict[str, str]:
     """Return versions, machine and checksums of the tracks, by name."""
@@ -27,7 +31,7 @@ def describe_origin(scenes: Sequence[Scene]) -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "processor": str(llvmlite.binding.get_host_cpu_name()),
         "kernels": CACHE_FOLDER.name,
-        **{f"track {scene.name}": f"{_sum_up(_list_solid(scene)):08x}" for scene in scenes},
+        **{f"track {scene.name}": f"{_sum_up(_SOLID(scene)):08x}" for scene in scenes},
     }
 
 
@@ -39,11 +43,6 @@ def list_differences(there: Mapping[str, str], here: Mapping[str, str]) -> tuple
         for name in names
         if there.get(name) != here.get(name)
     )
-
-
-def _list_solid(scene: Scene) -> tuple[Any, ...]:
-    """Return what cars drive on, run into and are measured against."""
-    return (scene.path, scene.ground, scene.colliders, scene.props, scene.start)
 
 
 def _sum_up(value: Any, checksum: int = 0) -> int:

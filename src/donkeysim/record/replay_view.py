@@ -10,7 +10,7 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import ByteArray
 from donkeysim.record.replay import Replay
 from donkeysim.sim.simulator import STEPS_PER_FRAME
-from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera, place_top_camera
+from donkeysim.sim.viewpoint import draw_car
 
 VIEWS = ("chase", "camera", "top")
 """From behind the car, from its own camera, from above."""
@@ -46,16 +46,9 @@ def _draw(replay: Replay, view: str, car: int, report: Callable[[int, int], None
     for count in replay.play(to_the_end=True, report=report):
         due += count
         for _ in range(due // STEPS_PER_FRAME):
-            yield _look_out(replay, car) if view == "camera" else _look_at(replay, view, car)
+            outside = (replay.simulator, car, view, WIDTH, HEIGHT)
+            yield _look_out(replay, car) if view == "camera" else draw_car(*outside)
         due %= STEPS_PER_FRAME
-
-
-def _look_at(replay: Replay, view: str, car: int) -> ByteArray:
-    simulator = replay.simulator
-    x, y, z, yaw = find_pose(simulator.ledger, car)
-    position, rotation = place_chase_camera(x, y, z, yaw) if view == "chase" else place_top_camera(x, y, z)
-    world = car // simulator.spec.cars_per_world
-    return simulator.view(world, position, rotation, make_view_camera(WIDTH, HEIGHT))
 
 
 def _look_out(replay: Replay, car: int) -> ByteArray:

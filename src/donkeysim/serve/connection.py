@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from donkeysim.core.clock import Clock
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.peer_window import PeerWindow
 from donkeysim.serve.session import Received, Session
-from donkeysim.wire.messages import Request
 from donkeysim.wire.replies import TELEMETRY_START
+
+if TYPE_CHECKING:
+    from donkeysim.serve.server import Server
 
 READ_BYTES = 1 << 14
 """Most bytes read at a time, so that no client keeps the others waiting."""
@@ -29,25 +31,6 @@ PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
 """Times between single bytes of the next telemetry, which ask a client that seems not to read for a sign [s]."""
 
 
-class Acceptor(Protocol):
-    """Who accepted a client, and what its connection asks of them."""
-
-    def scene_names(self) -> tuple[str, ...]:
-        """Return the scenes that the menu offers."""
-
-    def welcome(self, connection: Connection) -> None:
-        """Take up a new client."""
-
-    def execute(self, client_id: int, request: Request) -> None:
-        """Do what a client asks for."""
-
-    def forget(self, connection: Connection) -> None:
-        """Let a client go."""
-
-    def quit(self) -> None:
-        """End the program."""
-
-
 class Connection(asyncio.BufferedProtocol):
     """Protocol of one accepted socket.
 
@@ -56,10 +39,10 @@ class Connection(asyncio.BufferedProtocol):
         session: The client's session.
     """
 
-    def __init__(self, acceptor: Acceptor, client_id: int, read_clock: Clock) -> None:
+    def __init__(self, server: Server, client_id: int, read_clock: Clock) -> None:
         self.client_id = client_id
-        self.session = Session(f"client {client_id}", acceptor.scene_names, read_clock)
-        self._acceptor = acceptor
+        self.session = Session(f"client {client_id}", server.scene_names, read_clock)
+        self._server = server
         self._read_clock = read_clock
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
@@ -85,7 +68,7 @@ class Connection(asyncio.BufferedProtocol):
         connection = transport.get_extra_info("socket")
         _tune(connection)
         self._window = PeerWindow(connection, self._read_clock)
-        self._acceptor.welcome(self)
+        self._server.welcome(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return where the next bytes go."""
@@ -107,7 +90,7 @@ class Connection(asyncio.BufferedProtocol):
         """Take the client away."""
         del exc
         self._transport = None
-        self._acceptor.forget(self)
+        self._server.forget(self)
 
     def pause_writing(self) -> None:
         """Note that the client has not taken everything."""
@@ -172,11 +155,11 @@ class Connection(asyncio.BufferedProtocol):
         for line in turn.replies:
             self._write(line)
         for request in turn.requests:
-            self._acceptor.execute(self.client_id, request)
+            self._server.simulation_thread.execute(self.client_id, request)
         if turn.is_over:
             self.close()
         if turn.wants_quit:
-            self._acceptor.quit()
+            self._server.quit()
 
     def _watch_for_life(self, unsent: int) -> None:
         """Note the time when nothing waits for the client, or when it has taken some of what waited."""

@@ -51,14 +51,8 @@ class LockStep:
         self.step_count = PHYSICS_RATE // 20
         self._read_clock = read_clock
 
-    def seconds_left(self, turnstiles: Iterable[RequestQueue]) -> float | None:
+    def seconds_left(self, queues: Iterable[RequestQueue]) -> float | None:
         """Return how long to wait for the silent before the next step [s]; 0: step now; None: nobody is ready."""
-        now = self._read_clock()
-        is_any_ready = False
-        longest = 0.0
-        for queue in turnstiles:
-            if queue.is_ready():
-                is_any_ready = True
-            else:
-                longest = max(longest, queue.heard + MOST_SILENT_SECONDS - now)
-        return longest if is_any_ready else None
+        queues = list(queues)
+        silent = [queue.heard + MOST_SILENT_SECONDS - self._read_clock() for queue in queues if not queue.is_ready()]
+        return max([0.0, *silent]) if len(silent) < len(queues) else None

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from donkeysim.core import frames
+from donkeysim.core.errors import SceneError
+from donkeysim.core.rotation import look_to_quaternion
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import RequestQueue
 from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
-from donkeysim.wire.replies import ConeTouched, Reply, StartLineCrossed, encode_reply
+from donkeysim.wire import messages
+from donkeysim.wire.replies import ConeTouched, NodePosition, Reply, StartLineCrossed, encode_reply
+from donkeysim.wire.settings import make_command
 from donkeysim.world.ledger import EVENT_CROSSING, EVENT_LAP, Event
 from donkeysim.world.telemetry import Telemetry
 
@@ -67,6 +73,21 @@ class SceneCar:
         """Forget laps and hits, as a reset does."""
         self.lap_times.clear()
         self.last_hit = ""
+
+    def carry_out(self, simulator: Simulator, request: messages.Request, options: SimulationOptions) -> str:
+        """Do what a client asks of its car and return a note for it, "" for none.
+
+        Raises:
+            DonkeySimError: The request is not possible in this scene.
+        """
+        if isinstance(request, messages.SetPosition) and not options.has_training_fields:
+            raise SceneError("positions are neither told nor taken; the simulator runs with --no-training-telemetry.")
+        command, note = make_command(simulator, self.row, request)
+        if command is not None:
+            simulator.apply(command)
+        if isinstance(request, messages.ResetCar):
+            self.begin_anew()
+        return note
 
     def note_telemetry(self, telemetry: Telemetry) -> None:
         """Keep the latest readings."""
@@ -126,3 +147,18 @@ class SceneCar:
 def make_event(client: Client, reply: Reply, numbers_as_strings: bool = False) -> Output:
     """Return a reply as an output that is never dropped."""
     return Output(client.client_id, OutputKind.EVENT, encode_reply(reply, numbers_as_strings))
+
+
+def describe_node(simulator: Simulator, index: int) -> NodePosition:
+    """Return where a node of the path is, in the original's raw units, looking from the node before to the one after.
+
+    Raises:
+        SceneError: The path has no such node.
+    """
+    path = simulator.scene.path
+    if not 0 <= index < len(path.position):
+        raise SceneError(f"index {index} is not a node of this path; it takes 0 to {len(path.position) - 1}.")
+    x, y, z = frames.position_to_units(path.position[index].tolist())
+    yaw, slope = path.frame.look(index)
+    qx, qy, qz, qw = frames.quaternion_to_unity(look_to_quaternion(yaw, -slope))
+    return NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)

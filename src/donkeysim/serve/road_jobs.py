@@ -21,51 +21,41 @@ LOOK_SECONDS = 0.05
 _log = logging.getLogger("donkeysim.simulation")
 
 
-class RoadJob:
+class RoadJob(threading.Thread):
     """One road under construction.
 
     Attributes:
-        scene: What is made.
         client_id: Who asked for it; None: a watcher.
-        prepared: The result, for `Simulator.change_scene`; None before the end and after a failure.
         trouble: Why there is no result, one sentence; "" otherwise.
     """
 
     def __init__(self, simulator: Simulator, scene: SceneSpec, client_id: int | None) -> None:
         """Begin to make it."""
-        self.scene = scene
+        super().__init__(name="road work", daemon=True)
         self.client_id = client_id
-        self.prepared: Place | None = None
         self.trouble = ""
-        self._thread = threading.Thread(target=self._run, args=(simulator,), name="road work", daemon=True)
-        self._thread.start()
+        self._simulator, self._scene = simulator, scene
+        self._prepared: Place | None = None
+        self.start()
 
-    @property
-    def is_done(self) -> bool:
-        """Whether it has ended, well or not."""
-        return not self._thread.is_alive()
-
-    def wait(self) -> None:
-        """Wait for the end."""
-        self._thread.join()
-
-    def open(self, simulator: Simulator) -> None:
-        """Let all cars begin on the new road, unless there is trouble."""
-        if self.prepared is None:
-            return
+    def run(self) -> None:
+        """Make it."""
         try:
-            simulator.change_scene(self.scene, self.prepared)
-        except DonkeySimError as error:
-            self.trouble = str(error)
-
-    def _run(self, simulator: Simulator) -> None:
-        try:
-            self.prepared = simulator.prepare_scene(self.scene)
+            self._prepared = self._simulator.prepare_scene(self._scene)
         except DonkeySimError as error:
             self.trouble = str(error)
         except Exception as error:  # noqa: BLE001  (the client is told and the traceback is logged)
             _log.exception("an error while a road was made")
             self.trouble = f"the road could not be made ({type(error).__name__})."
+
+    def open(self) -> None:
+        """Let all cars begin on the new road, unless there is trouble."""
+        if self._prepared is None:
+            return
+        try:
+            self._simulator.change_scene(self._scene, self._prepared)
+        except DonkeySimError as error:
+            self.trouble = str(error)
 
 
 class RoadJobs:
@@ -80,13 +70,13 @@ class RoadJobs:
     @property
     def is_done(self) -> bool:
         """Whether a road waits to be opened."""
-        return self._work is not None and self._work.is_done
+        return self._work is not None and not self._work.is_alive()
 
     def seconds_left(self) -> float | None:
         """Return when to look again [s]: 0 when a road waits to be opened, None while none is made."""
         if self._work is None:
             return None
-        return 0.0 if self._work.is_done else LOOK_SECONDS
+        return LOOK_SECONDS if self._work.is_alive() else 0.0
 
     def ask(self, simulator: Simulator, client: Client, request: RegenerateRoad) -> None:
         """Begin to make the road that a client wants, or put its request back while another one is made.
@@ -116,13 +106,13 @@ class RoadJobs:
     def wait(self) -> None:
         """Wait until the road that is being made is done."""
         if self._work is not None:
-            self._work.wait()
+            self._work.join()
 
-    def open(self, simulator: Simulator, clients: Iterable[Client]) -> RoadJob | None:
+    def open(self, clients: Iterable[Client]) -> RoadJob | None:
         """Let everybody begin on the road that is done and return it; nobody waits for it any more."""
         work, self._work = self._work, None
         if work is not None:
-            work.open(simulator)
+            work.open()
             for client in clients:
                 client.awaits_road = False
         return work

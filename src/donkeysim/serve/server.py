@@ -11,12 +11,10 @@ from donkeysim.core.clock import Clock
 from donkeysim.serve.connection import Connection
 from donkeysim.serve.output import Output
 from donkeysim.serve.simulation_thread import SimulationThread
-from donkeysim.wire.messages import Request
+from donkeysim.web.listener import BACKLOG
 
 CHECK_SECONDS = 0.5
 """How often time limits are looked at [s]."""
-
-BACKLOG = 128
 
 
 class Server:
@@ -77,10 +75,6 @@ class Server:
         """Take up a new client."""
         self._connections[connection.client_id] = connection
         self.simulation_thread.join(connection.client_id)
-
-    def execute(self, client_id: int, request: Request) -> None:
-        """Do what a client asks for."""
-        self.simulation_thread.execute(client_id, request)
 
     def forget(self, connection: Connection) -> None:
         """Let a client go."""

@@ -10,16 +10,9 @@ from dataclasses import dataclass, field
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import WireError
+from donkeysim.wire import messages
 from donkeysim.wire.framing import Fault, ObjectReader
-from donkeysim.wire.messages import (
-    PROTOCOL_VERSION,
-    GetProtocolVersion,
-    GetSceneNames,
-    LoadScene,
-    QuitApp,
-    Request,
-    SetRacerInfo,
-)
+from donkeysim.wire.messages import PROTOCOL_VERSION, Request
 from donkeysim.wire.reading import read_request
 from donkeysim.wire.replies import ErrorReply, ProtocolVersion, SceneNames, encode_reply
 
@@ -44,7 +37,7 @@ class ClientState(enum.Enum):
 def find_refusal(request: Request, place: ClientState) -> str | None:
     """Return why a request cannot be honoured where the client is, None when it can."""
     name = request.message_type()
-    if isinstance(request, LoadScene):
+    if isinstance(request, messages.LoadScene):
         return None if place is ClientState.MENU else "load_scene: a scene is running; send exit_scene first."
     if place is ClientState.MENU:
         return f"{name}: no scene is running; send load_scene first."
@@ -80,7 +73,7 @@ class Session:
 
     def __init__(self, name: str, list_scenes: Callable[[], tuple[str, ...]], read_clock: Clock) -> None:
         self.name = name
-        self.racer: SetRacerInfo | None = None
+        self.racer: messages.SetRacerInfo | None = None
         self._list_scenes = list_scenes
         self._read_clock = read_clock
         self._reader = ObjectReader(read_clock)
@@ -149,13 +142,13 @@ class Session:
             return
         if note:
             self._take_fault(Fault(f"changed {request.message_type()}", note), turn)
-        if isinstance(request, GetProtocolVersion):
+        if isinstance(request, messages.GetProtocolVersion):
             turn.replies.append(encode_reply(ProtocolVersion(version=PROTOCOL_VERSION)))
-        elif isinstance(request, GetSceneNames):
+        elif isinstance(request, messages.GetSceneNames):
             turn.replies.append(encode_reply(SceneNames(scene_names=self._list_scenes())))
-        elif isinstance(request, SetRacerInfo):
+        elif isinstance(request, messages.SetRacerInfo):
             self.racer = request
-        elif isinstance(request, QuitApp):
+        elif isinstance(request, messages.QuitApp):
             turn.wants_quit = True
         else:
             turn.requests.append(request)

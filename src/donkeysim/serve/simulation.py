@@ -12,12 +12,11 @@ from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import PHYSICS_RATE
-from donkeysim.serve import requests
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import LockStep, RequestQueue
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED, PACE_CAR_BODY, PaceCar
-from donkeysim.serve.participants import Client, SceneCar, make_event
+from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
 from donkeysim.serve.road_jobs import RoadJobs
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import ClientState, find_refusal
@@ -25,8 +24,7 @@ from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim import viewpoint
 from donkeysim.sim.simulator import Simulator
-from donkeysim.watch import view
-from donkeysim.watch.watchable import CarRow, Outline, View
+from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.specs import BodySpec, RoadSpec
@@ -164,7 +162,7 @@ class Simulation:
         self._pacer.restart()
 
     def _look_around(self, simulator: Simulator) -> None:
-        self.outline = view.draw_outline(simulator.scene)
+        self.outline = draw_outline(simulator.scene)
         self._ghosts = GhostWatch(simulator.scene, simulator.car_spec)
 
     def exit_scene(self) -> None:
@@ -224,7 +222,7 @@ class Simulation:
             elif self._simulator is None or isinstance(request, messages.ExitScene):
                 self.exit_scene()
             elif isinstance(request, messages.GetNodePosition):
-                node = requests.describe_node(self._simulator, request.index)
+                node = describe_node(self._simulator, request.index)
                 self._outputs.append(make_event(client, node, self._options.numbers_as_strings))
             elif isinstance(request, messages.SetStepMode):
                 self._set_step_mode(request)
@@ -232,7 +230,7 @@ class Simulation:
                 self._road_jobs.ask(self._simulator, client, request)
                 self._wait_in_lock_step(self._simulator)
             elif client.car is not None:
-                note = requests.change_car(self._simulator, client.car, request, self._options)
+                note = client.car.carry_out(self._simulator, request, self._options)
                 if note:
                     self._refuse(client, note)
         except DonkeySimError as error:
@@ -247,7 +245,7 @@ class Simulation:
     def _open_road(self, simulator: Simulator) -> None:
         """Let everybody begin on the new road; who waited for it, or to ask for another one, goes on."""
         waiting = [client for client in self._clients.values() if client.awaits_road]
-        work = self._road_jobs.open(simulator, waiting)
+        work = self._road_jobs.open(waiting)
         if work is not None and work.trouble and work.client_id in self._clients:
             self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
         self._loader.forget()
@@ -319,8 +317,8 @@ class Simulation:
         cars = []
         for client in ready:
             request = client.queue.waiting.popleft()
-            if client.car is not None and isinstance(request, messages.DriveCar):
-                requests.drive_car(simulator, client.car.row, request)
+            if client.car is not None:
+                client.car.carry_out(simulator, request, self._options)
                 cars.append(client.car)
         self._advance(simulator, self._lock_step.step_count, cars, OutputKind.ANSWER)
         now = self._read_clock()
@@ -407,7 +405,7 @@ class Simulation:
                 simulator.render([car.row])
                 return encode_jpeg(simulator.get_picture(car.row))
             return car.picture
-        return encode_jpeg(view.draw_car(simulator, car.row, kind, width, height))
+        return encode_jpeg(viewpoint.draw_car(simulator, car.row, kind, width, height))
 
     def _find_car(self, car_id: int) -> tuple[Simulator, SceneCar]:
         if self._simulator is not None:

@@ -10,6 +10,8 @@ thread would cost as much as the step. A lock keeps the two apart.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import functools
 import logging
 import queue
 import threading
@@ -228,29 +230,20 @@ class SimulationThread:
         inbox: queue.SimpleQueue[Callable[[Simulation], object]] | None = None,
     ) -> T:
         """Return what the simulation answers, on the event loop."""
-        assert self._loop is not None
-        answer: asyncio.Future[T] = self._loop.create_future()
-
-        def settle(result: T | None, error: DonkeySimError | None) -> None:
-            if answer.cancelled():
-                return
-            if error is not None:
-                answer.set_exception(error)
-            else:
-                answer.set_result(result)  # type: ignore[arg-type]
+        answer: concurrent.futures.Future[T] = concurrent.futures.Future()
 
         def put_question(simulation: Simulation) -> None:
             try:
-                result = question(simulation)
+                settle = functools.partial(answer.set_result, question(simulation))
             except DonkeySimError as error:
-                self._call_on_loop(settle, None, error)
-            else:
-                self._call_on_loop(settle, result, None)
+                settle = functools.partial(answer.set_exception, error)
+            if answer.set_running_or_notify_cancel():
+                settle()
 
         if inbox is not None:
             inbox.put(put_question)
         self._put(put_question if inbox is None else _wake)
-        return await answer
+        return await asyncio.wrap_future(answer)
 
     # -- on the thread ------------------------------------------------------------------------------------------------
 

@@ -17,24 +17,20 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 
 from __future__ import annotations
 
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
 
-from donkeysim.core.errors import DonkeySimError, WireError
+from donkeysim.core.errors import WireError
 from donkeysim.watch.watchable import CarRow, View, Watchable
 from donkeysim.web.body import read_body
-from donkeysim.web.files import SHARED_FOLDER, PageFiles
-from donkeysim.web.headers import PageHeaders
-from donkeysim.web.origin import OriginCheck
+from donkeysim.web.page import answer_json, answer_questions, decode_question, make_page
 from donkeysim.world.randomization import find_unit
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
@@ -49,12 +45,7 @@ RECENT_LAPS = 8
 BODY_LIMIT = 4096
 """Longest body of a POST [byte]."""
 
-_encode = msgspec.json.Encoder().encode
-
 PixelCount = Annotated[int, msgspec.Meta(ge=16, le=1280)]
-
-_DRAWN = ("path", "left", "right", "start_line", "checkpoint")
-"""What of an outline the page is sent."""
 
 
 class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -139,12 +130,6 @@ class StateReply(msgspec.Struct):
     readings: CarReadings | None
 
 
-class Refusal(msgspec.Struct):
-    """Why something was not done, one sentence."""
-
-    error: str
-
-
 def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
     """Return the page as an ASGI app.
 
@@ -152,103 +137,62 @@ def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
         watchable: The simulation to show.
         wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
     """
-    previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
-    spectator = Spectator(watchable, wire_port, previews)
-    return Starlette(
-        routes=[
-            Route("/", spectator.show_page),
+    spectator = Spectator(watchable, wire_port)
+    return make_page(
+        PAGES,
+        [
             Route("/outline", spectator.show_outline),
-            WebSocketRoute("/state", spectator.serve_state),
-            WebSocketRoute("/picture", spectator.serve_pictures),
+            WebSocketRoute("/state", partial(answer_questions, answer=spectator.answer_state)),
+            WebSocketRoute("/picture", partial(answer_questions, answer=spectator.answer_picture)),
             Route("/scene", spectator.load_scene, methods=["POST"]),
             Route("/road", spectator.make_road, methods=["POST"]),
             Route("/exit", spectator.exit_scene, methods=["POST"]),
             Route("/cars/{car_id:int}/reset", spectator.reset_car, methods=["POST"]),
-            Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
-            Mount("/pages", PageFiles(directory=PAGES)),
         ],
-        middleware=[Middleware(PageHeaders), Middleware(OriginCheck)],
-        exception_handlers={DonkeySimError: _answer_refusal},
     )
 
 
 class Spectator:
     """The page's endpoints over one simulation."""
 
-    def __init__(self, watchable: Watchable, wire_port: int | None, previews: frozenset[str]) -> None:
-        self._watchable = watchable
-        self._wire_port = wire_port
-        self._previews = previews
-
-    async def show_page(self, _request: Request) -> Response:
-        """Answer the page itself."""
-        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
+    def __init__(self, watchable: Watchable, wire_port: int | None) -> None:
+        self._watchable, self._wire_port = watchable, wire_port
+        self._previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
 
     async def show_outline(self, _request: Request) -> Response:
         """Answer the ground plan of the running scene as JSON, or null."""
-        outline = self._watchable.outline()
-        if outline is None:
-            return _answer_json(None)
-        rounded = {name: getattr(outline, name).round(3).tolist() for name in _DRAWN}
-        return _answer_json({**rounded, "is_closed": outline.is_closed})
+        return answer_json(self._watchable.outline())
 
     async def load_scene(self, request: Request) -> Response:
         """Load a scene from the menu."""
-        too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; a scene's name is shorter.")
-        wanted = _decode(await read_body(request, BODY_LIMIT, too_long), SceneRequest)
+        wanted = await _read_question(request, SceneRequest, "a scene's name is shorter")
         await self._watchable.load_scene(wanted.name)
-        return _answer_json({})
+        return answer_json({})
 
     async def make_road(self, request: Request) -> Response:
         """Make another road in the running scene."""
-        too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; a road is shorter.")
-        wanted = _decode(await read_body(request, BODY_LIMIT, too_long), RoadRequest)
+        wanted = await _read_question(request, RoadRequest, "a road is shorter")
         await self._watchable.make_road(RoadSpec(wanted.style, wanted.seed, wanted.turn))
-        return _answer_json({})
+        return answer_json({})
 
     async def exit_scene(self, _request: Request) -> Response:
         """Bring everybody back to the menu."""
         await self._watchable.exit_scene()
-        return _answer_json({})
+        return answer_json({})
 
     async def reset_car(self, request: Request) -> Response:
         """Put one car back to where it began."""
         await self._watchable.reset_car(request.path_params["car_id"])
-        return _answer_json({})
+        return answer_json({})
 
-    async def serve_state(self, socket: WebSocket) -> None:
-        """Answer every request of one page with the state."""
-        await socket.accept()
-        with suppress(WebSocketDisconnect):
-            async for text in socket.iter_text():
-                await socket.send_text(_encode(self._answer_state(text)).decode())
+    async def answer_picture(self, question: str) -> bytes:
+        """Answer a request of one view with a picture."""
+        wanted = decode_question(question, PictureRequest)
+        return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
 
-    async def serve_pictures(self, socket: WebSocket) -> None:
-        """Answer every request of one view with one picture."""
-        await socket.accept()
-        with suppress(WebSocketDisconnect):
-            async for text in socket.iter_text():
-                answer = await self._answer_picture(text)
-                if isinstance(answer, Refusal):
-                    await socket.send_text(_encode(answer).decode())
-                else:
-                    await socket.send_bytes(answer)
-
-    def _answer_state(self, question: str) -> StateReply | Refusal:
-        try:
-            return self._describe_state(_decode(question, StateRequest))
-        except DonkeySimError as error:
-            return Refusal(str(error))
-
-    async def _answer_picture(self, question: str) -> bytes | Refusal:
-        try:
-            wanted = _decode(question, PictureRequest)
-            return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
-        except DonkeySimError as error:
-            return Refusal(str(error))
-
-    def _describe_state(self, wanted: StateRequest) -> StateReply:
-        shown = self._watchable
+    async def answer_state(self, question: str) -> StateReply:
+        """Answer a request of one page with the state."""
+        wanted, shown = decode_question(question, StateRequest), self._watchable
         cars = shown.list_cars()
         watched = next((car for car in cars if car.car_id == wanted.car), None)
         return StateReply(
@@ -261,6 +205,11 @@ class Spectator:
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,
         )
+
+
+async def _read_question(request: Request, kind: type[Any], advice: str) -> Any:
+    too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; {advice}.")
+    return decode_question(await read_body(request, BODY_LIMIT, too_long), kind)
 
 
 def describe_car(car: CarRow) -> CarEntry:
@@ -294,18 +243,3 @@ def describe_readings(car: CarRow) -> CarReadings:
 def _clean_text(text: str) -> str:
     """Return text that JSON can carry: half a surrogate pair becomes a question mark."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _decode(text: str | bytes, kind: type[Any]) -> Any:
-    try:
-        return msgspec.json.decode(text, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise WireError(f"the page asked for something that does not exist: {error}.") from error
-
-
-def _answer_json(value: Any) -> Response:
-    return Response(_encode(value), media_type="application/json")
-
-
-async def _answer_refusal(_request: Request, error: Exception) -> Response:
-    return Response(_encode(Refusal(str(error))), status_code=409, media_type="application/json")

@@ -17,8 +17,9 @@ import numpy as np
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import encode_jpeg
-from donkeysim.core.types import FloatArray
+from donkeysim.core.types import ByteArray
 from donkeysim.sim.scene_view import SceneView
+from donkeysim.watch.watchable import Outline
 from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.figures import LineFigures, SceneFigures, measure_line, measure_scene
 from donkeysim.world.tracks.paths.path import CentreLine
@@ -37,23 +38,6 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class TrackOutline:
-    """The ground plan of the newest road that could be read, world frame [m].
-
-    Attributes:
-        path: Shape [point_count, 2].
-        left: Left edge of the road, shape [point_count, 2].
-        right: Right edge, the same.
-        is_closed: Whether they return to their first point.
-    """
-
-    path: FloatArray
-    left: FloatArray
-    right: FloatArray
-    is_closed: bool
-
-
-@dataclass(frozen=True)
 class TrackState:
     """What is known of the file now.
 
@@ -61,7 +45,7 @@ class TrackState:
         number: Grows with every change.
         is_building: Whether a place is being built of the newest road.
         error: What is wrong with the file, one sentence; "": nothing.
-        outline: Of the newest good road; None before the first.
+        outline: Of the newest road that could be read, without its lines; None before the first.
         line: Its figures.
         scene: Figures of the newest place that was built.
         picture: Names that place; 0: there is none yet.
@@ -71,7 +55,7 @@ class TrackState:
     number: int = 0
     is_building: bool = True
     error: str = ""
-    outline: TrackOutline | None = None
+    outline: Outline | None = None
     line: LineFigures | None = None
     scene: SceneFigures | None = None
     picture: int = 0
@@ -130,19 +114,16 @@ class TrackWatch:
 
     def draw_map(self, longest: int) -> bytes | None:
         """Return the last good place from above as JPEG, None before the first."""
-        view = self._view
-        if view is None:
-            return None
-        with self._drawing:
-            return encode_jpeg(np.ascontiguousarray(view.draw_map(longest)), JPEG_QUALITY)
+        return self._draw(lambda view: view.draw_map(longest))
 
     def draw_drivers_view(self, share: float, width: int, height: int) -> bytes | None:
         """Return what a driver sees at a share of the path as JPEG, None before the first good place."""
+        return self._draw(lambda view: view.look_along(share, width, height))
+
+    def _draw(self, look: Callable[[SceneView], ByteArray]) -> bytes | None:
         view = self._view
-        if view is None:
-            return None
         with self._drawing:
-            return encode_jpeg(np.ascontiguousarray(view.look_along(share, width, height)), JPEG_QUALITY)
+            return None if view is None else encode_jpeg(np.ascontiguousarray(look(view)), JPEG_QUALITY)
 
     def _run(self) -> None:
         before = None
@@ -204,11 +185,11 @@ def _mark(path: Path) -> tuple[int, int, int] | None:
     return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
-def _outline(line: CentreLine) -> TrackOutline:
+def _outline(line: CentreLine) -> Outline:
     count = min(OUTLINE_POINTS, max(32, round(line.length / 0.1)))
     distance = np.arange(count) * (line.length / (count if line.closed else count - 1))
     left, right = line.measure_widths(distance)
-    return TrackOutline(
+    return Outline(
         path=line.locate(distance)[0],
         left=line.offset(distance, left)[0],
         right=line.offset(distance, -right)[0],

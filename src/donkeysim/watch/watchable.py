@@ -9,6 +9,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import find_normals
+from donkeysim.world.scene import Scene
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
@@ -47,14 +49,14 @@ class CarRow:
 
 @dataclass(frozen=True)
 class Outline:
-    """The ground plan of the running scene, world frame [m].
+    """A ground plan, world frame [m].
 
     Attributes:
         path: The line that cte is measured against, shape [node_count, 2].
         left: Left edge of the road, shape [point_count, 2].
         right: Right edge of the road, shape [point_count, 2].
-        start_line: End points of each start line, shape [line_count, 2, 2].
         is_closed: Whether path and edges return to their first point.
+        start_line: End points of each start line, shape [line_count, 2, 2].
         road: Which of its roads the scene has; None: its road is not a generated one.
         checkpoint: End points of each checkpoint, shape [checkpoint_count, 2, 2].
     """
@@ -62,10 +64,26 @@ class Outline:
     path: FloatArray
     left: FloatArray
     right: FloatArray
-    start_line: FloatArray
     is_closed: bool
+    start_line: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
     road: RoadSpec | None = None
     checkpoint: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
+
+
+def draw_outline(scene: Scene) -> Outline:
+    """Return the ground plan of a scene."""
+    path = scene.path
+    normal = find_normals(path.position, path.closed)
+    centre = path.position[:, :2]
+    return Outline(
+        path=centre.copy(),
+        left=centre + normal * path.width_left[:, None],
+        right=centre - normal * path.width_right[:, None],
+        start_line=scene.start.line.copy(),
+        is_closed=path.closed,
+        road=scene.road,
+        checkpoint=scene.start.checkpoint.copy(),
+    )
 
 
 class Watchable(Protocol):

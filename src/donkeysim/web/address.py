@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Iterator
 
 ANYWHERE = ("192.0.2.1", 9)
 """An address of no one (RFC 5737): asking the way there sends nothing."""
@@ -23,13 +22,7 @@ def find_network_address() -> str | None:
 
 def list_own_names(address: str | None) -> tuple[str, ...]:
     """Return the names of this machine in lower case: loopback, host name, and the network address if there is one."""
-    return tuple(dict.fromkeys(_yield_own_names(address)))
-
-
-def _yield_own_names(address: str | None) -> Iterator[str]:
-    yield from ("localhost", "127.0.0.1", "::1")
     name = socket.gethostname().lower()
-    if name.isascii() and name.replace("-", "").replace(".", "").replace("_", "").isalnum():
-        yield from (name, name.partition(".")[0] + ".local")
-    if address:
-        yield address
+    is_plain = name.isascii() and name.replace("-", "").replace(".", "").replace("_", "").isalnum()
+    own = (name, name.partition(".")[0] + ".local") if is_plain else ()
+    return tuple(dict.fromkeys(("localhost", "127.0.0.1", "::1", *own, *filter(None, [address]))))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import numpy as np
 from starlette.responses import Response, StreamingResponse
@@ -70,13 +71,8 @@ class PictureStream:
             sent = self._part
             yield sent
             if sent is self._part:
-                await self._wait_for_change()
-
-    async def _wait_for_change(self) -> None:
-        try:
-            await asyncio.wait_for(self._changed.wait(), REPEAT_SECONDS)
-        except TimeoutError:
-            return
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), REPEAT_SECONDS)
 
     def _wake_viewers(self) -> None:
         self._changed.set()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import socket
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +13,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donkeysim.core.errors import SpecError
+from donkeysim.web.listener import try_listen
 from donkeysim.web.tls import Certificate
 
 PORT_TRIES = 50
@@ -36,7 +35,7 @@ def bind_exactly(port: int, host: str, advice: str) -> socket.socket:
         SpecError: The port is impossible or in use.
     """
     _check_port(port)
-    bound = _try_bind(host, port)
+    bound = try_listen(host, port)
     if bound is None:
         raise SpecError(f"port {port} on {host} is in use; {advice}")
     return bound
@@ -51,7 +50,7 @@ def bind_port(port: int, host: str = "127.0.0.1") -> socket.socket:
     _check_port(port)
     last = min(port + PORT_TRIES, 65536) if port else 1
     for candidate in range(port, last):
-        bound = _try_bind(host, candidate)
+        bound = try_listen(host, candidate)
         if bound is not None:
             return bound
     raise SpecError(f"ports {port} to {last - 1} on {host} are all in use; give another one.")
@@ -60,24 +59,6 @@ def bind_port(port: int, host: str = "127.0.0.1") -> socket.socket:
 def _check_port(port: int) -> None:
     if not 0 <= port <= 65535:
         raise SpecError(f"port {port} is not possible; it takes 0 (any free one) to 65535.")
-
-
-def _try_bind(host: str, port: int) -> socket.socket | None:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if sys.platform == "win32":  # there SO_REUSEADDR would take the port from whoever listens on it
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-    else:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen()
-    except OSError as error:
-        listener.close()
-        if error.errno == errno.EADDRINUSE or (sys.platform == "win32" and error.errno == errno.EACCES):
-            return None
-        raise SpecError(f"cannot listen on {host}:{port}: {error.strerror or error}.") from error
-    listener.setblocking(False)
-    return listener
 
 
 class PageServer:

@@ -81,6 +81,11 @@ class Form:
             return None
         return int(self._clamp(name, value, low, high))
 
+    def take_notes(self) -> tuple[str, ...]:
+        """Return the notes and forget them: somebody else tells them."""
+        notes, self.notes = tuple(self.notes), []
+        return notes
+
     def _clamp(self, name: str, value: float, low: float, high: float) -> float:
         inside = min(max(value, low), high)
         if inside != value:

@@ -13,27 +13,9 @@ from typing import Any, NamedTuple
 from donkeysim.core import frames
 from donkeysim.core.errors import WireError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.wire import messages
 from donkeysim.wire.fields import Form, show
-from donkeysim.wire.messages import (
-    ConfigureCamera,
-    ConfigureCar,
-    ConfigureLidar,
-    ConfigureSecondCamera,
-    DriveCar,
-    ExitScene,
-    GetNodePosition,
-    GetProtocolVersion,
-    GetSceneNames,
-    LoadScene,
-    PartialVector,
-    QuitApp,
-    RegenerateRoad,
-    Request,
-    ResetCar,
-    SetPosition,
-    SetRacerInfo,
-    SetStepMode,
-)
+from donkeysim.wire.messages import ConfigureCamera, PartialVector, Request
 from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS, TURN_LEAST, TURN_MOST
 
 FARTHEST_POSITION = 100_000.0
@@ -90,48 +72,48 @@ def list_requests() -> tuple[str, ...]:
 # -- one reader per message -------------------------------------------------------------------------------------------
 
 
-def _read_control(form: Form) -> DriveCar:
+def _read_control(form: Form) -> messages.DriveCar:
     steering = form.read_number("steering")
     throttle = form.read_number("throttle")
     brake = form.read_number("brake")
-    return DriveCar(
+    return messages.DriveCar(
         steer=None if steering is None else frames.steer_from_wire(min(max(steering, -1.0), 1.0)),
         throttle=None if throttle is None else min(max(throttle, -1.0), 1.0),
         brake=0.0 if brake is None else min(max(brake, 0.0), 1.0),
     )
 
 
-def _read_load_scene(form: Form) -> LoadScene:
+def _read_load_scene(form: Form) -> messages.LoadScene:
     name = form.read_text("scene_name")
     if name is None:
         raise WireError("scene_name is missing; this message needs it.")
-    return LoadScene(scene_name=name)
+    return messages.LoadScene(scene_name=name)
 
 
-def _read_step_mode(form: Form) -> SetStepMode:
+def _read_step_mode(form: Form) -> messages.SetStepMode:
     modes = {"synchronous": True, "asynchronous": False}
     mode = form.read_text("step_mode")
     if mode is not None and mode not in modes:
         raise WireError(describe_unknown("step_mode", mode, modes))
     if mode == "asynchronous":
-        return SetStepMode(is_synchronous=False, step_count=None)
+        return messages.SetStepMode(is_synchronous=False, step_count=None)
     time_step = form.read_number("time_step")
     step_count = None if time_step is None else round(min(max(time_step, -1.0), 1e6) * PHYSICS_RATE)
     if step_count is not None and not 1 <= step_count <= PHYSICS_RATE:
         raise WireError(f"time_step is {time_step:g} s; it takes {1 / PHYSICS_RATE:.6f} to 1 s.")
-    return SetStepMode(is_synchronous=None if mode is None else modes[mode], step_count=step_count)
+    return messages.SetStepMode(is_synchronous=None if mode is None else modes[mode], step_count=step_count)
 
 
-def _read_regen_road(form: Form) -> RegenerateRoad:
+def _read_regen_road(form: Form) -> messages.RegenerateRoad:
     turn = form.read_within("turn_increment", -TURN_MOST, TURN_MOST, zero_keeps=True)
-    return RegenerateRoad(
+    return messages.RegenerateRoad(
         road_style=form.read_whole_within("road_style", *INT32),
         rand_seed=form.read_whole_within("rand_seed", *INT32),
         turn_increment=None if turn is None else max(abs(turn), TURN_LEAST),
     )
 
 
-def _read_car_config(form: Form) -> ConfigureCar:
+def _read_car_config(form: Form) -> messages.ConfigureCar:
     style = form.read_text("body_style")
     if style is not None and style not in BODY_STYLES:
         form.notes.append(describe_unknown("body_style", style, BODY_STYLES).rstrip(".") + "; the car wears donkey")
@@ -142,15 +124,15 @@ def _read_car_config(form: Form) -> ConfigureCar:
         form.notes.append(f"car_name was cut to {LONGEST_NAME} characters")
         name = name[:LONGEST_NAME]
     font_size = form.read_whole_within("font_size", 10, 100)
-    return ConfigureCar(style=style, colour=(red, green, blue), name=name, font_size=font_size)
+    return messages.ConfigureCar(style=style, colour=(red, green, blue), name=name, font_size=font_size)
 
 
-def _read_set_position(form: Form) -> SetPosition:
+def _read_set_position(form: Form) -> messages.SetPosition:
     x, y, z = (form.read_required_number(name) for name in ("pos_x", "pos_y", "pos_z"))
     farthest = max(abs(x), abs(y), abs(z))
     if farthest > FARTHEST_POSITION:
         raise WireError(f"a position of {farthest:g} is too far; coordinates take up to {FARTHEST_POSITION:g}.")
-    return SetPosition(position=frames.position_from_units((x, y, z)), orientation=_read_quaternion(form))
+    return messages.SetPosition(position=frames.position_from_units((x, y, z)), orientation=_read_quaternion(form))
 
 
 def _read_quaternion(form: Form) -> frames.Quaternion | None:
@@ -168,30 +150,24 @@ def _read_quaternion(form: Form) -> frames.Quaternion | None:
     return frames.quaternion_from_unity((x / length, y / length, z / length, w / length))
 
 
-def _read_node_position(form: Form) -> GetNodePosition:
+def _read_node_position(form: Form) -> messages.GetNodePosition:
     form.read_required_number("index")
-    return GetNodePosition(index=form.read_integer("index") or 0)
+    return messages.GetNodePosition(index=form.read_integer("index") or 0)
 
 
-def _read_racer_info(form: Form) -> SetRacerInfo:
-    return SetRacerInfo(
-        racer_name=form.read_text("racer_name"),
-        car_name=form.read_text("car_name"),
-        bio=form.read_text("bio"),
-        country=form.read_text("country"),
-        guid=form.read_text("guid"),
-    )
+def _read_racer_info(form: Form) -> messages.SetRacerInfo:
+    return messages.SetRacerInfo(**{name: form.read_text(name) for name in messages.SetRacerInfo.__struct_fields__})
 
 
 def _read_camera(form: Form, kind: type[ConfigureCamera] = ConfigureCamera) -> ConfigureCamera:
-    fov = form.read_within("fov", 10, 170, zero_keeps=True)
+    fov = _convert(math.radians, form.read_within("fov", 10, 170, zero_keeps=True))
     width = form.read_whole_within("img_w", 16, 512, zero_keeps=True)
     height = form.read_whole_within("img_h", 16, 512, zero_keeps=True)
     depth = form.read_integer("img_d")
     if depth not in (None, 0, 1, 3):
         form.notes.append(f"img_d {depth} was changed to 3; it takes 1 or 3")
     return kind(
-        fov=None if fov is None else math.radians(fov),
+        fov=fov,
         fisheye=_read_fisheye(form),
         size=None if width is None or height is None else (width, height),
         grey=depth == 1 if depth else None,
@@ -199,10 +175,6 @@ def _read_camera(form: Form, kind: type[ConfigureCamera] = ConfigureCamera) -> C
         position=_read_offset(form),
         rotation=_read_rotation(form),
     )
-
-
-def _read_second_camera(form: Form) -> ConfigureCamera:
-    return _read_camera(form, ConfigureSecondCamera)
 
 
 def _read_fisheye(form: Form) -> tuple[float | None, float | None] | None:
@@ -227,27 +199,22 @@ def _read_encoding(form: Form) -> str | None:
     return encoding
 
 
-def _read_lidar_config(form: Form) -> ConfigureLidar:
-    increment = form.read_within("degPerSweepInc", 0.25, 360, zero_keeps=True)
-    level_count = form.read_whole_within("numSweepsLevels", 1, 128, zero_keeps=True)
-    max_range = form.read_within("maxRange", 0.1, 10_000, zero_keeps=True)
-    noise = form.read_within("noise", 0, 1000, zero_keeps=True)
-    angle_down = _read_angle(form, "degAngDown")
-    angle_delta = _read_angle(form, "degAngDelta")
-    position = _read_offset(form)
-    pitch = _read_angle(form, "rot_x")
-    notes, form.notes = tuple(form.notes), []
-    return ConfigureLidar(
-        sweep_increment=None if increment is None else math.radians(increment),
-        angle_down=angle_down,
-        angle_delta=angle_delta,
-        level_count=level_count,
-        max_range=None if max_range is None else frames.length_from_units(max_range),
-        noise=None if noise is None else frames.length_from_units(noise),
-        position=position,
-        pitch=pitch,
-        notes=notes,
+def _read_lidar_config(form: Form) -> messages.ConfigureLidar:
+    return messages.ConfigureLidar(
+        sweep_increment=_convert(math.radians, form.read_within("degPerSweepInc", 0.25, 360, zero_keeps=True)),
+        level_count=form.read_whole_within("numSweepsLevels", 1, 128, zero_keeps=True),
+        max_range=_convert(frames.length_from_units, form.read_within("maxRange", 0.1, 10_000, zero_keeps=True)),
+        noise=_convert(frames.length_from_units, form.read_within("noise", 0, 1000, zero_keeps=True)),
+        angle_down=_read_angle(form, "degAngDown"),
+        angle_delta=_read_angle(form, "degAngDelta"),
+        position=_read_offset(form),
+        pitch=_read_angle(form, "rot_x"),
+        notes=form.take_notes(),
     )
+
+
+def _convert(function: Callable[[float], float], value: float | None) -> float | None:
+    return None if value is None else function(value)
 
 
 def _read_angle(form: Form, name: str) -> float | None:
@@ -274,20 +241,19 @@ def _drop_missing(vector: frames.Vector) -> PartialVector:
     return (x, y, z)
 
 
-_WITHOUT_FIELDS: dict[str, Request] = {
-    kind.message_type(): kind() for kind in (GetProtocolVersion, GetSceneNames, ExitScene, QuitApp, ResetCar)
-}
+_BARE = (messages.GetProtocolVersion, messages.GetSceneNames, messages.ExitScene, messages.QuitApp, messages.ResetCar)
+_WITHOUT_FIELDS: dict[str, Request] = {kind.message_type(): kind() for kind in _BARE}
 
 _READERS: dict[str, Callable[[Form], Request]] = {
-    LoadScene.message_type(): _read_load_scene,
-    DriveCar.message_type(): _read_control,
-    SetStepMode.message_type(): _read_step_mode,
-    RegenerateRoad.message_type(): _read_regen_road,
-    ConfigureCar.message_type(): _read_car_config,
+    messages.LoadScene.message_type(): _read_load_scene,
+    messages.DriveCar.message_type(): _read_control,
+    messages.SetStepMode.message_type(): _read_step_mode,
+    messages.RegenerateRoad.message_type(): _read_regen_road,
+    messages.ConfigureCar.message_type(): _read_car_config,
     ConfigureCamera.message_type(): _read_camera,
-    ConfigureSecondCamera.message_type(): _read_second_camera,
-    ConfigureLidar.message_type(): _read_lidar_config,
-    SetPosition.message_type(): _read_set_position,
-    GetNodePosition.message_type(): _read_node_position,
-    SetRacerInfo.message_type(): _read_racer_info,
+    messages.ConfigureSecondCamera.message_type(): lambda form: _read_camera(form, messages.ConfigureSecondCamera),
+    messages.ConfigureLidar.message_type(): _read_lidar_config,
+    messages.SetPosition.message_type(): _read_set_position,
+    messages.GetNodePosition.message_type(): _read_node_position,
+    messages.SetRacerInfo.message_type(): _read_racer_info,
 }

@@ -1,13 +1,22 @@
-"""How a client's configuration messages change body, cameras, lidar and road: old value and message to new value."""
+"""What a client's messages about its car and road change: requests to commands, old value and request to new value.
+
+The server and the environments make the very same commands of the same messages.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 from donkeysim.core.errors import SceneError
-from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, PartialVector, RegenerateRoad
+from donkeysim.sim import commands
+from donkeysim.sim.simulator import Simulator
+from donkeysim.wire import messages
+from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, RegenerateRoad
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec
+
+Spec = TypeVar("Spec", BodySpec, CameraSpec, LidarSpec)
 
 PLACEHOLDER_NAME = "Racer Name"
 """A `car_config` with this name is ignored whole, as the original does."""
@@ -17,6 +26,36 @@ SHORTEST_NAME = 2
 
 MOST_RAYS = 20_000
 """Rays of one lidar scan; more levels than that allows are left out."""
+
+
+def make_command(simulator: Simulator, row: int, request: messages.Request) -> tuple[commands.Command | None, str]:
+    """Return what carries out a client's request about its car, and a note for the client, "" for none.
+
+    Args:
+        simulator: Where the car drives.
+        row: The car's.
+        request: What the client wants; no command comes of one that is not about a car.
+    """
+    note = ""
+    command: commands.Command | None = None
+    if isinstance(request, messages.DriveCar):
+        asked = (request.steer, request.throttle, request.brake)
+        command = commands.Drive([row], *(None if value is None else [value] for value in asked))
+    elif isinstance(request, messages.ResetCar):
+        command = commands.Reset([row])
+    elif isinstance(request, messages.SetPosition):
+        turned = None if request.orientation is None else [request.orientation]
+        command = commands.Move([row], [request.position], turned)
+    elif isinstance(request, ConfigureCar):
+        command = commands.Dress([row], change_body(simulator.get_body(row), request))
+    elif isinstance(request, ConfigureCamera):
+        is_second = isinstance(request, messages.ConfigureSecondCamera)
+        camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
+        command = commands.SetCamera([row], change_camera(camera, request), is_second)
+    elif isinstance(request, ConfigureLidar):
+        lidar, note = change_lidar(simulator.get_lidar(row) or LidarSpec(), request)
+        command = commands.SetLidar([row], lidar)
+    return command, note
 
 
 def change_road(scene_name: str, old: RoadSpec | None, request: RegenerateRoad) -> RoadSpec:
@@ -38,57 +77,34 @@ def change_body(body: BodySpec, request: ConfigureCar) -> BodySpec:
     """Return how the car looks after a `car_config`."""
     if request.name == PLACEHOLDER_NAME:
         return body
-    red, green, blue = (old if new is None else new for old, new in zip(body.colour, request.colour, strict=True))
-    has_name = request.name is not None and len(request.name) >= SHORTEST_NAME
-    return BodySpec(
-        style=request.style or body.style,
-        colour=(red, green, blue),
-        name=request.name or "" if has_name else body.name,
-        font_size=request.font_size or body.font_size,
-    )
+    name = None if request.name is None or len(request.name) < SHORTEST_NAME else request.name
+    return _change(body, style=request.style, colour=request.colour, name=name, font_size=request.font_size)
 
 
 def change_camera(camera: CameraSpec, request: ConfigureCamera) -> CameraSpec:
     """Return a camera after a `cam_config` or `cam_config_b`."""
-    width, height = request.size or (camera.width, camera.height)
-    strengths = request.fisheye or (None, None)
-    x, y = (old if new is None else new for old, new in zip(camera.fisheye, strengths, strict=True))
-    return replace(
-        camera,
-        width=width,
-        height=height,
-        fov=request.fov or camera.fov,
-        position=_change_vector(camera.position, request.position),
-        rotation=_change_vector(camera.rotation, request.rotation),
-        fisheye=(x, y),
-        grey=camera.grey if request.grey is None else request.grey,
-        encoding=request.encoding or camera.encoding,
-    )
+    width, height = request.size or (None, None)
+    new = {name: getattr(request, name) for name in ("fov", "position", "rotation", "fisheye", "grey", "encoding")}
+    return _change(camera, width=width, height=height, **new)
 
 
 def change_lidar(lidar: LidarSpec, request: ConfigureLidar) -> tuple[LidarSpec, str]:
     """Return a lidar after a `lidar_config`, and what had to be changed, one sentence for the client, else ""."""
-    increment = request.sweep_increment or lidar.sweep_increment
-    level_count = request.level_count or lidar.level_count
-    most_levels = max(1, MOST_RAYS // int(2.0 * math.pi / increment + 1e-9))
+    changed = _change(lidar, **{part.name: getattr(request, part.name) for part in fields(LidarSpec)})
+    most_levels = max(1, MOST_RAYS // int(2.0 * math.pi / changed.sweep_increment + 1e-9))
     notes = list(request.notes)
-    if level_count > most_levels:
-        notes.append(f"numSweepsLevels {level_count} was changed to {most_levels}; a scan has at most {MOST_RAYS} rays")
-    changed = LidarSpec(
-        sweep_increment=increment,
-        angle_down=lidar.angle_down if request.angle_down is None else request.angle_down,
-        angle_delta=lidar.angle_delta if request.angle_delta is None else request.angle_delta,
-        level_count=min(level_count, most_levels),
-        max_range=request.max_range or lidar.max_range,
-        noise=lidar.noise if request.noise is None else request.noise,
-        position=_change_vector(lidar.position, request.position),
-        pitch=lidar.pitch if request.pitch is None else request.pitch,
-    )
+    if changed.level_count > most_levels:
+        was = f"numSweepsLevels {changed.level_count} was changed to {most_levels}"
+        notes.append(f"{was}; a scan has at most {MOST_RAYS} rays")
+        changed = replace(changed, level_count=most_levels)
     return changed, f"lidar_config: {'; '.join(notes)}." if notes else ""
 
 
-def _change_vector(old: tuple[float, float, float], new: PartialVector | None) -> tuple[float, float, float]:
-    if new is None:
-        return old
-    x, y, z = (before if after is None else after for before, after in zip(old, new, strict=True))
-    return (x, y, z)
+def _change(old: Spec, **new: Any) -> Spec:
+    """Return a spec with the values, and of vectors the components, that are not None."""
+    given = {name: value for name, value in new.items() if value is not None}
+    for name, value in given.items():
+        if isinstance(value, tuple):
+            pairs = zip(getattr(old, name), value, strict=True)
+            given[name] = tuple(before if after is None else after for before, after in pairs)
+    return replace(old, **given)

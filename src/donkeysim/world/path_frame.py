@@ -87,10 +87,6 @@ class PathFrame:
         segment, rest = self._find_rest(along)
         return self._interpolate(segment, rest), self.direction[segment]
 
-    def normal(self, along: npt.ArrayLike) -> FloatArray:
-        """Return unit vectors to the left of the path, shape [..., 2], at lengths from node 0 as for `at`."""
-        return self.left[self._find_rest(along)[0]]
-
     def place(
         self, along: npt.ArrayLike, offset: npt.ArrayLike = 0.0, yaw: npt.ArrayLike = 0.0
     ) -> tuple[FloatArray, FloatArray]:

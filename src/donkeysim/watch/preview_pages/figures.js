@@ -10,7 +10,7 @@ export function listFigures(figures, texts) {
     [texts.say("radius_left"), sayRadius(figures.radius_left, texts)],
     [texts.say("radius_right"), sayRadius(figures.radius_right, texts)],
   ];
-  if (figures.height === null) return rows;
+  if (!("height" in figures)) return rows;
   const [low, high] = figures.height;
   const steepest = (100 * figures.slope).toFixed(0);
   return [

@@ -1,0 +1,93 @@
+"""What pages have in common: their files, who may ask, answers as JSON, and refusals of one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from donkeysim.core.errors import DonkeySimError, WireError
+from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.headers import PageHeaders
+from donkeysim.web.origin import OriginCheck
+
+
+class Refusal(msgspec.Struct):
+    """Why something was not done, one sentence."""
+
+    error: str
+
+
+def make_page(folder: Path, routes: Sequence[BaseRoute]) -> Starlette:
+    """Return a page as an ASGI app; a `DonkeySimError` of a route is answered with a `Refusal` and status 409.
+
+    Args:
+        folder: Its files, at /pages; `index.html` is the page itself, and what pages share is at /shared.
+        routes: Its other addresses.
+    """
+
+    async def show_page(_request: Request) -> Response:
+        return FileResponse(folder / "index.html", media_type="text/html; charset=utf-8")
+
+    async def answer_refusal(_request: Request, error: Exception) -> Response:
+        return answer_json(Refusal(str(error)), 409)
+
+    return Starlette(
+        routes=[
+            Route("/", show_page),
+            *routes,
+            Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
+            Mount("/pages", PageFiles(directory=folder)),
+        ],
+        middleware=[Middleware(PageHeaders), Middleware(OriginCheck)],
+        exception_handlers={DonkeySimError: answer_refusal},
+    )
+
+
+def answer_json(value: Any, status_code: int = 200) -> Response:
+    """Return a value as an answer; numbers of arrays are rounded to three places."""
+    return Response(_encode(value), status_code=status_code, media_type="application/json")
+
+
+async def answer_questions(socket: WebSocket, answer: Callable[[str], Awaitable[Any]]) -> None:
+    """Answer one question of a page after another: bytes as they are, the rest and refusals as JSON text."""
+    await socket.accept()
+    with suppress(WebSocketDisconnect):
+        async for question in socket.iter_text():
+            try:
+                told = await answer(question)
+            except DonkeySimError as error:
+                told = Refusal(str(error))
+            if isinstance(told, bytes):
+                await socket.send_bytes(told)
+            else:
+                await socket.send_text(_encode(told).decode())
+
+
+def decode_question(text: str | bytes, kind: type[Any]) -> Any:
+    """Return what a page asks, as a struct.
+
+    Raises:
+        WireError: It is not such a question.
+    """
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise WireError(f"the page asked for something that does not exist: {error}.") from error
+
+
+def _list_numbers(array: Any) -> Any:
+    return np.round(array, 3).tolist()
+
+
+_encode = msgspec.json.Encoder(enc_hook=_list_numbers).encode
