@@ -29,3 +29,11 @@ def wait_until(
         assert time.monotonic() < deadline, what() if callable(what) else what
         pause(0.01)
     return answer
+
+
+def watch_stay(is_so: Callable[[], Any], seconds: float) -> None:
+    """Fail when something ceases to be true within a while; for what must not happen, which no condition announces."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert is_so(), "it did not stay so"
+        time.sleep(0.01)

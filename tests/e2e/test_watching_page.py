@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 
 import chromium
 import pytest
@@ -13,6 +12,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.watch.spectator import create_app
 from donkeysim.web.serving import PageServer, bind_port
 from stand_ins.watched_stage import WatchedStage
+from waiting import wait_until
 
 HOSTILE = [
     "<img src=x onerror=window.hacked=1>",
@@ -47,10 +47,8 @@ class ServedStage:
 
     def wait_for_view(self, view, car):
         """Wait until the page asks for a view of a car; pictures of the one before may still be under way."""
-        end = time.monotonic() + 8.0
-        while (view, car) not in {call[1:3] for call in list(self.stage.calls)}:
-            assert time.monotonic() < end, f"nobody asked for {view} of car {car}"
-            time.sleep(0.02)
+        asked = lambda: (view, car) in {call[1:3] for call in list(self.stage.calls)}  # noqa: E731
+        wait_until(asked, f"nobody asked for {view} of car {car}")
 
     def stop(self):
         asyncio.run_coroutine_threadsafe(self.server.stop(), self.loop).result(20)
@@ -85,7 +83,7 @@ def open_page(browser, served):
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(8000)
+        page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url, served) else None)
         page.goto(served.address)
@@ -215,7 +213,7 @@ def test_names_from_clients_are_text_never_markup(open_page, served):
     for index in range(len(HOSTILE)):
         page.locator("#cars button").nth(index).click()
     expect(page.locator("#last-hit")).to_have_text(HOSTILE[0])
-    page.wait_for_timeout(300)
+    wait_for_pictures(page)
     assert page.evaluate("window.hacked") is None
     assert page.locator("main img, main script, #cars svg, #cars b").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -273,10 +271,13 @@ def test_a_page_that_nobody_sees_asks_for_nothing(open_page, served):
       document.dispatchEvent(new Event("visibilitychange"));
     }"""
     page.evaluate(hide, "hidden")
-    page.wait_for_timeout(300)
-    drawn = served.stage.picture_count
-    page.wait_for_timeout(500)
-    assert served.stage.picture_count == drawn
+
+    def is_quiet():
+        drawn = served.stage.picture_count
+        page.wait_for_timeout(500)
+        return served.stage.picture_count == drawn
+
+    wait_until(is_quiet, "it goes on asking for pictures")
     page.evaluate(hide, "visible")
     wait_for_pictures(page)
 
@@ -287,7 +288,7 @@ def test_a_slow_stage_is_asked_for_smaller_pictures_and_never_for_two_at_once(op
     wait_for_pictures(page, 1)
     widths = lambda: [call[3] for call in served.stage.calls if call[1:2] == ("chase",)]  # noqa: E731
     first = widths()[0]
-    wait_for_pictures(page, 20, timeout=15)
+    wait_for_pictures(page, 20)
     assert widths()[-1] < first
 
 
