@@ -23,7 +23,9 @@ def runs_everything(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not is_worker(config) and runs_everything(config) and not config.option.collectonly:
+    if is_worker(config):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # training would wait for threads that other workers hold up
+    elif runs_everything(config) and not config.option.collectonly:
         config.pluginmanager.register(BudgetReport(), "budget-report")
 
 
@@ -55,9 +57,11 @@ def find_lane(file: str) -> str:
     """Return what a test file shares a worker with: itself, or files that would take each other's time.
 
     Programs and browsers keep to clocks. Of those that drive a browser one runs at a time, and one of the others.
+    Those that train share what takes seconds to import.
     """
-    if not file.startswith("tests/e2e/"):
-        return file
+    folder = find_folder(file)
+    if folder != "e2e":
+        return folder if folder == "learn" else file
     source = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
     return "browsers" if "chromium" in source else "programs"
 
