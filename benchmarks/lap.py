@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.types import FloatArray
+from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 
@@ -28,25 +28,22 @@ class LapDrive:
         frame = self.simulator.scene.path.frame
         self._heading = frame.direction
         node = np.arange(car_count) * len(frame.position) // car_count
-        poses = zip(*frame.place(frame.node_length[node]), strict=True)
-        for world in range(car_count):
-            car = self.simulator.add_car(world)
-            if camera is not None:
-                self.simulator.configure_camera(car, camera)
-            self.simulator.physics.place_car(self.simulator.state, car, *next(poses), at_rest=True)
+        rows = self.simulator.apply(commands.Join(list(range(car_count)), []))
+        if camera is not None:
+            self.simulator.apply(commands.SetCamera(rows, camera))
+        nowhere = np.zeros(car_count)
+        self.simulator.apply(commands.PutOnPath(rows, frame.node_length[node], nowhere, nowhere))
         for _ in range(40):
             self.advance()
 
     def steer(self) -> None:
-        """Write the controls of all cars at once: heading and offset error, speed error."""
-        state, control = self.simulator.state, self.simulator.control
-        yaw: FloatArray = 2.0 * np.arctan2(state.orientation[:, 3], state.orientation[:, 0])
-        error = self._heading[(state.node_index + 2) % len(self._heading)] - yaw
+        """Drive all cars at once: heading and offset error, speed error."""
+        ledger = self.simulator.ledger
+        error = self._heading[(ledger.node_index + 2) % len(self._heading)] - ledger.yaw
         error = (error + np.pi) % (2.0 * np.pi) - np.pi
-        np.clip(2.5 * error - 3.0 * state.cte, -1.0, 1.0, out=control.steer)
-        speed = np.hypot(state.velocity[:, 0], state.velocity[:, 1])
-        np.clip(0.8 * (self.speed - speed), -0.2, 0.5, out=control.throttle)
-        control.brake[:] = 0.0
+        steer = np.clip(2.5 * error - 3.0 * ledger.offset, -1.0, 1.0)
+        throttle = np.clip(0.8 * (self.speed - ledger.forward_speed), -0.2, 0.5)
+        self.simulator.apply(commands.Drive(None, steer, throttle, None))
 
     def advance(self) -> int:
         """Steer and step every car by 1/20 s; return how many cars."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from donkeysim.core.types import PHYSICS_STEP
+from donkeysim.core.types import PHYSICS_STEP, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.vehicle import compute_rest_height, compute_static_load
@@ -62,10 +62,11 @@ class Rig:
         self.engine = PhysicsEngine([scene], np.zeros(1, np.int32), self.car, 1, car_count, prop_count, Workers(1))
         self.engine.place_props(self.state, 0)
         height = compute_rest_height(self.car) / math.cos(slope)
-        for row in range(car_count):
-            self.state.present[row] = 1
-            turn = (math.cos(slope / 2), 0.0, -math.sin(slope / 2), 0.0)
-            self.engine.place_car(self.state, row, (0.0, 1.0 * row, height), turn, at_rest=True)
+        rows: LongArray = np.arange(car_count)
+        self.state.present[rows] = 1
+        turn = (math.cos(slope / 2), 0.0, -math.sin(slope / 2), 0.0)
+        positions = np.column_stack([np.zeros(car_count), 1.0 * rows, np.full(car_count, height)])
+        self.engine.place_cars(self.state, rows, positions, np.tile(turn, (car_count, 1)), at_rest=True)
 
     def roll(self, speed: float, car: int = 0) -> None:
         """Give a car a forward speed [m/s], wheels rolling along."""

@@ -1,4 +1,4 @@
-"""A place with cars that drivers drive, for tests: physics only, no pictures."""
+"""A place with cars that drivers drive, for tests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from donkeysim.core.workers import Workers
 from donkeysim.drivers.path_follower import PathFollower
-from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.world.specs import SceneSpec, load_car
-from donkeysim.world.state import HIT_NONE, make_control, make_state
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.ledger import EVENT_CROSSING
+from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
+from donkeysim.world.state import HIT_NONE
 from donkeysim.world.tracks import load_scene
 
 CAR = load_car("original")
@@ -37,15 +37,13 @@ class Drive:
 
 
 class Course:
-    """Cars on a scene, slot 0 on the first place of the grid."""
+    """Cars on a scene, car 0 on the first place of the grid; others join when they are parked."""
 
     def __init__(self, scene, car_count=1):
-        prop_count = len(scene.props.mass)
         self.scene = scene
-        self.engine = PhysicsEngine([scene], np.zeros(1, np.int32), CAR, 1, car_count, prop_count, Workers(1))
-        self.state, self.control = make_state(1, car_count, prop_count), make_control(car_count)
-        self.engine.place_props(self.state, 0)
-        self.place_on_grid(0, 0)
+        self.simulator = Simulator(WorldSpec(cars_per_world=car_count), scene=scene)
+        self.ledger = self.simulator.ledger
+        self.simulator.add_car()
 
     def place_on_grid(self, car, slot):
         x, y, z = self.scene.start.position[slot]
@@ -53,35 +51,33 @@ class Course:
 
     def place(self, car, x, y, yaw, roll=0.0, height=0.1):
         c, s, cr, sr = math.cos(yaw / 2), math.sin(yaw / 2), math.cos(roll / 2), math.sin(roll / 2)
-        self.state.present[car] = 1
-        self.engine.place_car(self.state, car, (x, y, height), (c * cr, c * sr, s * sr, s * cr), at_rest=True)
+        self.simulator.place_car(car, (x, y, height), (c * cr, c * sr, s * sr, s * cr))
 
     def park(self, car, node, lateral):
         """Put a car on the path, `lateral` to its left, brakes on."""
-        here, after = self.scene.path.position[node], self.scene.path.position[node + 1]
-        yaw = math.atan2(after[1] - here[1], after[0] - here[0])
-        self.place(car, here[0] - lateral * math.sin(yaw), here[1] + lateral * math.cos(yaw), yaw, height=0.0736)
-        self.control.brake[car] = 1.0
+        if car not in self.simulator.list_cars():
+            assert self.simulator.add_car() == car
+        self.simulator.put_on_path(car, float(self.scene.path.frame.node_length[node]), lateral)
+        self.simulator.drive_car(car, brake=1.0)
 
     def drive(self, driver, laps=None, seconds=90.0, steps=STEPS):
         """Let a driver drive car 0 until it has crossed the line once more than `laps`, or for `seconds`."""
-        state, seen = self.state, Drive()
-        lap = int(state.lap[0])
-        while seen.time < seconds and (laps is None or state.lap[0] <= laps):
-            driver.drive(state, self.control, 0)
-            before = state.position[0].copy()
-            self.engine.step(state, self.control, steps)
+        ledger, seen = self.ledger, Drive()
+        while seen.time < seconds and (laps is None or ledger.lap[0] <= laps):
+            self.simulator.drive_car(0, *driver.drive(ledger, 0))
+            before = ledger.position[0].copy()
+            self.simulator.step(steps)
             seen.time += steps / 480
-            seen.distance += float(np.linalg.norm(state.position[0] - before))
-            seen.off_road += not state.on_road[0]
-            seen.trace.append(state.position[0].copy())
-            if state.hit[0] != HIT_NONE:
-                seen.hits.add(int(state.hit[0]))
-            if state.lap[0] != lap:
-                lap = int(state.lap[0])
-                seen.crossings.append(float(state.crossing_step[0]) / 480)
-            for other in np.flatnonzero(state.present[1:]) + 1:
-                gap = float(np.linalg.norm(state.position[0, :2] - state.position[other, :2]))
+            seen.distance += float(np.linalg.norm(ledger.position[0] - before))
+            seen.off_road += not ledger.on_road[0]
+            seen.trace.append(ledger.position[0].copy())
+            if ledger.hit[0] != HIT_NONE:
+                seen.hits.add(int(ledger.hit[0]))
+            for event in self.simulator.list_events():
+                if (event.car, event.kind, event.value) == (0, EVENT_CROSSING, 0):
+                    seen.crossings.append(event.time)
+            for other in np.flatnonzero(ledger.present[1:]) + 1:
+                gap = float(np.linalg.norm(ledger.position[0, :2] - ledger.position[other, :2]))
                 seen.nearest = min(seen.nearest, gap)
         return seen
 
@@ -97,6 +93,9 @@ def mirror_scene(scene):
 
     def flip(points):
         return points * np.array([1.0, -1.0, 1.0])[: points.shape[-1]]
+
+    def flip_gates(gates):
+        return flip(gates)[:, ::-1].copy()
 
     def flip_origin(origin, extent):
         return (origin[0], -(origin[1] + extent))
@@ -119,7 +118,13 @@ def mirror_scene(scene):
             surface=ground.surface[::-1].copy(),
             surface_origin=flip_origin(ground.surface_origin, ground.surface.shape[0] * ground.surface_cell),
         ),
-        start=replace(start, position=flip(start.position), yaw=-start.yaw, line=flip(start.line)[:, ::-1].copy()),
+        start=replace(
+            start,
+            position=flip(start.position),
+            yaw=-start.yaw,
+            line=flip_gates(start.line),
+            checkpoint=flip_gates(start.checkpoint),
+        ),
         props=replace(props, position=flip(props.position), yaw=-props.yaw),
         colliders=replace(scene.colliders, centre=flip(scene.colliders.centre), yaw=-scene.colliders.yaw),
     )

@@ -88,7 +88,10 @@ def make_props(*positions, mass=1.0, base=0.05, top=0.015, height=0.12, centre=0
     )
 
 
-def make_scene(ground=None, path=None, colliders=None, props=None, line=((0.5, 0.5), (0.5, -0.5)), start=None):
+LINE = ((0.5, 0.5), (0.5, -0.5))
+
+
+def make_scene(ground=None, path=None, colliders=None, props=None, lines=(LINE,), checkpoints=(), start=None):
     """A place with nothing to see; `hit_names` are terrain, wall, cone."""
     return Scene(
         name="test",
@@ -100,7 +103,8 @@ def make_scene(ground=None, path=None, colliders=None, props=None, line=((0.5, 0
         or Start(
             position=np.array([[-0.3 - 0.5 * i, 0.0, 0.0651] for i in range(8)]),
             yaw=np.zeros(8),
-            line=np.array([line], np.float64),
+            line=np.array(lines, np.float64),
+            checkpoint=np.array(checkpoints, np.float64).reshape(-1, 2, 2),
         ),
         light=Light((0.0, 0.0, 1.0), (0.6, 0.6, 0.6), (0.4, 0.4, 0.4), (1.0, 1.0, 1.0), 0.0, -1),
         static=_EMPTY,
@@ -150,7 +154,7 @@ class Bench:
         """Put a car on level ground, or at z, with a forward or world velocity [m/s]."""
         turn = orientation or (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
         place = (x, y, self.rest_height if z is None else z)
-        self.engine.place_car(self.state, car, place, turn, at_rest)
+        self.throw(car, *place, turn, at_rest)
         self.state.spawn_position[car] = place
         self.state.spawn_orientation[car] = turn
         if velocity is not None:
@@ -158,6 +162,10 @@ class Bench:
                 self.state.wheel_speed[car] = velocity / self.car.wheel_radius
                 velocity = (velocity * np.cos(yaw), velocity * np.sin(yaw), 0.0)
             self.state.velocity[car] = velocity
+
+    def throw(self, car, x, y, z, turn=(1.0, 0.0, 0.0, 0.0), at_rest=True):
+        """Put a car anywhere; it is put back elsewhere."""
+        self.engine.place_cars(self.state, np.array([car]), np.array([(x, y, z)]), np.array([turn]), at_rest)
 
     def drive(self, seconds, steer=None, throttle=None, brake=None):
         """Run with controls for all cars (None: as they are)."""
@@ -170,3 +178,47 @@ class Bench:
         """The z coordinate of the body's own z axis."""
         _, x, y, _ = self.state.orientation[car]
         return 1.0 - 2.0 * (x * x + y * y)
+
+    def list_events(self):
+        """What happened in the last step: (kind, value, time [s]) of each event."""
+        events = self.engine.events
+        return [(int(kind), value, time) for time, _, kind, value in events.row[0, : events.count[0]].tolist()]
+
+
+class Ring(Bench):
+    """Cars on a circle through the origin that are carried along it; places are shares of a round."""
+
+    def __init__(self, lines=(0.0,), checkpoints=(), cars=1, radius=4.0):
+        self.radius = radius
+        gates = ([self.span(share) for share in shares] for shares in (lines, checkpoints))
+        path = make_circle_path(radius)
+        super().__init__(make_scene(path=path, lines=next(gates), checkpoints=next(gates)), cars_per_world=cars)
+        self.events = []
+
+    def locate(self, share, radius=None):
+        """Where a place is [m]."""
+        angle = 2.0 * np.pi * share
+        return np.array([np.sin(angle), -np.cos(angle)]) * (radius or self.radius) + (0.0, self.radius)
+
+    def span(self, share, half=0.5):
+        """The gate across the circle, left end first."""
+        return self.locate(share, self.radius - half), self.locate(share, self.radius + half)
+
+    def put(self, share, car=0, at_rest=True):
+        """Put a car on the circle, looking along it."""
+        self.place(car, *self.locate(share), 2.0 * np.pi * share, at_rest=at_rest)
+        self.at = share, self.radius
+
+    def carry(self, share, radius=None, count=None):
+        """Move car 0 without teleporting, by velocity, in so many steps or 5 cm in each, and note what happens."""
+        goal = share, radius or self.radius
+        away = abs(share - self.at[0]) * 2.0 * np.pi * self.radius + abs(goal[1] - self.at[1])
+        state, steps = self.state, count or int(np.ceil(away / 0.05))
+        for part in np.arange(1, steps + 1) / steps:
+            x, y = self.locate(*(begin + part * (end - begin) for begin, end in zip(self.at, goal, strict=True)))
+            state.velocity[0] = (np.array([x, y, self.rest_height]) - state.position[0]) * 480.0
+            state.angular_velocity[0] = 0.0
+            state.wheel_speed[0] = 0.0
+            self.engine.step(state, self.control, 1)
+            self.events += self.list_events()
+        self.at = goal

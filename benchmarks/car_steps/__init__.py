@@ -39,7 +39,7 @@ def count_scene() -> list[Figure]:
     moving = sum(len(scene.models[model].triangle) for model in scene.props.model)
     large = sum(texture.shape[0] >= 512 and texture.shape[1] >= 512 for texture in scene.textures)
     drive.advance_and_draw()
-    drawn = drive.simulator.count_drawn()
+    drawn = drive.simulator.count_rendered()
     return [
         Figure("car_steps", "triangles in the scene, static and props", static + moving, static + moving, "", 2500.0),
         Figure("car_steps", "textures of 512x512 or more", large, large, "", 4.0),

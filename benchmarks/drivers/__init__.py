@@ -42,23 +42,23 @@ def run() -> list[Figure]:
 def drive_laps(simulator: Simulator, driver: PathFollower) -> tuple[list[float], float, int]:
     """Return the times of the laps after the first [s], their mean speed [m/s], and the steps off the road."""
     simulator.reset_car(0)
-    state = simulator.state
+    ledger = simulator.ledger
     crossings: list[float] = []
     distance, off_road = 0.0, 0
     while len(crossings) < FLYING_LAPS + 2:
-        driver.drive(state, simulator.control, 0)
-        before = state.position[0].copy()
+        simulator.drive_car(0, *driver.drive(ledger, 0))
+        before = ledger.position[0].copy()
         simulator.step()
         if len(crossings) > 1:
-            distance += float(np.linalg.norm(state.position[0] - before))
-        off_road += not state.on_road[0]
-        if int(state.lap[0]) > len(crossings):
-            crossings.append(float(state.crossing_step[0]) / 480.0)
+            distance += float(np.linalg.norm(ledger.position[0] - before))
+        off_road += not ledger.on_road[0]
+        if int(ledger.lap[0]) > len(crossings):
+            crossings.append(float(ledger.lap_begun[0]))
     return np.diff(crossings)[1:].tolist(), distance / (crossings[-1] - crossings[1]), off_road
 
 
 def decide(simulator: Simulator, driver: PathFollower) -> int:
     """Ask a driver a hundred times; return how often."""
     for _ in range(100):
-        driver.drive(simulator.state, simulator.control, 0)
+        driver.drive(simulator.ledger, 0)
     return 100

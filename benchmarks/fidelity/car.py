@@ -119,9 +119,7 @@ def drive_loop(simulator: Simulator, car: int, proportional: float, derivative: 
         change = cte - told[-1] if told else 0.0
         told.append(cte)
         steer = min(max(-(proportional * cte + derivative * change), -1.0), 1.0)
-        simulator.control.steer[car] = frames.steer_from_wire(steer)
-        simulator.control.throttle[car] = 0.14 if abs(steer) > 0.5 else 0.2
-        simulator.control.brake[car] = 0.0
+        simulator.drive_car(car, frames.steer_from_wire(steer), 0.14 if abs(steer) > 0.5 else 0.2, 0.0)
         simulator.step()
     return told
 

@@ -132,21 +132,21 @@ def measure_look(look: str = "") -> list[Row]:
 def take_shots(scene: SceneSpec) -> Shots:
     """Return one picture at each node, from cars that have driven for two seconds."""
     drive = LapDrive(PICTURES, None, scene=scene)
-    simulator, state = drive.simulator, drive.simulator.state
+    simulator, ledger = drive.simulator, drive.simulator.ledger
     camera: CameraSpec = dataclasses.replace(simulator.car_spec.camera, segment=True)
     for car in range(PICTURES):
         simulator.configure_camera(car, camera)
     simulator.render()
-    turn = np.array([_make_matrix(quaternion) for quaternion in state.orientation])
+    turn = np.array([_make_matrix(quaternion) for quaternion in ledger.orientation])
     path = find_track(scene)
     track = read_track(path, scene.look)
-    line = build_centre_line(track.path, track.road, str(path))
+    line = build_centre_line(track.path, track.road)
     return Shots(
         np.stack([simulator.get_picture(car) for car in range(PICTURES)]),
         np.stack([simulator.get_segments(car) for car in range(PICTURES)]),
-        state.position + turn @ np.array(camera.position),
+        ledger.position + turn @ np.array(camera.position),
         np.transpose(turn @ make_rotation(camera.rotation).reshape(3, 3), (0, 2, 1)),
-        state.node_index * (line.length / len(simulator.scene.path.position)),
+        ledger.node_index * (line.length / len(simulator.scene.path.position)),
         track.ground.height,
         compute_focal(camera.fov, camera.height),
         line,

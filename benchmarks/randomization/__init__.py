@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.measure import Figure, measure_rate
-from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import WorldSpec
@@ -39,7 +38,7 @@ def measure(name: str, ranges: Any) -> Figure:
     """Return car steps per second of cars spread along the track."""
     simulator = Simulator(WorldSpec(world_count=CARS, randomization=read_randomization(ranges)))
     for world in range(CARS):
-        place_on_path(simulator, simulator.add_car(world), world * SPACING, 0.0, 0.0)
+        simulator.put_on_path(simulator.add_car(world), world * SPACING)
 
     def step() -> int:
         simulator.step()

@@ -69,7 +69,7 @@ def measure_scene(name: str) -> list[tuple[float, float]]:
         return sum(drive.advance_and_draw() for _ in range(STRETCH))
 
     rate = measure_rate(drive_on, seconds=0.7, rounds=4, clock=time.process_time)
-    triangles, textured = drive.simulator.count_drawn()
+    triangles, textured = drive.simulator.count_rendered()
     drive.simulator.close()
     memory = measure_memory(name)
     return [

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from donkeysim.sim.placement import place_on_path
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.randomization import list_presets, read_randomization
 from donkeysim.world.specs import WorldSpec
@@ -25,7 +24,7 @@ def take(preset: str) -> Image.Image:
     spec = WorldSpec(world_count=COLUMNS * ROWS, seed=1, randomization=read_randomization(preset))
     simulator = Simulator(spec)
     for world in range(spec.world_count):
-        place_on_path(simulator, simulator.add_car(world), ALONG, 0.0, 0.0)
+        simulator.put_on_path(simulator.add_car(world), ALONG)
     simulator.render()
     pictures = [simulator.get_picture(car) for car in range(spec.world_count)]
     sheet = np.vstack([np.hstack(pictures[row * COLUMNS : (row + 1) * COLUMNS]) for row in range(ROWS)])

@@ -26,7 +26,7 @@ def drive(simulator: Simulator, cars: list[int], seconds: float) -> None:
     follower = PathFollower(simulator.scene, simulator.car_spec, "steady")
     for _ in range(round(seconds * 20)):
         for car in cars:
-            follower.drive(simulator.state, simulator.control, car)
+            simulator.drive_car(car, *follower.drive(simulator.ledger, car))
         simulator.step()
 
 
@@ -35,7 +35,7 @@ def draw_hero() -> None:
     simulator = Simulator(WorldSpec(cars_per_world=3))
     bodies = (BodySpec(), BodySpec("car01", (250, 190, 30)), BodySpec("f1", (30, 140, 80)))
     cars = [simulator.add_car(body=body) for body in bodies]
-    x, y, z = simulator.state.position[cars[0]].tolist()
+    x, y, z = simulator.ledger.position[cars[0]].tolist()
     for car, (ahead, left) in zip(cars, ((-0.75, 0.0), (0.15, 0.55), (0.85, 0.0)), strict=True):
         simulator.move_car(car, (x + ahead, y + left, z))
     simulator.step(2)

@@ -31,7 +31,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from donkeysim.car.folder import create_car
 from donkeysim.core.image import encode_jpeg
-from donkeysim.core.rotation import find_yaw
 from donkeysim.drive.sample import record_sample
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.sim.simulator import Simulator
@@ -198,8 +197,8 @@ def write_preview(name: str) -> None:
     simulator = Simulator(WorldSpec(scene=SceneSpec(name)))
     car = simulator.add_car(body=BodySpec(colour=(220, 60, 40)))
     simulator.step(240)
-    x, y, z = simulator.state.position[car].tolist()
-    yaw = find_yaw(simulator.state.orientation[car].tolist())
+    x, y, z = simulator.ledger.position[car].tolist()
+    yaw = float(simulator.ledger.yaw[car])
     back, left, up = 2.2, 0.9, 1.0
     place = (
         x - back * math.cos(yaw) - left * math.sin(yaw),

@@ -3,11 +3,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
+import pytest
 
-import donkeysim
 from donkeysim.core import kernel
 
 
@@ -31,18 +30,17 @@ def test_a_read_only_install_uses_the_users_cache_folder(tmp_path, monkeypatch):
     assert kernel.find_cache_folder() == tmp_path / "user" / "kernels" / "hash"
 
 
-def test_a_changed_kernel_source_changes_the_folder(tmp_path, monkeypatch):
-    source = Path(donkeysim.__file__).parent
-    for name in ("core/kernel.py", "core/rng.py"):
-        copy = tmp_path / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes((source / name).read_bytes())
-    (tmp_path / "physics" / "kernels").mkdir(parents=True)
-    called = tmp_path / "physics" / "kernels" / "called.py"
-    called.write_text("a = 1")
+SOURCES = ("core/kernel.py", "core/rng.py", "core/vector.py", "physics/kernels/called.py")
+
+
+@pytest.mark.parametrize("changed", SOURCES)
+def test_a_changed_kernel_source_changes_the_folder(tmp_path, monkeypatch, changed):
+    for name in SOURCES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("a = 1")
     monkeypatch.setattr(kernel, "_PACKAGE", tmp_path)
     before = kernel._hash_sources()
-    called.write_text("a = 2")
+    (tmp_path / changed).write_text("a = 2")
     assert kernel._hash_sources() != before
 
 

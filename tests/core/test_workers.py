@@ -11,10 +11,10 @@ from donkeysim.core.workers import Workers
 
 
 @kernel
-def count_rows(turn, end, visits, taken):
+def count_rows(next_row, end, visits, taken):
     """Count how often each row is taken, and how many are taken here."""
     while True:
-        row = take_row(turn)
+        row = take_row(next_row)
         if row >= end:
             break
         visits[row] += 1
@@ -27,7 +27,7 @@ def test_every_row_is_visited_once(worker_count, row_count):
     visits, taken = np.zeros(row_count, np.int64), np.zeros((worker_count, 1), np.int64)
     workers = Workers(worker_count)
     for _ in range(3):
-        workers.run(lambda worker, turn: count_rows(turn, row_count, visits, taken[worker]), row_count)
+        workers.run(lambda worker, next_row: count_rows(next_row, row_count, visits, taken[worker]), row_count)
     workers.close()
     assert visits.tolist() == [3] * row_count
     assert taken.sum() == 3 * row_count
@@ -36,7 +36,7 @@ def test_every_row_is_visited_once(worker_count, row_count):
 def test_threads_take_rows_beside_each_other():
     workers, both = Workers(2), threading.Barrier(2)
     for _ in range(20):
-        workers.run(lambda worker, turn: both.wait(10.0), 2)
+        workers.run(lambda worker, next_row: both.wait(10.0), 2)
     workers.close()
 
 
@@ -50,14 +50,14 @@ def test_a_thread_that_does_not_wake_in_time_is_not_waited_for():
     sleeper = find_thread()
     helper.stop()
     sleeper.join(10.0)
-    workers.run(lambda worker, turn: done.append(worker), 2)
+    workers.run(lambda worker, next_row: done.append(worker), 2)
     assert done == [0]
 
 
 def test_an_error_on_another_thread_reaches_the_caller():
     workers, failing = Workers(2), threading.Event()
 
-    def fail(worker, turn):
+    def fail(worker, next_row):
         if worker == 1:
             failing.set()
             raise ArithmeticError("row")
@@ -65,7 +65,7 @@ def test_an_error_on_another_thread_reaches_the_caller():
 
     with pytest.raises(ArithmeticError):
         workers.run(fail, 2)
-    workers.run(lambda worker, turn: None, 2)
+    workers.run(lambda worker, next_row: None, 2)
     workers.close()
 
 
@@ -73,7 +73,7 @@ def test_an_interrupted_run_leaves_nothing_behind_for_the_next():
     workers, let_go, rows = Workers(2), threading.Event(), []
     begun = threading.Event()
 
-    def hang(worker, turn):
+    def hang(worker, next_row):
         begun.set()
         let_go.wait(10.0)
 
@@ -81,8 +81,8 @@ def test_an_interrupted_run_leaves_nothing_behind_for_the_next():
     workers._idle = [helper]
     finish, helper.finish = helper.finish, lambda: (_ for _ in ()).throw(KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
-        workers.run(lambda worker, turn: hang(worker, turn) if worker else begun.wait(10.0), 2)
-    workers.run(lambda worker, turn: rows.append(worker), 2)
+        workers.run(lambda worker, next_row: hang(worker, next_row) if worker else begun.wait(10.0), 2)
+    workers.run(lambda worker, next_row: rows.append(worker), 2)
     assert 0 in rows
     let_go.set()
     assert finish() is None
@@ -91,7 +91,7 @@ def test_an_interrupted_run_leaves_nothing_behind_for_the_next():
 
 def test_threads_end_with_their_owner():
     workers, both = Workers(2), threading.Barrier(2)
-    workers.run(lambda worker, turn: both.wait(10.0), 2)
+    workers.run(lambda worker, next_row: both.wait(10.0), 2)
     thread = find_thread()
     del workers
     thread.join(10.0)
@@ -106,7 +106,7 @@ def test_threads_start_again_in_a_forked_child():
     child = os.fork()
     if child == 0:
         both = threading.Barrier(2)
-        workers.run(lambda worker, turn: both.wait(10.0), 2)
+        workers.run(lambda worker, next_row: both.wait(10.0), 2)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     workers.close()

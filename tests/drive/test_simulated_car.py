@@ -10,13 +10,13 @@ from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.drive import simulated_car
 from donkeysim.drive.simulated_car import list_record_channels, make_simulated_car
-from donkeysim.sim import places, simulator
+from donkeysim.sim import place, simulator
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "load_scene", functools.cache(places.load_scene))
+        patch.setattr(place, "load_scene", functools.cache(place.load_scene))
         yield
 
 

@@ -20,8 +20,8 @@ def test_be_pushed_to_both_sides():
     course = Course(load_track())
     watched = Watched(HumanDriver(course.scene, CAR, 1))
     course.drive(watched, laps=4, seconds=120.0)
-    assert min(watched.cte) < -0.15
-    assert max(watched.cte) > 0.25
+    assert min(watched.offset) < -0.15
+    assert max(watched.offset) > 0.25
 
 
 def test_hairpins_near_full_lock_are_left_in_peace():
@@ -44,7 +44,7 @@ def test_mean_to_come_back_while_being_pushed_away():
 
 def test_drive_a_mirrored_track_too():
     course = Course(mirror_scene(load_track()))
-    seen = course.drive(HumanDriver(course.scene, CAR, 0), laps=2, seconds=80.0)
+    seen = course.drive(Watched(HumanDriver(course.scene, CAR, 0)), laps=2, seconds=80.0)
     assert len(seen.laps) == 2
     assert seen.off_road == 0
 
@@ -54,7 +54,7 @@ def test_the_throttle_alone_keeps_the_planned_speed():
     assert 0.8 < plan.speed.min() < plan.speed.max() <= 1.3
     assert 0.0 < min(throttle) < max(throttle) < THROTTLE_MOST
     course = Course(load_track())
-    seen = course.drive(HumanDriver(course.scene, CAR, 0), laps=3, seconds=120.0)
+    seen = course.drive(Watched(HumanDriver(course.scene, CAR, 0)), laps=3, seconds=120.0)
     assert np.mean(seen.laps) == pytest.approx(plan.lap_time, rel=0.12)
 
 
@@ -63,9 +63,11 @@ class Watched:
 
     def __init__(self, driver):
         self.driver = driver
-        self.cte, self.steer, self.intent = [], [], []
+        self.offset, self.steer, self.intent = [], [], []
 
-    def drive(self, state, control, car):
-        self.intent.append(self.driver.drive(state, control, car).steer)
-        self.steer.append(float(control.steer[car]))
-        self.cte.append(float(state.cte[car]))
+    def drive(self, ledger, car):
+        action, intent = self.driver.drive(ledger, car)
+        self.intent.append(intent.steer)
+        self.steer.append(action.steer)
+        self.offset.append(float(ledger.offset[car]))
+        return action

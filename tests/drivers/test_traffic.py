@@ -32,8 +32,9 @@ def test_a_blocked_road_is_waited_at_and_driven_on_when_free(track, style):
     waiting = course.drive(driver, seconds=20.0)
     assert waiting.hits == set()
     assert 0.4 < waiting.nearest < 1.2
-    assert abs(course.state.velocity[0]).max() < 0.02
-    course.state.present[1:3] = 0
+    assert abs(course.ledger.velocity[0]).max() < 0.02
+    for car in (1, 2):
+        course.simulator.remove_car(car)
     assert course.drive(driver, seconds=10.0).distance > 8.0
 
 
@@ -43,9 +44,9 @@ def test_a_fast_car_stays_behind_a_steady_one(track):
     fast, steady = PathFollower(track, CAR, "fast"), PathFollower(track, CAR, "steady")
 
     class Both:
-        def drive(self, state, control, car):
-            fast.drive(state, control, 0)
-            steady.drive(state, control, 1)
+        def drive(self, ledger, car):
+            course.simulator.drive_car(1, *steady.drive(ledger, 1))
+            return fast.drive(ledger, car)
 
     seen = course.drive(Both(), seconds=14.0)
     assert seen.hits == set()

@@ -16,7 +16,7 @@ from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.envs.donkey_env import DonkeyEnv
 from e2e.simulator_process import SimulatorProcess
-from sim.test_relocation import RING
+from sim.test_change_scene import RING
 from waiting import wait_until
 
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in executables are shell scripts")

@@ -4,11 +4,11 @@ import functools
 
 import pytest
 
-from donkeysim.sim import places
+from donkeysim.sim import place
 
 
 @pytest.fixture(autouse=True, scope="package")
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "load_scene", functools.cache(places.load_scene))
+        patch.setattr(place, "load_scene", functools.cache(place.load_scene))
         yield

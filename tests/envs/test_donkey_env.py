@@ -69,6 +69,16 @@ def test_a_step_is_a_twentieth_of_a_second_times_the_frame_skip(env):
     skipping.close()
 
 
+def test_moments_are_numbered_from_the_first_of_an_episode(env):
+    for _ in range(2):
+        env.reset()
+        frames = [env.telemetry.frame]
+        for _ in range(2):
+            env.step([0.0, 0.2])
+            frames.append(env.telemetry.frame)
+        assert frames == [0, 1, 2]
+
+
 def test_a_seeded_episode_is_repeatable_bit_for_bit(env):
     assert drive(env, 40, seed=5) == drive(env, 40, seed=5)
     other = DonkeyEnv()

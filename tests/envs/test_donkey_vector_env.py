@@ -72,9 +72,8 @@ def test_laps_and_times_are_those_of_a_car_alone():
     follower = PathFollower(simulator.scene, simulator.car_spec, "fast")
     counts = []
     for _ in range(600):
-        follower.drive(simulator.state, simulator.control, 0)
-        control = simulator.control
-        action = [-control.steer[0], control.throttle[0], control.brake[0]]
+        steer, throttle, brake = follower.drive(simulator.ledger, 0)
+        action = [-steer, throttle, brake]
         own = batch.step([action, [0.0, 0.0, 1.0]])[4]
         info = alone.step(action)[4]
         assert own["lap_count"][0] == info["lap_count"]

@@ -12,7 +12,7 @@ from donkeysim.envs.registration import SCENE_BY_ID, TRACK_BY_ID
 from donkeysim.envs.track_env import TrackEnv
 from donkeysim.world.specs import ChallengeSpec, RoadSpec
 from donkeysim.world.tracks import list_scenes
-from sim.test_relocation import RING
+from sim.test_change_scene import RING
 
 
 @pytest.fixture(scope="module")

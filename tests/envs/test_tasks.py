@@ -1,6 +1,7 @@
 """Rewards and ends: each judges what it says, by name or as a function of one's own."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,10 +33,10 @@ def test_every_end_names_the_car_it_is_about(step):
     assert over["off_road"] == [False, True, False]
     assert over["wrong_way"] == [False, False, True]
     assert over["hit"] == over["tilted"] == over["standstill"] == [False, False, False]
-    hit = step._replace(hit=np.array([-1, 3, -1], np.int32))
+    hit = replace(step, hit=np.array([-1, 3, -1], np.int32))
     assert ENDS["hit"](hit).tolist() == [False, True, False]
-    assert ENDS["tilted"](step._replace(upright=np.array([1.0, 0.4, -1.0]))).tolist() == [False, True, True]
-    far = step._replace(offset=np.array([0.9, -1.1, 2.1]))
+    assert ENDS["tilted"](replace(step, upright=np.array([1.0, 0.4, -1.0]))).tolist() == [False, True, True]
+    far = replace(step, offset=np.array([0.9, -1.1, 2.1]))
     assert ENDS["original"](far).tolist() == [False, True, False]
 
 
@@ -49,7 +50,7 @@ def test_who_stands_for_long_is_told(fleet):
 
 
 def test_progress_pays_new_ground_and_takes_for_an_end(step):
-    reward = REWARDS["progress"](step._replace(ended=np.array([False, False, True])))
+    reward = REWARDS["progress"](replace(step, ended=np.array([False, False, True])))
     assert reward[0] == pytest.approx(10.0 * step.gain[0])
     assert reward[2] == -2.0
 
@@ -58,7 +59,7 @@ def test_the_original_reward_is_that_of_the_single_environment(step):
     reward = make_original_reward(8.0)(step)
     assert reward[0] == pytest.approx((1.0 - abs(step.offset[0]) * 8.0 / 8.0) * step.forward_speed[0])
     assert make_original_reward(4.0)(step)[1] == -1.0
-    backwards = step._replace(forward_speed=np.array([-0.5, 1.0, 1.0]), hit=np.array([-1, 2, -1], np.int32))
+    backwards = replace(step, forward_speed=np.array([-0.5, 1.0, 1.0]), hit=np.array([-1, 2, -1], np.int32))
     assert make_original_reward()(backwards)[:2].tolist() == [-0.5, -2.0]
 
 
@@ -85,7 +86,7 @@ def test_a_task_ends_and_cuts_episodes(step):
     assert terminated.tolist() == [False, True, True]
     assert truncated.tolist() == [True, False, False]
     assert reward[1] < -1.0
-    _, terminated, truncated = make_task(ends=(), lap_limit=2).judge(step._replace(laps=np.array([1, 2, 3], np.int32)))
+    _, terminated, truncated = make_task(ends=(), lap_limit=2).judge(replace(step, laps=np.array([1, 2, 3], np.int32)))
     assert not terminated.any()
     assert truncated.tolist() == [False, True, True]
 

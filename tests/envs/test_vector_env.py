@@ -68,7 +68,8 @@ def test_what_another_car_hits_is_told_when_an_episode_begins():
     for _ in range(4):
         batch.step(np.full((2, 2), 0.5))
     batch._is_over[1] = False
-    batch.fleet.simulator.state.hit[1] = 0
+    x, y, z = batch.fleet.simulator.scene.props.position[0].tolist()
+    batch.fleet.simulator.move_car(1, (x - 0.15, y, z + 0.08))
     info = batch.step(np.full((2, 2), 0.5))[4]
     assert info["hit"].tolist() == [False, True]
     assert info["driven"][1] > info["driven"][0] == 0.0

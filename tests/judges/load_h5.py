@@ -92,7 +92,7 @@ def take_pictures(count: int) -> np.ndarray:
     """Pictures of a car that rolls along generated_track."""
     simulator = Simulator(WorldSpec())
     car = simulator.add_car()
-    simulator.control.steer[car], simulator.control.throttle[car] = 0.3, 0.3
+    simulator.drive_car(car, 0.3, 0.3)
     pictures = []
     for _ in range(count):
         simulator.step(240)

@@ -25,9 +25,7 @@ def race():
     simulator = Simulator(WorldSpec(cars_per_world=len(BODY_STYLES)))
     for index, style in enumerate(BODY_STYLES):
         car = simulator.add_car(body=BodySpec(style=style))
-        simulator.control.throttle[car] = 0.3 + 0.05 * index
-        simulator.control.steer[car] = 0.2 * (index - 2)
-        simulator.control.brake[car] = 0.0
+        simulator.drive_car(car, 0.2 * (index - 2), 0.3 + 0.05 * index, 0.0)
     for _ in range(20):
         simulator.step()
     return simulator
@@ -72,7 +70,7 @@ def test_depth_agrees_from_any_pose_around_the_lap(race):
         yaw = generator.uniform(-3, 3)
         turned = np.array((math.cos(yaw / 2), math.sin(roll / 2), math.sin(pitch / 2), math.sin(yaw / 2)))
         turned /= np.linalg.norm(turned)
-        race.physics.place_car(race.state, 0, (x, y, abs(z) + 0.05), tuple(turned.tolist()), at_rest=True)
+        race.place_car(0, (x, y, abs(z) + 0.05), tuple(turned.tolist()))
         shares.append(find_disagreement(race, 0, CameraSpec()))
     race.restore(moment)
     assert np.mean(shares) <= 1e-3, shares

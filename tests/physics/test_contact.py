@@ -127,13 +127,13 @@ def test_a_car_that_leaves_the_world_is_put_back_and_its_neighbour_is_not(broken
     state = bench.state
     spawn = state.spawn_position[0].copy()
     if broken == "far":
-        bench.engine.place_car(state, 0, (1e6, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0), True)
+        bench.throw(0, 1e6, 0.0, 1.0)
     elif broken == "not a number":
         state.velocity[0, 1] = np.nan
     elif broken == "too fast":
         state.velocity[0, 0] = 500.0
     else:
-        bench.engine.place_car(state, 0, (0.0, 0.0, -5.0), (1.0, 0.0, 0.0, 0.0), True)
+        bench.throw(0, 0.0, 0.0, -5.0)
     bench.drive(0.05)
     assert state.fault.tolist() == [FAULT_RESCUED, 0]
     np.testing.assert_allclose(state.position[0], spawn, atol=0.01)

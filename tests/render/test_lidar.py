@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from donkeysim.core.workers import Workers
 from donkeysim.render.lidar import LidarScanner, count_rays
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER, Colliders, Props
 from donkeysim.world.specs import LidarSpec, SceneSpec, load_car
@@ -311,6 +312,37 @@ def test_noise_depends_on_key_slot_and_step_only(flat):
     assert not np.array_equal(scanner.scan(state, 0, lidar, 6), first)
     state.step_index[0] = 24
     assert not np.array_equal(scanner.scan(state, 0, lidar, 5), first)
+
+
+@pytest.mark.parametrize("worker_count", [1, 3])
+def test_many_cars_at_once_see_what_each_of_them_sees_alone(flat, worker_count):
+    rng = np.random.default_rng(4)
+    other = replace(
+        flat,
+        ground=make_hills(flat.ground, rng),
+        colliders=make_colliders([COLLIDER_CYLINDER], [0.6, 0.3, 0.5], [0.2, 0.2, 0.5], [0.0]),
+        props=make_props(3),
+    )
+    worlds, cars_per_world = 40, 2
+    scene_of = np.arange(worlds, dtype=np.int32) % 2
+    scanner = LidarScanner([flat, other], scene_of, CAR, worlds, cars_per_world, 3)
+    state = make_state(worlds, cars_per_world, 3)
+    count = worlds * cars_per_world
+    state.present[:] = rng.random(count) < 0.8
+    state.position[:] = np.column_stack([rng.uniform(-1, 1, (count, 2)), np.full(count, 0.3)])
+    state.orientation[:] = [turn_about(rng.normal(size=3), 0.5) for _ in range(count)]
+    state.prop_position[:] = rng.uniform(-1, 1, state.prop_position.shape)
+    state.prop_orientation[:, 0] = 1.0
+    state.step_index[:] = rng.integers(0, 99, worlds)
+    lidar = LidarSpec(noise=0.02, level_count=3, angle_down=0.4, angle_delta=0.3, pitch=0.1)
+    cars = rng.permutation(count)[:60]
+    keys = 7 + cars // cars_per_world
+    batch = scanner.scan_cars(state, cars, lidar, keys, Workers(worker_count))
+    assert np.isfinite(batch).any(axis=(1, 2)).mean() > 0.9
+    for car, key, distance in zip(cars.tolist(), keys.tolist(), batch, strict=True):
+        level, ray = np.nonzero(np.isfinite(distance))
+        rows = np.column_stack([distance[level, ray], ray, level])
+        assert np.array_equal(scanner.scan(state, car, lidar, key), rows)
 
 
 @pytest.mark.parametrize(("degrees", "count"), [(2.0, 180), (1.0, 360), (7.0, 51), (360.0, 1), (400.0, 1)])

@@ -29,14 +29,14 @@ def drive_pairs(scene, pair_count):
         return simulator.get_picture(car).copy(), *reference.render(car, camera)
 
     for _ in range(20):
-        follower.drive(simulator.state, simulator.control, car)
+        simulator.drive_car(car, *follower.drive(simulator.ledger, car))
         simulator.step()
     nodes = len(simulator.scene.path.position)
-    driven, node, taken = 0, int(simulator.state.node_index[car]), 0
+    driven, node, taken = 0, int(simulator.ledger.node_index[car]), 0
     for _ in range(MOST_FRAMES):
         is_wanted = driven * pair_count >= taken * 0.97 * nodes
         first = draw() if is_wanted else None
-        follower.drive(simulator.state, simulator.control, car)
+        simulator.drive_car(car, *follower.drive(simulator.ledger, car))
         simulator.step()
         if first is not None:
             second = draw()
@@ -45,7 +45,7 @@ def drive_pairs(scene, pair_count):
             taken += 1
             if taken == pair_count:
                 return
-        now = int(simulator.state.node_index[car])
+        now = int(simulator.ledger.node_index[car])
         driven += (now - node + nodes // 2) % nodes - nodes // 2
         node = now
     raise AssertionError(f"the pace car drove {driven} of {nodes} nodes of {scene}")

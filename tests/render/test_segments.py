@@ -58,7 +58,7 @@ def driven():
     car = simulator.add_car()
     path = find_track(SceneSpec("generated_track"))
     track = read_track(path)
-    return simulator, car, track, build_centre_line(track.path, track.road, str(path))
+    return simulator, car, track, build_centre_line(track.path, track.road)
 
 
 @pytest.mark.parametrize("supersample", [1, 2])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.serve.session import MOST_MESSAGES_A_SECOND, Place, Session, find_refusal
+from donkeysim.serve.session import MOST_MESSAGES_A_SECOND, ClientState, Session, find_refusal
 from donkeysim.wire import messages
 from donkeysim.wire.reading import read_request
 from wire.hostile import REAL, make_hostile
@@ -127,19 +127,19 @@ def test_an_unfinished_message_is_reported_by_the_passing_of_time():
 
 @pytest.mark.parametrize("fields", REAL, ids=lambda fields: fields["msg_type"])
 def test_in_the_menu_only_load_scene_is_for_the_stage(fields):
-    assert "load_scene first" in find_refusal(read_request(fields).request, Place.MENU)
-    assert find_refusal(messages.LoadScene(scene_name="x"), Place.MENU) is None
+    assert "load_scene first" in find_refusal(read_request(fields).request, ClientState.MENU)
+    assert find_refusal(messages.LoadScene(scene_name="x"), ClientState.MENU) is None
 
 
 @pytest.mark.parametrize("fields", REAL, ids=lambda fields: fields["msg_type"])
 def test_on_the_track_everything_but_load_scene_may_be_said(fields):
-    assert find_refusal(read_request(fields).request, Place.TRACK) is None
-    assert "exit_scene first" in find_refusal(messages.LoadScene(scene_name="x"), Place.TRACK)
+    assert find_refusal(read_request(fields).request, ClientState.TRACK) is None
+    assert "exit_scene first" in find_refusal(messages.LoadScene(scene_name="x"), ClientState.TRACK)
 
 
 def test_without_a_car_one_may_leave_the_scene_but_not_drive():
-    assert "no car" in find_refusal(messages.ResetCar(), Place.NO_CAR)
-    assert find_refusal(messages.ExitScene(), Place.NO_CAR) is None
+    assert "no car" in find_refusal(messages.ResetCar(), ClientState.NO_CAR)
+    assert find_refusal(messages.ExitScene(), ClientState.NO_CAR) is None
 
 
 # -- hostile clients --------------------------------------------------------------------------------------------------

@@ -45,12 +45,10 @@ def test_telemetry_carries_the_noise_in_acceleration_and_rates_only():
 
     def observe(imu):
         telemetry = observe_telemetry(
-            course.state,
-            course.control,
+            course.ledger,
             course.scene,
             0,
             car_names={},
-            cars_per_world=1,
             frame=0,
             imu=imu,
             key=3,

@@ -10,6 +10,7 @@ from donkeysim.record.action_log import LogReader
 from donkeysim.record.recorder import open_simulator
 from donkeysim.record.replay import Replay
 from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
+from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import hash_state
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
@@ -92,9 +93,8 @@ def see(simulator, car=0):
 
 
 def drive(simulator, frames, steer=0.2, throttle=0.5):
-    simulator.control.steer[:] = steer
-    simulator.control.throttle[:] = throttle
-    simulator.control.brake[:] = 0.0
+    asked = (np.broadcast_to(value, simulator.car_count).tolist() for value in (steer, throttle, 0.0))
+    simulator.apply(commands.Drive(None, *asked))
     for _ in range(frames):
         simulator.step()
 
@@ -116,7 +116,7 @@ def test_values_that_change_nothing_give_the_bytes_of_a_simulator_without(place)
     varied, plain = make(place, fix(same)), make(place, RandomizationSpec())
     assert np.array_equal(weave(varied, 6), weave(plain, 6))
     assert hash_state(varied.state) == hash_state(plain.state)
-    assert plain.get_drawn(0) == {} == plain.list_drawn()
+    assert plain.get_randomization(0) == {} == plain.list_randomization()
 
 
 def test_a_world_draws_and_drives_the_same_alone_and_in_any_batch_on_any_number_of_threads(place):
@@ -129,18 +129,18 @@ def test_a_world_draws_and_drives_the_same_alone_and_in_any_batch_on_any_number_
         alone = make(place, wide)
         alone.seed_world(0, seed)
         assert np.array_equal(weave(alone, 5)[:, 0], together[:, world])
-        assert alone.get_drawn(0) == batch.get_drawn(world)
+        assert alone.get_randomization(0) == batch.get_randomization(world)
         assert np.array_equal(alone.state.position[0], batch.state.position[world])
 
 
 def test_every_car_and_every_reset_draws_anew_and_values_lie_in_their_ranges(flat):
     simulator = make(flat, read_randomization({"car": {"mass": (0.9, 1.1)}}), worlds=2, cars=2)
-    drawn = [simulator.get_drawn(car)["car.mass"] for car in range(4)]
+    drawn = [simulator.get_randomization(car)["car.mass"] for car in range(4)]
     simulator.reset_car(1)
-    drawn.append(simulator.get_drawn(1)["car.mass"])
+    drawn.append(simulator.get_randomization(1)["car.mass"])
     assert len(set(drawn)) == 5
     assert all(0.9 <= value <= 1.1 for value in drawn)
-    assert simulator.list_drawn()["car.mass"].tolist() == [drawn[0], drawn[4], drawn[2], drawn[3]]
+    assert simulator.list_randomization()["car.mass"].tolist() == [drawn[0], drawn[4], drawn[2], drawn[3]]
 
 
 @pytest.fixture(scope="module")
@@ -316,7 +316,7 @@ def test_what_follows_a_snapshot_is_the_same_again_from_memory_and_from_a_file(p
     moment = simulator.snapshot()
     path = save_snapshot(tmp_path / "moment.npz", simulator)
     first = weave(simulator, 5, 7)
-    state, drawn = hash_state(simulator.state), simulator.list_drawn()
+    state, drawn = hash_state(simulator.state), simulator.list_randomization()
     simulator.reset_car(0)
     simulator.restore(moment)
     assert np.array_equal(weave(simulator, 5, 7), first)
@@ -326,7 +326,7 @@ def test_what_follows_a_snapshot_is_the_same_again_from_memory_and_from_a_file(p
     other = make(place, read_randomization(LATE), worlds=2, cars=2)
     other.restore(stored.snapshot)
     assert np.array_equal(weave(other, 5, 7), first)
-    assert all(np.array_equal(values, drawn[name]) for name, values in other.list_drawn().items())
+    assert all(np.array_equal(values, drawn[name]) for name, values in other.list_randomization().items())
     with pytest.raises(ShapeError, match="do not both hold"):
         make(place, RandomizationSpec(), worlds=2, cars=2).restore(moment)
 
@@ -352,11 +352,11 @@ def test_a_replayed_log_draws_the_same(place, tmp_path):
     weave(driven, 3, 9)
     driven.close()
     told = [type(event).__name__ for event in LogReader(tmp_path / "run.dlog").read_events()]
-    assert "ParamsSet" not in told  # a replay draws them itself
+    assert "SetParams" not in told  # a replay draws them itself
     replay = Replay(tmp_path / "run.dlog")
     assert sum(replay.play()) == 10 * 24
     assert (replay.deviation, replay.broken) == (None, "")
-    assert replay.simulator.get_drawn(1) == driven.get_drawn(1)
+    assert replay.simulator.get_randomization(1) == driven.get_randomization(1)
     assert np.array_equal(see(replay.simulator, 1), see(driven, 1))
 
 
@@ -380,7 +380,7 @@ def test_a_simulator_that_moves_to_another_place_goes_on_drawing(place):
     simulator = make(place, read_randomization({"car": {"motor": (0.5, 0.9)}, "sun": {"strength": (0.2, 0.4)}}))
     weave(simulator, 2)
     simulator.change_scene(SceneSpec("flat"))
-    drawn = simulator.get_drawn(0)
+    drawn = simulator.get_randomization(0)
     assert 0.5 <= drawn["car.motor"] <= 0.9
     assert simulator.physics.car_params.torque_max[0] == pytest.approx(
         drawn["car.motor"] * simulator.car_spec.torque_max

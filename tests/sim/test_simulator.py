@@ -39,11 +39,10 @@ def test_throttle_drives_forward_along_their_z(place):
     simulator = make(place)
     car = simulator.add_car()
     before = simulator.observe_telemetry(car)
-    simulator.control.throttle[car] = 0.3
-    simulator.control.brake[car] = 0.0
+    simulator.drive_car(car, throttle=0.3, brake=0.0)
     for _ in range(20):
         simulator.step()
-    after = simulator.observe_telemetry(car)
+    after = simulator.observe_telemetry(car, frame=1)
     assert after.vel_z > 0.3
     assert abs(after.vel_x) < 0.05
     assert after.pos_z > before.pos_z + 0.1
@@ -54,9 +53,7 @@ def test_steering_right_turns_clockwise_and_left_the_other_way(place):
     for steer, sign in ((-0.5, 1), (0.5, -1)):
         simulator = make(place)
         car = simulator.add_car()
-        simulator.control.steer[car] = steer
-        simulator.control.throttle[car] = 0.3
-        simulator.control.brake[car] = 0.0
+        simulator.drive_car(car, steer=steer, throttle=0.3, brake=0.0)
         for _ in range(20):
             simulator.step()
         telemetry = simulator.observe_telemetry(car)
@@ -70,8 +67,7 @@ def test_a_reset_returns_the_car_at_rest_with_the_brake_held(place):
     simulator = make(place)
     car = simulator.add_car()
     start = simulator.state.position[car].copy()
-    simulator.control.throttle[car] = 0.5
-    simulator.control.brake[car] = 0.0
+    simulator.drive_car(car, throttle=0.5, brake=0.0)
     for _ in range(20):
         simulator.step()
     simulator.reset_car(car)
@@ -87,8 +83,7 @@ def test_a_reset_returns_the_car_at_rest_with_the_brake_held(place):
 def test_moving_a_car_keeps_its_velocity(place):
     simulator = make(place)
     car = simulator.add_car()
-    simulator.control.throttle[car] = 0.5
-    simulator.control.brake[car] = 0.0
+    simulator.drive_car(car, throttle=0.5, brake=0.0)
     for _ in range(20):
         simulator.step()
     velocity = simulator.state.velocity[car].copy()
@@ -177,11 +172,8 @@ def test_other_cars_are_seen_by_camera_and_lidar(place):
 
 def test_a_snapshot_brings_back_every_byte(place):
     simulator = make(place, cars=2)
-    for _ in range(2):
-        simulator.add_car()
-    simulator.control.throttle[:] = 0.6
-    simulator.control.steer[0] = 0.4
-    simulator.control.brake[:] = 0.0
+    for steer in (0.4, 0.0):
+        simulator.drive_car(simulator.add_car(), steer, 0.6, 0.0)
     for _ in range(10):
         simulator.step()
     moment = simulator.snapshot()
@@ -199,9 +191,7 @@ def test_a_snapshot_brings_back_every_byte(place):
 def test_a_world_of_many_equals_that_world_alone(place):
     def drive(simulator, world):
         car = simulator.add_car(world)
-        simulator.control.throttle[car] = 0.5
-        simulator.control.steer[car] = 0.3
-        simulator.control.brake[car] = 0.0
+        simulator.drive_car(car, 0.3, 0.5, 0.0)
         return car
 
     alone, many = make(place), make(place, worlds=3)
@@ -225,8 +215,7 @@ def test_the_flat_scene_is_endless(place):
     simulator = Simulator(WorldSpec(scene=SceneSpec("flat")))
     car = simulator.add_car()
     simulator.move_car(car, (500.0, -300.0, float(simulator.state.position[car, 2])))
-    simulator.control.brake[car] = 0.0
-    simulator.control.throttle[car] = 0.5
+    simulator.drive_car(car, throttle=0.5, brake=0.0)
     for _ in range(100):
         simulator.step()
     assert simulator.state.position[car, 0] > 501
@@ -249,7 +238,7 @@ def test_worlds_take_turns_between_places_and_each_is_as_it_would_be_alone():
     for simulator in (mixed, *alone):
         for world in range(simulator.spec.world_count):
             car = simulator.add_car(world)
-            simulator.control.throttle[car], simulator.control.steer[car] = 0.4, 0.2
+            simulator.drive_car(car, steer=0.2, throttle=0.4)
         for _ in range(40):
             simulator.step()
         simulator.render()
@@ -265,7 +254,7 @@ def test_worlds_take_turns_between_places_and_each_is_as_it_would_be_alone():
 def test_one_world_goes_back_and_the_others_go_on(place):
     simulator = make(place, worlds=3)
     for world in range(3):
-        simulator.control.throttle[simulator.add_car(world)] = 0.4
+        simulator.drive_car(simulator.add_car(world), throttle=0.4)
     begun = simulator.snapshot()
     simulator.step(48)
     simulator.seed_world(1, 5)

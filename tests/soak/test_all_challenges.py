@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import ChallengeSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes
@@ -29,13 +30,13 @@ def test_challenges_suit_the_scene(name):
     assert np.hypot(*(cones[:, None] - grid).transpose(2, 0, 1)).min() >= GRID_GAP
     path = find_track(SceneSpec(name))
     track = read_track(path)
-    line = build_centre_line(track.path, track.road, str(path))
+    line = build_centre_line(track.path, track.road)
     assert measure_gap(trees, line).min(initial=np.inf) > 0.05
     cars = [simulator.add_car() for _ in range(8)]
-    simulator.control.brake[:] = 1.0
+    simulator.apply(commands.Drive(None, None, None, [1.0] * 8))
     for _ in range(40):
         simulator.step()
-    assert not simulator.state.fault[cars].any()
-    assert np.abs(simulator.state.position[cars, :2] - simulator.state.spawn_position[cars, :2]).max() < 0.05
-    moved = np.abs(simulator.state.prop_position[: len(scene.props.mass)] - scene.props.position).max(axis=1)
+    assert not simulator.ledger.fault[cars].any()
+    assert np.abs(simulator.ledger.position[cars, :2] - grid[:8]).max() < 0.05
+    moved = np.abs(simulator.snapshot().state.prop_position[: len(scene.props.mass)] - scene.props.position).max(axis=1)
     assert moved.max() < 0.05, "cones stand where they were put"

@@ -25,12 +25,12 @@ def test_the_pace_car_laps_any_road_in_its_lane(seed):
     scene = load_scene(SceneSpec("generated_road", road=road))
     course, driver = Course(scene), PathFollower(scene, CAR, "steady")
     hits, off_road, worst, steps = set(), 0, 0.0, 0
-    while course.state.lap[0] <= 1 and steps < 20_000:
+    while course.ledger.lap[0] <= 1 and steps < 20_000:
         seen = course.drive(driver, seconds=0.05)
         hits, off_road, steps = hits | seen.hits, off_road + seen.off_road, steps + 1
-        worst = max(worst, abs(float(course.state.cte[0])))
+        worst = max(worst, abs(float(course.ledger.offset[0])))
     print("\n" + json.dumps({"case": "random_road", "road": str(road), "cte_m": round(worst, 3), "s": steps / 20}))
-    assert course.state.lap[0] == 2
+    assert course.ledger.lap[0] == 2
     assert (hits, off_road) == (set(), 0)
     assert worst < 0.3
 

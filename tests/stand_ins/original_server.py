@@ -12,6 +12,7 @@ import numpy as np
 from donkeysim.core.image import encode_jpeg
 
 SCENES = ["generated_road", "warehouse", "sparkfun_avc", "generated_track"]
+CROSSINGS = {3: 1, 5: 0, 8: 1, 10: 0}
 PICTURE = base64.b64encode(encode_jpeg(np.full((120, 160, 3), 90, np.uint8))).decode()
 
 
@@ -109,9 +110,9 @@ class OriginalServer:
                     "totalNodes": 9,
                 },
             )
-            if count in (5, 10):
-                line = {"msg_type": "collision_with_starting_line", "starting_line_index": 0, "timeStamp": count * 2.5}
-                self.say(client, line)
+            if count in CROSSINGS:
+                crossing = {"starting_line_index": CROSSINGS[count], "timeStamp": count * 2.5}
+                self.say(client, {"msg_type": "collision_with_starting_line", **crossing})
 
     def say(self, client, message):
         text = json.dumps(message, separators=(",", ":"))

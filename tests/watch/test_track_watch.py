@@ -9,6 +9,7 @@ import pytest
 
 from donkeysim.core.image import decode_picture
 from donkeysim.watch.track_watch import TrackWatch
+from world.gltf_models import make_block, write_model
 
 TRACK = """format = 1
 name = "yard"
@@ -122,3 +123,14 @@ def test_the_file_of_the_path_is_followed_too(follow, tmp_path):
     assert "yard.csv, line 3" in follower.wait(lambda state: bool(state.error)).error
     (tmp_path / "yard.csv").write_text("0,0\n6,0\n6,3\n0,3\n", encoding="utf-8")
     assert follower.wait(is_good).line.length > first.line.length + 2.0
+
+
+def test_the_models_of_props_are_followed_too(follow, tmp_path):
+    follower = follow(TRACK + '[[props]]\nmodel = "box.glb"\nplaces = [[-1, -1]]\n')
+    follower.wait(lambda state: "no file 'box.glb'" in state.error)
+    write_model(tmp_path / "box.glb", meshes=[("box", make_block((0.2, 0.2, 0.2), (0.0, 0.0, 0.0)))])
+    first = follower.wait(is_good)
+    write_model(tmp_path / "box.glb", meshes=[("box", make_block((0.2, 900.0, 0.2), (0.0, 0.0, 0.0)))])
+    assert "box.glb is 900 m long" in follower.wait(lambda state: bool(state.error)).error
+    write_model(tmp_path / "box.glb", meshes=[("box", make_block((0.3, 0.3, 0.3), (0.0, 0.0, 0.0)))])
+    assert follower.wait(is_good).picture == first.picture + 1

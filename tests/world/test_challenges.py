@@ -80,7 +80,7 @@ def test_trees_stand_7_to_20_u_from_the_path_and_never_on_the_road(load):
 def test_no_tree_stands_on_a_wide_road():
     spec = SceneSpec("generated_track")
     track = read_track(find_track(spec))
-    line = build_centre_line(track.path, track.road, str(find_track(spec)))
+    line = build_centre_line(track.path, track.road)
     bare, scene = load_scene(spec), load_scene(SceneSpec("generated_track", challenges=ChallengeSpec(30, trees=60)))
     cones, trees = list_places(scene, bare)
     assert len(trees) > 40

@@ -35,7 +35,7 @@ def vary(style=0, seed=0, turn=1.0):
 
 def draw(style=0, seed=0, turn=1.0):
     track = vary(style, seed, turn)
-    return build_centre_line(track.path, track.road, "test")
+    return build_centre_line(track.path, track.road)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_styles_have_the_original_s_widths_and_one_path(style):
 @pytest.mark.parametrize(("seed", "turn", "style"), [(n, (0.1, 1.0, 3.0, 20.0)[n % 4], n % 5) for n in range(20)])
 def test_a_road_stays_clear_of_itself_and_inside_its_place(seed, turn, style):
     track, line = vary(style, seed, turn), draw(style, seed, turn)
-    check_track(track, line, "test")
+    check_track(track, line)
     assert line.length == pytest.approx(250.0)
     assert LinearRing(line.position[::10]).is_simple
     for side, width in (("left", line.width_left[0]), ("right", line.width_right[0])):
@@ -111,7 +111,7 @@ def test_left_and_right_loops_are_both_drawn():
 def test_nothing_stands_on_any_of_the_roads(scene):
     assert len(scene.colliders.kind) > 150
     for style in range(5):
-        placed = place_props(vary(style, 7), draw(style, 7), (), "test")  # which refuses what stands on the road
+        placed = place_props(vary(style, 7), draw(style, 7), ())  # which refuses what stands on the road
         assert len(placed) == len(scene.colliders.kind)
 
 
@@ -123,5 +123,6 @@ def test_only_generated_roads_are_made_anew():
 
 
 def test_a_road_too_wide_for_its_length_is_refused():
-    with pytest.raises(SceneError, match="test: a random road of 30 m has no room"):
-        build_centre_line(PathTable(100, length=30.0, walk=RandomWalk()), RoadTable(9.0, 9.0), "test")
+    with pytest.raises(SceneError, match="a random road of 30 m has no room") as caught:
+        build_centre_line(PathTable(100, length=30.0, walk=RandomWalk()), RoadTable(9.0, 9.0))
+    assert caught.value.key == "path.walk"

@@ -21,7 +21,7 @@ SQUARE = f'<svg xmlns="http://www.w3.org/2000/svg">{LINES}</svg>'
 
 def measure(path):
     track = read_track(path)
-    return measure_line(track, build_centre_line(track.path, track.road, str(path)))
+    return measure_line(track, build_centre_line(track.path, track.road))
 
 
 def test_a_new_track_loads_and_every_line_of_it_is_told_about(tmp_path):

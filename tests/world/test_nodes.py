@@ -63,7 +63,7 @@ def test_nodes_are_the_very_points_in_their_order(load):
 
 def test_points_in_the_track_file_may_be_nodes_too():
     table = PathTable(nodes="points", points=tuple((float(x), float(y)) for x, y in RING))
-    line = build_centre_line(table, RoadTable(0.3, 0.3), "ring.toml")
+    line = build_centre_line(table, RoadTable(0.3, 0.3))
     assert line.nodes.position == pytest.approx(RING)
     assert line.locate(line.nodes.distance)[0] == pytest.approx(RING, abs=1e-4)
     assert np.all(np.diff(line.nodes.distance) > 0.0)
@@ -81,7 +81,6 @@ def test_smooth_rounds_the_road_and_leaves_the_nodes(closed):
         build_centre_line(
             PathTable(nodes="points", points=tuple(points), closed=closed, smooth=smooth),
             RoadTable(0.3, 0.3),
-            "stair.toml",
         )
         for smooth in (0.0, 0.3)
     ]
@@ -97,7 +96,7 @@ def test_smooth_is_the_radius_of_a_right_angled_corner(radius):
     side = np.arange(0.05, 3.0, 0.05)
     corner = np.vstack((np.column_stack((side - 3.0, 0.0 * side)), [(0.0, 0.0)], np.column_stack((0.0 * side, side))))
     table = PathTable(nodes="points", points=tuple(map(tuple, corner.tolist())), closed=False, smooth=radius)
-    line = build_centre_line(table, RoadTable(0.05, 0.05), "corner.toml")
+    line = build_centre_line(table, RoadTable(0.05, 0.05))
     assert 1.0 / line.curvature.max() == pytest.approx(radius, rel=0.25)
 
 
@@ -117,8 +116,8 @@ def test_elevation_wins_over_the_heights_of_the_file(load):
 def test_heights_are_scaled_and_thinned_with_their_points(tmp_path):
     rows = np.column_stack((np.repeat(RING, 2, axis=0), np.repeat(HEIGHT, 2))) * 10.0
     (tmp_path / "ring.csv").write_text(write_rows("x_m,y_m,z_m", rows), encoding="utf-8")
-    table = PathTable(file="ring.csv", scale=0.1, start=(RING[0, 0], RING[0, 1]))
-    line = build_centre_line(table, RoadTable(0.3, 0.3), str(tmp_path / "ring.toml"))
+    table = PathTable(file=str(tmp_path / "ring.csv"), scale=0.1, start=(RING[0, 0], RING[0, 1]))
+    line = build_centre_line(table, RoadTable(0.3, 0.3))
     at = [line.find_along(point) for point in RING]
     assert np.interp(at, line.distance, line.height, period=line.length) == pytest.approx(HEIGHT, abs=1e-3)
     assert line.nodes is None

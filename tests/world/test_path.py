@@ -18,7 +18,7 @@ OVAL = (Segment(straight=2.0), Segment(turn=180.0, radius=1.0)) * 2
 
 
 def test_a_closing_script_is_kept_as_it_is():
-    line = build_centre_line(PathTable(node_count=40, segments=OVAL), ROAD, "oval.toml")
+    line = build_centre_line(PathTable(node_count=40, segments=OVAL), ROAD)
     assert line.length == pytest.approx(4.0 + 2.0 * np.pi)
     quarter, yaw = line.locate([2.0 + 0.5 * np.pi])
     assert quarter[0] == pytest.approx([3.0, 1.0])
@@ -27,7 +27,7 @@ def test_a_closing_script_is_kept_as_it_is():
 
 def test_a_nearly_closing_script_is_closed_by_small_changes():
     script = (Segment(straight=2.1), *OVAL[1:3], Segment(turn=176.0, radius=1.03))
-    line = build_centre_line(PathTable(node_count=40, segments=script), ROAD, "oval.toml")
+    line = build_centre_line(PathTable(node_count=40, segments=script), ROAD)
     ends, yaw = line.locate([0.0, line.length - 1e-9])
     assert ends[1] == pytest.approx(ends[0], abs=1e-6)
     assert yaw[1] - yaw[0] == pytest.approx(2.0 * np.pi, abs=1e-6)
@@ -35,14 +35,14 @@ def test_a_nearly_closing_script_is_closed_by_small_changes():
 
 
 def test_a_wanted_length_is_kept():
-    line = build_centre_line(PathTable(node_count=40, segments=OVAL, length=10.5), ROAD, "oval.toml")
+    line = build_centre_line(PathTable(node_count=40, segments=OVAL, length=10.5), ROAD)
     assert line.length == pytest.approx(10.5)
 
 
 def test_an_open_script_does_not_close():
-    with pytest.raises(SceneError, match=r"spiral\.toml: the segments of \[path\] end .* m from the start"):
-        build_centre_line(PathTable(node_count=9, segments=OVAL[:3]), ROAD, "spiral.toml")
-    line = build_centre_line(PathTable(node_count=9, segments=OVAL[:3], closed=False), ROAD, "spiral.toml")
+    with pytest.raises(SceneError, match=r"the segments of \[path\] end .* m from the start"):
+        build_centre_line(PathTable(node_count=9, segments=OVAL[:3]), ROAD)
+    line = build_centre_line(PathTable(node_count=9, segments=OVAL[:3], closed=False), ROAD)
     beyond, _ = line.locate([-1.0, line.length + 1.0])
     assert beyond[0] == pytest.approx([-1.0, 0.0])
     assert beyond[1, 0] == pytest.approx(-1.0, abs=1e-6)
@@ -51,7 +51,7 @@ def test_an_open_script_does_not_close():
 def test_points_are_passed_by_a_smooth_closed_curve():
     angle = np.arange(12) * (2.0 * np.pi / 12)
     points = tuple((3.0 * float(np.cos(a)), 3.0 * float(np.sin(a))) for a in angle)
-    line = build_centre_line(PathTable(node_count=60, points=points), ROAD, "circle.toml")
+    line = build_centre_line(PathTable(node_count=60, points=points), ROAD)
     assert line.length == pytest.approx(6.0 * np.pi, rel=1e-3)
     assert line.curvature == pytest.approx(np.full(len(line.curvature), 1.0 / 3.0), rel=0.05)
     away = np.linalg.norm(line.position[:, None] - np.array(points)[None], axis=2).min(axis=0)
@@ -59,7 +59,7 @@ def test_points_are_passed_by_a_smooth_closed_curve():
 
 
 def test_cells_know_where_they_lie_beside_the_path():
-    line = build_centre_line(PathTable(node_count=40, segments=OVAL), ROAD, "oval.toml")
+    line = build_centre_line(PathTable(node_count=40, segments=OVAL), ROAD)
     seen = []
 
     def check(cells):
@@ -123,7 +123,7 @@ def test_the_picture_of_a_hill_is_its_height_field(hill):
 
 def test_widths_follow_the_path():
     road = RoadTable(widths=(WidthPoint(0.0, 0.3, 0.4), WidthPoint(0.5, 0.6, 0.2)))
-    line = build_centre_line(PathTable(node_count=40, segments=OVAL), road, "oval.toml")
+    line = build_centre_line(PathTable(node_count=40, segments=OVAL), road)
     left, right = line.measure_widths([0.0, 0.25 * line.length, 0.5 * line.length])
     assert left == pytest.approx([0.3, 0.45, 0.6], abs=2e-3)
     assert right == pytest.approx([0.4, 0.3, 0.2], abs=2e-3)
@@ -132,4 +132,4 @@ def test_widths_follow_the_path():
 
 def test_a_road_without_widths_is_refused():
     with pytest.raises(SceneError, match="no width"):
-        build_centre_line(PathTable(node_count=40, segments=OVAL), RoadTable(), "oval.toml")
+        build_centre_line(PathTable(node_count=40, segments=OVAL), RoadTable())

@@ -13,6 +13,7 @@ from donkeysim.world.tracks.paths.path_csv import read_points
 from donkeysim.world.tracks.paths.raw_path import POINTS_MOST
 from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.road import RoadTable
+from donkeysim.world.tracks.track_check import read_line
 
 HEADER = "# x_m,y_m,w_tr_right_m,w_tr_left_m\n"
 ANGLE = np.arange(40) * (2.0 * np.pi / 40)
@@ -29,8 +30,8 @@ def draw(tmp_path):
 
     def draw_line(text, road=None, **path):
         (tmp_path / "ring.csv").write_text(text, encoding="utf-8")
-        table = PathTable(file="ring.csv", **path)
-        return build_centre_line(table, road or RoadTable(0.5, 0.5), str(tmp_path / "ring.toml"))
+        table = PathTable(file=str(tmp_path / "ring.csv"), **path)
+        return build_centre_line(table, road or RoadTable(0.5, 0.5))
 
     return draw_line
 
@@ -143,33 +144,35 @@ def test_a_file_that_is_no_text_or_too_long_is_refused(draw, tmp_path, monkeypat
         draw("0,0\n1,0\n1,1\n")
     (tmp_path / "ring.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SceneError, match="not a text in UTF-8"):
-        build_centre_line(PathTable(file="ring.csv"), RoadTable(0.5, 0.5), str(tmp_path / "ring.toml"))
+        build_centre_line(PathTable(file=str(tmp_path / "ring.csv")), RoadTable(0.5, 0.5))
 
 
-def test_a_missing_file_names_the_line_and_the_nearest_one(tmp_path):
-    track = tmp_path / "ring.toml"
-    track.write_text('format = 1\n[path]\nfile = "rinq.csv"\n', encoding="utf-8")
+ROAD = "[road]\nwidth_left = 0.5\nwidth_right = 0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ('file = "rinq.csv"', r"line 4: there is no file 'rinq\.csv' in .*; did you mean 'ring\.csv'\?"),
+        ('file = "ring.txt"', r"line 4: path\.file is 'ring\.txt'; it takes a file that ends with \.csv or \.svg"),
+        ("points = [\n[0, 0],\n[1, 0],\n[1, 0],\n]", r"line 7: points 1 and 2 of \[path\] are the same"),
+        (
+            "closed = false\npoints = [[0, 0], [1, 0], [0, 0], [1, 0], [0.5, 0]]",
+            r"line 3: the path turns back on itself",
+        ),
+    ],
+)
+def test_a_track_file_with_an_impossible_path_gets_one_sentence_with_the_line(tmp_path, path, sentence):
     (tmp_path / "ring.csv").write_text("0,0\n", encoding="utf-8")
-    with pytest.raises(SceneError, match=r"ring\.toml, line 3: there is no file 'rinq\.csv' .*mean 'ring\.csv'"):
-        build_centre_line(PathTable(file="rinq.csv"), RoadTable(0.5, 0.5), str(track))
-    with pytest.raises(SceneError, match=r"file is 'ring\.txt'; a path is read from \.csv, \.svg"):
-        build_centre_line(PathTable(file="ring.txt"), RoadTable(0.5, 0.5), str(track))
+    track = tmp_path / "ring.toml"
+    track.write_text(f'format = 1\nname = "ring"\n[path]\n{path}\n{ROAD}', encoding="utf-8")
+    with pytest.raises(SceneError, match=r"ring\.toml, " + sentence):
+        read_line(track)
 
 
 def test_a_file_says_how_wide_the_road_is_or_the_track_must(draw):
     with pytest.raises(SceneError, match=r"\[road\] has no width"):
         draw(write_rows(CIRCLE), RoadTable(), scale=0.05)
-
-
-def test_points_in_the_track_file_that_are_the_same_are_named(tmp_path):
-    track = tmp_path / "ring.toml"
-    track.write_text("[path]\npoints = [\n[0, 0],\n[1, 0],\n[1, 0],\n]\n", encoding="utf-8")
-    table = PathTable(points=((0.0, 0.0), (1.0, 0.0), (1.0, 0.0)))
-    with pytest.raises(SceneError, match=r"line 5: points 1 and 2 of \[path\] are the same"):
-        build_centre_line(table, RoadTable(0.5, 0.5), str(track))
-    back = PathTable(points=((0.0, 0.0), (1.0, 0.0), (0.0, 0.0), (1.0, 0.0), (0.5, 0.0)), closed=False)
-    with pytest.raises(SceneError, match=r"line 1: the path turns back on itself at"):
-        build_centre_line(back, RoadTable(0.5, 0.5), str(track))
 
 
 def test_the_examples_are_circuits_in_points_of_five_metres_and_eight_to_fifteen_wide():

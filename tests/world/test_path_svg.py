@@ -191,8 +191,8 @@ def test_any_path_data_is_either_points_or_one_sentence(data):
 def test_a_drawn_road_keeps_its_straights_straight(tmp_path):
     half = "L 60 10 A 20 20 0 0 1 60 50 L 20 50 A 20 20 0 0 1 20 10"
     (tmp_path / "oval.svg").write_text(f'<svg {NAMESPACE}><path d="M 20 10 {half} Z"/></svg>', encoding="utf-8")
-    table = PathTable(file="oval.svg", scale=0.1)
-    line = build_centre_line(table, RoadTable(0.4, 0.4), str(tmp_path / "oval.toml"))
+    table = PathTable(file=str(tmp_path / "oval.svg"), scale=0.1)
+    line = build_centre_line(table, RoadTable(0.4, 0.4))
     assert line.length == pytest.approx(8.0 + 4.0 * math.pi, rel=1e-3)
     assert line.locate([2.0])[0][0] == pytest.approx((2.0, 0.0), abs=2e-3)
     assert line.curvature.min() == pytest.approx(-0.5, abs=0.1)

@@ -189,7 +189,7 @@ def test_the_pace_car_laps_in_its_lane_without_a_hit(name):
     half = min(scene.path.width_left.min(), scene.path.width_right.min())
     course = Course(scene)
     driver = PathFollower(scene, CAR, "steady")
-    while course.state.lap[0] < 2:
+    while course.ledger.lap[0] < 2:
         seen = course.drive(driver, seconds=0.2)
         assert (seen.off_road, seen.hits) == (0, set())
-        assert abs(course.state.cte[0]) < 0.5 * half
+        assert abs(course.ledger.offset[0]) < 0.5 * half

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import get_args, get_type_hints
+from typing import get_args
 
 import pytest
 
 from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import list_scenes, load_scene, specify_scene
+from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.catalogue import find_tracks
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.tables.props import PropTable
-from donkeysim.world.tracks.track_file import list_looks, read_track
+from donkeysim.world.tracks.tables.props import PropName
+from donkeysim.world.tracks.track_file import list_looks, locate_errors, read_track
 
 GOOD = """format = 1
 name = "oval"
@@ -166,7 +167,7 @@ def test_a_menu_is_listed_without_loading_arrays_or_kernels():
 
 
 def test_every_kind_of_prop_can_be_named_in_a_file():
-    assert set(get_args(get_type_hints(PropTable)["kind"])) == set(PROP_KINDS)
+    assert set(get_args(PropName)) == set(PROP_KINDS)
 
 
 def test_every_shipped_file_reads():
@@ -195,7 +196,7 @@ def test_a_look_is_laid_over_the_file_table_by_table(write):
 @pytest.mark.parametrize(
     ("text", "look", "sentence"),
     [
-        (GOOD, "snow", "oval.toml has no looks"),
+        (GOOD, "snow", "oval.toml: it has no looks, so no 'snow'"),
         (GOOD + LOOK, "snwo", "unknown look 'snwo'; did you mean 'snow'?"),
         (GOOD + "[looks.snow.path]\nyaw = 3\n", "", "line 23: a look changes what is seen of a track, not its path"),
         (GOOD + "[looks.snow.road]\nfricton = 0.4\n", "snow", "look 'snow': unknown key in [road] 'fricton'"),
@@ -227,3 +228,15 @@ def test_the_colour_of_a_road_is_that_of_asphalt(write):
     text = GOOD.replace("width_right = 0.4\n", 'width_right = 0.4\ntexture = "wood"\ncolour = [1, 2, 3]\n')
     with pytest.raises(SceneError, match="colour is that of asphalt"):
         read_track(write(text))
+
+
+def test_whoever_knows_the_file_adds_it_and_the_line_once(write):
+    path = break_file(write, "width_left = 0.4", "width_left = 1.2")
+    track = read_track(path)
+    with pytest.raises(SceneError, match=r"^\[road\] is 1\.2 m wide on the left") as bare:
+        build_scene(track)
+    assert bare.value.key == "road"
+    with pytest.raises(SceneError) as located, locate_errors(path), locate_errors(path):
+        build_scene(track)
+    assert str(located.value) == f"{path}, line 13: {bare.value}"
+    assert located.value.key is None

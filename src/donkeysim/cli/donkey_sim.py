@@ -6,6 +6,7 @@ once after five seconds finds it.
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sys
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     import socket
 
     from donkeysim.cli.drive_beside import DriveBeside
-    from donkeysim.serve.director import Director
-    from donkeysim.serve.stage import Stage
-    from donkeysim.serve.stage_options import StageOptions
+    from donkeysim.serve.simulation import Simulation
+    from donkeysim.serve.simulation_options import SimulationOptions
+    from donkeysim.serve.simulation_thread import SimulationThread
     from donkeysim.web.serving import PageServer
 
 _log = logging.getLogger("donkeysim")
@@ -69,7 +70,7 @@ def _check_files(options: Options) -> None:
     from donkeysim.world.tracks.catalogue import find_track, list_scenes
     from donkeysim.world.tracks.track_file import read_track
 
-    experiment = options.stage.experiment
+    experiment = options.simulation.experiment
     load_car(experiment.car)
     if not options.begins_in_menu:
         read_track(find_track(experiment.scene), experiment.scene.look)
@@ -80,8 +81,8 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     import asyncio
     import time
 
-    from donkeysim.serve.director import Director
     from donkeysim.serve.server import Server
+    from donkeysim.serve.simulation_thread import SimulationThread
 
     clock = time.perf_counter
     server = Server(listener, clock)
@@ -91,14 +92,15 @@ async def _serve(options: Options, listener: socket.socket) -> int:
         failures.append(error)
         server.quit()
 
-    scene = options.stage.experiment.scene
-    director = Director(lambda: _make_stage(options.stage), server.deliver, clock, give_up, scene.folders)
+    scene = options.simulation.experiment.scene
+    make = functools.partial(_make_simulation, options.simulation)
+    thread = SimulationThread(make, server.deliver, clock, give_up, scene.folders)
     _end_at_signals(server.quit)
-    await server.start(director)
-    director.start()
+    await server.start(thread)
+    thread.start()
     if not options.begins_in_menu:
-        director.begin_scene(scene.name, give_up)
-    page = await _open_page(options, director, listener.getsockname()[1])
+        thread.begin_scene(scene.name, give_up)
+    page = await _open_page(options, thread, listener.getsockname()[1])
     drive = _start_drive(options, listener.getsockname()[1], page.address if page is not None else "")
     await server.run()
     if drive is not None:
@@ -106,20 +108,20 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     await server.stop()
     if page is not None:
         await page.stop()
-    director.stop(1.0)
+    thread.stop(1.0)
     return _complain(str(failures[0]), 1) if failures else 0
 
 
-def _make_stage(options: StageOptions) -> Stage:
-    """Import the simulator and return its stage; runs on the simulation's thread."""
+def _make_simulation(options: SimulationOptions) -> Simulation:
+    """Import the simulator and return what runs in it; runs on the simulation's thread."""
     import time
 
-    from donkeysim.serve.stage import Stage
+    from donkeysim.serve.simulation import Simulation
 
-    return Stage(options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))
+    return Simulation(options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))
 
 
-async def _open_page(options: Options, director: Director, wire_port: int) -> PageServer | None:
+async def _open_page(options: Options, thread: SimulationThread, wire_port: int) -> PageServer | None:
     """Start the watching page, on the next free port when its own is taken; without one the simulator still runs."""
     if not options.has_page:
         return None
@@ -131,7 +133,7 @@ async def _open_page(options: Options, director: Director, wire_port: int) -> Pa
     except SpecError as error:
         _log.warning("no watching page: %s", error)
         return None
-    page = PageServer(create_app(director, wire_port=wire_port), page_listener)
+    page = PageServer(create_app(thread, wire_port=wire_port), page_listener)
     await page.start()
     print(f"Watch it at {page.address}", flush=True)
     return page
@@ -144,7 +146,7 @@ def _start_drive(options: Options, port: int, watching_url: str) -> DriveBeside 
     from donkeysim.cli.drive_beside import DriveBeside
 
     try:
-        scene = None if options.begins_in_menu else options.stage.experiment.scene.name
+        scene = None if options.begins_in_menu else options.simulation.experiment.scene.name
         return DriveBeside(options.car_folder, port, watching_url, scene)
     except DonkeySimError as error:
         _log.warning("no car to drive: %s", error)

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from donkeysim.core.errors import SpecError
-from donkeysim.envs.keeper import PATIENCE
+from donkeysim.envs.child_guard import PATIENCE
 
 PROGRAM = "manage.py"
 
@@ -44,7 +44,7 @@ class DriveBeside:
         words = [str(path.resolve()), str(port), watching_url, *([] if scene is None else [scene])]
         here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "donkeysim.envs.keeper", *here, *words], stdin=subprocess.PIPE
+            [sys.executable, "-m", "donkeysim.envs.child_guard", *here, *words], stdin=subprocess.PIPE
         )
 
     def stop(self) -> None:

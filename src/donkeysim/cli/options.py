@@ -12,7 +12,7 @@ from typing import NoReturn, TypeVar
 
 from donkeysim import __version__
 from donkeysim.core.errors import SpecError, nearest_name
-from donkeysim.serve.stage_options import StageOptions
+from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
@@ -27,7 +27,7 @@ T = TypeVar("T", int, float)
 class Options:
     """What was asked for on the command line; see `--help`."""
 
-    stage: StageOptions
+    simulation: SimulationOptions
     begins_in_menu: bool
     host: str
     port: int
@@ -48,7 +48,7 @@ def read_options(arguments: Sequence[str]) -> Options:
     if given.ghost_cones and not given.cones:
         parser.error("--ghost-cones says what the cones of --cones are; give both")
     return Options(
-        stage=StageOptions(
+        simulation=SimulationOptions(
             experiment=_read_experiment(given, parser),
             telemetry_rate=given.telemetry_hz,
             time_scale=given.time_scale,

@@ -11,7 +11,16 @@ class DonkeySimError(Exception):
 
 
 class SpecError(DonkeySimError):
-    """A specification (file, option, message field) asks for something impossible or unknown."""
+    """A specification (file, option, message field) asks for something impossible or unknown.
+
+    Attributes:
+        key: Which value of a file it is about, such as "walls[3].gap"; "": the file as a whole. Who knows the file puts
+            its name and the line before the text. None: the text says itself what it is about.
+    """
+
+    def __init__(self, text: str, key: str | None = None) -> None:
+        super().__init__(text)
+        self.key = key
 
 
 class SceneError(SpecError):

@@ -102,18 +102,18 @@ def inner_kernel(function: F) -> F:
 
 
 @intrinsic
-def take_row(_context: Any, turn: Any) -> Any:
-    """Return the number in `turn[0]` and make it one more, in one go: no two threads get the same.
+def take_row(_context: Any, next_row: Any) -> Any:
+    """Return the number in `next_row[0]` and make it one more, in one go: no two threads get the same.
 
     Args:
-        turn: Of 64-bit whole numbers, shape [1]; the rows before its number are taken.
+        next_row: Of 64-bit whole numbers, shape [1]; the rows before its number are taken.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         return builder.atomic_rmw("add", array.data, context.get_constant(types.int64, 1), "monotonic")
 
-    return types.int64(turn), generate
+    return types.int64(next_row), generate
 
 
 def _widen(argument: Any) -> Any:

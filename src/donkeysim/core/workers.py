@@ -12,7 +12,7 @@ import numpy as np
 from donkeysim.core.types import LongArray
 
 RowTask = Callable[[int, LongArray], None]
-"""Called as task(worker_index, turn) on each thread; it takes rows by `core.kernel.take_row(turn)` while there are any.
+"""Called as task(worker_index, next_row) on each thread; it takes rows by `core.kernel.take_row` while there are any.
 Which thread takes which row differs from run to run, so a row must depend on nothing that another one writes."""
 
 
@@ -32,16 +32,16 @@ class Workers:
 
     def run(self, task: RowTask, row_count: int, smallest: int = 1) -> None:
         """Run `task` over the rows [0, row_count), on as many threads as have at least `smallest` rows each."""
-        turn: LongArray = np.zeros(1, np.int64)
+        next_row: LongArray = np.zeros(1, np.int64)
         helper_count = min(self.worker_count, max(1, row_count // max(1, smallest))) - 1
         if helper_count == 0:
-            task(0, turn)
+            task(0, next_row)
             return
         helpers = self._take_helpers()
         for index, helper in enumerate(helpers[:helper_count], 1):
-            helper.begin(task, index, turn)
+            helper.begin(task, index, next_row)
         try:
-            task(0, turn)
+            task(0, next_row)
         finally:
             errors = [helper.finish() for helper in helpers[:helper_count]]
             self._idle = helpers
@@ -74,9 +74,9 @@ class _Helper:
         self._done.acquire()
         threading.Thread(target=self._serve, name="donkeysim-worker", daemon=True).start()
 
-    def begin(self, task: RowTask, index: int, turn: LongArray) -> None:
+    def begin(self, task: RowTask, index: int, next_row: LongArray) -> None:
         """Let the thread run a task."""
-        self._task = lambda: task(index, turn)
+        self._task = lambda: task(index, next_row)
         self._begun.release()
 
     def finish(self) -> BaseException | None:

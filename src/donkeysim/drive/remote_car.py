@@ -15,8 +15,8 @@ from typing import Any
 from donkeysim.core.errors import SimulatorError
 from donkeysim.drive.simulator_settings import SimulatorSettings
 from donkeysim.envs.launch import LaunchedSimulator
-from donkeysim.envs.moment import Moment
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
+from donkeysim.envs.sensor_frame import SensorFrame
 
 RETRY_SECONDS = 1.0
 """Time between two attempts to connect again [s]."""
@@ -50,7 +50,7 @@ class RemoteSimulatedCar:
         self._lock = threading.Lock()
         self._controls = (0.0, 0.0)
         self._is_reset_wanted = self._is_halted = False
-        self._moments: deque[tuple[float, Moment]] = deque()
+        self._moments: deque[tuple[float, SensorFrame]] = deque()
         self._tells_at = time.monotonic() + TELL_SECONDS
         conf = settings.conf
         if conf.exe_path is not None:
@@ -133,7 +133,7 @@ class RemoteSimulatedCar:
                 _log.warning("Connected to the simulator at %s:%d again.", *self.settings.conf.address)
                 return
 
-    def _keep(self, moment: Moment) -> None:
+    def _keep(self, moment: SensorFrame) -> None:
         with self._lock:
             self._moments.append((time.monotonic(), moment))
 

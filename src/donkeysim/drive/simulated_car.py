@@ -16,7 +16,7 @@ from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drive.remote_car import RemoteSimulatedCar
 from donkeysim.drive.simulator_settings import SimulatorSettings, list_record_channels, read_settings
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.envs.moment import Moment
+from donkeysim.envs.sensor_frame import SensorFrame
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -68,7 +68,7 @@ class BuiltInSimulatedCar:
         self.settings = settings
         self.car = BuiltInCar(settings.scene, settings.conf, settings.conf.experiment.seed)
         self.lock = threading.Lock()
-        self.moment: Moment | None = None
+        self.moment: SensorFrame | None = None
         self.last_hit = ""
         self.loop_done = threading.Condition()
         self.is_ready = threading.Event()
@@ -79,7 +79,7 @@ class BuiltInSimulatedCar:
         self._trouble: Exception | None = None
         self._loop_count = self._sensed_count = 0
         self._late_steps = round(settings.latency * PHYSICS_RATE)
-        self._sensed: deque[Moment] = deque()
+        self._sensed: deque[SensorFrame] = deque()
         self._reset_wanted = False
         threading.Thread(target=self._compile, name="compiling", daemon=True).start()
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.envs.conf import EnvConf, read_conf
-from donkeysim.envs.moment import Moment, make_distances
 from donkeysim.envs.registration import SCENE_BY_ID
+from donkeysim.envs.sensor_frame import SensorFrame, make_distances
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -59,7 +59,7 @@ class SimulatorSettings:
         """Return the physics step at which so many loops have passed."""
         return round(loop_count * PHYSICS_RATE / self.rate)
 
-    def list_values(self, moment: Moment) -> tuple[Any, ...]:
+    def list_values(self, moment: SensorFrame) -> tuple[Any, ...]:
         """Return what a car writes: picture, telemetry, lap times [s], then the record channels."""
         names = [name for name, _ in self.channels]
         values = (

@@ -9,9 +9,9 @@ from donkeysim.core.rng import hash_words
 from donkeysim.core.types import PHYSICS_RATE, ByteArray
 from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.fleet import Start
-from donkeysim.envs.moment import Moment
+from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.record.recorder import open_simulator
-from donkeysim.sim.compile_crew import CompileReport
+from donkeysim.sim.compile_processes import CompileReport
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose, make_view_camera, place_chase_camera
 from donkeysim.wire import settings
@@ -57,7 +57,7 @@ class BuiltInCar:
         configure_car(self.simulator, self.row, self._conf)
         self._beginning = self.simulator.snapshot()
 
-    def begin_episode(self, seed: int | None = None, start: Start | None = None) -> Moment:
+    def begin_episode(self, seed: int | None = None, start: Start | None = None) -> SensorFrame:
         """Put everything back to how it began, the time too, and return what the car senses there.
 
         The same seed gives the same episode, bit for bit.
@@ -76,7 +76,7 @@ class BuiltInCar:
         self._begin_anew()
         return self.observe()
 
-    def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment:
+    def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
         """Drive for a twentieth of a simulated second and return what the car senses then.
 
         Args:
@@ -126,18 +126,18 @@ class BuiltInCar:
         finished = (event.value for event in self.simulator.list_events() if event.kind == EVENT_LAP)
         self._lap_times = (*self._lap_times, *finished)
 
-    def observe(self, with_pictures: bool = True) -> Moment:
+    def observe(self, with_pictures: bool = True) -> SensorFrame:
         """Return what the car senses now, its pictures drawn anew or those of before; hits are told once."""
         simulator, row = self.simulator, self.row
         if with_pictures:
             simulator.render((row,))
-        moment = Moment(
+        moment = SensorFrame(
             simulator.observe_telemetry(row, self._moment_count),
             self._copy_picture(False)[:, :, : self._conf.cam_resolution[2]],
             self._copy_picture(True) if simulator.get_camera(row, True) is not None else None,
             simulator.scan_lidar(row),
             self._lap_times,
-            simulator.get_drawn(row),
+            simulator.get_randomization(row),
         )
         self._moment_count += 1
         simulator.clear_hits((row,))

@@ -20,9 +20,9 @@ from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, Message, make_road_message, read_conf
 from donkeysim.envs.fleet import read_start
 from donkeysim.envs.launch import LaunchedSimulator
-from donkeysim.envs.moment import Moment
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
+from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.window import Window, check_render_mode
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.telemetry import Telemetry
@@ -31,9 +31,9 @@ from donkeysim.world.telemetry import Telemetry
 class _Car(Protocol):
     """What the environment needs of a car, wherever it is."""
 
-    def begin_episode(self, seed: int | None = None) -> Moment: ...
+    def begin_episode(self, seed: int | None = None) -> SensorFrame: ...
 
-    def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment: ...
+    def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame: ...
 
     def regen_road(self, message: Message) -> None: ...
 
@@ -75,7 +75,7 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
         self.render_mode = render_mode
         self._launched: LaunchedSimulator | None = None
         self._car = self._open_car(scene, self.conf)
-        self._moment: Moment | None = None
+        self._moment: SensorFrame | None = None
         self._is_over = False
         limit, low, high = self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max
         self.action_space = gymnasium.spaces.Box(
@@ -199,7 +199,7 @@ class DonkeyEnv(gymnasium.Env[ByteArray, Float32Array]):
     def _observe(self) -> ByteArray:
         return self._require_moment().image
 
-    def _require_moment(self) -> Moment:
+    def _require_moment(self) -> SensorFrame:
         if self._moment is None:
             raise gymnasium.error.ResetNeeded("call reset before anything else.")
         return self._moment

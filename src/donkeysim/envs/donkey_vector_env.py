@@ -14,10 +14,10 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.built_in import configure_car, specify_place
 from donkeysim.envs.conf import EnvConf, read_conf
-from donkeysim.envs.fleet import Fleet, FleetMoment
-from donkeysim.envs.moment import Moment
+from donkeysim.envs.fleet import Fleet, FleetSnapshot
 from donkeysim.envs.observations import Observer
 from donkeysim.envs.rules import make_info
+from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import make_original_end, make_original_reward, make_task
 from donkeysim.envs.track_settings import check_count
@@ -93,7 +93,7 @@ class DonkeyVectorEnv(FleetVectorEnv):
         """Let `frame_skip` twentieths of a second pass; cars whose episode ends on the way stay as they are then."""
         over: BoolArray = np.zeros(self.num_envs, bool)
         reward = np.zeros(self.num_envs)
-        held: list[tuple[FleetMoment, list[int]]] = []
+        held: list[tuple[FleetSnapshot, list[int]]] = []
         for turn in range(self.conf.frame_skip):
             step = self.fleet.advance(*controls)
             fresh, ended, truncated = self._task.judge(step)
@@ -130,12 +130,12 @@ class _Informer:
         told = [make_info(self._sense(step, car), self._conf.lidar) for car in range(self._simulator.car_count)]
         return {name: _stack([info[name] for info in told]) for name in told[0]}
 
-    def _sense(self, step: Step, car: int) -> Moment:
+    def _sense(self, step: Step, car: int) -> SensorFrame:
         simulator = self._simulator
         telemetry = simulator.observe_telemetry(car)
         second = self._second.frame.colour[car] if self._second else None
         lap_times = (float(step.lap_time[car]),) * int(step.laps[car])  # only the last one and their number are told
-        return Moment(telemetry, _NO_PICTURE, second, simulator.scan_lidar(car), lap_times)
+        return SensorFrame(telemetry, _NO_PICTURE, second, simulator.scan_lidar(car), lap_times)
 
 
 def _stack(values: list[Any]) -> NDArray[Any]:

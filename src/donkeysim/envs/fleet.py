@@ -19,7 +19,7 @@ from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
 from donkeysim.envs.step import Step
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim import commands
-from donkeysim.sim.compile_crew import CompileReport
+from donkeysim.sim.compile_processes import CompileReport
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
@@ -78,7 +78,7 @@ def read_start(options: Mapping[str, Any] | None) -> Start | None:
 
 
 @dataclass(frozen=True)
-class FleetMoment:
+class FleetSnapshot:
     """A moment of a fleet.
 
     Attributes:
@@ -162,6 +162,7 @@ class Fleet:
         simulator.apply(commands.Join(worlds.tolist(), dressed))
         simulator.apply(commands.SetCamera(rows, camera))
         simulator.apply(commands.SetLidar(rows, lidar))
+        self._grid = np.hstack([simulator.ledger.spawn_position, simulator.ledger.spawn_orientation])
         self._beginning = simulator.snapshot()
 
     # -- episodes -----------------------------------------------------------------------------------------------------
@@ -212,8 +213,7 @@ class Fleet:
         """Change the places of the grid among the cars of each world, by its random numbers."""
         order = np.argsort(self._draw(rows, 3).reshape(-1, self.cars_per_world), axis=1, kind="stable")
         places = np.take_along_axis(rows.reshape(order.shape), order, axis=1).ravel()
-        beginning = self._beginning.state
-        grid = (beginning.spawn_position[places].tolist(), beginning.spawn_orientation[places].tolist())
+        grid = self._grid[places, :3].tolist(), self._grid[places, 3:].tolist()
         self.simulator.apply(commands.SetSpawn(rows.tolist(), *grid))
         self.simulator.apply(commands.Pose(rows.tolist(), *grid))
 
@@ -262,11 +262,11 @@ class Fleet:
 
     # -- moments ------------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> FleetMoment:
+    def snapshot(self) -> FleetSnapshot:
         """Return a copy of all that changes."""
-        return FleetMoment(self.simulator.snapshot(), self._previous.copy(), self._seed.copy(), self._episode.copy())
+        return FleetSnapshot(self.simulator.snapshot(), self._previous.copy(), self._seed.copy(), self._episode.copy())
 
-    def restore(self, moment: FleetMoment, worlds: Sequence[int] | None = None) -> Step:
+    def restore(self, moment: FleetSnapshot, worlds: Sequence[int] | None = None) -> Step:
         """Go back to a moment of this fleet, or of one made alike, and return the step as it was then.
 
         Args:

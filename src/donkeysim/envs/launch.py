@@ -47,7 +47,7 @@ class LaunchedSimulator:
             )
         self._path, self._port = program, port
         self._output = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (closed with the process)
-        command = [sys.executable, "-m", "donkeysim.envs.keeper", str(program.resolve()), "--port", str(port)]
+        command = [sys.executable, "-m", "donkeysim.envs.child_guard", str(program.resolve()), "--port", str(port)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self._output, stderr=subprocess.STDOUT)
         self._end = weakref.finalize(self, _end, self._process)
 

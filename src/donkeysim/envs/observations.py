@@ -19,6 +19,7 @@ from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
 from donkeysim.render.camera import FAR, CameraGroup, Frame
 from donkeysim.render.lidar import count_rays
+from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec, LidarSpec
@@ -62,10 +63,10 @@ class _Channel(Protocol):
     def buffers(self) -> list[NDArray[Any]]:
         """Return both arrays."""
 
-    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         """Return what is seen now, shape [car_count, ...], in buffer 0 or 1; `cars`: only their rows must be new."""
 
-    def give_away(self, turn: int) -> None:
+    def give_away(self, parity: int) -> None:
         """Take another array for buffer 0 or 1: the old one is somebody else's now. Pictures are the camera's."""
 
 
@@ -83,25 +84,25 @@ class _Camera:
         self._given_away: list[CameraGroup] = []
         self._own_holders = _count_holders(first)
 
-    def get_frame(self, turn: int) -> Frame:
+    def get_frame(self, parity: int) -> Frame:
         """Return frame 0 or 1."""
-        return self._groups[turn].frame
+        return self._groups[parity].frame
 
-    def give_away(self, turn: int) -> None:
+    def give_away(self, parity: int) -> None:
         """Take other arrays for frame 0 or 1, if anybody holds these.
 
         Those that nobody holds any more are used again: touching fresh memory takes longer than copying does.
         """
-        known = [self._groups[turn], *self._given_away]
+        known = [self._groups[parity], *self._given_away]
         unheld = next((group for group in known if _count_holders(group) == self._own_holders), None)
         self._given_away = [group for group in known if group is not unheld][:GIVEN_AWAY_LIMIT]
-        self._groups[turn] = unheld or known[0].add_pictures()
+        self._groups[parity] = unheld or known[0].add_pictures()
 
-    def draw(self, turn: int, cars: Sequence[int] | None = None) -> None:
+    def draw(self, parity: int, cars: Sequence[int] | None = None) -> None:
         """Draw what is seen now into frame 0 or 1; `cars`: only these."""
         if any(self._spread):
             self._aim()
-        group = self._groups[turn]
+        group = self._groups[parity]
         for part in [group] if cars is None else [group.select(car) for car in cars]:
             self._simulator.render_group(part)
 
@@ -141,24 +142,24 @@ class _Picture:
 
     @property
     def buffers(self) -> list[NDArray[Any]]:
-        return [self._show(turn) for turn in range(2)]
+        return [self._show(parity) for parity in range(2)]
 
-    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         del step  # pictures are as the camera has drawn them
-        depth = self._camera.get_frame(turn).depth
+        depth = self._camera.get_frame(parity).depth
         if self._distances and depth is not None:
             rows: Any = slice(None) if cars is None else list(cars)
-            self._distances[turn][rows] = np.minimum(depth[rows, ..., None], np.float32(DEPTH_LIMIT))
-        return self._show(turn)
+            self._distances[parity][rows] = np.minimum(depth[rows, ..., None], np.float32(DEPTH_LIMIT))
+        return self._show(parity)
 
-    def give_away(self, turn: int) -> None:
+    def give_away(self, parity: int) -> None:
         if self._distances:
-            self._distances[turn] = np.zeros_like(self._distances[turn])
+            self._distances[parity] = np.zeros_like(self._distances[parity])
 
-    def _show(self, turn: int) -> NDArray[Any]:
+    def _show(self, parity: int) -> NDArray[Any]:
         if self._distances:
-            return self._distances[turn]
-        frame = self._camera.get_frame(turn)
+            return self._distances[parity]
+        frame = self._camera.get_frame(parity)
         if self._name == "segmentation" and frame.segment is not None:
             return frame.segment[..., None]
         return frame.colour[..., : self._channels]
@@ -169,25 +170,22 @@ class _Lidar:
 
     def __init__(self, simulator: Simulator, lidar: LidarSpec) -> None:
         self._simulator, self._lidar = simulator, lidar
-        self._rays = count_rays(lidar)
-        width = self._rays * lidar.level_count
+        width = count_rays(lidar) * lidar.level_count
         self.buffers: list[NDArray[Any]] = list(np.ones((2, simulator.car_count, width), np.float32))
         self.space: Box = gymnasium.spaces.Box(0.0, 1.0, (width,), np.float32)
-        for car in range(simulator.car_count):
-            simulator.configure_lidar(car, lidar)
+        simulator.apply(commands.SetLidar(range(simulator.car_count), lidar))
 
-    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         del step  # the simulator's own state is read
-        buffer = self.buffers[turn]
-        for car in range(len(buffer)) if cars is None else cars:
-            rows = self._simulator.scan_distances(car)
-            place = (rows[:, 2] * self._rays + rows[:, 1]).astype(np.intp)
-            buffer[car] = 1.0
-            buffer[car, place] = np.minimum(rows[:, 0] / self._lidar.max_range, 1.0)
+        buffer = self.buffers[parity]
+        rows = range(len(buffer)) if cars is None else cars
+        if len(rows):
+            distance = self._simulator.scan_lidars(rows, self._lidar).reshape(len(rows), -1)
+            buffer[rows] = np.minimum(distance / self._lidar.max_range, 1.0)
         return buffer
 
-    def give_away(self, turn: int) -> None:
-        self.buffers[turn] = np.ones_like(self.buffers[turn])
+    def give_away(self, parity: int) -> None:
+        self.buffers[parity] = np.ones_like(self.buffers[parity])
 
 
 class _Vector:
@@ -197,8 +195,8 @@ class _Vector:
         self.buffers: list[NDArray[Any]] = list(np.zeros((2, car_count, 10 + 2 * len(LOOK_AHEAD)), np.float32))
         self.space: Box = gymnasium.spaces.Box(-VECTOR_LIMIT, VECTOR_LIMIT, self.buffers[0].shape[1:], np.float32)
 
-    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
-        buffer = self.buffers[turn]
+    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+        buffer = self.buffers[parity]
         rows: Any = slice(None) if cars is None else list(cars)
         forward, left, yaw = _SCALE
         columns = (
@@ -211,8 +209,8 @@ class _Vector:
         buffer[rows] = np.clip(table, -VECTOR_LIMIT, VECTOR_LIMIT)[rows]
         return buffer
 
-    def give_away(self, turn: int) -> None:
-        self.buffers[turn] = np.zeros_like(self.buffers[turn])
+    def give_away(self, parity: int) -> None:
+        self.buffers[parity] = np.zeros_like(self.buffers[parity])
 
 
 class Observer:
@@ -244,7 +242,7 @@ class Observer:
         names = check_observe(observe)
         self._is_one = isinstance(observe, str)
         self._stack = stack
-        self._turn = 0
+        self._parity = 0
         self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread)
         self._channels: dict[str, _Channel] = {name: self._open(name, fleet, lidar) for name in names}
         spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
@@ -271,9 +269,9 @@ class Observer:
     def give_away(self) -> None:
         """Leave what the next `observe` would write over to those who hold it."""
         for camera in self._cameras.values():
-            camera.give_away(1 - self._turn)
+            camera.give_away(1 - self._parity)
         for channel in self._channels.values():
-            channel.give_away(1 - self._turn)
+            channel.give_away(1 - self._parity)
 
     def observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
         """Return what every car sees now; the arrays are valid until the next but one call.
@@ -282,15 +280,15 @@ class Observer:
             step: The fleet's last one.
             begun: Cars whose episodes have just begun: their stacks hold this moment only.
         """
-        self._turn = 1 - self._turn
+        self._parity = 1 - self._parity
         for camera in self._cameras.values():
-            camera.draw(self._turn)
+            camera.draw(self._parity)
         return self._collect({name: self._take(name, step, begun) for name in self._channels})
 
     def renew(self, step: Step, cars: Sequence[int]) -> Observation:
         """Return what `redraw` does, as an observation of its own: the last one stays as it is."""
-        now, before = 1 - self._turn, self._turn
-        self._turn = now
+        now, before = 1 - self._parity, self._parity
+        self._parity = now
         pairs: list[Any] = [*(channel.buffers for channel in self._channels.values()), *self._stacked.values()]
         for pair in pairs:
             pair[now][:] = pair[before]
@@ -302,22 +300,22 @@ class Observer:
         It is written over the last one.
         """
         for camera in self._cameras.values():
-            camera.draw(self._turn, cars)
+            camera.draw(self._parity, cars)
         seen: dict[str, NDArray[Any]] = {}
         for name, channel in self._channels.items():
-            fresh = channel.read(self._turn, step, cars)
+            fresh = channel.read(self._parity, step, cars)
             if self._stack > 1:
                 self._fill(name, fresh, cars)
-                fresh = self._stacked[name][self._turn]
+                fresh = self._stacked[name][self._parity]
             seen[name] = fresh
         return self._collect(seen)
 
     def _take(self, name: str, step: Step, begun: Sequence[int]) -> NDArray[Any]:
-        fresh = self._channels[name].read(self._turn, step, None)
+        fresh = self._channels[name].read(self._parity, step, None)
         if self._stack == 1:
             return fresh
-        now: NDArray[Any] = self._stacked[name][self._turn]
-        before = self._stacked[name][1 - self._turn]
+        now: NDArray[Any] = self._stacked[name][self._parity]
+        before = self._stacked[name][1 - self._parity]
         width = fresh.shape[-1]
         now[..., :-width] = before[..., width:]
         now[..., -width:] = fresh
@@ -325,7 +323,7 @@ class Observer:
         return now
 
     def _fill(self, name: str, fresh: NDArray[Any], cars: Sequence[int]) -> None:
-        now = self._stacked[name][self._turn]
+        now = self._stacked[name][self._parity]
         for car in cars:
             now[car] = np.tile(fresh[car], self._stack)
 

@@ -291,7 +291,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
                 "lap_times": tuple(self._standings.lap_times[car]),
                 "finished": bool(standing.finished[car]),
                 "time": float(step.time[car]),
-                **({"randomization": drawn} if (drawn := self.fleet.simulator.get_drawn(car)) else {}),
+                **({"randomization": drawn} if (drawn := self.fleet.simulator.get_randomization(car)) else {}),
             }
             for car in self._list_racing()
         }

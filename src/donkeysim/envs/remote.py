@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
 from donkeysim.envs.conf import EnvConf, Message
-from donkeysim.envs.moment import Moment
+from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.server_lines import LineSplitter, read_crossing, read_lidar, read_line, read_picture, read_telemetry
 
 CONNECT_SECONDS = 5.0
@@ -66,7 +66,7 @@ class RemoteCar:
         self._news = threading.Condition()
         self._send_lock = threading.Lock()
         self._trouble: Exception | None = None
-        self._moment: Moment | None = None
+        self._moment: SensorFrame | None = None
         self._moment_count = self._reset_count = 0
         self._is_seated = self._is_led = self._is_closed = False
         self._laps = LapClock()
@@ -97,7 +97,7 @@ class RemoteCar:
         fields = {"steering": steering, "throttle": throttle, "brake": brake}
         self._send({"msg_type": "control", **{name: f"{float(value):.6g}" for name, value in fields.items()}})
 
-    def step(self, steering: float, throttle: float, brake: float = 0.0) -> Moment:
+    def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
         """Drive and return the next moment: in lock-step the one that answers, else the next that comes.
 
         Args:
@@ -141,7 +141,7 @@ class RemoteCar:
             self.is_disqualified = False
         self._send({"msg_type": "reset_car"})
 
-    def begin_episode(self, seed: int | None = None) -> Moment:
+    def begin_episode(self, seed: int | None = None) -> SensorFrame:
         """Put the car back to its start and return the first moment there, from now on in lock-step where possible.
 
         Args:
@@ -162,7 +162,7 @@ class RemoteCar:
             self._wait(lambda: self._moment_count >= last, ANSWER_SECONDS, "send telemetry")
         return self.get_moment()
 
-    def get_moment(self) -> Moment:
+    def get_moment(self) -> SensorFrame:
         """Return the newest moment."""
         assert self._moment is not None
         return self._moment
@@ -171,7 +171,7 @@ class RemoteCar:
         """Return how many moments have come so far."""
         return self._moment_count
 
-    def wait_moment(self, count: int) -> Moment:
+    def wait_moment(self, count: int) -> SensorFrame:
         """Return the newest moment once more than `count` have come.
 
         Raises:
@@ -254,9 +254,11 @@ class RemoteCar:
         elif kind == "scene_names":
             self._choose_scene([str(name) for name in message.get("scene_names") or ()])
         elif kind == "collision_with_starting_line":
-            with self._news:
-                self._lap_count += 1
-                self._laps.note_crossing(*read_crossing(message))
+            start_line, crossed = read_crossing(message)
+            if start_line == 0:
+                with self._news:
+                    self._lap_count += 1
+                    self._laps.note_crossing(crossed)
         elif kind in ("DQ", "missed_checkpoint"):
             self.is_disqualified = True
         elif kind == "error":
@@ -296,7 +298,7 @@ class RemoteCar:
             return
         with self._news:
             self.has_lock_step = "frame" in message
-            self._moment = Moment(telemetry, image, image_b, read_lidar(message), self._laps.lap_times)
+            self._moment = SensorFrame(telemetry, image, image_b, read_lidar(message), self._laps.lap_times)
             self._moment_count += 1
             self._news.notify_all()
 
@@ -315,7 +317,7 @@ def _connect(host: str, port: int) -> socket.socket:
 
 
 class LapClock:
-    """Lap times from what a server tells of start lines: the first crossing after a reset starts the clock.
+    """Lap times from what a server tells of start line 0: the first crossing after a reset starts the clock.
 
     Attributes:
         lap_times: Since the last reset, oldest first [s].
@@ -323,17 +325,14 @@ class LapClock:
 
     def __init__(self) -> None:
         self.lap_times: tuple[float, ...] = ()
-        self._line = -1
         self._crossed: float | None = None
 
     def begin_anew(self) -> None:
         """Forget everything, as a reset does."""
         self.__init__()  # type: ignore[misc]
 
-    def note_crossing(self, line: int, time: float) -> None:
-        """Count a forward crossing of a start line at this simulated time [s]."""
-        if self._crossed is None:
-            self._line, self._crossed = line, time
-        elif line == self._line:
+    def note_crossing(self, time: float) -> None:
+        """Count a forward crossing at this simulated time [s]."""
+        if self._crossed is not None:
             self.lap_times = (*self.lap_times, time - self._crossed)
-            self._crossed = time
+        self._crossed = time

@@ -39,15 +39,15 @@ class Rivals:
         self.buffers: list[NDArray[Any]] = list(np.zeros((2, car_count, width), np.float32))
         self.space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(-RIVAL_LIMIT, RIVAL_LIMIT, (width,), np.float32)
 
-    def read(self, turn: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
+    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
         """Return the numbers of all cars in buffer 0 or 1; `cars`: only their rows must be new."""
         rows: Any = slice(None) if cars is None else list(cars)
-        self.buffers[turn][rows] = self._tell(step)[rows]
-        return self.buffers[turn]
+        self.buffers[parity][rows] = self._tell(step)[rows]
+        return self.buffers[parity]
 
-    def give_away(self, turn: int) -> None:
+    def give_away(self, parity: int) -> None:
         """Take another array for buffer 0 or 1."""
-        self.buffers[turn] = np.zeros_like(self.buffers[turn])
+        self.buffers[parity] = np.zeros_like(self.buffers[parity])
 
     def _tell(self, step: Step) -> NDArray[Any]:
         count = self._cars_per_world

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from donkeysim.envs.moment import Moment, make_distances
+from donkeysim.envs.sensor_frame import SensorFrame, make_distances
 
 FALL_REWARD = -1.0
 """Reward of the step that ends an episode."""
@@ -17,13 +17,13 @@ HIT_REWARD = -2.0
 """Reward of a step that touches something without ending the episode."""
 
 
-def find_forward_velocity(moment: Moment) -> float:
+def find_forward_velocity(moment: SensorFrame) -> float:
     """Return the speed along the car's nose [m/s], negative backwards; without velocities the speed."""
     telemetry = moment.telemetry
     return telemetry.speed if telemetry.vel_z is None else telemetry.vel_z
 
 
-def is_over(moment: Moment, max_cte: float) -> bool:
+def is_over(moment: SensorFrame, max_cte: float) -> bool:
     """Return whether the car has left the road or touched something.
 
     A distance of more than twice `max_cte` is passed over, as the original does: no car gets there in one step, but its
@@ -37,7 +37,7 @@ def is_over(moment: Moment, max_cte: float) -> bool:
     return max_cte < distance <= 2.0 * max_cte or moment.telemetry.hit != "none"
 
 
-def compute_reward(moment: Moment, max_cte: float, over: bool) -> float:
+def compute_reward(moment: SensorFrame, max_cte: float, over: bool) -> float:
     """Return the reward of a step: fast along the middle of the road is best; backwards costs its speed.
 
     Args:
@@ -55,7 +55,7 @@ def compute_reward(moment: Moment, max_cte: float, over: bool) -> float:
     return (1.0 - distance / max_cte) * velocity if velocity > 0.0 else velocity
 
 
-def make_info(moment: Moment, lidar: Mapping[str, float]) -> dict[str, Any]:
+def make_info(moment: SensorFrame, lidar: Mapping[str, float]) -> dict[str, Any]:
     """Return what the original's `info` holds: metres, m/s, rad/s and degrees on its axes; cte and lidar in U.
 
     Args:

@@ -1,4 +1,4 @@
-"""What a server says, line by line: telemetry as `Moment`, and the original's faults mended."""
+"""What a server says, line by line: telemetry as `SensorFrame`, and the original's faults mended."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         info: dict[str, Any] = {}
         for name, array in self._describe(step).items():
             info[name], info[f"_{name}"] = array, mask
-        drawn = self.fleet.simulator.list_drawn()
+        drawn = self.fleet.simulator.list_randomization()
         if drawn:
             info["randomization"] = drawn | {f"_{name}": mask for name in drawn}
             info["_randomization"] = mask

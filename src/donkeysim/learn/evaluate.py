@@ -18,7 +18,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
-from donkeysim.envs.moment import Moment
+from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.tub.channel import read_channel
@@ -288,7 +288,7 @@ class _Drive:
         self.car.drive(angle, throttle)
         self.car.advance(round((count + 1) * PHYSICS_RATE / rate) - round(count * PHYSICS_RATE / rate))
 
-    def _ask(self, moment: Moment) -> tuple[float, float]:
+    def _ask(self, moment: SensorFrame) -> tuple[float, float]:
         begun = time.perf_counter()
         image = moment.image if self.conditions.transform is None else self.conditions.transform(moment.image)
         values = list_channels(moment)
@@ -297,7 +297,7 @@ class _Drive:
         throttle = float(answer[1]) * self.conditions.throttle_factor
         return min(max(float(answer[0]), -1.0), 1.0), min(max(throttle, -1.0), 1.0)
 
-    def _note(self, moment: Moment, angle: float, throttle: float) -> None:
+    def _note(self, moment: SensorFrame, angle: float, throttle: float) -> None:
         """Add a row to the trace, and events."""
         ledger, row = self.car.simulator.ledger, self.car.row
         x, y, _, yaw = find_pose(ledger, row)
@@ -346,7 +346,7 @@ class _Drive:
         return encode_film(pictures, FILM_RATE)
 
 
-def list_channels(moment: Moment) -> Mapping[str, float]:
+def list_channels(moment: SensorFrame) -> Mapping[str, float]:
     """Return what else a car can tell a pilot: acceleration [m/s²] and turn rates [rad/s], as a drive records them."""
     telemetry = moment.telemetry
     names = [f"{group}/{group}_{axis}" for group in ("accel", "gyro") for axis in "xyz"]

@@ -99,8 +99,8 @@ class PhysicsEngine:
             orders: Further commands, each from a step of its own on; they are written into `control` then.
         """
 
-        def run(worker: int, turn: LongArray) -> None:
-            self._run_worlds(worker, turn, self._world_count, state, control, step_count, orders)
+        def run(worker: int, next_row: LongArray) -> None:
+            self._run_worlds(worker, next_row, self._world_count, state, control, step_count, orders)
 
         if step_count < 1:
             self.events.count.fill(0)
@@ -175,7 +175,7 @@ class PhysicsEngine:
     def _run_worlds(
         self,
         worker: int,
-        turn: LongArray,
+        next_row: LongArray,
         end: int,
         state: State,
         control: Control,
@@ -184,7 +184,7 @@ class PhysicsEngine:
     ) -> None:
         self._step_worlds(
             (state, control, self.book, self.car_params.packed),
-            turn,
+            next_row,
             end,
             step_count,
             self.step_length,

@@ -63,7 +63,7 @@ class Recorder:
         self._moments: dict[bytes, int] = {}
         self._last: tuple[Snapshot, bytes, int] | None = None
         self._params = self._sum_up_params(simulator)
-        self._is_drawn = simulator.has_drawn_params()
+        self._is_drawn = simulator.has_randomized_params()
 
     def note(self, command: commands.Command) -> None:
         """Write a command down; the moments that it goes back to before it, each once."""
@@ -71,7 +71,7 @@ class Recorder:
             command = commands.Restore(self._number_moment(command.snapshot), command.worlds)
         self._writer.append(command)
         if isinstance(command, commands.ChangeScene):
-            self._params, self._is_drawn = self._sum_up_params(self._get()), self._get().has_drawn_params()
+            self._params, self._is_drawn = self._sum_up_params(self._get()), self._get().has_randomized_params()
 
     def note_step(self, step_count: int) -> None:
         """Write down that a frame has passed, and how the state is now."""
@@ -94,7 +94,7 @@ class Recorder:
         if checksum == self._params:
             return
         self._params = checksum
-        was_drawn, self._is_drawn = self._is_drawn, simulator.has_drawn_params()
+        was_drawn, self._is_drawn = self._is_drawn, simulator.has_randomized_params()
         if not (was_drawn and self._is_drawn):
             self._writer.append(commands.SetParams(simulator.physics.car_params.packed.tobytes()))
 

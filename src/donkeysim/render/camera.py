@@ -14,11 +14,18 @@ from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, 
 from donkeysim.core.workers import Workers
 from donkeysim.render.geometry import CLUSTER_ROOM
 from donkeysim.render.kernels.layout import (
+    AXES_WIDTH,
     BAND,
-    BASIS_COLUMNS,
+    BASIS_WIDTH,
+    INTEGER,
     LANES,
+    LENS,
+    LENS_WIDTH,
+    LIGHT_WIDTH,
+    POSE_WIDTH,
     RECORD_FLOATS,
     RECORD_INTS,
+    SIZE_LOG,
     SPAN_FLOATS,
     SPAN_INPUTS,
     SPAN_INTS,
@@ -29,7 +36,8 @@ from donkeysim.render.kernels.picture import place_cameras, render_cameras
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
-from donkeysim.render.tables import CameraTables, PoseTables, Scratch
+from donkeysim.render.nameplate import prepare_plate
+from donkeysim.render.tables import CameraTables, Scratch, read_poses
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
@@ -159,7 +167,21 @@ class Renderer:
 
     def set_body(self, car: int, body: BodySpec) -> None:
         """Dress a car: style, paint and name plate."""
-        self._looks.set_body(car, body)
+        self.set_bodies((car,), body)
+
+    def set_bodies(self, cars: Sequence[int], body: BodySpec) -> None:
+        """Dress cars alike; takes a fraction of a millisecond where their name plate is prepared.
+
+        Raises:
+            ShapeError: A scene of theirs has no such body.
+        """
+        self._looks.set_bodies(cars, body)
+
+    def prepare_body(self, body: BodySpec) -> None:
+        """Draw a body's name plate, which takes milliseconds, for a later `set_body`; may be called on any thread."""
+        if body.name:
+            prepare_plate(body.name, body.font_size)
+            self._looks.reserve()
 
     def make_group(
         self, cars: Sequence[int], cameras: Sequence[CameraSpec], second: Sequence[bool] = ()
@@ -215,19 +237,18 @@ class Renderer:
             rotation: Roll, pitch (+ = down), yaw in the world frame [rad].
             camera: Size, field of view, fisheye, grey, quality and supersampling; its own pose is not used.
         """
-        turn = make_rotation(rotation)
+        matrix = make_rotation(rotation).reshape(3, 3)
         height = float(position[2])
-        mount = np.append(np.asarray(position, float), turn)[None]
+        mount = np.append(np.asarray(position, float), matrix)[None]
         group = self._allocate_group(np.array([-1], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR)
-        matrix = turn.reshape(3, 3)
         group.cameras.eye[0] = position
         group.cameras.axes[0] = np.concatenate([-matrix[:, 1], -matrix[:, 2], matrix[:, 0]])
-        group.cameras.lens[0, 5] = min(1.0, FOG_FREE_HEIGHT / max(height, FOG_FREE_HEIGHT))
+        group.cameras.lens[0, LENS.fog] = min(1.0, FOG_FREE_HEIGHT / max(height, FOG_FREE_HEIGHT))
         self._render(group, state)
         picture: ByteArray = group.frame.colour[0]
         return picture
 
-    def count_drawn(self, group: CameraGroup, state: State) -> tuple[float, float]:
+    def count_rendered(self, group: CameraGroup, state: State) -> tuple[float, float]:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
         triangles, textured = 0, 0
         looks, (width, height), is_varied = self._looks.tables, group.size, group.cameras.look.shape[1] > 0
@@ -236,9 +257,9 @@ class Renderer:
             scratch = self._find_scratch(0, width * group.factor, height * group.factor, is_varied)
             stride = round_up(width * group.factor) + LANES
             seen = scratch.ident[: stride * height * group.factor].reshape(-1, stride)[:, : width * group.factor]
-            texture = looks.material_texture[looks.triangle_material[scratch.record_int[seen, 0]]]
+            texture = looks.material_texture[looks.triangle_material[scratch.record_int[seen, INTEGER.triangle]]]
             triangles += int(scratch.drawn[0])
-            textured += int((looks.size_log[texture, 2] > 0).sum()) // group.factor**2
+            textured += int((looks.size_log[texture, SIZE_LOG.last] > 0).sum()) // group.factor**2
         return triangles / len(group.frame.car), textured / len(group.frame.car)
 
     def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
@@ -252,16 +273,7 @@ class Renderer:
     def _render(self, group: CameraGroup, state: State) -> None:
         looks = self._looks
         tables = looks.tables
-        poses = PoseTables(
-            state.present,
-            state.position,
-            state.orientation,
-            state.steer_angle,
-            state.wheel_angle,
-            state.wheel_extension,
-            state.prop_position,
-            state.prop_orientation,
-        )
+        poses = read_poses(state)
         width, height = group.size
         frame = group.frame
         words = view_words(frame.colour)
@@ -271,7 +283,7 @@ class Renderer:
         options = (group.sharp, frame.depth is not None, frame.segment is not None, True, is_varied)
         pictures = (words, frame.colour, depth, segment)
 
-        def task(worker: int, turn: LongArray) -> None:
+        def task(worker: int, next_row: LongArray) -> None:
             scratch = self._find_scratch(worker, width * group.factor, height * group.factor, is_varied)
             size = (
                 width,
@@ -282,7 +294,7 @@ class Renderer:
                 self.props_per_world,
             )
             arguments = (tables, poses, group.cameras, scratch, size, options, *pictures)
-            self._render_cameras((state, tables), turn, len(frame.car), *arguments)
+            self._render_cameras((state, tables), next_row, len(frame.car), *arguments)
 
         self._workers.run(task, len(group.cameras.car))
         if group.varied is not None and self.variation is not None:
@@ -307,7 +319,7 @@ class Renderer:
     ) -> CameraGroup:
         count, first = len(owners), cameras[0]
         shape = (count, first.height, first.width)
-        lens = np.zeros((count, 6), np.float32)
+        lens = np.zeros((count, LENS_WIDTH), np.float32)
         for row, camera in enumerate(cameras):
             fisheye = compute_fisheye(camera.fisheye, camera.width, camera.height)
             lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey, far, 1.0)
@@ -322,7 +334,7 @@ class Renderer:
             worlds.astype(np.int32),
             mount,
             np.zeros((count, 3), np.float32),
-            np.zeros((count, 9), np.float32),
+            np.zeros((count, AXES_WIDTH), np.float32),
             lens,
             self._looks.tables.light[self._looks.tables.world_scene[worlds]],
             np.zeros((count, 0 if varied is None else self._count_looks(), LOOK_WIDTH), np.float32),
@@ -360,15 +372,14 @@ def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, wi
         span_float=np.zeros((SPAN_FLOATS, BAND * stride), np.float32),
         span_int=np.zeros((SPAN_INTS, BAND * stride), np.int32),
         draw_mesh=np.zeros(draw_limit, np.int32),
-        basis=np.zeros((draw_limit, BASIS_COLUMNS), np.float32),
+        basis=np.zeros((draw_limit, BASIS_WIDTH), np.float32),
         iota=np.arange(max(stride, round_up(height)), dtype=np.float32),
         run_end=np.zeros(width, np.int32),
-        place=np.zeros(12, np.float32),
-        body=np.zeros(12, np.float32),
-        sides=np.zeros(4, np.float32),
+        mesh_pose=np.zeros(POSE_WIDTH, np.float32),
+        body_pose=np.zeros(POSE_WIDTH, np.float32),
         zero=np.zeros(3, np.float32),
         drawn=np.zeros(1, np.int64),
-        light=np.zeros(13, np.float32),
+        light=np.zeros(LIGHT_WIDTH, np.float32),
         classes=np.zeros((height, width) if with_classes else (1, 1), np.uint8),
         factor=np.ones(width, np.float32),
     )

@@ -1,4 +1,4 @@
-"""Tables of all meshes of a renderer, built once at load: clusters with bounding spheres, triangle planes, gradients.
+"""Tables of all meshes of a renderer: clusters with bounding spheres, triangle planes, gradients.
 
 A triangle's plane and its texture gradients are stored in the mesh's own frame, so that depth and texture coordinates
 of a pixel follow from the ray through it alone, exactly and without regard to clipping.
@@ -6,13 +6,13 @@ of a pixel follow from the ray through it alone, exactly and without regard to c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import Float32Array, FloatArray, IntArray
+from donkeysim.render.kernels.layout import LANES, PLANE, PLANE_WIDTH
 from donkeysim.render.texture import TexelPool
 from donkeysim.world.scene import Mesh
 
@@ -23,22 +23,18 @@ CLUSTER_ROOM = 8 * CLUSTER_LIMIT
 """Vertices and listed triangles that kernels keep of a cluster: three vertices each, four more and another triangle
 where the near plane cuts, and the rest of a vector."""
 
-TRIANGLE_COLUMNS = 12
-"""Normal (3), offset, u gradient (3), u offset, v gradient (3), v offset."""
-
 
 class MeshTables(NamedTuple):
     """Triangles of all meshes in kernels' order."""
 
     vertex: Float32Array
-    """[m], own frame of the mesh, each cluster has its own, shape [3, vertex_count], some rest behind."""
+    """[m], own frame of the mesh, each cluster has its own, shape [3, vertex_count], some room behind."""
     triangle_vertex: IntArray
-    """Indices within the cluster's vertices, shape [3, triangle_count], some rest behind."""
+    """Indices within the cluster's vertices, shape [3, triangle_count], some room behind."""
     triangle_normal: Float32Array
-    """Unit normal and offset, as in `triangle_plane`, shape [4, triangle_count], some rest behind."""
+    """Unit normal and offset, as in `triangle_plane`, shape [4, triangle_count], some room behind."""
     triangle_plane: Float32Array
-    """Unit normal n and offset d with n·p = d; texture gradients and offsets [texel], shape
-    [triangle_count, TRIANGLE_COLUMNS]."""
+    """Columns PLANE, shape [triangle_count, PLANE_WIDTH]."""
     triangle_mean: Float32Array
     """Mean of the triangle's part of its texture, RGB 0 to 255, shape [triangle_count, 3]."""
     triangle_material: IntArray
@@ -46,7 +42,7 @@ class MeshTables(NamedTuple):
     triangle_flags: IntArray
     """SHADE_* of its material, shape [triangle_count]."""
     cluster_range: IntArray
-    """First and end vertex, first and end triangle, shape [cluster_count, 4]."""
+    """Columns CLUSTER_RANGE, shape [cluster_count, 4]."""
     cluster_sphere: Float32Array
     """Centre and radius [m], shape [cluster_count, 4]."""
     mesh_range: IntArray
@@ -55,78 +51,145 @@ class MeshTables(NamedTuple):
     """Centre and radius [m], shape [mesh_count, 4]."""
 
 
-@dataclass
+class PreparedMesh(NamedTuple):
+    """A mesh in kernels' order, before it has its place in the tables: all its numbers begin at 0."""
+
+    vertex: Float32Array
+    """[m], shape [vertex_count, 3]."""
+    triangle_vertex: IntArray
+    """Shape [triangle_count, 3]."""
+    triangle_plane: Float32Array
+    """Shape [triangle_count, PLANE_WIDTH]."""
+    triangle_mean: Float32Array
+    """Shape [triangle_count, 3]."""
+    triangle_material: IntArray
+    """Shape [triangle_count]."""
+    cluster_range: IntArray
+    """Shape [cluster_count, 4]."""
+    cluster_sphere: Float32Array
+    """Shape [cluster_count, 4]."""
+    sphere: Float32Array
+    """Around all of it, shape [4]."""
+
+
+def prepare_mesh(mesh: Mesh, texture: IntArray, pool: TexelPool) -> PreparedMesh:
+    """Return a mesh as clusters; may be called on any thread.
+
+    Args:
+        mesh: Triangles without area are left out.
+        texture: Texture in `pool` of each of its materials.
+        pool: All textures.
+    """
+    check_mesh(mesh)
+    corner = mesh.vertex[mesh.triangle].astype(np.float64)
+    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    kept = np.flatnonzero(np.linalg.norm(normal, axis=1) > 1e-12)
+    corner, material = corner[kept], mesh.material[kept].astype(np.int32)
+    uv, shown = mesh.uv[mesh.triangle[kept]].astype(np.float64), texture[material]
+    clusters = split_clusters(corner)
+    order = np.concatenate([np.zeros(0, np.int32), *clusters])
+    vertex, local, spheres = [np.zeros((0, 3), np.float32)], [np.zeros((0, 3), np.int32)], []
+    for members in clusters:
+        used, corners = merge_vertices(mesh.vertex, mesh.triangle[kept[members]])
+        vertex.append(mesh.vertex[used].astype(np.float32))
+        local.append(corners)
+        spheres.append(bound_sphere(mesh.vertex[used].astype(np.float64)))
+    ends = np.cumsum([[len(rows), len(corners)] for rows, corners in zip(vertex, local, strict=True)], axis=0)
+    return PreparedMesh(
+        vertex=np.concatenate(vertex),
+        triangle_vertex=np.concatenate(local),
+        triangle_plane=compute_planes(corner, uv, pool.measure(shown))[order].astype(np.float32),
+        triangle_mean=pool.average_triangles(uv, shown)[order],
+        triangle_material=material[order],
+        cluster_range=np.column_stack([ends[:-1, 0], ends[1:, 0], ends[:-1, 1], ends[1:, 1]]).astype(np.int32),
+        cluster_sphere=np.array(spheres, np.float32).reshape(-1, 4),
+        sphere=bound_sphere(corner.reshape(-1, 3)),
+    )
+
+
+class GrowingTable:
+    """A table with room for more: rows are written behind the others, which move only when there is none left.
+
+    Attributes:
+        room: All of it, shape [room, ...], or [columns, room] by columns.
+        count: Rows in use; at least a vector of lanes is left behind them, as loops run over whole ones.
+    """
+
+    def __init__(self, dtype: type[np.generic], *columns: int, by_column: bool = False) -> None:
+        self.room = np.zeros((*columns, LANES) if by_column else (LANES, *columns), dtype)
+        self.count = 0
+        self._by_column = by_column
+
+    def add(self, rows: np.ndarray) -> None:
+        """Add rows, shape [row_count, ...] in either case."""
+        first, self.count = self.count, self.count + len(rows)
+        old = self.room.T if self._by_column else self.room
+        if self.count + LANES > len(old):
+            # Half as much again: however many are added, a row is moved twice on average.
+            shape = (self.count + self.count // 2 + LANES, *old.shape[1:])
+            self.room = np.zeros(shape[::-1] if self._by_column else shape, old.dtype)
+            kept, old = old[:first], self.room.T if self._by_column else self.room
+            old[:first] = kept
+        old[first : self.count] = rows
+
+
 class MeshStore:
-    """Collects meshes and turns them into `MeshTables`."""
+    """All meshes of a renderer; adding one writes behind the others.
 
-    vertex: list[Float32Array] = field(default_factory=list)
-    triangle_vertex: list[IntArray] = field(default_factory=list)
-    triangle_plane: list[Float32Array] = field(default_factory=list)
-    triangle_mean: list[Float32Array] = field(default_factory=list)
-    triangle_material: list[IntArray] = field(default_factory=list)
-    cluster_range: list[tuple[int, int, int, int]] = field(default_factory=list)
-    cluster_sphere: list[Float32Array] = field(default_factory=list)
-    mesh_range: list[tuple[int, int]] = field(default_factory=list)
-    mesh_sphere: list[Float32Array] = field(default_factory=list)
-    triangle_counts: list[int] = field(default_factory=list)
-    _vertex_cursor: int = 0
-    _triangle_cursor: int = 0
+    Attributes:
+        triangle_counts: Of each mesh.
+    """
 
-    def add(self, mesh: Mesh, material_base: int, material_texture: IntArray, pool: TexelPool) -> int:
+    def __init__(self) -> None:
+        real, whole = np.float32, np.int32
+        self._tables = (
+            GrowingTable(real, 3, by_column=True),
+            GrowingTable(whole, 3, by_column=True),
+            GrowingTable(real, PLANE.offset + 1, by_column=True),
+            GrowingTable(real, PLANE_WIDTH),
+            GrowingTable(real, 3),
+            GrowingTable(whole),
+            GrowingTable(whole),
+            GrowingTable(whole, 4),
+            GrowingTable(real, 4),
+            GrowingTable(whole, 2),
+            GrowingTable(real, 4),
+        )
+        self.triangle_counts: list[int] = []
+
+    def add(self, mesh: PreparedMesh, material_base: int, material_flags: IntArray) -> int:
         """Add a mesh and return its index.
 
         Args:
-            mesh: Triangles without area are left out.
+            mesh: As `prepare_mesh` returned it.
             material_base: Added to the mesh's material indices.
-            material_texture: Texture in `pool` of every material of the tables so far.
-            pool: All textures.
+            material_flags: SHADE_* of every material.
         """
-        check_mesh(mesh)
-        corner = mesh.vertex[mesh.triangle].astype(np.float64)
-        normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-        length = np.linalg.norm(normal, axis=1)
-        kept = np.flatnonzero(length > 1e-12)
-        material = mesh.material[kept].astype(np.int32) + np.int32(material_base)
-        corner = corner[kept]
-        uv, texture = mesh.uv[mesh.triangle[kept]].astype(np.float64), material_texture[material]
-        plane = compute_planes(corner, uv, pool.measure(texture))
-        mean = pool.average_triangles(uv, texture)
-        first = len(self.cluster_range)
-        for members in split_clusters(corner):
-            self.triangle_mean.append(mean[members])
-            self._add_cluster(mesh.triangle[kept[members]], mesh.vertex, plane[members], material[members])
-        self.mesh_range.append((first, len(self.cluster_range)))
-        self.mesh_sphere.append(bound_sphere(corner.reshape(-1, 3)))
-        self.triangle_counts.append(len(kept))
-        return len(self.mesh_range) - 1
-
-    def _add_cluster(self, triangle: IntArray, vertex: Float32Array, plane: FloatArray, material: IntArray) -> None:
-        used, local = merge_vertices(vertex, triangle)
-        vertex_end, triangle_end = self._vertex_cursor + len(used), self._triangle_cursor + len(triangle)
-        self.cluster_range.append((self._vertex_cursor, vertex_end, self._triangle_cursor, triangle_end))
-        self.cluster_sphere.append(bound_sphere(vertex[used].astype(np.float64)))
-        self.vertex.append(vertex[used].T.astype(np.float32))
-        self.triangle_vertex.append(local)
-        self.triangle_plane.append(plane.astype(np.float32))
-        self.triangle_material.append(material)
-        self._vertex_cursor, self._triangle_cursor = vertex_end, triangle_end
-
-    def build(self, material_flags: IntArray) -> MeshTables:
-        """Return the tables of everything added so far."""
-        material = np.concatenate([np.zeros(0, np.int32), *self.triangle_material])
-        return MeshTables(
-            vertex=np.ascontiguousarray(np.concatenate([*self.vertex, np.zeros((3, 8), np.float32)], axis=1)),
-            triangle_vertex=pack_rows(self.triangle_vertex, np.zeros((8, 3), np.int32)),
-            triangle_normal=pack_rows([plane[:, :4] for plane in self.triangle_plane], np.zeros((8, 4), np.float32)),
-            triangle_plane=np.concatenate([np.zeros((0, TRIANGLE_COLUMNS), np.float32), *self.triangle_plane]),
-            triangle_mean=np.concatenate([np.zeros((0, 3), np.float32), *self.triangle_mean]),
+        counts = {name: table.count for name, table in zip(MeshTables._fields, self._tables, strict=True)}
+        first = np.array([counts["vertex"]] * 2 + [counts["triangle_plane"]] * 2, np.int32)
+        material = mesh.triangle_material + np.int32(material_base)
+        rows = MeshTables(
+            vertex=mesh.vertex,
+            triangle_vertex=mesh.triangle_vertex,
+            triangle_normal=mesh.triangle_plane[:, : PLANE.offset + 1],
+            triangle_plane=mesh.triangle_plane,
+            triangle_mean=mesh.triangle_mean,
             triangle_material=material,
             triangle_flags=material_flags[material],
-            cluster_range=np.array(self.cluster_range, np.int32).reshape(-1, 4),
-            cluster_sphere=np.array(self.cluster_sphere, np.float32).reshape(-1, 4),
-            mesh_range=np.array(self.mesh_range, np.int32).reshape(-1, 2),
-            mesh_sphere=np.array(self.mesh_sphere, np.float32).reshape(-1, 4),
+            cluster_range=mesh.cluster_range + first,
+            cluster_sphere=mesh.cluster_sphere,
+            mesh_range=counts["cluster_range"] + np.array([[0, len(mesh.cluster_range)]], np.int32),
+            mesh_sphere=mesh.sphere[None],
         )
+        for table, new in zip(self._tables, rows, strict=True):
+            table.add(new)
+        self.triangle_counts.append(len(material))
+        return len(self.triangle_counts) - 1
+
+    @property
+    def tables(self) -> MeshTables:
+        """Everything added so far, and room behind it."""
+        return MeshTables(*(table.room for table in self._tables))
 
 
 def merge_vertices(vertex: Float32Array, triangle: IntArray) -> tuple[IntArray, IntArray]:
@@ -134,11 +197,6 @@ def merge_vertices(vertex: Float32Array, triangle: IntArray) -> tuple[IntArray, 
     corner = triangle.ravel()
     _, first, local = np.unique(vertex[corner], axis=0, return_index=True, return_inverse=True)
     return corner[first], local.reshape(-1, 3).astype(np.int32)
-
-
-def pack_rows(chunks: list[np.ndarray], rest: np.ndarray) -> np.ndarray:
-    """Return rows of all chunks and then `rest` as columns."""
-    return np.ascontiguousarray(np.concatenate([*chunks, rest]).T)
 
 
 def check_mesh(mesh: Mesh) -> None:
@@ -158,7 +216,7 @@ def check_mesh(mesh: Mesh) -> None:
 
 
 def compute_planes(corner: FloatArray, uv: FloatArray, size: Float32Array) -> FloatArray:
-    """Return planes and texture gradients of triangles, shape [triangle_count, TRIANGLE_COLUMNS].
+    """Return planes and texture gradients of triangles, shape [triangle_count, PLANE_WIDTH].
 
     Args:
         corner: [m], shape [triangle_count, 3, 3].
@@ -170,15 +228,15 @@ def compute_planes(corner: FloatArray, uv: FloatArray, size: Float32Array) -> Fl
     square = np.einsum("ij,ij->i", normal, normal)
     dual_one = np.cross(two, normal) / square[:, None]
     dual_two = np.cross(normal, one) / square[:, None]
-    result = np.zeros((len(corner), TRIANGLE_COLUMNS))
+    result = np.zeros((len(corner), PLANE_WIDTH))
     result[:, :3] = normal / np.sqrt(square)[:, None]
-    result[:, 3] = np.einsum("ij,ij->i", result[:, :3], corner[:, 0])
-    for axis in (0, 1):
+    result[:, PLANE.offset] = np.einsum("ij,ij->i", result[:, :3], corner[:, 0])
+    for axis, column in enumerate((PLANE.u, PLANE.v)):
         texel = uv[:, :, axis] * size[:, None, axis]
         texel = texel - np.floor(texel.min(axis=1) / size[:, axis])[:, None] * size[:, None, axis]
         gradient = (texel[:, 1] - texel[:, 0])[:, None] * dual_one + (texel[:, 2] - texel[:, 0])[:, None] * dual_two
-        result[:, 4 + 4 * axis : 7 + 4 * axis] = gradient
-        result[:, 7 + 4 * axis] = texel[:, 0] - np.einsum("ij,ij->i", gradient, corner[:, 0])
+        result[:, column : column + 3] = gradient
+        result[:, column + 3] = texel[:, 0] - np.einsum("ij,ij->i", gradient, corner[:, 0])
     return result
 
 

@@ -9,57 +9,32 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rotation import yaw_to_quaternion
-from donkeysim.core.types import FloatArray, IntArray
+from donkeysim.core.types import FloatArray, IntArray, LongArray
+from donkeysim.core.workers import Workers
 from donkeysim.render.kernels.lidar import (
+    SHAPE,
     SHAPE_BOX,
     SHAPE_FRUSTUM,
     SHAPE_WIDTH,
-    add_shapes,
-    list_returns,
-    place_movers,
-    scan_ground,
+    LidarTables,
+    Rays,
+    place_bodies,
+    scan_cars,
     write_shape,
 )
+from donkeysim.render.tables import read_poses
 from donkeysim.world.scene import COLLIDER_BOX, Colliders, Ground, Props, Scene
 from donkeysim.world.specs import BODY_STYLES, CarSpec, LidarSpec
 from donkeysim.world.state import State, make_state
 
-NOISE_STREAM = 1 << 32
-"""First of the lidar's streams of random numbers (one per ray)."""
-
-GroundTable = tuple[float, float, float, float, float, FloatArray]
-"""Origin x, y, cell, lowest, greatest height [m], heights [m], shape [rows, columns]."""
-
-
-@dataclass(frozen=True)
-class _Place:
-    """What the lidar needs of a scene: shapes that stay, sizes of the props, the ground, and a car's box."""
-
-    shapes: FloatArray
-    prop_size: FloatArray
-    ground: GroundTable
-    box_centre: FloatArray
-    box_half: FloatArray
-
-
-@dataclass(frozen=True)
-class _Scratch:
-    """Rays of one `LidarSpec` in the sensor frame, and room for one scan."""
-
-    ray_sensor: FloatArray
-    wraps: bool
-    direction: FloatArray
-    distance: FloatArray
-    rows: FloatArray
-
 
 class LidarScanner:
-    """Scans for the cars of one simulator; one scan at a time."""
+    """Scans for the cars of one simulator; one call at a time."""
 
     def __init__(
         self,
@@ -70,19 +45,15 @@ class LidarScanner:
         cars_per_world: int,
         props_per_world: int,
     ) -> None:
-        places = [_make_place(scene, car) for scene in scenes]
-        self._place = [places[world_scene[world]] for world in range(world_count)]
-        self._cars_per_world = cars_per_world
-        self._props_per_world = props_per_world
-        self._movers = np.zeros((props_per_world + cars_per_world, SHAPE_WIDTH))
-        self._sensor = np.zeros(SHAPE_WIDTH)
-        self._scratch = functools.lru_cache(maxsize=64)(_make_scratch)
+        self._tables = _make_tables(scenes, world_scene, car)
+        self._layout = world_count, cars_per_world, props_per_world
+        self._alone = Workers(1)
+        self._rays = functools.lru_cache(maxsize=64)(make_rays)
+        self._scratch = functools.lru_cache(maxsize=64)(self._make_scratch)
+        self._scan_cars = RepeatedCall(scan_cars)
 
     def scan(self, state: State, car: int, lidar: LidarSpec, key: int) -> FloatArray:
         """Return what a car's lidar sees now.
-
-        Ray r of level k leaves the sensor turned by r * `sweep_increment` clockwise seen from above (0 is ahead) and
-        pitched down by `angle_down` + k * `angle_delta`.
 
         Args:
             state: Read.
@@ -94,42 +65,58 @@ class LidarScanner:
             One row (distance [m], ray index, level index) for each ray that met something within `max_range`, level
             by level, the rays of a level in order, shape [return_count, 3]; `angle_down` is in no column.
         """
-        world, slot = divmod(car, self._cars_per_world)
-        place, scratch = self._place[world], self._scratch(lidar)
-        self._place_sensor(state, car, lidar)
-        scan_ground(
-            self._sensor, scratch.ray_sensor, place.ground, lidar.max_range, scratch.direction, scratch.distance
-        )
-        mover_count = place_movers(
-            self._movers, state.present, state.position, state.orientation, car, world * self._cars_per_world,
-            self._cars_per_world, state.prop_position, state.prop_orientation, world * self._props_per_world,
-            place.prop_size, place.box_centre, place.box_half,
-        )  # fmt: skip
-        for shapes, count in ((place.shapes, len(place.shapes)), (self._movers, mover_count)):
-            add_shapes(
-                shapes, count, self._sensor, scratch.direction, lidar.sweep_increment, lidar.max_range,
-                scratch.wraps, scratch.distance,
-            )  # fmt: skip
-        step = int(state.step_index[world])
-        count = list_returns(
-            scratch.distance, lidar.max_range, lidar.noise, key, slot, step, NOISE_STREAM, scratch.rows
-        )
-        return scratch.rows[:count].copy()
+        distance = self.scan_cars(state, (car,), lidar, (key,), self._alone)[0]
+        level, ray = np.nonzero(distance < np.inf)
+        rows: FloatArray = np.empty((len(ray), 3))
+        rows[:, 0], rows[:, 1], rows[:, 2] = distance[level, ray], ray, level
+        return rows
+
+    def scan_cars(
+        self, state: State, cars: Sequence[int], lidar: LidarSpec, keys: Sequence[int], workers: Workers
+    ) -> FloatArray:
+        """Return what the lidars of several cars see now, each the same as if it were alone.
+
+        Ray r of level k leaves the sensor turned by r * `sweep_increment` clockwise seen from above (0 is ahead) and
+        pitched down by `angle_down` + k * `angle_delta`.
+
+        Args:
+            state: Read.
+            cars: Rows of the cars.
+            lidar: That of each of them.
+            keys: Key of each car's world, as for `scan`.
+            workers: To run on.
+
+        Returns:
+            Distances [m], inf where nothing was met within `max_range`, shape [len(cars), level_count, ray_count].
+        """
+        owner: LongArray = np.array(cars, np.int64)
+        key: LongArray = np.array(keys, np.int64)
+        rays, poses = self._rays(lidar), read_poses(state)
+        shape = rays.direction.shape[:2]
+        sensor: FloatArray = np.empty((len(owner), SHAPE_WIDTH))
+        place_bodies(sensor, owner, state.position, state.orientation)
+        rotation = sensor[:, SHAPE.rotation : SHAPE.size].reshape(-1, 3, 3)
+        sensor[:, SHAPE.origin : SHAPE.rotation] += rotation @ np.array(lidar.position, np.float64)
+        distance: FloatArray = np.empty((len(owner), *shape))
+
+        def task(worker: int, next_row: LongArray) -> None:
+            arguments = (owner, key, state.step_index, sensor, self._tables, poses, self._layout[1:], rays)
+            scratch = self._scratch(worker, *shape)
+            self._scan_cars((state,), next_row, len(owner), *arguments, *scratch, distance)
+
+        # A scan takes microseconds: waking a thread for a few of them would cost more.
+        workers.run(task, len(owner), smallest=16)
+        return distance
 
     def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
         """Return (name, run) of what must be compiled before the first scan."""
-        state = make_state(len(self._place), self._cars_per_world, self._props_per_world)
+        state = make_state(*self._layout)
         return [("lidar", lambda: _discard(self.scan(state, 0, LidarSpec(), 0)))]
 
-    def _place_sensor(self, state: State, car: int, lidar: LidarSpec) -> None:
-        """Write the sensor's pose in the world: behind the body's pose, its own position and pitch."""
-        x, y, z = state.position[car].tolist()
-        qw, qx, qy, qz = state.orientation[car].tolist()
-        write_shape(self._sensor, SHAPE_BOX, x, y, z, qw, qx, qy, qz, 0.0, 0.0, 0.0)
-        x, y, z = (self._sensor[1:4] + self._sensor[4:13].reshape(3, 3) @ lidar.position).tolist()
-        c, s = math.cos(0.5 * lidar.pitch), math.sin(0.5 * lidar.pitch)
-        qw, qx, qy, qz = qw * c - qy * s, qx * c - qz * s, qy * c + qw * s, qz * c + qx * s
-        write_shape(self._sensor, SHAPE_BOX, x, y, z, qw, qx, qy, qz, 0.0, 0.0, 0.0)
+    def _make_scratch(self, worker: int, level_count: int, ray_count: int) -> tuple[FloatArray, FloatArray]:
+        """Return a worker's room for what moves in a world, and for the rays of a scan."""
+        del worker  # each has its own
+        return np.zeros((sum(self._layout[1:]), SHAPE_WIDTH)), np.empty((level_count, ray_count, 3))
 
 
 def count_rays(lidar: LidarSpec) -> int:
@@ -137,31 +124,48 @@ def count_rays(lidar: LidarSpec) -> int:
     return max(1, int(2.0 * math.pi / lidar.sweep_increment + 1e-9))
 
 
-def _make_scratch(lidar: LidarSpec) -> _Scratch:
+def make_rays(lidar: LidarSpec) -> Rays:
+    """Return the rays of a lidar."""
     azimuth = np.arange(count_rays(lidar)) * lidar.sweep_increment
     pitch = lidar.angle_down + np.arange(lidar.level_count) * lidar.angle_delta
     flat = np.cos(pitch)[:, None]
     down = np.broadcast_to(np.sin(pitch)[:, None], (len(pitch), len(azimuth)))
     rays = np.stack([flat * np.cos(azimuth), -flat * np.sin(azimuth), -down], axis=-1)
-    shape = (len(pitch), len(azimuth))
-    return _Scratch(
-        ray_sensor=np.ascontiguousarray(rays),
+    return Rays(
+        direction=np.ascontiguousarray(rays),
         wraps=bool(np.any(flat < 0.0)),
-        direction=np.empty((*shape, 3)),
-        distance=np.empty(shape),
-        rows=np.empty((shape[0] * shape[1], 3)),
+        increment=float(lidar.sweep_increment),
+        reach=float(lidar.max_range),
+        noise=float(lidar.noise),
+        pitch_cos=math.cos(0.5 * lidar.pitch),
+        pitch_sin=math.sin(0.5 * lidar.pitch),
     )
 
 
-def _make_place(scene: Scene, car: CarSpec) -> _Place:
-    low, high = _measure_car(scene, car)
-    return _Place(
-        shapes=_list_shapes(scene.colliders),
-        prop_size=_list_sizes(scene.props),
-        ground=_list_ground(scene.ground),
+def _make_tables(scenes: Sequence[Scene], world_scene: IntArray, car: CarSpec) -> LidarTables:
+    low, high = (np.array(corner) for corner in zip(*(_measure_car(scene, car) for scene in scenes), strict=True))
+    shape, shape_begin = _join([_list_shapes(scene.colliders) for scene in scenes])
+    size, prop_begin = _join([_list_sizes(scene.props) for scene in scenes])
+    heights = [np.ascontiguousarray(scene.ground.height, np.float64) for scene in scenes]
+    height, height_begin = _join([rows.ravel() for rows in heights])
+    return LidarTables(
+        world_scene=np.asarray(world_scene, np.int32),
+        shape=shape,
+        shape_begin=shape_begin,
+        prop_size=size,
+        prop_begin=prop_begin,
+        ground=np.array([_list_ground(scene.ground) for scene in scenes]),
+        height=height,
+        height_begin=height_begin,
+        height_columns=np.array([rows.shape[1] for rows in heights], np.int64),
         box_centre=0.5 * (low + high),
         box_half=0.5 * (high - low),
     )
+
+
+def _join(parts: list[FloatArray]) -> tuple[FloatArray, LongArray]:
+    """Return rows of all scenes one after another, and where those of each begin."""
+    return np.concatenate(parts), np.cumsum([0, *map(len, parts)]).astype(np.int64)
 
 
 def _measure_car(scene: Scene, car: CarSpec) -> tuple[FloatArray, FloatArray]:
@@ -179,22 +183,21 @@ def _list_shapes(colliders: Colliders) -> FloatArray:
     for row, kind in enumerate(colliders.kind.tolist()):
         x, y, z = colliders.centre[row].tolist()
         length, width, height = colliders.half_size[row].tolist()
-        turn = yaw_to_quaternion(float(colliders.yaw[row]))
+        upright = yaw_to_quaternion(float(colliders.yaw[row]))
         if kind == COLLIDER_BOX:
-            write_shape(shapes[row], SHAPE_BOX, x, y, z, *turn, length, width, height)
+            write_shape(shapes[row], SHAPE_BOX, (x, y, z), upright, (length, width, height))
         else:
-            write_shape(shapes[row], SHAPE_FRUSTUM, x, y, z - height, *turn, length, length, 2.0 * height)
+            write_shape(shapes[row], SHAPE_FRUSTUM, (x, y, z - height), upright, (length, length, 2.0 * height))
     return shapes
 
 
 def _list_sizes(props: Props) -> FloatArray:
-    return np.ascontiguousarray(np.column_stack([props.radius_base, props.radius_top, props.height]), np.float64)
+    return np.column_stack([props.radius_base, props.radius_top, props.height]).astype(np.float64)
 
 
-def _list_ground(ground: Ground) -> GroundTable:
-    x, y = ground.height_origin
-    height = np.ascontiguousarray(ground.height, np.float64)
-    return (float(x), float(y), float(ground.height_cell), float(height.min()), float(height.max()), height)
+def _list_ground(ground: Ground) -> list[float]:
+    """Return a row of `LidarTables.ground`."""
+    return [*ground.height_origin, ground.height_cell, ground.height.min(), ground.height.max()]
 
 
 def _discard(_rows: FloatArray) -> None:

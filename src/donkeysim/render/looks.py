@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
-from donkeysim.render.geometry import MeshStore
+from donkeysim.core.types import ByteArray, FloatArray, IntArray
+from donkeysim.render.geometry import GrowingTable, MeshStore, prepare_mesh
+from donkeysim.render.kernels.layout import SHADOW, SHADOW_WIDTH, SPHERE_RADIUS
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
-from donkeysim.render.kernels.shadow import SHADOW_COLUMNS
-from donkeysim.render.nameplate import draw_plate, make_plate_mesh, measure_plate
+from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.tables import PictureTables
 from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
 from donkeysim.world.scene import CLASS_CAR, CLASS_SKY, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_UNLIT, Mesh, Scene
@@ -23,11 +25,13 @@ SKY_DISTANCE = 1.0e5
 PARTS_PER_CAR = 6
 """Body, four wheels, name plate."""
 
-NO_CAST = (0.0,) * (SHADOW_COLUMNS - 5)
+NO_CAST = (0.0,) * (SHADOW_WIDTH - SHADOW.low)
 """Rest of a row of `PictureTables.car_shadow` where the sun casts no shadow."""
 
 NO_CLASS_MAP = (-1, 0, 0)
 """Row of `PictureTables.material_class` of a material that shows one class."""
+
+WHITE = (1.0, 1.0, 1.0)
 
 PLATE_ROOM = 0.1
 """More than name plates stand above the sphere around a body [m]."""
@@ -37,7 +41,7 @@ class Looks:
     """Meshes, materials and textures of all scenes, and what each car wears.
 
     Attributes:
-        tables: For the kernels; replaced when a body changes.
+        tables: For the kernels; replaced when a name plate is added.
         record_limit: Triangles that one picture may show at most.
         draw_limit: Meshes that one picture may show at most.
     """
@@ -59,38 +63,57 @@ class Looks:
         self._cars_per_world, self._props_per_world = cars_per_world, props_per_world
         self._store = MeshStore()
         self._pool = TexelPool()
-        self._flags: list[int] = []
-        self._colour: list[tuple[float, float, float]] = []
-        self._texture: list[int] = []
-        self._segment: list[int] = []
-        self._class_map: list[tuple[int, int, int]] = []
+        self._materials = _Materials()
         self._class_cell = np.zeros(1, np.uint8)
         self._white = self._pool.add([np.full((1, 1, 4), 255, np.uint8)])
         self._model_base: list[int] = []
         self._plates: dict[tuple[str, int], int] = {}
-        scene_mesh = [self._add_scene(scene) for scene in scenes]
-        self._scene_mesh = np.array(scene_mesh, np.int32).reshape(-1, 2)
-        self._light = np.array([_pack_light(scene) for scene in scenes], np.float32)
-        car_count = world_count * cars_per_world
-        self._car_mesh = np.full((car_count, 3), -1, np.int32)
-        self._car_paint = np.ones((car_count, 3), np.float32)
-        self._car_shadow = np.zeros((car_count, SHADOW_COLUMNS), np.float32)
-        self._prop_mesh = np.full(world_count * props_per_world, -1, np.int32)
-        self._prop_shadow = np.zeros((world_count * props_per_world, SHADOW_COLUMNS), np.float32)
-        for world in range(world_count):
-            self._add_props(world)
-        for index in range(car_count):
-            self._dress(index, BodySpec())
-        self._build()
+        self._shadows: dict[tuple[int, str], list[float]] = {}
+        scene_mesh = np.array([self._add_scene(scene) for scene in scenes], np.int32).reshape(-1, 2)
+        car_count, prop_count = world_count * cars_per_world, world_count * props_per_world
+        self._fixed: dict[str, Any] = {
+            "light": np.array([_pack_light(scene) for scene in scenes], np.float32),
+            "scene_mesh": scene_mesh,
+            "world_scene": self._world_scene,
+            "prop_mesh": np.full(prop_count, -1, np.int32),
+            "car_mesh": np.full((car_count, 3), -1, np.int32),
+            "car_sphere": np.zeros((car_count, 4), np.float32),
+            "car_paint": np.ones((car_count, 3), np.float32),
+            "car_shadow": np.zeros((car_count, SHADOW_WIDTH), np.float32),
+            "prop_shadow": np.zeros((prop_count, SHADOW_WIDTH), np.float32),
+            "wheel_anchor": np.array(car.wheel_position, np.float32),
+            "wheel_steered": np.array(car.wheel_steered, np.uint8),
+        }
+        self.tables = self._list_tables()
+        for scene in np.unique(self._world_scene).tolist():
+            self._add_props(scene)
+        # Whatever cars wear: so nobody has to allocate anything when one of them is dressed.
+        self.record_limit = max(map(self._count_triangles, range(len(scenes)))) + 2
+        self.draw_limit = 2 + PARTS_PER_CAR * cars_per_world + props_per_world
+        self.set_bodies(range(car_count), BodySpec())
 
-    def set_body(self, car: int, body: BodySpec) -> None:
-        """Dress a car and rebuild what changed."""
-        self._dress(car, body)
-        self._build()
+    def set_bodies(self, cars: Sequence[int], body: BodySpec) -> None:
+        """Dress cars alike; a name that no car has had adds its plate behind all meshes, and nothing else is built.
+
+        Raises:
+            ShapeError: A scene of theirs has no such body.
+        """
+        rows = np.asarray(cars, np.intp)
+        there = self._world_scene[rows // self._cars_per_world]
+        scenes = np.unique(there).tolist()
+        for scene in scenes:
+            self._check_style(scene, body.style)
+        plate = self._find_plate(body)
+        for scene in scenes:
+            self._dress(rows[there == scene], scene, body, plate)
+
+    def reserve(self) -> None:
+        """Make room for further name plates; may be called on any thread."""
+        self._pool.reserve()
 
     def _add_scene(self, scene: Scene) -> tuple[int, int]:
         texture_base = self._pool.add(list_shown(scene))
-        material_base = len(self._flags)
+        material_base = self._materials.flags.count
         class_maps = self._add_class_maps(scene)
         for index, material in enumerate(scene.materials):
             texture, class_map = self._white, NO_CLASS_MAP
@@ -98,13 +121,17 @@ class Looks:
                 check_texture_index(material.texture, len(scene.textures), f"material {index} of scene {scene.name!r}")
                 texture = texture_base + material.texture
                 class_map = class_maps[material.class_map] if material.class_map >= 0 else NO_CLASS_MAP
-            self._add_material(material.flags, material.colour, texture, material.segment, class_map)
-        textures = np.array(self._texture, np.int32)
-        static = self._store.add(scene.static, material_base, textures, self._pool)
-        self._model_base.append(len(self._store.mesh_range))
+            self._materials.add(material.flags, material.colour, texture, material.segment, class_map)
+        static = self._add_mesh(scene.static, material_base)
+        self._model_base.append(len(self._store.triangle_counts))
         for model in scene.models:
-            self._store.add(model, material_base, textures, self._pool)
+            self._add_mesh(model, material_base)
         return static, self._add_sky(scene)
+
+    def _add_mesh(self, mesh: Mesh, material_base: int) -> int:
+        materials = self._materials
+        prepared = prepare_mesh(mesh, materials.texture.room[material_base:], self._pool)
+        return self._store.add(prepared, material_base, materials.flags.room)
 
     def _add_class_maps(self, scene: Scene) -> list[tuple[int, int, int]]:
         """Append a scene's class maps to all and return a row of `PictureTables.material_class` for each."""
@@ -129,12 +156,90 @@ class Looks:
             picture = np.full((1, 1, 4), 255, np.uint8)
             picture[..., :3] = np.rint(255.0 * np.array(scene.light.fog_colour))
             textures = [self._pool.add([picture])] * 6
-        material_base = len(self._flags)
+        material_base = self._materials.flags.count
         for texture in textures:
-            self._add_material(SHADE_UNLIT | SHADE_NO_FOG, (1.0, 1.0, 1.0), texture, CLASS_SKY)
-        return self._store.add(make_sky_box(), material_base, np.array(self._texture, np.int32), self._pool)
+            self._materials.add(SHADE_UNLIT | SHADE_NO_FOG, WHITE, texture, CLASS_SKY)
+        return self._add_mesh(make_sky_box(), material_base)
 
-    def _add_material(
+    def _add_props(self, scene: int) -> None:
+        """Give the props of a scene to all its worlds."""
+        about, room = self._scenes[scene], self._props_per_world
+        count = len(about.props.model)
+        if count > room:
+            raise ShapeError(f"scene {about.name!r} has {count} props, but a world has room for {room}.")
+        first = np.flatnonzero(self._world_scene == scene)[:, None] * room
+        for slot, model in enumerate(about.props.model):
+            self.tables.prop_mesh[first + slot] = self._model_base[scene] + int(model)
+            self.tables.prop_shadow[first + slot] = measure_prop(about, slot)
+
+    def _check_style(self, scene: int, style: str) -> None:
+        about = self._scenes[scene]
+        if style not in about.car_models:
+            raise ShapeError(f"scene {about.name!r} has no body style {style!r}; it has {sorted(about.car_models)}.")
+
+    def _dress(self, rows: NDArray[np.intp], scene: int, body: BodySpec, plate: int) -> None:
+        about, tables = self._scenes[scene], self.tables
+        model, base = about.car_models[body.style], self._model_base[scene]
+        meshes = base + model.body, base + model.wheel, plate
+        if (scene, body.style) not in self._shadows:
+            self._shadows[scene, body.style] = measure_body(about, about.models[model.body], self._car)
+        tables.car_mesh[rows] = meshes
+        tables.car_paint[rows] = np.array(body.colour, np.float32) / 255.0
+        tables.car_shadow[rows] = self._shadows[scene, body.style]
+        tables.car_sphere[rows, SPHERE_RADIUS] = self._measure_reach(*meshes)
+
+    def _find_plate(self, body: BodySpec) -> int:
+        key = (body.name, body.font_size)
+        plate = None if key in self._plates or not body.name else prepare_plate(*key)
+        if plate is not None:
+            texture, flags = self._pool.add([plate.picture]), SHADE_TEXTURE | SHADE_UNLIT | SHADE_CUTOUT
+            material = self._materials.add(flags, WHITE, texture, CLASS_CAR)
+            self._plates[key] = self._store.add(plate.mesh, material, self._materials.flags.room)
+            self.tables = self._list_tables()
+        return self._plates.get(key, -1)
+
+    def _list_tables(self) -> PictureTables:
+        materials = self._materials
+        return PictureTables(
+            *self._store.tables,
+            material_flags=materials.flags.room,
+            material_colour=materials.colour.room,
+            material_texture=materials.texture.room,
+            material_segment=materials.segment.room,
+            material_class=materials.class_map.room,
+            class_cell=self._class_cell,
+            texel=self._pool.texel,
+            level_base=self._pool.level_base,
+            size_log=self._pool.size_log,
+            **self._fixed,
+        )
+
+    def _measure_reach(self, body: int, wheel: int, plate: int) -> float:
+        """Return how far a body, its wheels and a name plate (-1: none) reach from a car's origin [m]."""
+        sphere = self.tables.mesh_sphere[[body, wheel, plate]].astype(np.float64)
+        centre, radius = np.linalg.norm(sphere[:, :SPHERE_RADIUS], axis=1).tolist(), sphere[:, SPHERE_RADIUS].tolist()
+        anchor = np.linalg.norm(np.array(self._car.wheel_position), axis=1).max() + self._car.suspension_travel
+        above = centre[2] + radius[2] + PLATE_ROOM if plate >= 0 else 0.0
+        return float(max(centre[0] + radius[0], anchor + radius[1]) + above)
+
+    def _count_triangles(self, scene: int) -> int:
+        """Return how many triangles a picture of a scene may show, whatever its cars wear."""
+        counts, about, base = self._store.triangle_counts, self._scenes[scene], self._model_base[scene]
+        fixed = sum(counts[mesh] for mesh in self.tables.scene_mesh[scene].tolist())
+        props = sum(counts[base + int(model)] for model in about.props.model)
+        cars = [counts[base + model.body] + 4 * counts[base + model.wheel] + 2 for model in about.car_models.values()]
+        return int(fixed + props + self._cars_per_world * max(cars, default=0))
+
+
+class _Materials:
+    """Materials of all scenes and of name plates, column by column."""
+
+    def __init__(self) -> None:
+        self.flags, self.texture = GrowingTable(np.int32), GrowingTable(np.int32)
+        self.colour, self.segment = GrowingTable(np.float32, 3), GrowingTable(np.uint8)
+        self.class_map = GrowingTable(np.int32, 3)
+
+    def add(
         self,
         flags: int,
         colour: tuple[float, float, float],
@@ -142,101 +247,13 @@ class Looks:
         segment: int,
         class_map: tuple[int, int, int] = NO_CLASS_MAP,
     ) -> int:
-        self._flags.append(flags)
-        self._class_map.append(class_map)
-        self._colour.append(colour)
-        self._texture.append(texture)
-        self._segment.append(segment)
-        return len(self._flags) - 1
-
-    def _add_props(self, world: int) -> None:
-        index = int(self._world_scene[world])
-        props = self._scenes[index].props
-        if len(props.model) > self._props_per_world:
-            raise ShapeError(
-                f"scene {self._scenes[index].name!r} has {len(props.model)} props, but a world has room for "
-                f"{self._props_per_world}."
-            )
-        first = world * self._props_per_world
-        for slot, model in enumerate(props.model):
-            self._prop_mesh[first + slot] = self._model_base[index] + int(model)
-            self._prop_shadow[first + slot] = measure_prop(self._scenes[index], slot)
-
-    def _dress(self, car: int, body: BodySpec) -> None:
-        index = int(self._world_scene[car // self._cars_per_world])
-        scene = self._scenes[index]
-        if body.style not in scene.car_models:
-            raise ShapeError(
-                f"scene {scene.name!r} has no body style {body.style!r}; it has {sorted(scene.car_models)}."
-            )
-        model = scene.car_models[body.style]
-        base = self._model_base[index]
-        self._car_mesh[car] = (base + model.body, base + model.wheel, self._find_plate(body))
-        self._car_paint[car] = np.array(body.colour, np.float32) / 255.0
-        self._car_shadow[car] = measure_body(scene, scene.models[model.body], self._car)
-
-    def _find_plate(self, body: BodySpec) -> int:
-        key = (body.name, body.font_size)
-        if key not in self._plates:
-            picture = draw_plate(body.name) if body.name else None
-            if picture is None:
-                return -1
-            texture = self._pool.add([picture])
-            material = self._add_material(
-                SHADE_TEXTURE | SHADE_UNLIT | SHADE_CUTOUT, (1.0, 1.0, 1.0), texture, CLASS_CAR
-            )
-            mesh = make_plate_mesh(*measure_plate(body.name, body.font_size))
-            self._plates[key] = self._store.add(mesh, material, np.array(self._texture, np.int32), self._pool)
-        return self._plates[key]
-
-    def _build(self) -> None:
-        flags = np.array(self._flags, np.int32)
-        mesh = self._store.build(flags)
-        self.record_limit = self._count_triangles() + 2
-        self.draw_limit = 2 + PARTS_PER_CAR * self._cars_per_world + self._props_per_world
-        segment: ByteArray = np.array(self._segment, np.uint8)
-        self.tables = PictureTables(
-            *mesh,
-            material_flags=flags,
-            material_colour=np.array(self._colour, np.float32),
-            material_texture=np.array(self._texture, np.int32),
-            material_segment=segment,
-            material_class=np.array(self._class_map, np.int32),
-            class_cell=self._class_cell,
-            texel=self._pool.texel,
-            level_base=self._pool.level_base,
-            size_log=self._pool.size_log,
-            light=self._light,
-            scene_mesh=self._scene_mesh,
-            world_scene=self._world_scene,
-            prop_mesh=self._prop_mesh,
-            car_mesh=self._car_mesh,
-            car_sphere=self._bound_cars(mesh.mesh_sphere),
-            car_paint=self._car_paint,
-            car_shadow=self._car_shadow,
-            prop_shadow=self._prop_shadow,
-            wheel_anchor=np.array(self._car.wheel_position, np.float32),
-            wheel_steered=np.array(self._car.wheel_steered, np.uint8),
-        )
-
-    def _bound_cars(self, sphere: Float32Array) -> Float32Array:
-        body, wheel, plate = (sphere[self._car_mesh[:, part]] for part in range(3))
-        anchor = np.linalg.norm(np.array(self._car.wheel_position), axis=1).max() + self._car.suspension_travel
-        reach = np.maximum(np.linalg.norm(body[:, :3], axis=1) + body[:, 3], anchor + wheel[:, 3])
-        above = np.where(
-            self._car_mesh[:, 2] >= 0, np.linalg.norm(plate[:, :3], axis=1) + plate[:, 3] + PLATE_ROOM, 0.0
-        )
-        return np.stack([0.0 * reach, 0.0 * reach, 0.0 * reach, reach + above], axis=1).astype(np.float32)
-
-    def _count_triangles(self) -> int:
-        counts = np.array(self._store.triangle_counts)
-        static = int(counts[self._scene_mesh].sum(axis=1).max())
-        props = (
-            self._prop_mesh.reshape(-1, self._props_per_world) if self._props_per_world else np.zeros((1, 0), np.int32)
-        )
-        moving = int(np.where(props >= 0, counts[props], 0).sum(axis=1).max())
-        body = counts[self._car_mesh[:, 0]] + 4 * counts[self._car_mesh[:, 1]] + 2
-        return static + moving + int(body.reshape(-1, self._cars_per_world).sum(axis=1).max())
+        """Add a material and return its index."""
+        self.flags.add(np.array([flags]))
+        self.colour.add(np.array([colour]))
+        self.texture.add(np.array([texture]))
+        self.segment.add(np.array([segment]))
+        self.class_map.add(np.array([class_map]))
+        return self.flags.count - 1
 
 
 def measure_body(scene: Scene, body: Mesh, car: CarSpec) -> list[float]:

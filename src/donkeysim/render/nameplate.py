@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from donkeysim.core.types import ByteArray, Float32Array, IntArray
+from donkeysim.render.geometry import PreparedMesh, prepare_mesh
+from donkeysim.render.texture import TexelPool
 from donkeysim.world.scene import Mesh
 
 LINE_LIMIT = 6
@@ -70,6 +73,24 @@ def measure_plate(name: str, font_size: int) -> tuple[float, float]:
     left, top, right, bottom = ruler.multiline_textbbox((0, 0), "\n".join(lines), font=font, stroke_width=3)
     metre = LETTER_HEIGHT * font_size / LETTER_PIXELS
     return (right - left + 2 * _MARGIN) * metre, (bottom - top + 2 * _MARGIN) * metre
+
+
+class Plate(NamedTuple):
+    """A name plate, ready for the tables of any renderer."""
+
+    picture: ByteArray
+    mesh: PreparedMesh
+
+
+@functools.lru_cache(maxsize=256)
+def prepare_plate(name: str, font_size: int) -> Plate | None:
+    """Return a name plate, None when there is nothing to show; takes milliseconds the first time, on any thread."""
+    picture = draw_plate(name)
+    if picture is None:
+        return None
+    pool = TexelPool()
+    texture = np.array([pool.add([picture])], np.int32)
+    return Plate(picture, prepare_mesh(make_plate_mesh(*measure_plate(name, font_size)), texture, pool))
 
 
 def make_plate_mesh(width: float, height: float) -> Mesh:

@@ -1,10 +1,11 @@
-"""What kernels read: all scenes, cars and cameras of a renderer as named tuples of arrays."""
+"""What kernels read: all scenes, cars and cameras of a renderer as named tuples of arrays; columns: kernels/layout."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
+from donkeysim.world.state import State
 
 
 class PictureTables(NamedTuple):
@@ -30,35 +31,30 @@ class PictureTables(NamedTuple):
     material_segment: ByteArray
     """CLASS_*, shape [material_count]."""
     material_class: IntArray
-    """Class map instead: first of its cells in `class_cell` (-1: none), logarithms of its width and height to base 2,
-    shape [material_count, 3]."""
+    """Columns CLASS_MAP: a class map instead, shape [material_count, 3]."""
     class_cell: ByteArray
     """All class maps, row by row, one after another."""
     texel: WordArray
     level_base: IntArray
     size_log: IntArray
     light: Float32Array
-    """Sun colour (3), ambient colour (3), fog colour 0 to 255 (3), fog density [1/m], direction to the sun (3),
-    shape [scene_count, 13]."""
+    """Columns LIGHT, shape [scene_count, LIGHT_WIDTH]."""
     scene_mesh: IntArray
-    """Static mesh and sky mesh, shape [scene_count, 2]."""
+    """Columns SCENE_MESH, shape [scene_count, 2]."""
     world_scene: IntArray
     """Scene of each world, shape [world_count]."""
     prop_mesh: IntArray
     """-1: none, shape [prop_count]."""
     car_mesh: IntArray
-    """Body, wheel and name plate (-1: none), shape [car_count, 3]."""
+    """Columns CAR_MESH; CAR_MESH.plate -1: none; shape [car_count, 3]."""
     car_sphere: Float32Array
     """Around body, wheels and name plate, body frame [m], shape [car_count, 4]."""
     car_paint: Float32Array
     """sRGB 0 to 1, shape [car_count, 3]."""
     car_shadow: Float32Array
-    """Of the patch under it: middle x, y, half length, half width, height of the ground in the body frame [m]. Height
-    above the ground of what casts a shadow over the whole patch. Of what stands higher: middle x, y from that of the
-    patch, half length, half width, height above the ground [m], share of its width that is missing at its top; heights
-    of 0 where there is no sun. Shape [car_count, SHADOW_COLUMNS]."""
+    """Columns SHADOW, heights of 0 where there is no sun, shape [car_count, SHADOW_WIDTH]."""
     prop_shadow: Float32Array
-    """The same in the prop's frame, shape [prop_count, SHADOW_COLUMNS]."""
+    """The same in the prop's frame, shape [prop_count, SHADOW_WIDTH]."""
     wheel_anchor: Float32Array
     """Wheel centre at full compression, body frame [m], shape [4, 3]."""
     wheel_steered: ByteArray
@@ -78,6 +74,11 @@ class PoseTables(NamedTuple):
     prop_orientation: FloatArray
 
 
+def read_poses(state: State) -> PoseTables:
+    """Return those arrays of a state."""
+    return PoseTables._make(getattr(state, name) for name in PoseTables._fields)
+
+
 class CameraTables(NamedTuple):
     """One camera group; all its pictures have one size."""
 
@@ -86,16 +87,15 @@ class CameraTables(NamedTuple):
     world: IntArray
     """Shape [camera_count]."""
     mount: FloatArray
-    """Position in the body frame [m] (3) and rotation matrix camera to body (9), shape [camera_count, 12]."""
+    """In the body frame, columns POSE, shape [camera_count, POSE_WIDTH]."""
     eye: Float32Array
     """Optical centre, world frame [m], shape [camera_count, 3]."""
     axes: Float32Array
-    """Right, down, forward in the world frame, shape [camera_count, 9]."""
+    """In the world frame, columns AXES.*, shape [camera_count, AXES_WIDTH]."""
     lens: Float32Array
-    """Focal length [pixel of the finished picture], fisheye x, fisheye y, grey, far plane [m],
-    share of the scene's fog, shape [camera_count, 6]."""
+    """Columns LENS, shape [camera_count, LENS_WIDTH]."""
     light: Float32Array
-    """As `PictureTables.light`, shape [camera_count, 13]."""
+    """As `PictureTables.light`, shape [camera_count, LIGHT_WIDTH]."""
     look: Float32Array
     """Of each class, see `kernels.recolour.LOOK_WIDTH`, shape [camera_count, class_count, LOOK_WIDTH]; of class_count
     0 where colours are not varied."""
@@ -112,19 +112,19 @@ class Scratch(NamedTuple):
     """R | G << 8 | B << 16."""
     warped: WordArray
     work_float: Float32Array
-    """What one cluster needs, see `kernels.raster.draw_mesh`, shape [WORK_FLOATS, CLUSTER_ROOM]."""
+    """What one cluster needs, see `kernels.layout.Cluster`, shape [WORK_FLOATS, CLUSTER_ROOM]."""
     work_int: IntArray
     """Likewise; its last rows also hold a triangle's columns row by row, shape [WORK_INTS, room]."""
     record_float: Float32Array
-    """Triangles of this picture, see `kernels.layout.RECORD_FLOATS`."""
+    """Triangles of this picture, columns RECORD, shape [record_limit, RECORD_FLOATS]."""
     record_int: IntArray
-    """See `kernels.layout.RECORD_INTS`."""
+    """Their whole numbers, shape [record_limit, RECORD_INTS]."""
     flat_float: Float32Array
     """The memory of `record_float`, one triangle after another."""
     flat_int: IntArray
     """That of `record_int`."""
     span_input: IntArray
-    """Spans of a band of rows, see `kernels.spans.list_run`, shape [SPAN_INPUTS, room]."""
+    """Spans of a band of rows, rows SPAN_INPUT, written by `kernels.spans.list_run`, shape [SPAN_INPUTS, room]."""
     span_float: Float32Array
     """How they run over their textures, see `kernels.spans.set_up_spans`, shape [SPAN_FLOATS, room]."""
     span_int: IntArray
@@ -132,23 +132,21 @@ class Scratch(NamedTuple):
     draw_mesh: IntArray
     """Meshes to draw, shape [draw_limit]."""
     basis: Float32Array
-    """Camera in the frame of each mesh drawn, shape [draw_limit, BASIS_COLUMNS]."""
+    """Camera in the frame of each mesh drawn, columns BASIS, shape [draw_limit, BASIS_WIDTH]."""
     iota: Float32Array
     """0, 1, 2 …; never written."""
     run_end: IntArray
     """Where the runs of one triangle end in a row, shape [width]."""
-    place: Float32Array
-    """Position and rotation of a mesh, shape [12]."""
-    body: Float32Array
-    """The same of a car's body."""
-    sides: Float32Array
-    """Columns, rows, and how far a sphere of 1 m reaches beyond them, shape [4]."""
+    mesh_pose: Float32Array
+    """Of a mesh, shape [POSE_WIDTH]."""
+    body_pose: Float32Array
+    """Of a car's body."""
     zero: Float32Array
     """Zeros, shape [3]; never written."""
     drawn: LongArray
     """Triangles of this picture that had pixels to try, shape [1]."""
     light: Float32Array
-    """The scene's, as this camera sees it, shape [13]."""
+    """The scene's, as this camera sees it, shape [LIGHT_WIDTH]."""
     classes: ByteArray
     """CLASS_* of each sample where colours are varied, shape [height, width]; else of one sample."""
     factor: Float32Array

@@ -66,6 +66,8 @@ class TexelPool:
     level_base: IntArray = field(default_factory=lambda: np.zeros((0, LEVEL_LIMIT), np.int32))
     size_log: IntArray = field(default_factory=lambda: np.zeros((0, 3), np.int32))
     _room: WordArray = field(default_factory=lambda: np.zeros(0, np.uint32))
+    _next_room: tuple[WordArray, int] | None = None
+    _last_room: WordArray | None = None
 
     def add(self, pictures: list[ByteArray]) -> int:
         """Add textures, shape [height, width, 4] each, sRGB and alpha; return the index of the first."""
@@ -89,12 +91,24 @@ class TexelPool:
         self.size_log = np.concatenate(sizes)
         return first
 
+    def reserve(self) -> None:
+        """Make room for further textures where little is left; may be called on any thread, the copy takes a while."""
+        self._last_room = None
+        known = self.texel
+        if len(known) + SPARE // 2 > len(self._room):
+            room, copied = self._next_room or (_allocate_texels(len(known) + SPARE), 0)
+            room[copied : len(known)] = known[copied:]
+            self._next_room = room, len(known)
+
     def _make_room(self, count: int) -> WordArray:
         """Return the texels there are and room for more, `count` in all; small additions need no copy of all."""
         if count > len(self._room):
-            room = np.empty(count + SPARE, np.uint32)
-            room[: len(self.texel)] = self.texel
-            self._room = room
+            room, copied = self._next_room or (self._room, 0)
+            if count > len(room):
+                room, copied = _allocate_texels(count), 0
+            room[copied : len(self.texel)] = self.texel[copied:]
+            # Even giving back so much memory takes milliseconds: whoever reserves next does it.
+            self._last_room, self._room, self._next_room = self._room, room, None
         return self._room[:count]
 
     def measure(self, texture: IntArray) -> Float32Array:
@@ -120,6 +134,11 @@ class TexelPool:
             total += there * np.stack([word & 255, (word >> 8) & 255, (word >> 16) & 255], axis=1)
             weight += there
         return (total / np.maximum(weight, 1)).astype(np.float32)
+
+
+def _allocate_texels(count: int) -> WordArray:
+    """Return room for texels and half as many more; what is not used takes no memory."""
+    return np.empty(count + max(count // 2, SPARE), np.uint32)
 
 
 def count_texels(picture: ByteArray) -> int:

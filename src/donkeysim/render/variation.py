@@ -16,7 +16,8 @@ from donkeysim.core.image import decode_jpeg, encode_jpeg
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.core.workers import Workers
-from donkeysim.render.kernels.effects import BLUR_REACH, finish_pictures
+from donkeysim.render.kernels.effects import BLUR_REACH, EFFECT, EFFECT_WIDTH, finish_pictures
+from donkeysim.render.kernels.layout import LENS, POSE
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.tables import CameraTables
@@ -37,12 +38,12 @@ class CarVariation:
     """One row per car; `version` is counted up by whoever writes them.
 
     Attributes:
-        light: As `PictureTables.light`, shape [car_count, 13].
+        light: As `PictureTables.light`, shape [car_count, LIGHT_WIDTH].
         look: Of each class, see `kernels.recolour`, shape [car_count, CLASS_COUNT, LOOK_WIDTH]; of no class where
             colours never differ.
         mount: Added to position [m] and rotation [rad] of cameras, shape [car_count, 6].
         lens: Added to the field of view [rad] and to both fisheye strengths, shape [car_count, 2].
-        effect: Blur [pixel], factor of all values, noise [grey level], shape [car_count, 3].
+        effect: Columns EFFECT but the last, shape [car_count, EFFECT.grey].
         quality: Of the JPEG file that a picture goes through, shape [car_count].
         number: What a picture's noise begins with, shape [car_count]; may change without a new version.
         has_effects: Whether blur, exposure or noise ever differ.
@@ -66,11 +67,12 @@ def make_variation(light: Float32Array, with_looks: bool) -> CarVariation:
     """Return rows that change nothing.
 
     Args:
-        light: Of each car's place, shape [car_count, 13].
+        light: Of each car's place, shape [car_count, LIGHT_WIDTH].
         with_looks: Whether colours will differ.
     """
     count = len(light)
-    effect = np.tile(np.array([0.0, 1.0, 0.0], np.float32), (count, 1))
+    effect = np.zeros((count, EFFECT.grey), np.float32)
+    effect[:, EFFECT.gain] = 1.0
     return CarVariation(
         light=light.copy(),
         look=np.zeros((count, CLASS_COUNT if with_looks else 0, LOOK_WIDTH), np.float32),
@@ -91,7 +93,7 @@ class VariedCameras:
         fov: Vertical field of view [rad], shape [camera_count].
         fisheye: Strengths in x and y, shape [camera_count, 2].
         number: By which the noise of a second camera differs from the first one's, shape [camera_count].
-        effect: Of each picture, the last column whether it is grey, shape [camera_count, 4].
+        effect: Columns EFFECT, shape [camera_count, EFFECT_WIDTH].
         size: Width and height of the pictures [pixel].
         version: Of the variation that the group's tables are of; -1: none yet.
     """
@@ -129,15 +131,16 @@ class VariedCameras:
         self.version = variation.version
         car, (width, height) = tables.car, self.size
         pose = self.pose + variation.mount[car]
-        tables.mount[:, :3] = pose[:, :3]
-        tables.mount[:, 3:] = [make_rotation(turn) for turn in pose[:, 3:].tolist()]
+        position, angles = np.hsplit(pose, 2)
+        tables.mount[:, : POSE.rotation] = position
+        tables.mount[:, POSE.rotation :] = [make_rotation(rotation) for rotation in angles.tolist()]
         fov = np.clip(self.fov + variation.lens[car, 0], *FOV_LIMITS)
-        tables.lens[:, 0] = [compute_focal(angle, height) for angle in fov.tolist()]
+        tables.lens[:, LENS.focal] = [compute_focal(angle, height) for angle in fov.tolist()]
         fisheye = self.fisheye + variation.lens[car, 1:]
-        tables.lens[:, 1:3] = fisheye * compute_fisheye((1.0, 1.0), width, height)
+        tables.lens[:, LENS.fisheye : LENS.grey] = fisheye * compute_fisheye((1.0, 1.0), width, height)
         tables.light[:] = variation.light[car]
         tables.look[:] = variation.look[car]
-        self.effect[:, :3] = variation.effect[car]
+        self.effect[:, : EFFECT.grey] = variation.effect[car]
 
     def finish(self, workers: Workers, variation: CarVariation, car: IntArray, picture: ByteArray) -> None:
         """Do to drawn pictures what their cameras do.
@@ -152,16 +155,16 @@ class VariedCameras:
             number = variation.number[car] ^ self.number
             rows = picture.reshape(*picture.shape[:2], -1)
 
-            def expose(worker: int, turn: LongArray) -> None:
+            def expose(worker: int, next_row: LongArray) -> None:
                 room = self._find_room(worker)
-                finish_pictures(turn, len(car), self.effect, number, rows, *room)
+                finish_pictures(next_row, len(car), self.effect, number, rows, *room)
 
             workers.run(expose, len(car))
         if variation.has_files:
-            turns = iter(range(len(car)))
+            rows_left = iter(range(len(car)))
 
-            def compress(_worker: int, _turn: LongArray) -> None:
-                for row in turns:
+            def compress(_worker: int, _next_row: LongArray) -> None:
+                for row in rows_left:
                     decode_jpeg(encode_jpeg(picture[row], int(variation.quality[car[row]])), picture[row])
 
             workers.run(compress, len(car))
@@ -177,8 +180,8 @@ class VariedCameras:
 
 def vary_cameras(cameras: Sequence[CameraSpec], second: Sequence[bool]) -> VariedCameras:
     """Return cameras of one size, ready to differ; `second` as for `Renderer.make_group`."""
-    effect = np.zeros((len(cameras), 4), np.float32)
-    effect[:, 1], effect[:, 3] = 1.0, [camera.grey for camera in cameras]
+    effect = np.zeros((len(cameras), EFFECT_WIDTH), np.float32)
+    effect[:, EFFECT.gain], effect[:, EFFECT.grey] = 1.0, [camera.grey for camera in cameras]
     return VariedCameras(
         pose=np.array([(*camera.position, *camera.rotation) for camera in cameras]),
         fov=np.array([camera.fov for camera in cameras]),

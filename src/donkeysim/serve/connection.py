@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from donkeysim.core.clock import Clock
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.peer_window import PeerWindow
-from donkeysim.serve.session import Session, Turn
+from donkeysim.serve.session import Received, Session
 from donkeysim.wire.messages import Request
 from donkeysim.wire.replies import TELEMETRY_START
 
@@ -94,7 +94,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Read what came."""
-        self._take_turn(self.session.receive(bytes(self._view[:nbytes])))
+        self._take_received(self.session.receive(bytes(self._view[:nbytes])))
         self._has_answered = True
         self._life_time = self._read_clock()
         self._send_held()
@@ -125,7 +125,7 @@ class Connection(asyncio.BufferedProtocol):
     # -- called by the server -----------------------------------------------------------------------------------------
 
     def take(self, output: Output) -> None:
-        """Send, hold or replace what the stage has for this client."""
+        """Send, hold or replace what the simulation has for this client."""
         if output.kind is OutputKind.TELEMETRY:
             self._newest = output.line
             if self._may_send(len(output.line)):
@@ -144,7 +144,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def check_time(self) -> None:
         """Let the session and the limits see that time passes; call it now and then."""
-        self._take_turn(self.session.check_time())
+        self._take_received(self.session.check_time())
         if self._transport is None:
             return
         unsent = self._transport.get_write_buffer_size()
@@ -168,7 +168,7 @@ class Connection(asyncio.BufferedProtocol):
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _take_turn(self, turn: Turn) -> None:
+    def _take_received(self, turn: Received) -> None:
         for line in turn.replies:
             self._write(line)
         for request in turn.requests:

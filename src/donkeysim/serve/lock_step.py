@@ -15,7 +15,7 @@ MOST_SILENT_SECONDS = 10.0
 
 
 @dataclass
-class Turnstile:
+class RequestQueue:
     """One client's queue, in lock-step and while it awaits a road.
 
     Attributes:
@@ -51,14 +51,14 @@ class LockStep:
         self.step_count = PHYSICS_RATE // 20
         self._read_clock = read_clock
 
-    def seconds_left(self, turnstiles: Iterable[Turnstile]) -> float | None:
+    def seconds_left(self, turnstiles: Iterable[RequestQueue]) -> float | None:
         """Return how long to wait for the silent before the next step [s]; 0: step now; None: nobody is ready."""
         now = self._read_clock()
         is_any_ready = False
         longest = 0.0
-        for turnstile in turnstiles:
-            if turnstile.is_ready():
+        for queue in turnstiles:
+            if queue.is_ready():
                 is_any_ready = True
             else:
-                longest = max(longest, turnstile.heard + MOST_SILENT_SECONDS - now)
+                longest = max(longest, queue.heard + MOST_SILENT_SECONDS - now)
         return longest if is_any_ready else None

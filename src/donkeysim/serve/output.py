@@ -1,4 +1,4 @@
-"""What the stage hands to the sockets."""
+"""What the simulation hands to the sockets."""
 
 from __future__ import annotations
 

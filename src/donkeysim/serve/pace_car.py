@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.path_follower import PathFollower
-from donkeysim.serve.cast import CarOnStage
+from donkeysim.serve.participants import SceneCar
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import BodySpec
 
@@ -21,12 +21,12 @@ class PaceCar:
         car: As others see it.
     """
 
-    def __init__(self, simulator: Simulator, car: CarOnStage, style: str) -> None:
+    def __init__(self, simulator: Simulator, car: SceneCar, style: str) -> None:
         """Put a driver into a car.
 
         Args:
             simulator: Of the running scene.
-            car: Which is on stage already.
+            car: Which is in the scene already.
             style: "steady" or "fast".
         """
         self.car = car

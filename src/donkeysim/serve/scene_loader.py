@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from donkeysim.record.recorder import open_simulator
-from donkeysim.serve.stage_options import StageOptions
-from donkeysim.sim.compile_crew import CompileCrew
+from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.sim.compile_processes import CompileProcesses
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import SceneSpec
@@ -21,7 +21,7 @@ class SceneLoader:
         stage: What is being done, for people; "" while nothing is.
     """
 
-    def __init__(self, options: StageOptions, report: Callable[[str], None]) -> None:
+    def __init__(self, options: SimulationOptions, report: Callable[[str], None]) -> None:
         """Prepare to load.
 
         Args:
@@ -32,7 +32,7 @@ class SceneLoader:
         self._options = options
         self._report = report
         self._built: dict[SceneSpec, Scene] = {}
-        self._crew = CompileCrew()
+        self._processes = CompileProcesses()
 
     def load(self, name: str) -> Simulator:
         """Return a simulator of a scene, compiled.
@@ -51,7 +51,7 @@ class SceneLoader:
 
     def close(self) -> None:
         """End the processes that compile."""
-        self._crew.close()
+        self._processes.close()
 
     def _load(self, scene: SceneSpec) -> Simulator:
         self._tell("building the track", False)
@@ -68,7 +68,7 @@ class SceneLoader:
             doing = "compiling" if is_first_run else "loading"
             self._tell(f"{doing} kernels, {done} of {total}: {stage}", is_first_run)
 
-        simulator.compile(tell, self._crew)
+        simulator.compile(tell, self._processes)
         return simulator
 
     def _tell(self, text: str, is_news: bool) -> None:

@@ -9,8 +9,8 @@ import socket
 
 from donkeysim.core.clock import Clock
 from donkeysim.serve.connection import Connection
-from donkeysim.serve.director import Director
 from donkeysim.serve.output import Output
+from donkeysim.serve.simulation_thread import SimulationThread
 from donkeysim.wire.messages import Request
 
 CHECK_SECONDS = 0.5
@@ -20,14 +20,14 @@ BACKLOG = 128
 
 
 class Server:
-    """Accepts clients on a listening socket and connects them with a director.
+    """Accepts clients on a listening socket and connects them with a simulation_thread.
 
     Attributes:
-        director: Runs the stage.
+        simulation_thread: Runs the simulation.
     """
 
     def __init__(self, listener: socket.socket, read_clock: Clock) -> None:
-        self.director: Director
+        self.simulation_thread: SimulationThread
         self._listener = listener
         self._read_clock = read_clock
         self._connections: dict[int, Connection] = {}
@@ -35,9 +35,9 @@ class Server:
         self._server: asyncio.Server | None = None
         self._is_ending = asyncio.Event()
 
-    async def start(self, director: Director) -> None:
+    async def start(self, simulation_thread: SimulationThread) -> None:
         """Begin to accept clients."""
-        self.director = director
+        self.simulation_thread = simulation_thread
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._make_connection, sock=self._listener, backlog=BACKLOG)
 
@@ -71,21 +71,21 @@ class Server:
 
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
-        return self.director.scene_names()
+        return self.simulation_thread.scene_names()
 
     def welcome(self, connection: Connection) -> None:
         """Take up a new client."""
         self._connections[connection.client_id] = connection
-        self.director.join(connection.client_id)
+        self.simulation_thread.join(connection.client_id)
 
     def execute(self, client_id: int, request: Request) -> None:
         """Do what a client asks for."""
-        self.director.execute(client_id, request)
+        self.simulation_thread.execute(client_id, request)
 
     def forget(self, connection: Connection) -> None:
         """Let a client go."""
         del self._connections[connection.client_id]
-        self.director.leave(connection.client_id)
+        self.simulation_thread.leave(connection.client_id)
 
     def _make_connection(self) -> Connection:
         return Connection(self, next(self._next_id), self._read_clock)

@@ -33,7 +33,7 @@ MOST_FLOODED_SECONDS = 5.0
 _log = logging.getLogger("donkeysim.wire")
 
 
-class Place(enum.Enum):
+class ClientState(enum.Enum):
     """Where a client is."""
 
     MENU = "in the menu"
@@ -41,25 +41,25 @@ class Place(enum.Enum):
     NO_CAR = "in a scene without a car"
 
 
-def find_refusal(request: Request, place: Place) -> str | None:
+def find_refusal(request: Request, place: ClientState) -> str | None:
     """Return why a request cannot be honoured where the client is, None when it can."""
     name = request.message_type()
     if isinstance(request, LoadScene):
-        return None if place is Place.MENU else "load_scene: a scene is running; send exit_scene first."
-    if place is Place.MENU:
+        return None if place is ClientState.MENU else "load_scene: a scene is running; send exit_scene first."
+    if place is ClientState.MENU:
         return f"{name}: no scene is running; send load_scene first."
-    if place is Place.NO_CAR and name not in ("exit_scene", "node_position"):
+    if place is ClientState.NO_CAR and name not in ("exit_scene", "node_position"):
         return f"{name}: you have no car; wait until a place for one is free."
     return None
 
 
 @dataclass
-class Turn:
+class Received:
     """What one portion of bytes, or the passing of time, leads to.
 
     Attributes:
         replies: Lines for the client.
-        requests: For the stage, in the order received.
+        requests: For the simulation, in the order received.
         wants_quit: Whether the whole program shall end.
         is_over: Whether the connection shall be closed after the replies.
     """
@@ -71,7 +71,7 @@ class Turn:
 
 
 class Session:
-    """Reads one client, answers what needs no stage, and keeps its errors within limits.
+    """Reads one client, answers what needs no simulation, and keeps its errors within limits.
 
     Attributes:
         name: For the log.
@@ -91,9 +91,9 @@ class Session:
         self._window_count = 0
         self._flooded_seconds = 0.0
 
-    def receive(self, data: bytes) -> Turn:
+    def receive(self, data: bytes) -> Received:
         """Return what the client's bytes lead to."""
-        turn = Turn()
+        turn = Received()
         if self._is_over:
             return turn
         items = self._reader.feed(data)
@@ -109,9 +109,9 @@ class Session:
             self._take_fault(Fault("flood", text, is_fatal=True), turn)
         return turn
 
-    def check_time(self) -> Turn:
+    def check_time(self) -> Received:
         """Return what the passing of time leads to; call it now and then."""
-        turn = Turn()
+        turn = Received()
         for item in self._reader.check_time():
             if isinstance(item, Fault):
                 self._take_fault(item, turn)
@@ -133,7 +133,7 @@ class Session:
         self._error_times.append(now)
         return encode_reply(ErrorReply(error=text))
 
-    def _take_fault(self, fault: Fault, turn: Turn) -> None:
+    def _take_fault(self, fault: Fault, turn: Received) -> None:
         if fault.is_fatal:
             self._is_over = turn.is_over = True
             self._error_times.clear()
@@ -141,7 +141,7 @@ class Session:
         if line is not None and not fault.is_silent:
             turn.replies.append(line)
 
-    def _take_object(self, fields: dict[str, object], turn: Turn) -> None:
+    def _take_object(self, fields: dict[str, object], turn: Received) -> None:
         try:
             request, note = read_request(fields)
         except WireError as error:

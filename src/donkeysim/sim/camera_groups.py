@@ -48,9 +48,9 @@ class CameraGroups:
         classes: ByteArray = segment[row]
         return classes
 
-    def count_drawn(self, renderer: Renderer, state: State) -> tuple[float, float]:
+    def count_rendered(self, renderer: Renderer, state: State) -> tuple[float, float]:
         """Render anew and return means per picture: triangles rasterised, pixels coloured from a texture."""
-        counts = [(len(group.cameras.car), *renderer.count_drawn(group, state)) for group in self.groups]
+        counts = [(len(group.cameras.car), *renderer.count_rendered(group, state)) for group in self.groups]
         total = sum(count for count, _, _ in counts)
         return sum(n * triangles for n, triangles, _ in counts) / total, sum(n * t for n, _, t in counts) / total
 

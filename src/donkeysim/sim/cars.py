@@ -18,7 +18,7 @@ from donkeysim.sim.equipment import Equipment
 from donkeysim.sim.ledger import LedgerKeeper
 from donkeysim.sim.place import Place, make_place, make_world_keys, move_spec
 from donkeysim.sim.shorthands import CommandShorthands
-from donkeysim.sim.snapshot import Snapshot, write_moment
+from donkeysim.sim.snapshot import Snapshot, write_snapshot
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec, LidarSpec, SceneSpec, WorldSpec
@@ -156,36 +156,42 @@ class Cars(CommandShorthands):
             self._log.note(command)
 
     def _drive(self, command: commands.Drive) -> None:
-        rows: Any = slice(None) if command.rows is None else command.rows
-        if command.rows is not None and len(rows) == 1:  # as NumPy takes five times as long for a list of one
-            rows = rows[0]
+        rows: Any = slice(None)
+        if command.rows is not None and len(command.rows) == 1:  # NumPy takes five times as long for a list of one
+            rows = int(command.rows[0])
+            self._require_car(rows)
+        elif command.rows is not None:
+            rows = self._require(command.rows)
         for array, asked in zip(self.control, (command.steer, command.throttle, command.brake), strict=True):
             if asked is not None:
                 array[rows] = asked[0] if isinstance(rows, int) else asked
 
     def _join(self, command: commands.Join) -> list[int]:
         """Seat the cars one after the other; where one finds no place none stays."""
-        count = self.spec.cars_per_world
+        state, count = self.state, self.spec.cars_per_world
         rows: list[int] = []
+        spawns = (state.spawn_position.copy(), state.spawn_orientation.copy())
         try:
-            for world in command.worlds:
+            for world in self._require_worlds(command.worlds):
                 first = world * count
-                free = np.flatnonzero(self.state.present[first : first + count] == 0)
+                free = np.flatnonzero(state.present[first : first + count] == 0)
                 if not len(free):
                     raise CapacityError(
                         f"all {count} places for cars are taken; wait until a car leaves or allow more cars."
                     )
                 row = first + int(free[0])
-                others = first + np.flatnonzero(self.state.present[first : first + count])
-                self.place.choose_slot(self.state, row, others.tolist())
-                self.state.present[row] = 1
+                others = first + np.flatnonzero(state.present[first : first + count])
+                self.place.choose_slot(state, row, others.tolist())
+                state.present[row] = 1
                 rows.append(row)
-        except CapacityError:
-            self.state.present[rows] = 0
+        except CapacityError:  # whoever replays the log never sees this command: not a byte may stay
+            state.present[rows] = 0
+            state.spawn_position[:], state.spawn_orientation[:] = spawns
             raise
-        self.state.reset_count[rows] = 0
+        state.reset_count[rows] = 0
         self._equipment.set_camera(rows, self.car_spec.camera)
-        self._dress_all(rows, [command.bodies[index % len(command.bodies)] for index in range(len(rows))])
+        bodies = command.bodies or [None]
+        self._dress_all(rows, [bodies[index % len(bodies)] for index in range(len(rows))])
         self._put_at_spawn(np.array(rows, np.int64))
         self.control.brake[rows] = 0.0
         return rows
@@ -199,17 +205,13 @@ class Cars(CommandShorthands):
             self._dress(commands.Dress(cars, body))
 
     def _leave(self, command: commands.Leave) -> None:
-        self.state.present[command.rows] = 0
-        self._equipment.remove(command.rows)
-
-    def _retire(self, command: commands.Retire) -> None:
         self.state.present[self._require(command.rows)] = 0
+        self._equipment.remove(command.rows)
 
     def _dress(self, command: commands.Dress) -> None:
         self._require(command.rows)
         self._equipment.dress(command.rows, command.body, self.spec.cars_per_world)
-        for car in command.rows:
-            self.renderer.set_body(car, command.body)
+        self.renderer.set_bodies(command.rows, command.body)
 
     def _set_camera(self, command: commands.SetCamera) -> None:
         self._require(command.rows)
@@ -233,13 +235,7 @@ class Cars(CommandShorthands):
 
     def _put_on_path(self, command: commands.PutOnPath) -> None:
         rows = self._require(command.rows)
-        along, offset, yaw = (np.array(part, np.float64) for part in (command.along, command.offset, command.yaw))
-        position, orientation = np.zeros((len(rows), 3)), np.zeros((len(rows), 4))
-        scene = self.world_scene[rows // self.spec.cars_per_world]
-        for index in np.unique(scene).tolist():
-            here = scene == index
-            frame = self.scenes[index].path.frame
-            position[here], orientation[here] = frame.place(along[here], offset[here], yaw[here])
+        position, orientation = self.place.find_poses(rows, command.along, command.offset, command.yaw)
         self.control.brake[rows] = 0.0
         self._put(rows, position, orientation, at_rest=True)
         if command.speed is not None:
@@ -257,28 +253,24 @@ class Cars(CommandShorthands):
     def _clear_hits(self, command: commands.ClearHits) -> None:
         if command.rows is None:
             self.state.hit.fill(HIT_NONE)
-            return
-        for row in command.rows:
-            self.state.hit[row] = HIT_NONE
+        else:
+            for car in command.rows:
+                self._require_car(car)
+                self.state.hit[car] = HIT_NONE
 
     def _seed(self, command: commands.Seed) -> None:
-        self.world_key[command.worlds] = make_world_keys(command.seeds, [0] * len(command.seeds))
+        self.world_key[self._require_worlds(command.worlds)] = make_world_keys(command.seeds, [0] * len(command.seeds))
 
     def _restore(self, command: commands.Restore) -> None:
-        write_moment(command.snapshot, self._hold_moment(), command.worlds)
-        if command.worlds is None:
-            self._keeper.renew()
-            return
+        worlds = None if command.worlds is None else self._require_worlds(command.worlds)
+        write_snapshot(command.snapshot, self._hold_snapshot(), worlds)
         count = self.spec.cars_per_world
-        rows = np.asarray(command.worlds, np.int64)[:, None] * count + np.arange(count)
-        self._keeper.renew(rows.ravel())
+        rows = None if worlds is None else (np.array(worlds, np.int64)[:, None] * count + np.arange(count)).ravel()
+        self._keeper.renew(rows)
 
     def _set_params(self, command: commands.SetParams) -> None:
         packed = self.physics.car_params.packed
         packed[...] = np.frombuffer(command.packed, packed.dtype).reshape(packed.shape)
-
-    def _change_scene(self, command: commands.ChangeScene) -> None:
-        self._move_to(self.prepare_scene(command.scene))
 
     # -- what commands do ---------------------------------------------------------------------------------------------
 
@@ -294,6 +286,14 @@ class Cars(CommandShorthands):
     def _require_car(self, car: int) -> None:
         if not 0 <= car < self.car_count or not self.state.present[car]:
             raise SpecError(f"there is no car {car}; cars now: {self.list_cars()}.")
+
+    def _require_worlds(self, worlds: Sequence[int]) -> Sequence[int]:
+        """Return worlds; a SpecError tells of the first that there is not."""
+        count = self.spec.world_count
+        for world in worlds:
+            if not 0 <= world < count:
+                raise SpecError(f"there is no world {world}; this simulator has the worlds 0 to {count - 1}.")
+        return worlds
 
     def _put(self, rows: LongArray, position: Any, orientation: Any, at_rest: bool) -> None:
         """Put cars somewhere; what is counted from where they were put begins anew with those at rest."""
@@ -325,7 +325,7 @@ class Cars(CommandShorthands):
         if counts.max(initial=0) > room:
             name = place.scenes[0].name
             raise CapacityError(f"the start grid of {name} has {room} places for {counts.max()} cars.")
-        if not self.has_drawn_params():  # else they are drawn anew there
+        if not self.has_randomized_params():  # else they are drawn anew there
             place.physics.car_params.packed[:] = self.physics.car_params.packed
         self.state.touching[:] = HIT_NONE  # codes of the old place
         if place.props_per_world != self.place.props_per_world:
@@ -367,11 +367,11 @@ class Cars(CommandShorthands):
         """Return a car's lidar, None when it is off."""
         return self._equipment.lidar.get(car)
 
-    def has_drawn_params(self) -> bool:
+    def has_randomized_params(self) -> bool:
         """Return whether all parameters of the cars are those that were drawn, and nobody else's."""
         return self.place.randomizer is not None and self.place.randomizer.has_own_params()
 
-    def _hold_moment(self) -> Snapshot:
+    def _hold_snapshot(self) -> Snapshot:
         """Return our own arrays as a snapshot."""
         under_way = {} if self.place.randomizer is None else self.place.randomizer.list_arrays()
         return Snapshot(self.state, self.control, self.world_key, under_way, self.spec.scenes)
@@ -381,7 +381,7 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.Drive: Cars._drive,
     commands.Join: Cars._join,
     commands.Leave: Cars._leave,
-    commands.Retire: Cars._retire,
+    commands.Retire: lambda cars, command: cars.state.present.put(cars._require(command.rows), 0),
     commands.Dress: Cars._dress,
     commands.SetCamera: Cars._set_camera,
     commands.SetLidar: Cars._set_lidar,
@@ -394,6 +394,6 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.Seed: Cars._seed,
     commands.Restore: Cars._restore,
     commands.SetParams: Cars._set_params,
-    commands.ChangeScene: Cars._change_scene,
+    commands.ChangeScene: lambda cars, command: cars._move_to(cars.prepare_scene(command.scene)),
 }
 """What each command does."""

@@ -42,7 +42,7 @@ class Join(msgspec.Struct, array_like=True, tag=22):
 
     worlds: Rows
     bodies: list[BodySpec | None]
-    """Of each; None: the default. Fewer than worlds: in turns."""
+    """Of each; None, or no bodies at all: the default. Fewer than worlds: in turns."""
 
 
 class Leave(msgspec.Struct, array_like=True, tag=23):

@@ -1,4 +1,4 @@
-"""One process of a `CompileCrew`: `python -m donkeysim.sim.compile_apart STAGE ...` prints each stage when done."""
+"""One of `CompileProcesses`: `python -m donkeysim.sim.compile_apart STAGE ...` prints each stage when done."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 
-from donkeysim.sim.compile_crew import mark_compiled
+from donkeysim.sim.compile_processes import mark_compiled
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 

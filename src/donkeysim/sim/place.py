@@ -10,7 +10,7 @@ import numpy as np
 
 from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.rng import hash_rows
-from donkeysim.core.types import IntArray, LongArray
+from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import Renderer
@@ -58,6 +58,22 @@ class Place:
         """Return the scene that a car's world is on."""
         scene: Scene = self.scenes[self.world_scene[car // self.spec.cars_per_world]]
         return scene
+
+    def find_poses(
+        self,
+        rows: LongArray,
+        along: Sequence[float] | FloatArray,
+        offset: Sequence[float] | FloatArray,
+        yaw: Sequence[float] | FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return positions [m] and orientations of cars on the paths of their scenes, see `PathFrame.place`."""
+        table = np.array([along, offset, yaw], np.float64)
+        position, orientation = np.zeros((len(rows), 3)), np.zeros((len(rows), 4))
+        scene = self.world_scene[rows // self.spec.cars_per_world]
+        for index in np.unique(scene).tolist():
+            here = scene == index
+            position[here], orientation[here] = self.scenes[index].path.frame.place(*table[:, here])
+        return position, orientation
 
     def choose_slot(self, state: State, car: int, others: Sequence[int]) -> None:
         """Let a reset put a car on the first place of its scene's grid that is none of some others'.

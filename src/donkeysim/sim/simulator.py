@@ -10,15 +10,17 @@ import zlib
 from array import array
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
 from donkeysim.render.camera import CameraGroup
 from donkeysim.sim.cars import Cars
-from donkeysim.sim.compile_crew import CompileCrew, CompileReport, compile_stages, is_compiled
+from donkeysim.sim.compile_processes import CompileProcesses, CompileReport, compile_stages, is_compiled
 from donkeysim.sim.observe import name_hit, observe_lidar, observe_telemetry
-from donkeysim.sim.snapshot import Snapshot, copy_moment
+from donkeysim.sim.snapshot import Snapshot, copy_snapshot
 from donkeysim.world.ledger import Event
-from donkeysim.world.specs import CameraSpec
+from donkeysim.world.specs import CameraSpec, LidarSpec
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 STEPS_PER_FRAME = PHYSICS_RATE // 20
@@ -38,14 +40,14 @@ class Simulator(Cars):
         """Whether a kernel that driving with a camera needs is not in the cache yet."""
         return not all(map(is_compiled, FIRST_STAGES))
 
-    def compile(self, report: CompileReport | None = None, crew: CompileCrew | None = None) -> None:
+    def compile(self, report: CompileReport | None = None, processes: CompileProcesses | None = None) -> None:
         """Compile (or load from the cache) every kernel that driving with a camera needs, telling how far it is.
 
         Args:
             report: Told before each stage and at the end.
-            crew: Processes that already compile; None: start them here where something is missing.
+            processes: Processes that already compile; None: start them here where something is missing.
         """
-        compile_stages([stage for stage in self.list_compile_stages() if stage[0] in FIRST_STAGES], report, crew)
+        compile_stages([stage for stage in self.list_compile_stages() if stage[0] in FIRST_STAGES], report, processes)
 
     def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
         """Return all there is to compile: a name and a function that compiles it or loads it from the cache."""
@@ -117,9 +119,9 @@ class Simulator(Cars):
         """
         return self._equipment.drawn.get_segments(car, second)
 
-    def count_drawn(self) -> tuple[float, float]:
+    def count_rendered(self) -> tuple[float, float]:
         """Return means per picture of the last `render`: triangles rasterised, pixels coloured from a texture."""
-        return self._equipment.drawn.count_drawn(self.renderer, self.state)
+        return self._equipment.drawn.count_rendered(self.renderer, self.state)
 
     def view(self, world: int, position: Vector, rotation: Vector, camera: CameraSpec) -> ByteArray:
         """Return what a free camera sees.
@@ -142,6 +144,15 @@ class Simulator(Cars):
     def scan_distances(self, car: int) -> FloatArray:
         """Return a scan of the car's lidar, which must be on: rows of distance [m], ray and level, shape [n, 3]."""
         return self.place.lidar.scan(self.state, car, self._equipment.lidar[car], self._world_key(car))
+
+    def scan_lidars(self, cars: Sequence[int], lidar: LidarSpec) -> FloatArray:
+        """Return what these cars would see with a lidar, each as if it were alone.
+
+        Returns:
+            Distances [m], infinite where nothing came back, shape [len(cars), level_count, ray_count].
+        """
+        keys = self.world_key[np.asarray(cars, np.int64) // self.spec.cars_per_world]
+        return self.place.lidar.scan_cars(self.state, cars, lidar, keys.tolist(), self.workers)
 
     def observe_telemetry(self, car: int, frame: int = 0) -> Telemetry:
         """Return the car's readings; `frame`: how many telemetries of it the caller has had before."""
@@ -168,16 +179,16 @@ class Simulator(Cars):
 
         How cars look and what sensors they carry is not in it.
         """
-        return copy_moment(self._hold_moment())
+        return copy_snapshot(self._hold_snapshot())
 
-    def get_drawn(self, car: int) -> dict[str, float]:
+    def get_randomization(self, car: int) -> dict[str, float]:
         """Return what was drawn for a car at its last reset, by name, see `world.randomization`; empty: nothing."""
         self._require_car(car)
         randomizer = self.place.randomizer
         return {} if randomizer is None else randomizer.describe(car, self.state, self.world_key)
 
-    def list_drawn(self) -> dict[str, FloatArray]:
-        """Return what `get_drawn` does of all cars, arrays of shape [car_count]."""
+    def list_randomization(self) -> dict[str, FloatArray]:
+        """Return what `get_randomization` does of all cars, arrays of shape [car_count]."""
         randomizer = self.place.randomizer
         return {} if randomizer is None else randomizer.describe_all(self.state, self.world_key)
 

@@ -38,12 +38,12 @@ class Snapshot:
     places: tuple[SceneSpec, ...] = ()
 
 
-def copy_moment(here: Snapshot) -> Snapshot:
+def copy_snapshot(here: Snapshot) -> Snapshot:
     """Return a copy of a simulator's own arrays that later steps do not touch."""
     return copy.deepcopy(here)
 
 
-def write_moment(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | None = None) -> None:
+def write_snapshot(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | None = None) -> None:
     """Write a snapshot's arrays into a simulator's own, which stay the same objects.
 
     Args:

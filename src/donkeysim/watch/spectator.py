@@ -127,7 +127,7 @@ class CarReadings(msgspec.Struct):
 
 
 class StateReply(msgspec.Struct):
-    """The state of the stage at one moment."""
+    """The state of the simulation at one moment."""
 
     scene: str | None
     is_loading: bool
@@ -149,7 +149,7 @@ def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
     """Return the page as an ASGI app.
 
     Args:
-        watchable: The stage to show.
+        watchable: The simulation to show.
         wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
     """
     previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
@@ -173,7 +173,7 @@ def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
 
 
 class Spectator:
-    """The page's endpoints over one stage."""
+    """The page's endpoints over one simulation."""
 
     def __init__(self, watchable: Watchable, wire_port: int | None, previews: frozenset[str]) -> None:
         self._watchable = watchable
@@ -248,16 +248,16 @@ class Spectator:
             return Refusal(str(error))
 
     def _describe_state(self, wanted: StateRequest) -> StateReply:
-        stage = self._watchable
-        cars = stage.list_cars()
+        shown = self._watchable
+        cars = shown.list_cars()
         watched = next((car for car in cars if car.car_id == wanted.car), None)
         return StateReply(
-            scene=stage.scene_name,
-            is_loading=stage.is_loading,
-            stage=stage.loading_stage,
+            scene=shown.scene_name,
+            is_loading=shown.is_loading,
+            stage=shown.loading_stage,
             wire_port=self._wire_port,
-            road=None if (outline := stage.outline()) is None else outline.road,
-            scenes=[SceneCard(name, name in self._previews) for name in stage.scene_names()],
+            road=None if (outline := shown.outline()) is None else outline.road,
+            scenes=[SceneCard(name, name in self._previews) for name in shown.scene_names()],
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,
         )

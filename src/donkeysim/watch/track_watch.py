@@ -21,9 +21,9 @@ from donkeysim.core.types import FloatArray
 from donkeysim.sim.scene_view import SceneView
 from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.figures import LineFigures, SceneFigures, measure_line, measure_scene
-from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line
-from donkeysim.world.tracks.track_check import check_track
-from donkeysim.world.tracks.track_file import TrackFile, read_track
+from donkeysim.world.tracks.paths.path import CentreLine
+from donkeysim.world.tracks.track_check import build_line
+from donkeysim.world.tracks.track_file import TrackFile, locate_errors, read_track
 
 POLL = 0.08
 """Between two looks at the files [s]; a change is taken once two of them saw the same."""
@@ -158,7 +158,8 @@ class TrackWatch:
         try:
             track, line = self._read()
             self._publish(is_building=True, error="", outline=_outline(line), line=measure_line(track, line))
-            scene = build_scene(track, self.path)
+            with locate_errors(self.path):
+                scene = build_scene(track)
             view = SceneView(scene)
             if self._view is None:  # what drawing needs is compiled or loaded while the page says that it waits
                 view.draw_map(64)
@@ -180,11 +181,11 @@ class TrackWatch:
 
     def _read(self) -> tuple[TrackFile, CentreLine]:
         track = read_track(self.path)
-        self._beside = (self.path.parent / track.path.file,) if track.path.file else ()
+        beside = {track.path.file, *(table.model for table in track.props)} - {""}
+        self._beside = tuple(Path(file) for file in sorted(beside))
         self._known = {self.path: self._known[self.path], **{path: _mark(path) for path in self._beside}}
-        line = build_centre_line(track.path, track.road, str(self.path))
-        check_track(track, line, str(self.path))
-        return track, line
+        with locate_errors(self.path):
+            return track, build_line(track)
 
     def _publish(self, **changes: object) -> None:
         self._state = replace(self._state, number=self._state.number + 1, **changes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What somebody who watches may see and do: the seam between the running stage and the watching page."""
+"""What somebody who watches may see and do: the seam between the running simulation and the watching page."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Outline:
 
 
 class Watchable(Protocol):
-    """A stage that can be watched; called on the event loop's thread, nothing waits longer than a picture takes."""
+    """A simulation that can be watched; on the event loop's thread; nothing waits longer than a picture takes."""
 
     @property
     def scene_name(self) -> str | None:

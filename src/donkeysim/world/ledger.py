@@ -112,6 +112,10 @@ class Ledger:
     """Codes (as `hit`) of what the car touched in the last physics step, shape [car_count, TOUCH_COUNT]."""
     fault: IntArray
     """Bits FAULT_*."""
+    spawn_position: FloatArray
+    """Where a reset puts the body's origin [m], shape [car_count, 3]."""
+    spawn_orientation: FloatArray
+    """How a reset turns it (w, x, y, z), shape [car_count, 4]."""
     reset_count: IntArray
     """Resets since the car joined."""
 

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -142,55 +142,36 @@ def make_control(car_count: int) -> Control:
     return Control(*(np.zeros(car_count) for _ in Control._fields))
 
 
+_TYPES = (
+    dict.fromkeys(("present", "on_road", "prop_asleep"), np.uint8)
+    | dict.fromkeys(("node_index", "lap", "lap_nodes", "checkpoint", "lines_passed", "hit", "touching"), np.int32)
+    | dict.fromkeys(("fault", "reset_count", "prop_still"), np.int32)
+    | {"step_index": np.int64}
+)
+"""Of the arrays whose numbers are whole."""
+
+_TURNS = ("orientation", "rotation_step", "spawn_orientation", "prop_orientation")
+
+_SHAPES: dict[str, tuple[int, ...]] = (
+    dict.fromkeys(("position", "velocity", "angular_velocity", "acceleration_body", "spawn_position"), (3,))
+    | dict.fromkeys(("prop_position", "prop_velocity", "prop_angular_velocity"), (3,))
+    | dict.fromkeys(("wheel_speed", "wheel_angle", "wheel_extension", "wheel_load"), (4,))
+    | dict.fromkeys(_TURNS, (4,))
+    | {"wheel_grip": (4, 2), "touching": (TOUCH_COUNT,)}
+)
+"""Of a row, where it is more than a number."""
+
+
 def make_state(world_count: int, cars_per_world: int, props_per_world: int) -> State:
     """Return a state with every slot empty and every orientation the identity."""
-    cars = world_count * cars_per_world
-    props = world_count * props_per_world
-    identity = (1.0, 0.0, 0.0, 0.0)
-    return State(
-        present=np.zeros(cars, np.uint8),
-        position=np.zeros((cars, 3)),
-        orientation=np.tile(identity, (cars, 1)),
-        velocity=np.zeros((cars, 3)),
-        angular_velocity=np.zeros((cars, 3)),
-        acceleration_body=np.zeros((cars, 3)),
-        rotation_step=np.tile(identity, (cars, 1)),
-        wheel_speed=np.zeros((cars, 4)),
-        wheel_angle=np.zeros((cars, 4)),
-        wheel_extension=np.zeros((cars, 4)),
-        wheel_load=np.zeros((cars, 4)),
-        wheel_grip=np.zeros((cars, 4, 2)),
-        steer_angle=np.zeros(cars),
-        node_index=np.zeros(cars, np.int32),
-        cte=np.zeros(cars),
-        on_road=np.zeros(cars, np.uint8),
-        shortest_along=np.zeros(cars),
-        lap=np.zeros(cars, np.int32),
-        lap_begun=np.full(cars, -1.0),
-        lap_time=np.zeros(cars),
-        lap_nodes=np.zeros(cars, np.int32),
-        checkpoint=np.zeros(cars, np.int32),
-        lines_passed=np.zeros(cars, np.int32),
-        along=np.zeros(cars),
-        speed=np.zeros(cars),
-        gain=np.zeros(cars),
-        driven=np.zeros(cars),
-        furthest=np.zeros(cars),
-        progress=np.zeros(cars),
-        off_road_time=np.zeros(cars),
-        still_time=np.zeros(cars),
-        wrong_way_time=np.zeros(cars),
-        hit=np.full(cars, HIT_NONE, np.int32),
-        touching=np.full((cars, TOUCH_COUNT), HIT_NONE, np.int32),
-        fault=np.zeros(cars, np.int32),
-        reset_count=np.zeros(cars, np.int32),
-        spawn_position=np.zeros((cars, 3)),
-        spawn_orientation=np.tile(identity, (cars, 1)),
-        prop_position=np.zeros((props, 3)),
-        prop_orientation=np.tile(identity, (props, 1)),
-        prop_velocity=np.zeros((props, 3)),
-        prop_angular_velocity=np.zeros((props, 3)),
-        prop_asleep=np.ones(props, np.uint8),
-        prop_still=np.zeros(props, np.int32),
-        step_index=np.zeros(world_count, np.int64),
-    )
+    counts = {"step": world_count, "prop": world_count * props_per_world}
+    arrays: dict[str, Any] = {}
+    for name in State._fields:
+        rows = counts.get(name.split("_")[0], world_count * cars_per_world)
+        arrays[name] = np.zeros((rows, *_SHAPES.get(name, ())), _TYPES.get(name, np.float64))
+    for name in _TURNS:
+        arrays[name][:, 0] = 1.0
+    arrays["lap_begun"][:] = -1.0
+    arrays["hit"][:] = arrays["touching"][:] = HIT_NONE
+    arrays["prop_asleep"][:] = 1
+    return State(**arrays)

@@ -211,13 +211,9 @@ def _measure(path: Path) -> tuple[bool, LineFigures]:
         SceneError: It is broken.
     """
     from donkeysim.world.tracks.figures import measure_line
-    from donkeysim.world.tracks.paths.path import build_centre_line
-    from donkeysim.world.tracks.track_check import check_track
-    from donkeysim.world.tracks.track_file import read_track
+    from donkeysim.world.tracks.track_check import read_line
 
-    track = read_track(path)
-    line = build_centre_line(track.path, track.road, str(path))
-    check_track(track, line, str(path))
+    track, line = read_line(path)
     return track.listed, measure_line(track, line)
 
 

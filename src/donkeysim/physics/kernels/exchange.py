@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import (
     ZERO,
     add,
     divide,
-    dot,
     get_basis,
     get_quaternion,
     get_vector,
@@ -45,8 +42,8 @@ def set_request(body, row, state, control, car, param):
     if param[car, layout.P_STEER_TRIM] != 0.0:
         steer += param[car, layout.P_STEER_TRIM]
     steer = limit_request(steer, -param[car, layout.P_STEER_LIMIT], param[car, layout.P_STEER_LIMIT])
-    body[row, layout.STEER_COS] = np.cos(steer)
-    body[row, layout.STEER_SIN] = np.sin(steer)
+    body[row, layout.STEER_COS] = math.cos(steer)
+    body[row, layout.STEER_SIN] = math.sin(steer)
     body[row, layout.THROTTLE] = limit_request(control.throttle[car], -1.0, 1.0)
     body[row, layout.BRAKE] = limit_request(control.brake[car], 0.0, 10.0)
     state.steer_angle[car] = steer
@@ -72,13 +69,6 @@ def take_orders(body, row, state, control, car, param, orders, clock):
 def find_centre(body, row):
     """Return the vector from a body's origin to its centre of mass [m, world frame]."""
     return rotate(get_basis(body, row, layout.ROTATION), get_vector(body, row, layout.CENTRE))
-
-
-@inner_kernel
-def turn_vector(body, row, axis, sign):
-    """Return one world coordinate of the vector from a body's origin to its centre of mass [m], times `sign`."""
-    base = layout.ROTATION + 3 * axis
-    return sign * dot(get_vector(body, row, base), get_vector(body, row, layout.CENTRE))
 
 
 @inner_kernel

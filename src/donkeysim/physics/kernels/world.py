@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from donkeysim.core.kernel import inline_kernel, inner_kernel, kernel, take_row
 from donkeysim.core.types import FloatArray, IntArray, LongArray
-from donkeysim.core.vector import ZERO, dot, get_vector, measure_length, scale, set_vector, subtract
+from donkeysim.core.vector import ZERO, add, dot, get_vector, measure_length, scale, set_vector, subtract
 from donkeysim.physics.kernels.contact import REACH, list_pairs, may_reach_ground, resolve_contacts
 from donkeysim.physics.kernels.exchange import (
     FAR,
+    find_centre,
     load_car,
     load_prop,
     measure_body_velocity,
     store_car,
     store_prop,
     take_orders,
-    turn_vector,
 )
 from donkeysim.physics.kernels.ground import sample_height
 from donkeysim.physics.kernels.laps import follow_lap, note_event
@@ -171,16 +171,14 @@ def rescue_car(body, row, state, car, course, scene, world, time, events):
         body[row, GRIP + 2 * part + 1] = 0.0
         body[row, LOAD + part] = 0.0
     rotate_frame(body, row)
-    for axis in range(3):
-        body[row, VELOCITY + axis] = 0.0
-        body[row, ANGULAR + axis] = 0.0
-        body[row, BODY_VELOCITY + axis] = 0.0
-        body[row, POSITION + axis] = state.spawn_position[car, axis] + turn_vector(body, row, axis, 1.0)
-    body[row, ORIGIN_X] = state.spawn_position[car, 0]
-    body[row, ORIGIN_Y] = state.spawn_position[car, 1]
+    for still in (VELOCITY, ANGULAR, BODY_VELOCITY):
+        set_vector(body, row, still, ZERO)
+    origin = get_vector(state.spawn_position, car, 0)
+    set_vector(body, row, POSITION, add(origin, find_centre(body, row)))
+    body[row, ORIGIN_X], body[row, ORIGIN_Y] = origin[0], origin[1]
     state.fault[car] |= FAULT_RESCUED
     note_event(events, world, car, time, EVENT_RESCUED, 0.0)
-    state.node_index[car] = locate_node(course, scene, state.spawn_position[car, 0], state.spawn_position[car, 1])
+    state.node_index[car] = locate_node(course, scene, origin[0], origin[1])
 
 
 @inner_kernel
@@ -193,8 +191,7 @@ def locate_node(course, scene, x, y):
 @inner_kernel
 def track_car(body, row, state, car, course, scene, world, step, dt, events):
     """Update a car's lap and, now and then, its path node; `step` is the clock after the move."""
-    x = body[row, POSITION] - turn_vector(body, row, 0, 1.0)
-    y = body[row, POSITION + 1] - turn_vector(body, row, 1, 1.0)
+    x, y, _ = subtract(get_vector(body, row, POSITION), find_centre(body, row))
     old_x, old_y = body[row, ORIGIN_X], body[row, ORIGIN_Y]
     body[row, ORIGIN_X] = x
     body[row, ORIGIN_Y] = y
@@ -304,7 +301,7 @@ def step_row(
 
 @kernel
 def step_worlds(
-    turn: LongArray,
+    next_row: LongArray,
     end: int,
     step_count: int,
     dt: float,
@@ -320,10 +317,10 @@ def step_worlds(
     events: EventTable,
     book: Book,
 ) -> None:
-    """Advance the worlds [turn[0], end) by `step_count` steps, those that no other thread takes.
+    """Advance the worlds [next_row[0], end) by `step_count` steps, those that no other thread takes.
 
     Args:
-        turn: See `take_row`.
+        next_row: See `take_row`.
         end: World after the last.
         step_count: Steps to make.
         dt: Length of a step [s].
@@ -340,7 +337,7 @@ def step_worlds(
         book: Written, rows of these worlds only.
     """
     while True:
-        world = take_row(turn)
+        world = take_row(next_row)
         if world >= end:
             break
         step_row(

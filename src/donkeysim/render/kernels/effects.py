@@ -7,6 +7,8 @@ over whole rows of values, red, green and blue one after another, so that they r
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
@@ -19,6 +21,19 @@ LEAST_BLUR = np.float32(0.05)
 
 NOISE_SPREAD = np.float32(1.0 / 147.8)
 """One over the standard deviation of the sum of four random bytes."""
+
+
+class EffectColumns(NamedTuple):
+    """What is done to a picture."""
+
+    blur: int = 0  # Standard deviation [pixel]
+    gain: int = 1  # Of all values
+    noise: int = 2  # Standard deviation [grey level]
+    grey: int = 3  # Whether it is
+
+
+EFFECT = EffectColumns()
+EFFECT_WIDTH = 4
 
 
 @inner_pixel_kernel
@@ -78,6 +93,7 @@ def roughen_row(count, gain, noise, number, place, source, target):
 @span_kernel
 def roughen_grey(count, gain, noise, number, place, source, target):
     """Write pixels, whose channels are alike, times a gain, with noise, as bytes."""
+    # One draw for all three channels: a grey picture stays grey.
     for k in range(count):
         value = make_byte(source[3 * k] * gain + noise * draw_noise(number, np.uint32(place + np.uint32(k))))
         target[3 * k] = value
@@ -104,11 +120,13 @@ def blur_row(width, weight, taps, wide, target):
     """Blur a row along itself.
 
     Args:
-        width: Values. taps: How many weights.
+        width: Values.
         weight: As `weigh_blur`.
+        taps: How many weights.
         wide: The row's values behind room for `BLUR_REACH` pixels, and more room; the room is written.
         target: Written.
     """
+    # Beyond its edge the picture goes on in the colour of the edge: written out once, and all taps are whole rows.
     first = 3 * BLUR_REACH
     for k in range(1, taps):
         for channel in range(3):
@@ -130,38 +148,47 @@ def load_picture(picture, weight, taps, wide, soft):
             blur_row(picture.shape[1], weight, taps, wide, soft[row])
 
 
+@inline_kernel
+def finish_picture(row, effect, number, picture, wide, soft, weight):
+    """Blur, expose and roughen the picture of one row; see `finish_pictures`."""
+    height, width = picture.shape[1], picture.shape[2]
+    blur, gain, noise = effect[row, EFFECT.blur], effect[row, EFFECT.gain], effect[row, EFFECT.noise]
+    if blur <= LEAST_BLUR and gain == np.float32(1.0) and noise <= np.float32(0.0):
+        return
+    taps = weigh_blur(blur, weight) if blur > LEAST_BLUR else np.int64(0)
+    load_picture(picture[row], weight, taps, wide, soft)
+    for y in range(height):
+        line = soft[y]
+        if taps > 0:
+            # Rows are blurred already; a row of `soft` stays as it is, for its neighbours below still need it.
+            line = wide[:width]
+            weigh_row(width, weight[0], soft[y], line)
+            for k in range(1, taps):
+                add_rows(width, weight[k], soft[max(y - k, 0)], soft[min(y + k, height - 1)], line)
+        if noise <= np.float32(0.0):
+            expose_row(width, gain, line, picture[row, y])
+        elif effect[row, EFFECT.grey] != np.float32(0.0):
+            roughen_grey(width // 3, gain, noise, number[row], np.uint32(y * width), line, picture[row, y])
+        else:
+            roughen_row(width, gain, noise, number[row], np.uint32(y * width), line, picture[row, y])
+
+
 @pixel_kernel
-def finish_pictures(turn, end, effect, number, picture, wide, soft, weight):
-    """Blur, expose and roughen the pictures [turn[0], end), those that no other thread takes.
+def finish_pictures(next_row, end, effect, number, picture, wide, soft, weight):
+    """Blur, expose and roughen the pictures [next_row[0], end), those that no other thread takes.
 
     Args:
-        turn: See `take_row`. end: One behind the last.
-        effect: Blur [pixel], factor of all values, noise [grey level], whether grey; shape [camera_count, 4].
+        next_row: See `take_row`.
+        end: One behind the last.
+        effect: Columns EFFECT, shape [camera_count, EFFECT_WIDTH].
         number: Of each picture, its random numbers' start, shape [camera_count].
         picture: Read and written, shape [camera_count, height, 3 * width].
-        wide: Working memory, shape [3 * (width + 2 * BLUR_REACH)]. soft: The same, shape [height, 3 * width].
+        wide: Working memory, shape [3 * (width + 2 * BLUR_REACH)].
+        soft: The same, shape [height, 3 * width].
         weight: Working memory, shape [BLUR_REACH + 1].
     """
-    height, width = picture.shape[1], picture.shape[2]
     while True:
-        row = take_row(turn)
+        row = take_row(next_row)
         if row >= end:
             return
-        blur, gain, noise, is_grey = effect[row, 0], effect[row, 1], effect[row, 2], effect[row, 3]
-        if blur <= LEAST_BLUR and gain == np.float32(1.0) and noise <= np.float32(0.0):
-            continue
-        taps = weigh_blur(blur, weight) if blur > LEAST_BLUR else np.int64(0)
-        load_picture(picture[row], weight, taps, wide, soft)
-        for y in range(height):
-            line = soft[y]
-            if taps > 0:
-                line = wide[:width]
-                weigh_row(width, weight[0], soft[y], line)
-                for k in range(1, taps):
-                    add_rows(width, weight[k], soft[max(y - k, 0)], soft[min(y + k, height - 1)], line)
-            if noise <= np.float32(0.0):
-                expose_row(width, gain, line, picture[row, y])
-            elif is_grey != np.float32(0.0):
-                roughen_grey(width // 3, gain, noise, number[row], np.uint32(y * width), line, picture[row, y])
-            else:
-                roughen_row(width, gain, noise, number[row], np.uint32(y * width), line, picture[row, y])
+        finish_picture(row, effect, number, picture, wide, soft, weight)

@@ -6,13 +6,15 @@ import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.footprint import compute_gradients
-from donkeysim.render.kernels.layout import LANES, STATE_FLAT
+from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LANES, SIZE_LOG, STATE_FLAT
+from donkeysim.render.kernels.vector import read_planes
 
 
 @inline_kernel
 def halve_picture(width, height, stride, colour):
     """Average blocks of 2x2 pixels in place; `width` and `height` are the sizes afterwards, the stride stays."""
     low = np.uint32(0xFF)
+    # Red and blue together, 16 bits apart, so that sums of four do not meet; 2 in each rounds a half up.
     pair = np.uint32(0xFF00FF)
     two = np.uint32(0x20002)
     for row in range(height):
@@ -39,6 +41,7 @@ def halve_picture(width, height, stride, colour):
 @span_kernel
 def average_up(a, b):
     """Return the means of the four bytes of two words, halves rounded up."""
+    # a + b = 2 (a | b) - (a ^ b): the mean without a ninth bit, all four bytes at once.
     return np.uint32(np.uint32(a | b) - np.uint32(np.uint32(np.uint32(a ^ b) & np.uint32(0xFEFEFEFE)) >> np.uint32(1)))
 
 
@@ -62,6 +65,7 @@ def soften_row(
     """
     for k in range((count + LANES - 1) & -LANES):
         c = colour[k]
+        # Up, down, up: roundings that would all go one way would lighten the picture.
         around = average_down(average_up(colour_left[k], colour_right[k]), average_up(colour_above[k], colour_below[k]))
         soft = average_up(c, around)
         here = middle[k]
@@ -76,11 +80,14 @@ def soften_edges(width, height, stride, ident, colour, target):
     Edges are found at pixels' middles alone; so they have some of the colour that a mean over the pixel would have.
 
     Args:
-        width: Columns. height: Rows. stride: Pixels from one row to the next.
+        width: Columns.
+        height: Rows.
+        stride: Pixels from one row to the next.
         ident: The record seen at each pixel.
         colour: Packed pixels.
         target: Written, packed pixels.
     """
+    # The first and the last column have a neighbour on one side only; they are copied.
     for row in range(height):
         at = row * stride
         above = (row - 1 if row > 0 else row) * stride
@@ -195,12 +202,15 @@ def write_rgb(width, height, stride, colour, words, picture):
     """Write packed pixels as bytes.
 
     Args:
-        width: Columns. height: Rows. stride: Pixels from one row of `colour` to the next.
+        width: Columns.
+        height: Rows.
+        stride: Pixels from one row of `colour` to the next.
         colour: Packed pixels.
         words: The memory of `picture` as 32-bit words, used when a row is a whole number of them; written.
         picture: Written, shape [height, width, 3].
     """
     low = np.uint32(0xFF)
+    # Four pixels are three words: a quarter of the stores, and no bytes one by one.
     if width % 4 == 0:
         for row in range(height):
             join_pixels(width >> 2, colour[row * stride :], words[row * (width >> 2) * 3 :])
@@ -227,27 +237,24 @@ def write_depth(width, height, stride, factor, strength, far, depth, target):
 def prepare_classes(tables, scratch):
     """Give texture gradients to the records of one colour whose material has a class map: shading needed none."""
     for number in range(scratch.drawn[0]):
-        whole = scratch.record_int[number]
-        if whole[2] == STATE_FLAT:
-            triangle = whole[0]
-            if tables.material_class[tables.triangle_material[triangle], 0] >= 0:
-                compute_gradients(
-                    scratch.record_float[number], tables.triangle_plane[triangle], scratch.basis[whole[1]]
-                )
+        integers = scratch.record_int[number]
+        if integers[INTEGER.state] == STATE_FLAT:
+            triangle = integers[INTEGER.triangle]
+            if tables.material_class[tables.triangle_material[triangle], CLASS_MAP.first] >= 0:
+                basis = scratch.basis[integers[INTEGER.draw]]
+                compute_gradients(scratch.record_float[number], tables.triangle_plane[triangle], basis)
 
 
 @inline_kernel
 def look_up_class(tables, material, record, x, y):
     """Return what the class map of a material says for a pixel (x, y) of a triangle's record."""
-    first, wide, high = (
-        tables.material_class[material, 0],
-        tables.material_class[material, 1],
-        tables.material_class[material, 2],
-    )
-    texture = tables.material_texture[material]
-    w = np.float32(1.0) / (record[0] * x + record[1] * y + record[2])
-    u = (record[3] * x + record[4] * y + record[5]) * w / np.float32(np.int32(1 << tables.size_log[texture, 0]))
-    v = (record[6] * x + record[7] * y + record[8]) * w / np.float32(np.int32(1 << tables.size_log[texture, 1]))
+    layout = tables.material_class[material]
+    first, wide, high = layout[CLASS_MAP.first], layout[CLASS_MAP.width], layout[CLASS_MAP.height]
+    size = tables.size_log[tables.material_texture[material]]
+    near, across, down = read_planes(record)
+    w = np.float32(1.0) / (near[0] * x + near[1] * y + near[2])
+    u = (across[0] * x + across[1] * y + across[2]) * w / np.float32(np.int32(1 << size[SIZE_LOG.width]))
+    v = (down[0] * x + down[1] * y + down[2]) * w / np.float32(np.int32(1 << size[SIZE_LOG.height]))
     column = np.int64(np.floor(u * np.float32(np.int32(1 << wide)))) & ((1 << wide) - 1)
     row = np.int64(np.floor(v * np.float32(np.int32(1 << high)))) & ((1 << high) - 1)
     return tables.class_cell[first + (row << wide) + column]
@@ -258,19 +265,23 @@ def write_segments(width, height, stride, factor, strength, tables, scratch, tar
     """Write the class of what is seen at each pixel.
 
     Args:
-        width: Columns. height: Rows. stride: Samples from one row to the next. factor: Samples per pixel and axis.
+        width: Columns.
+        height: Rows.
+        stride: Samples from one row to the next.
+        factor: Samples per pixel and axis.
         strength: Of the fisheye, in x and y.
-        tables: PictureTables. scratch: Scratch, `prepare_classes` done.
+        tables: PictureTables.
+        scratch: Scratch, `prepare_classes` done.
         target: Written, shape [height, width].
     """
     for row in range(height):
         for column in range(width):
             x, y = find_sample(column, row, width, height, factor, strength)
             number = scratch.ident[y * stride + x]
-            material = tables.triangle_material[scratch.record_int[number, 0]]
-            if tables.material_class[material, 0] >= 0:
+            material = tables.triangle_material[scratch.record_int[number, INTEGER.triangle]]
+            if tables.material_class[material, CLASS_MAP.first] >= 0:
                 record = scratch.record_float[number]
-                place = (np.float32(np.int32(x)), np.float32(np.int32(y)))
-                target[row, column] = look_up_class(tables, material, record, place[0], place[1])
+                sample_x, sample_y = np.float32(np.int32(x)), np.float32(np.int32(y))
+                target[row, column] = look_up_class(tables, material, record, sample_x, sample_y)
             else:
                 target[row, column] = tables.material_segment[material]

@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.layout import BASIS, PLANE, RECORD
+from donkeysim.render.kernels.vector import dot, read_vector
 
 
 @inner_pixel_kernel
 def compute_gradients(record, plane, basis):
-    """Write u/w and v/w of a triangle (records 3 to 8) from its gradients in the mesh's frame."""
+    """Write u/w and v/w of a triangle's record from its gradients in the mesh's frame."""
     for axis in range(2):
-        gx = plane[4 + 4 * axis]
-        gy = plane[5 + 4 * axis]
-        gz = plane[6 + 4 * axis]
-        at_eye = gx * basis[9] + gy * basis[10] + gz * basis[11] + plane[7 + 4 * axis]
+        # A point at w on a ray is eye + w * ray, and u is linear in space: u/w = u(eye) * 1/w + gradient·ray.
+        column = PLANE.u + axis * (PLANE.v - PLANE.u)
+        gradient = read_vector(plane, column)
+        at_eye = dot(gradient, read_vector(basis, BASIS.eye)) + plane[column + 3]
         for term in range(3):
-            ray = gx * basis[12 + 3 * term] + gy * basis[13 + 3 * term] + gz * basis[14 + 3 * term]
-            record[3 + 3 * axis + term] = at_eye * record[term] + ray
+            ray = dot(gradient, read_vector(basis, BASIS.ray_column + 3 * term))
+            record[RECORD.u + 3 * axis + term] = at_eye * record[RECORD.near + term] + ray
 
 
 @span_kernel
@@ -25,12 +27,17 @@ def measure_footprint(x, y, near, across, down):
     """Return how far the next column and the next row are on the texture: u, v; u, v [texel].
 
     Args:
-        x: Column. y: Row.
-        near: 1/w of the triangle per column, per row, at the first pixel. across: Of u/w. down: Of v/w.
+        x: Column.
+        y: Row.
+        near: 1/w of the triangle per column, per row, at the first pixel.
+        across: The same of u/w.
+        down: The same of v/w.
     """
+    # The middle of a triangle's bounds may lie off it, where its plane has gone behind the horizon.
     w = np.float32(1.0) / max(near[0] * x + near[1] * y + near[2], np.float32(1e-9))
     u = (across[0] * x + across[1] * y + across[2]) * w
     v = (down[0] * x + down[1] * y + down[2]) * w
+    # d(u/w) = du/w + u d(1/w): the derivative on the screen, exact where a difference of two pixels would not be.
     ux = (across[0] - u * near[0]) * w
     vx = (down[0] - v * near[0]) * w
     uy = (across[1] - u * near[1]) * w
@@ -51,12 +58,14 @@ def choose_level(major, minor, share, last):
     """Return the mip level for a footprint: texels as large as it is narrow, or half as large as it is long.
 
     Args:
-        major: Square of its longer side [texel²]. minor: Of its shorter side.
+        major: Square of its longer side [texel²].
+        minor: Of its shorter side.
         share: Square of how much smaller texels may be, as several are taken.
         last: Smallest level there is.
     """
     square = max(minor, major * np.float32(0.25)) * share
-    # Half the exponent of twice the square is the nearest logarithm to base 2 of the size.
+    # Half the exponent of twice the square is the nearest logarithm to base 2 of the size: no logarithm, which would
+    # not run on vectors.
     exponent = np.int32((np.float32(square * np.float32(2.0)).view(np.int32) >> np.int32(23)) - np.int32(127))
     return np.int32(min(max(np.int32(exponent >> np.int32(1)), np.int32(0)), last))
 
@@ -64,6 +73,8 @@ def choose_level(major, minor, share, last):
 @span_kernel
 def lay_out_level(level, width_log, height_log):
     """Return scales of u and v, the logarithm of a row, and masks of u and v on a mip level; see `locate_texel`."""
+    # v is scaled by the length of a row, so that its whole texels stand where the row's number stands in an index:
+    # a mask then takes the remainder and leaves the row times its length, without a shift for every pixel.
     one, none = np.int32(1), np.int32(0)
     shift = np.int32(max(np.int32(width_log - level), none))
     high = np.int32(max(np.int32(height_log - level), none))
@@ -77,4 +88,5 @@ def lay_out_level(level, width_log, height_log):
 def locate_texel(u, v, mask_u, mask_v):
     """Return a texel's index in its mip level; u has 8 fractional bits, v as many as the row is shifted."""
     index = np.uint32(np.uint32(np.uint32(u >> np.uint32(8)) & mask_u) | np.uint32(v & mask_v))
+    # Four times an index below 2^30 fits into 32 bits, and only if the compiler sees that does it gather vectors.
     return np.uint32(index & np.uint32(0x3FFFFFFF))

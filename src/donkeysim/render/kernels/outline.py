@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.layout import LANES
+from donkeysim.render.kernels.layout import BASIS, LANES, SPHERE_RADIUS
+from donkeysim.render.kernels.vector import dot, read_vector, subtract
 from donkeysim.world.scene import SHADE_TWO_SIDED
 
 
@@ -21,37 +22,39 @@ def sees_sphere(sphere, basis, sides, near, far):
     Args:
         sphere: (x, y, z, radius) [m].
         basis: Camera in the mesh's frame.
-        sides: Columns, rows, and how far a sphere of radius 1 m reaches beyond them [pixel · m].
+        sides: As `View.sides`.
         near: Near plane [m].
         far: Far plane [m].
     """
-    px, py, pz = sphere[0] - basis[9], sphere[1] - basis[10], sphere[2] - basis[11]
-    radius = sphere[3]
-    w = basis[6] * px + basis[7] * py + basis[8] * pz
+    width, height, reach_x, reach_y = sides
+    centre = subtract(sphere, read_vector(basis, BASIS.eye))
+    radius = sphere[SPHERE_RADIUS]
+    w = dot(read_vector(basis, BASIS.w), centre)
     if w < near - radius or w > far + radius:
         return False
-    x = basis[0] * px + basis[1] * py + basis[2] * pz
-    y = basis[3] * px + basis[4] * py + basis[5] * pz
-    reach_x = radius * sides[2]
-    reach_y = radius * sides[3]
+    # X and Y are pixels times w: comparing them with sides times w needs no division, and holds behind the eye too.
+    x = dot(read_vector(basis, BASIS.x), centre)
+    y = dot(read_vector(basis, BASIS.y), centre)
+    reach_x *= radius
+    reach_y *= radius
     one = np.float32(1.0)
-    return x > -reach_x and y > -reach_y and x < (sides[0] + one) * w + reach_x and y < (sides[1] + one) * w + reach_y
+    return x > -reach_x and y > -reach_y and x < (width + one) * w + reach_x and y < (height + one) * w + reach_y
 
 
 @span_kernel
-def transform_vertices(count, basis, vx, vy, vz, screen_x, screen_y, away, flat_x, flat_y):
-    """Write X/w, Y/w, w, X and Y of `count` vertices."""
-    ex, ey, ez = basis[9], basis[10], basis[11]
-    xx, xy, xz = basis[0], basis[1], basis[2]
-    yx, yy, yz = basis[3], basis[4], basis[5]
-    zx, zy, zz = basis[6], basis[7], basis[8]
+def transform_vertices(count, basis, vertex, target):
+    """Write X/w, Y/w, w, X and Y of `count` vertices, given by x, y and z."""
+    vx, vy, vz = vertex
+    screen_x, screen_y, away, flat_x, flat_y = target
+    eye, to_x = read_vector(basis, BASIS.eye), read_vector(basis, BASIS.x)
+    to_y, to_w = read_vector(basis, BASIS.y), read_vector(basis, BASIS.w)
+    # Whole vectors of lanes, here and in all loops of this kind: a rest done one by one would take as long as the
+    # loop, as a cluster has few vertices. What is written behind the last is room that nobody reads.
     for index in range((count + LANES - 1) & -LANES):
-        px = vx[index] - ex
-        py = vy[index] - ey
-        pz = vz[index] - ez
-        x = xx * px + xy * py + xz * pz
-        y = yx * px + yy * py + yz * pz
-        w = zx * px + zy * py + zz * pz
+        point = (vx[index] - eye[0], vy[index] - eye[1], vz[index] - eye[2])
+        x = dot(to_x, point)
+        y = dot(to_y, point)
+        w = dot(to_w, point)
         inverse = np.float32(1.0) / w
         screen_x[index] = x * inverse
         screen_y[index] = y * inverse
@@ -61,40 +64,50 @@ def transform_vertices(count, basis, vx, vy, vz, screen_x, screen_y, away, flat_
 
 
 @span_kernel
-def face_triangles(count, basis, nx, ny, nz, offset, side, za, zb, zc):
+def face_triangles(count, basis, normal, side, near):
     """Write on which side of `count` triangles the eye is (+ = front) [m] and their 1/w planes on the screen."""
-    ex, ey, ez = basis[9], basis[10], basis[11]
-    ax, ay, az = basis[12], basis[13], basis[14]
-    bx, by, bz = basis[15], basis[16], basis[17]
-    cx, cy, cz = basis[18], basis[19], basis[20]
+    nx, ny, nz, offset = normal
+    za, zb, zc = near
+    eye, across = read_vector(basis, BASIS.eye), read_vector(basis, BASIS.ray_column)
+    down, first = read_vector(basis, BASIS.ray_row), read_vector(basis, BASIS.ray_first)
     for index in range((count + LANES - 1) & -LANES):
-        x, y, z = nx[index], ny[index], nz[index]
-        distance = x * ex + y * ey + z * ez - offset[index]
+        n = (nx[index], ny[index], nz[index])
+        distance = dot(n, eye) - offset[index]
+        # A ray meets the plane at w = -distance / (n·ray), so 1/w is linear on the screen, whatever the near plane
+        # cuts off.
         over = np.float32(-1.0) / distance
         side[index] = distance
-        za[index] = (x * ax + y * ay + z * az) * over
-        zb[index] = (x * bx + y * by + z * bz) * over
-        zc[index] = (x * cx + y * cy + z * cz) * over
+        za[index] = dot(n, across) * over
+        zb[index] = dot(n, down) * over
+        zc[index] = dot(n, first) * over
 
 
 @inline_kernel
-def list_facing(begin, end, whole, near, side, away, flat_x, flat_y, screen_x, screen_y, tables, corners, vertex_count):
+def list_facing(begin, end, whole, near, side, vertex, tables, corners, vertex_count):
     """List the corners of the triangles [begin, end) that face the eye, cut at the near plane; return their number.
 
     Args:
+        begin: First triangle of the cluster.
+        end: One behind its last.
         whole: Nothing of the cluster is nearer than the near plane.
         near: Near plane [m].
+        side: As `face_triangles` wrote it.
+        vertex: As `transform_vertices` wrote it; cutting adds some.
         tables: (triangle_vertex, triangle_flags).
         corners: (first, second, third corner, triangle); written.
-        vertex_count: Vertices in use; cutting adds some.
+        vertex_count: Vertices in use.
     """
     triangle_vertex, triangle_flags = tables
     first, second, third, number = corners
+    away = vertex[2]
     count = np.int64(0)
     for index in range(end - begin):
         triangle = begin + index
         front = side[index] > np.float32(0.0)
         two_sided = (triangle_flags[triangle] & SHADE_TWO_SIDED) != 0
+        # Corners run the same way round on the screen whichever side is seen, so that edges bound left or right. All
+        # are written and only the count depends on the side: about half of them face the eye, which a processor would
+        # often guess wrong.
         a = triangle_vertex[0, triangle]
         b = triangle_vertex[1 if front else 2, triangle]
         c = triangle_vertex[2 if front else 1, triangle]
@@ -111,7 +124,7 @@ def list_facing(begin, end, whole, near, side, away, flat_x, flat_y, screen_x, s
                 count += 1
             elif behind < 3:
                 at = vertex_count
-                vertex_count += clip_near(a, b, c, near, away, flat_x, flat_y, screen_x, screen_y, at)
+                vertex_count += clip_near((a, b, c), near, vertex, at)
                 for other in range(at + 2, vertex_count):
                     first[count] = at
                     second[count] = other - 1
@@ -122,14 +135,16 @@ def list_facing(begin, end, whole, near, side, away, flat_x, flat_y, screen_x, s
 
 
 @inline_kernel
-def clip_near(a, b, c, near, away, flat_x, flat_y, screen_x, screen_y, at):
+def clip_near(corners, near, vertex, at):
     """Cut a triangle of transformed vertices at w = near; write its corners from `at` on; return their number."""
+    screen_x, screen_y, away, flat_x, flat_y = vertex
     count = 0
-    previous = c
-    for corner in (a, b, c):
+    previous = corners[2]
+    for corner in corners:
         w0 = away[previous]
         w1 = away[corner]
         if (w0 >= near) != (w1 >= near):
+            # Always from the inside: the neighbour across this edge then cuts it at the very same point.
             inside, outside = (previous, corner) if w0 >= near else (corner, previous)
             share = (away[inside] - near) / (away[inside] - away[outside])
             screen_x[at + count] = (flat_x[inside] + share * (flat_x[outside] - flat_x[inside])) / near
@@ -146,6 +161,7 @@ def clip_near(a, b, c, near, away, flat_x, flat_y, screen_x, screen_y, at):
 @inner_pixel_kernel
 def measure_edge(xa, ya, xb, yb):
     """Return (column at row 0, columns per row) of an edge; the same whichever end comes first; 0, 0 when level."""
+    # From the upper end, whichever comes first: two triangles that share the edge get the same numbers for it.
     down = ya < yb
     xt = xa if down else xb
     yt = ya if down else yb
@@ -158,24 +174,45 @@ def measure_edge(xa, ya, xb, yb):
     return xt + (np.float32(1.0) - yt) * slope, slope
 
 
+@inline_kernel
+def write_edge(k, start, end, target):
+    """Write an edge of triangle `k` into (left, left_step, right, right_step); see `measure_triangles`."""
+    left, left_step, right, right_step = target
+    (xa, ya), (xb, yb) = start, end
+    base, step = measure_edge(xa, ya, xb, yb)
+    # Corners run so that an edge that goes down bounds the left. On the other side it is put out of sight: then all
+    # three count on both sides, without a branch, and one loop over rows serves every triangle.
+    zero, distant = np.float32(0.0), np.float32(1e9)
+    left[k] = base if ya < yb else -distant
+    left_step[k] = step if ya < yb else zero
+    right[k] = base if ya > yb else distant
+    right_step[k] = step if ya > yb else zero
+
+
 @span_kernel
-def measure_triangles(count, width, height, screen_x, screen_y, first, second, third, box, left, right):
+def measure_triangles(count, width, height, vertex, corners, box, left, right):
     """Write bounds and edges of triangles on the screen.
 
     Args:
-        count: Triangles. width: Columns. height: Rows.
-        screen_x: Of vertices, with screen_y.
-        first: Corners of triangles, with second and third.
+        count: Triangles.
+        width: Columns.
+        height: Rows.
+        vertex: As `transform_vertices` wrote it.
+        corners: First, second and third corner of each triangle.
         box: First and end column, first and end row; written.
-        left: (column at row 0, columns per row) of each of three edges where it bounds the left, far away where it does
-            not; written. right: The same for the right.
+        left: Column at row 0 of each of three edges where it bounds the left, far away where it does not, then columns
+            per row; written.
+        right: The same for the right.
     """
+    screen_x, screen_y = vertex[0], vertex[1]
+    first, second, third = corners[0], corners[1], corners[2]
     low_column, end_column, low_row, end_row = box
     left0, left1, left2, left_step0, left_step1, left_step2 = left
     right0, right1, right2, right_step0, right_step1, right_step2 = right
     zero = np.float32(0.0)
-    distant = np.float32(1e9)
     for k in range((count + LANES - 1) & -LANES):
+        # Unsigned and short: Numba then adds no test for indices below 0, and a gather takes 32-bit offsets. Behind
+        # the last triangle stand corners of an earlier cluster, which are within the room too.
         a = np.uint32(np.uint32(first[k]) & np.uint32(0xFFFF))
         b = np.uint32(np.uint32(second[k]) & np.uint32(0xFFFF))
         c = np.uint32(np.uint32(third[k]) & np.uint32(0xFFFF))
@@ -186,18 +223,6 @@ def measure_triangles(count, width, height, screen_x, screen_y, first, second, t
         end_column[k] = np.int32(min(max(max(max(xa, xb), xc), zero), width))
         low_row[k] = np.int32(min(max(min(min(ya, yb), yc), zero), height))
         end_row[k] = np.int32(min(max(max(max(ya, yb), yc), zero), height))
-        base, step = measure_edge(xa, ya, xb, yb)
-        left0[k] = base if ya < yb else -distant
-        left_step0[k] = step if ya < yb else zero
-        right0[k] = base if ya > yb else distant
-        right_step0[k] = step if ya > yb else zero
-        base, step = measure_edge(xb, yb, xc, yc)
-        left1[k] = base if yb < yc else -distant
-        left_step1[k] = step if yb < yc else zero
-        right1[k] = base if yb > yc else distant
-        right_step1[k] = step if yb > yc else zero
-        base, step = measure_edge(xc, yc, xa, ya)
-        left2[k] = base if yc < ya else -distant
-        left_step2[k] = step if yc < ya else zero
-        right2[k] = base if yc > ya else distant
-        right_step2[k] = step if yc > ya else zero
+        write_edge(k, (xa, ya), (xb, yb), (left0, left_step0, right0, right_step0))
+        write_edge(k, (xb, yb), (xc, yc), (left1, left_step1, right1, right_step1))
+        write_edge(k, (xc, yc), (xa, ya), (left2, left_step2, right2, right_step2))

@@ -6,15 +6,29 @@ lies on the ground, in the world's frame; a car drives over it. All of it is com
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.shade import FOG_POWER, clear_view, pack_colour
+from donkeysim.render.kernels.layout import AXES, CLASS_MAP, INTEGER, LIGHT, SIZE_LOG
+from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
+from donkeysim.render.kernels.vector import read_planes, read_vector
 from donkeysim.world.scene import CLASS_SKY
 
-LOOK_MATRIX, LOOK_OFFSET, LOOK_IS_ON, LOOK_PATCHES, LOOK_SCALE, LOOK_SEED = 0, 9, 12, 13, 14, 15
-"""Columns of a class's look: colour matrix by rows (9), what is added, 0 to 255 (3), whether anything differs,
-strength of the pattern, patches per metre, and a whole number below 2^24 that gives them their shape."""
+
+class LookColumns(NamedTuple):
+    """How the colours of a class change."""
+
+    matrix: int = 0  # By rows, 9 columns
+    offset: int = 9  # What is added, 0 to 255, 3 columns
+    is_on: int = 12  # Whether anything differs
+    patches: int = 13  # Strength of the pattern
+    scale: int = 14  # Patches per metre
+    seed: int = 15  # A whole number below 2^24 that gives them their shape
+
+
+LOOK = LookColumns()
 LOOK_WIDTH = 16
 
 
@@ -46,29 +60,33 @@ def sample_patches(x, y, seed):
 
 
 @span_kernel
-def measure_patches(count, look, first, y, camera, iota, depth, factor):
+def measure_patches(count, look, first, y, view, iota, depth, factor):
     """Write by how much a surface's pattern lightens some pixels of a row; far off it fades.
 
     Args:
         count: Pixels.
         look: Of their class.
-        first: Column of the first. y: Their row.
-        camera: As `recolour_pixels`.
+        first: Column of the first.
+        y: Their row.
+        view: View.
         iota: 0, 1, 2 …
         depth: 1/w of the pixels.
         factor: Written.
     """
-    eye, axes, focal, sides, _, _ = camera
+    eye, axes, focal = view.eye, view.axes, view.focal
+    width, height = view.sides[0], view.sides[1]
     half, one = np.float32(0.5), np.float32(1.0)
-    below = (y + half - half * sides[1]) / focal
-    scale, strength = look[LOOK_SCALE], look[LOOK_PATCHES]
-    seed = np.uint32(np.int32(look[LOOK_SEED]))
+    below = (y + half - half * height) / focal
+    scale, strength = look[LOOK.scale], look[LOOK.patches]
+    seed = np.uint32(np.int32(look[LOOK.seed]))
     next_seed = np.uint32(seed + np.uint32(1))
+    right, down = read_vector(axes, AXES.right), read_vector(axes, AXES.down)
+    forward = read_vector(axes, AXES.forward)
     x0 = scale * eye[0]
     y0 = scale * eye[1]
-    x1, y1 = scale * (axes[6] + below * axes[3]), scale * (axes[7] + below * axes[4])
-    x2, y2 = scale * axes[0] / focal, scale * axes[1] / focal
-    begin = np.float32(np.int32(first)) + half - half * sides[0]
+    x1, y1 = scale * (forward[0] + below * down[0]), scale * (forward[1] + below * down[1])
+    x2, y2 = scale * right[0] / focal, scale * right[1] / focal
+    begin = np.float32(np.int32(first)) + half - half * width
     # How many patches a pixel sees one behind the other: a flat look at the ground stretches it.
     stretch = scale / (focal * max(abs(eye[2]), np.float32(0.02)))
     for k in range(count):
@@ -100,13 +118,16 @@ def recolour_run(count, look, rate, light, depth, factor, colour):
     """Change the colours of pixels of one class; `rate` is that of the fog, the rest as for `recolour_pixels`."""
     low = np.uint32(0xFF)
     one = np.float32(1.0)
-    m0, m1, m2, m3, m4, m5, m6, m7, m8 = look[0], look[1], look[2], look[3], look[4], look[5], look[6], look[7], look[8]
-    more_red, more_green, more_blue = look[9], look[10], look[11]
-    haze_red, haze_green, haze_blue = light[6], light[7], light[8]
+    m0, m1, m2 = read_vector(look, LOOK.matrix)
+    m3, m4, m5 = read_vector(look, LOOK.matrix + 3)
+    m6, m7, m8 = read_vector(look, LOOK.matrix + 6)
+    more_red, more_green, more_blue = read_vector(look, LOOK.offset)
+    haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
     for k in range(count):
         word = colour[k]
         clear = clear_view(rate, one / max(depth[k], np.float32(1e-9)))
         haze = one - clear
+        # What the thing itself shows, without the fog before it.
         r = np.float32(np.int32(word & low)) - haze * haze_red
         g = np.float32(np.int32(np.uint32(word >> np.uint32(8)) & low)) - haze * haze_green
         b = np.float32(np.int32(np.uint32(word >> np.uint32(16)) & low)) - haze * haze_blue
@@ -122,7 +143,8 @@ def look_up_run(count, begin, y, record, layout, cells, iota, target):
 
     Args:
         count: Pixels.
-        begin: Column of the first. y: Their row.
+        begin: Column of the first.
+        y: Their row.
         record: Of the triangle.
         layout: Columns and rows of the map per texel, logarithms of its width and height to base 2.
         cells: The map.
@@ -133,11 +155,12 @@ def look_up_run(count, begin, y, record, layout, cells, iota, target):
     shift = np.uint32(wide)
     mask_u = np.uint32((np.int64(1) << wide) - 1)
     mask_v = np.uint32((np.int64(1) << high) - 1)
+    near, across, down = read_planes(record)
     for k in range(count):
         x = iota[k] + begin
-        w = np.float32(1.0) / (record[0] * x + record[1] * y + record[2])
-        u = (record[3] * x + record[4] * y + record[5]) * w * scale_u
-        v = (record[6] * x + record[7] * y + record[8]) * w * scale_v
+        w = np.float32(1.0) / (near[0] * x + near[1] * y + near[2])
+        u = (across[0] * x + across[1] * y + across[2]) * w * scale_u
+        v = (down[0] * x + down[1] * y + down[2]) * w * scale_v
         column = np.uint32(np.uint32(np.int32(np.floor(u))) & mask_u)
         line = np.uint32(np.uint32(np.int32(np.floor(v))) & mask_v)
         target[k] = cells[np.uint32(np.uint32(line << shift) + column) & np.uint32(0x3FFFFFFF)]
@@ -149,30 +172,33 @@ def classify_pixels(size, tables, scratch):
 
     Args:
         size: Columns, rows, samples from one row to the next.
-        tables: PictureTables. scratch: Scratch, `prepare_classes` done.
+        tables: PictureTables.
+        scratch: Scratch, `prepare_classes` done.
     """
     width, height, stride = size
     for row in range(height):
         y = np.float32(np.int32(row))
         begin = np.int64(0)
         while begin < width:
+            # Run by run: a triangle has one material, so scales and masks of its map are looked up once.
             number = scratch.ident[row * stride + begin]
             end = begin + 1
             while end < width and scratch.ident[row * stride + end] == number:
                 end += 1
-            material = tables.triangle_material[scratch.record_int[number, 0]]
-            if tables.material_class[material, 0] >= 0:
-                cells = tables.material_class[material]
-                texels = tables.size_log[tables.material_texture[material]]
-                scale_u = np.float32(np.int32(1 << cells[1])) / np.float32(np.int32(1 << texels[0]))
-                scale_v = np.float32(np.int32(1 << cells[2])) / np.float32(np.int32(1 << texels[1]))
+            material = tables.triangle_material[scratch.record_int[number, INTEGER.triangle]]
+            if tables.material_class[material, CLASS_MAP.first] >= 0:
+                layout = tables.material_class[material]
+                wide, high = layout[CLASS_MAP.width], layout[CLASS_MAP.height]
+                size = tables.size_log[tables.material_texture[material]]
+                scale_u = np.float32(np.int32(1 << wide)) / np.float32(np.int32(1 << size[SIZE_LOG.width]))
+                scale_v = np.float32(np.int32(1 << high)) / np.float32(np.int32(1 << size[SIZE_LOG.height]))
                 look_up_run(
                     end - begin,
                     np.float32(np.int32(begin)),
                     y,
                     scratch.record_float[number],
-                    (scale_u, scale_v, cells[1], cells[2]),
-                    tables.class_cell[cells[0] :],
+                    (scale_u, scale_v, wide, high),
+                    tables.class_cell[layout[CLASS_MAP.first] :],
                     scratch.iota,
                     scratch.classes[row, begin:],
                 )
@@ -182,14 +208,14 @@ def classify_pixels(size, tables, scratch):
 
 
 @inner_pixel_kernel
-def recolour_pixels(size, looks, light, camera, scratch):
+def recolour_pixels(size, looks, light, view, scratch):
     """Change the colours of all pixels by the look of what they show, run by run of one class.
 
     Args:
         size: Columns, rows, pixels from one row to the next.
         looks: Of each class, shape [class_count, LOOK_WIDTH].
-        light: Haze in columns 6 to 8, fog density in column 9.
-        camera: Eye, axes, focal length, sides, far plane, sun.
+        light: Columns LIGHT.
+        view: View.
         scratch: Scratch, its classes written; `colour` is written.
     """
     width, height, stride = size
@@ -202,15 +228,15 @@ def recolour_pixels(size, looks, light, camera, scratch):
             while end < width and classes[row, end] == kind:
                 end += 1
             look = looks[kind]
-            if look[LOOK_IS_ON] != np.float32(0.0):
+            if look[LOOK.is_on] != np.float32(0.0):
                 at = row * stride + begin
                 count = end - begin
                 depth = scratch.depth[at:]
-                if look[LOOK_PATCHES] > np.float32(0.0):
+                if look[LOOK.patches] > np.float32(0.0):
                     y = np.float32(np.int32(row))
-                    measure_patches(count, look, begin, y, camera, scratch.iota, depth, factor)
+                    measure_patches(count, look, begin, y, view, scratch.iota, depth, factor)
                 else:
                     fill_factor(count, factor)
-                rate = np.float32(0.0) if kind == CLASS_SKY else light[9] * np.float32(1.0 / FOG_POWER)
+                rate = np.float32(0.0) if kind == CLASS_SKY else light[LIGHT.density] * FOG_SHARE
                 recolour_run(count, look, rate, light, depth, factor, scratch.colour[at:])
             begin = end

@@ -14,9 +14,18 @@ from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.footprint import compute_gradients, locate_texel
 from donkeysim.render.kernels.layout import (
     BAND,
+    BASIS,
+    INTEGER,
     LANES,
+    LIGHT,
+    PLANE,
+    RECORD,
+    SIZE_LOG,
     SMALL_SIDE,
+    SPAN_FLOAT,
     SPAN_FOUR,
+    SPAN_INPUT,
+    SPAN_INT,
     SPAN_ONE,
     SPAN_PLAIN,
     STATE_FLAT,
@@ -28,6 +37,7 @@ from donkeysim.render.kernels.layout import (
     TINY_SIDE_FAST,
 )
 from donkeysim.render.kernels.spans import list_ends, list_run, set_up_spans
+from donkeysim.render.kernels.vector import dot, read_vector
 from donkeysim.world.scene import SHADE_PAINT, SHADE_UNLIT
 
 SHADE_NO_FOG = 1 << 16
@@ -36,10 +46,14 @@ SHADE_NO_FOG = 1 << 16
 FOG_POWER = 16
 """Fog lets through (1 - density * w / FOG_POWER) ** FOG_POWER, which tends to exp(-density * w)."""
 
+FOG_SHARE = np.float32(1.0 / FOG_POWER)
+"""Fog rate for each unit of density."""
+
 
 @inner_pixel_kernel
 def clear_view(fog_rate, w):
     """Return the share of light that fog lets through from a distance w along the optical axis [m]."""
+    # Four squarings instead of an exponential, which would not run on vectors.
     clear = max(np.float32(1.0) - fog_rate * w, np.float32(0.0))
     clear *= clear
     clear *= clear
@@ -57,64 +71,86 @@ def pack_colour(red, green, blue):
 
 
 @inline_kernel
-def prepare_shading(record, whole, plane, mean, basis, flags, colour, texture, sharp, light, size_log):
+def prepare_shading(record, integers, sharp, light, tables, bases):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
     The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself), at
     most 1.
 
     Args:
-        record: Floats, and `whole`: integers, of the triangle.
-        plane: The triangle's row of `MeshTables.triangle_plane`. mean: Of `MeshTables.triangle_mean`.
-        basis: Camera in the mesh's frame.
-        flags: SHADE_*, colour: sRGB 0 to 1, texture: index; of its material.
+        record: Floats of the triangle.
+        integers: Its whole numbers.
         sharp: One texel per pixel.
-        light: Sun colour (3), ambient colour (3), fog colour 0 to 255 (3), fog density [1/m].
-        size_log: As `TexelPool`.
+        light: Columns LIGHT.
+        tables: PictureTables.
+        bases: `Scratch.basis`.
     """
-    facing = (plane[0] * basis[21] + plane[1] * basis[22] + plane[2] * basis[23]) * np.float32(whole[6])
-    facing = max(facing, np.float32(0.0))
+    triangle = integers[INTEGER.triangle]
+    plane, mean, basis = tables.triangle_plane[triangle], tables.triangle_mean[triangle], bases[integers[INTEGER.draw]]
+    material = tables.triangle_material[triangle]
+    flags, colour = tables.material_flags[material], tables.material_colour[material]
+    texture = tables.material_texture[material]
+    size = tables.size_log[texture]
+    side = np.float32(integers[INTEGER.side])
+    facing = max(dot(read_vector(plane, PLANE.normal), read_vector(basis, BASIS.sun)) * side, np.float32(0.0))
     for channel in range(3):
         factor = colour[channel]
         if flags & SHADE_PAINT:
-            factor *= basis[24 + channel]
+            factor *= basis[BASIS.paint + channel]
         if (flags & SHADE_UNLIT) == 0:
-            factor *= np.float32(np.sqrt(light[3 + channel] + light[channel] * facing))
-        record[9 + channel] = min(factor, np.float32(1.0))
-    fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[9] * np.float32(1.0 / FOG_POWER)
-    record[12] = fog_rate
-    side = whole[7]
-    whole[3] = texture
+            factor *= np.float32(np.sqrt(light[LIGHT.ambient + channel] + light[LIGHT.sun + channel] * facing))
+        record[RECORD.factor + channel] = min(factor, np.float32(1.0))
+    fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[LIGHT.density] * FOG_SHARE
+    record[RECORD.fog] = fog_rate
+    # Read before the texture's size takes its column.
+    extent = integers[INTEGER.extent]
+    integers[INTEGER.texture] = texture
     for term in range(3):
-        whole[7 + term] = size_log[texture, term]
+        integers[INTEGER.texture_size + term] = size[term]
     tiny = TINY_SIDE_FAST if sharp else TINY_SIDE
-    if side < tiny or (side < SMALL_SIDE and size_log[texture, 2] == 0):
-        whole[2] = STATE_FLAT
-        inverse = record[0] * np.float32(whole[4]) + record[1] * np.float32(whole[5]) + record[2]
+    # A small triangle of a texture of one texel has one colour too, as its fog is one amount.
+    if extent < tiny or (extent < SMALL_SIDE and size[SIZE_LOG.last] == 0):
+        integers[INTEGER.state] = STATE_FLAT
+        column, row = np.float32(integers[INTEGER.middle_x]), np.float32(integers[INTEGER.middle_y])
+        near = read_vector(record, RECORD.near)
+        inverse = near[0] * column + near[1] * row + near[2]
         clear = clear_view(fog_rate, np.float32(1.0) / max(inverse, np.float32(1e-9)))
         haze = np.float32(1.0) - clear
-        whole[16] = np.int32(
+        red, green, blue = read_vector(record, RECORD.factor)
+        haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
+        integers[INTEGER.colour] = np.int32(
             pack_colour(
-                record[9] * mean[0] * clear + haze * light[6],
-                record[10] * mean[1] * clear + haze * light[7],
-                record[11] * mean[2] * clear + haze * light[8],
+                red * mean[0] * clear + haze * haze_red,
+                green * mean[1] * clear + haze * haze_green,
+                blue * mean[2] * clear + haze * haze_blue,
             )
         )
     else:
-        whole[2] = STATE_SMALL if side < SMALL_SIDE else STATE_LARGE
+        integers[INTEGER.state] = STATE_SMALL if extent < SMALL_SIDE else STATE_LARGE
         if flags & SHADE_NO_FOG:
-            whole[2] = STATE_PLAIN
+            integers[INTEGER.state] = STATE_PLAIN
         compute_gradients(record, plane, basis)
+
+
+@inline_kernel
+def read_course(span, floats, ints):
+    """Return how a span runs over its texture: 1/w, u/w and v/w at its first pixel and per column, masks of u and v."""
+    return (
+        (floats[SPAN_FLOAT.near, span], floats[SPAN_FLOAT.near + 1, span]),
+        (floats[SPAN_FLOAT.u, span], floats[SPAN_FLOAT.u + 1, span]),
+        (floats[SPAN_FLOAT.v, span], floats[SPAN_FLOAT.v + 1, span]),
+        np.uint32(ints[SPAN_INT.mask_u, span]),
+        np.uint32(ints[SPAN_INT.mask_v, span]),
+    )
 
 
 @span_kernel
 def shade_one(span, pixels, floats, ints, factors, light, texel, iota, target):
     """Colour the pixels of a span from one texel each; see `shade_four`."""
-    q0, qa, u0, ua = floats[0, span], floats[1, span], floats[2, span], floats[3, span]
-    v0, va = floats[4, span], floats[5, span]
-    mask_u, mask_v = np.uint32(ints[2, span]), np.uint32(ints[3, span])
-    red, green, blue, fog_rate = factors[9], factors[10], factors[11], factors[12]
-    haze_red, haze_green, haze_blue = light[6], light[7], light[8]
+    (q0, qa), (u0, ua), (v0, va), mask_u, mask_v = read_course(span, floats, ints)
+    red, green, blue = read_vector(factors, RECORD.factor)
+    fog_rate = factors[RECORD.fog]
+    haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
     low = np.uint32(0xFF)
     for k in range((pixels + LANES - 1) & -LANES):
         x = iota[k]
@@ -134,22 +170,24 @@ def shade_four(span, pixels, floats, ints, factors, light, texel, iota, target):
     """Colour the pixels of a span from four texels each.
 
     Args:
-        span: Which one. pixels: How many it has.
-        floats: What `set_up_spans` wrote, and `ints`.
+        span: Which one.
+        pixels: How many it has.
+        floats: What `set_up_spans` wrote.
+        ints: Likewise.
         factors: Floats of the triangle's record.
         light: As `prepare_shading`.
         texel: The mip level's texels.
         iota: 0, 1, 2 … as float32.
         target: Written, packed colours from the span's first column on.
     """
-    q0, qa, u0, ua = floats[0, span], floats[1, span], floats[2, span], floats[3, span]
-    v0, va = floats[4, span], floats[5, span]
-    mask_u, mask_v = np.uint32(ints[2, span]), np.uint32(ints[3, span])
-    u1, v1 = np.uint32(ints[4, span]), np.uint32(ints[5, span])
-    u2, v2 = np.uint32(ints[6, span]), np.uint32(ints[7, span])
+    (q0, qa), (u0, ua), (v0, va), mask_u, mask_v = read_course(span, floats, ints)
+    u1, v1 = np.uint32(ints[SPAN_INT.step_u1, span]), np.uint32(ints[SPAN_INT.step_v1, span])
+    u2, v2 = np.uint32(ints[SPAN_INT.step_u2, span]), np.uint32(ints[SPAN_INT.step_v2, span])
     quarter = np.float32(0.25)
-    red, green, blue, fog_rate = factors[9] * quarter, factors[10] * quarter, factors[11] * quarter, factors[12]
-    haze_red, haze_green, haze_blue = light[6], light[7], light[8]
+    red, green, blue = read_vector(factors, RECORD.factor)
+    red, green, blue, fog_rate = red * quarter, green * quarter, blue * quarter, factors[RECORD.fog]
+    haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
+    # Red and blue are added up in one word, 16 bits apart, green (and alpha) in another: four bytes need ten bits.
     pair = np.uint32(0xFF00FF)
     low = np.uint32(0xFFFF)
     for k in range((pixels + LANES - 1) & -LANES):
@@ -180,9 +218,7 @@ def shade_four(span, pixels, floats, ints, factors, light, texel, iota, target):
 @span_kernel
 def shade_plain(span, pixels, floats, ints, texel, iota, target):
     """Colour the pixels of a span with one texel each as it is; see `shade_four`."""
-    q0, qa, u0, ua = floats[0, span], floats[1, span], floats[2, span], floats[3, span]
-    v0, va = floats[4, span], floats[5, span]
-    mask_u, mask_v = np.uint32(ints[2, span]), np.uint32(ints[3, span])
+    (q0, qa), (u0, ua), (v0, va), mask_u, mask_v = read_course(span, floats, ints)
     for k in range((pixels + LANES - 1) & -LANES):
         x = iota[k]
         w = np.float32(1.0) / (q0 + qa * x)
@@ -198,36 +234,48 @@ def fill_colour(count, colour, target):
         target[k] = colour
 
 
-@inner_pixel_kernel
-def shade_spans(count, sharp, stride, light, texels, scratch):
+@inline_kernel
+def shade_spans(count, sharp, stride, light, tables, scratch):
     """Colour the listed spans, in their order: what lies beyond a span's end is overwritten by the next.
 
     Args:
-        count: Spans. sharp: One texel per pixel instead of four. stride: Pixels from one row to the next.
-        light: As `prepare_shading`.
-        texels: (texel, level_base).
-        scratch: (record_float, record_int, flat_float, flat_int, span_input, span_float, span_int, iota, colour).
+        count: Spans.
+        sharp: One texel per pixel instead of four.
+        stride: Pixels from one row to the next.
+        light: Columns LIGHT.
+        tables: PictureTables.
+        scratch: Scratch.
     """
-    texel, level_base = texels
-    record_float, record_int, flat_float, flat_int, inputs, floats, ints, iota, colour = scratch
+    inputs, floats, ints = scratch.span_input, scratch.span_float, scratch.span_int
+    near, u, v = SPAN_FLOAT.near, SPAN_FLOAT.u, SPAN_FLOAT.v
     set_up_spans(
         count,
         sharp,
-        (inputs[0], inputs[1], inputs[2], inputs[4], inputs[5]),
-        flat_float,
-        flat_int,
-        level_base,
-        (floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]),
-        (ints[0], ints[1], ints[2], ints[3]),
-        (ints[4], ints[5], ints[6], ints[7]),
+        (
+            inputs[SPAN_INPUT.record],
+            inputs[SPAN_INPUT.row],
+            inputs[SPAN_INPUT.column],
+            inputs[SPAN_INPUT.level_x],
+            inputs[SPAN_INPUT.level_y],
+        ),
+        scratch.flat_float,
+        scratch.flat_int,
+        tables.level_base,
+        (floats[near], floats[near + 1], floats[u], floats[u + 1], floats[v], floats[v + 1]),
+        (ints[SPAN_INT.kind], ints[SPAN_INT.base], ints[SPAN_INT.mask_u], ints[SPAN_INT.mask_v]),
+        (ints[SPAN_INT.step_u1], ints[SPAN_INT.step_v1], ints[SPAN_INT.step_u2], ints[SPAN_INT.step_v2]),
     )
+    # In the order of rows and columns: the rest of a last vector of lanes spoils the pixels behind a span, and the next
+    # span colours these; behind a row there is room.
+    iota = scratch.iota
     for span in range(count):
-        number = np.int64(inputs[0, span])
-        factors = record_float[number]
-        target = colour[np.int64(inputs[1, span]) * stride + np.int64(inputs[2, span]) :]
-        pixels = np.int64(inputs[3, span])
-        level = texel[np.int64(ints[1, span]) :]
-        kind = ints[0, span]
+        number = np.int64(inputs[SPAN_INPUT.record, span])
+        factors = scratch.record_float[number]
+        at = np.int64(inputs[SPAN_INPUT.row, span]) * stride + np.int64(inputs[SPAN_INPUT.column, span])
+        target = scratch.colour[at:]
+        pixels = np.int64(inputs[SPAN_INPUT.pixels, span])
+        level = tables.texel[np.int64(ints[SPAN_INT.base, span]) :]
+        kind = ints[SPAN_INT.kind, span]
         if kind == SPAN_FOUR:
             shade_four(span, pixels, floats, ints, factors, light, level, iota, target)
         elif kind == SPAN_ONE:
@@ -235,92 +283,34 @@ def shade_spans(count, sharp, stride, light, texels, scratch):
         elif kind == SPAN_PLAIN:
             shade_plain(span, pixels, floats, ints, level, iota, target)
         else:
-            fill_colour(pixels, np.uint32(record_int[number, 16]), target)
+            fill_colour(pixels, np.uint32(scratch.record_int[number, INTEGER.colour]), target)
 
 
 @inner_pixel_kernel
-def shade_rows(width, height, stride, sharp, basis, mesh, material, texels, light, scratch):
-    """Colour all pixels.
+def shade_meshes(size, sharp, light, tables, scratch):
+    """Colour all samples of a picture.
 
     Args:
-        width: Columns. height: Rows. stride: Pixels from one row to the next.
+        size: Columns, rows, samples from one row to the next.
         sharp: One texel per pixel instead of four.
-        basis: Camera in the frame of each mesh drawn, shape [draw_limit, BASIS_COLUMNS].
-        mesh: (triangle_plane, triangle_mean, triangle_material).
-        material: (flags, colour, texture).
-        texels: (texel, level_base, size_log).
-        light: As `prepare_shading`.
-        scratch: (ident, record_float, record_int, flat_float, flat_int, run_end, span_input, span_float, span_int,
-            iota, colour); `colour` is written.
+        light: Columns LIGHT.
+        tables: PictureTables.
+        scratch: Scratch; `colour` is written.
     """
-    triangle_plane, triangle_mean, triangle_material = mesh
-    material_flags, material_colour, material_texture = material
-    texel, level_base, size_log = texels
-    ident, record_float, record_int, flat_float, flat_int, ends, inputs, floats, ints, iota, colour = scratch
+    width, height, stride = size
     spans = np.int64(0)
     for row in range(height):
         offset = row * stride
         begin = np.int64(0)
-        for run in range(list_ends(width, ident[offset:], ends)):
-            number = np.int64(ident[offset + begin])
-            end = np.int64(ends[run])
-            record = record_float[number]
-            whole = record_int[number]
-            if whole[2] == STATE_NEW:
-                triangle = whole[0]
-                at = triangle_material[triangle]
-                prepare_shading(
-                    record,
-                    whole,
-                    triangle_plane[triangle],
-                    triangle_mean[triangle],
-                    basis[whole[1]],
-                    material_flags[at],
-                    material_colour[at],
-                    material_texture[at],
-                    sharp,
-                    light,
-                    size_log,
-                )
-            spans = list_run(number, begin, end, row, record, whole, spans, inputs)
+        for run in range(list_ends(width, scratch.ident[offset:], scratch.run_end)):
+            number = np.int64(scratch.ident[offset + begin])
+            end = np.int64(scratch.run_end[run])
+            record, integers = scratch.record_float[number], scratch.record_int[number]
+            # Here and not where it was drawn: what nearer things hide is never shaded.
+            if integers[INTEGER.state] == STATE_NEW:
+                prepare_shading(record, integers, sharp, light, tables, scratch.basis)
+            spans = list_run(number, begin, end, row, record, integers, spans, scratch.span_input)
             begin = end
         if spans > 0 and (row == height - 1 or (row & (BAND - 1)) == BAND - 1):
-            shade_spans(
-                spans,
-                sharp,
-                stride,
-                light,
-                (texel, level_base),
-                (record_float, record_int, flat_float, flat_int, inputs, floats, ints, iota, colour),
-            )
+            shade_spans(spans, sharp, stride, light, tables, scratch)
             spans = np.int64(0)
-
-
-@inline_kernel
-def shade_meshes(size, sharp, light, tables, scratch):
-    """Colour all samples of a picture; `size`: columns, rows, samples from one row to the next; see `shade_rows`."""
-    width, height, stride = size
-    shade_rows(
-        width,
-        height,
-        stride,
-        sharp,
-        scratch.basis,
-        (tables.triangle_plane, tables.triangle_mean, tables.triangle_material),
-        (tables.material_flags, tables.material_colour, tables.material_texture),
-        (tables.texel, tables.level_base, tables.size_log),
-        light,
-        (
-            scratch.ident,
-            scratch.record_float,
-            scratch.record_int,
-            scratch.flat_float,
-            scratch.flat_int,
-            scratch.run_end,
-            scratch.span_input,
-            scratch.span_float,
-            scratch.span_int,
-            scratch.iota,
-            scratch.colour,
-        ),
-    )

@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.shade import clear_view, pack_colour
-
-SHADOW_COLUMNS = 12
-"""Of `PictureTables.car_shadow`."""
+from donkeysim.render.kernels.layout import AXES, SHADOW
+from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
+from donkeysim.render.kernels.vector import dot, read_vector, subtract
 
 SHADOW_STRENGTH = np.float32(0.62)
 """Share of the light that is missing under the middle, and down the sun."""
@@ -52,8 +51,10 @@ def cover_box(x, y, half_x, half_y, height, taper, slope):
     """Return how much of the sun an upright box hides from a point, 0 to 1.
 
     Args:
-        x: Of the point, from the box's middle [m]. y: Likewise.
-        half_x: Half length [m]. half_y: Half width.
+        x: Of the point, from the box's middle [m].
+        y: Likewise.
+        half_x: Half length [m].
+        half_y: Half width [m].
         height: Of its top above the point [m]; below 0: nothing is hidden.
         taper: Share of its width that is missing at its top.
         slope: Metres along x and along y, away from the sun, that a shadow is long for each metre of height; the two
@@ -63,6 +64,8 @@ def cover_box(x, y, half_x, half_y, height, taper, slope):
     half = np.float32(0.5)
     top = max(height, np.float32(0.0))
     thrown_x, thrown_y = slope_x * top, slope_y * top
+    # The cover is a hexagon: the box's outline swept along the shadow. Three pairs of parallel lines bound it, two of
+    # the box's own sides and one along the shadow, which alone narrows towards the top.
     along = x * down_x + y * down_y
     share = min(max(along / (steep * top + np.float32(1e-6)), np.float32(0.0)), np.float32(1.0))
     across = (half_x * abs(down_y) + half_y * abs(down_x)) * (np.float32(1.0) - taper * share)
@@ -76,7 +79,9 @@ def compute_darkness(x, y, z, extent, slope):
     """Return the share of light that is missing at a point of a thing's shadow frame (z from its ground) [m].
 
     Args:
-        x: From the middle of the patch under it [m]. y: Likewise. z: From its ground.
+        x: From the middle of the patch under it [m].
+        y: Likewise.
+        z: From its ground.
         extent: Half length and half width of the patch; height of the lower box; middle x, y, half length, half width,
             height and taper of the upper one, which stands on the ground too.
         slope: As `cover_box`.
@@ -84,6 +89,8 @@ def compute_darkness(x, y, z, extent, slope):
     half_x, half_y, low, tall_x, tall_y, tall_half_x, tall_half_y, tall, taper = extent
     zero, one = np.float32(0.0), np.float32(1.0)
     beside = GROUND_SLOPE * max(max(abs(x) - half_x, abs(y) - half_y), zero)
+    # Only what lies about as high as the ground is darkened: the thing's own sides are above it, a bridge's underside
+    # far below.
     fade = min(one + (z + beside) * (one / SHADOW_DEPTH), np.float32(2.0) - (z - beside) * (one / SHADOW_RISE))
     fade = min(max(fade, zero), one)
     under = soften(x, half_x, SHADOW_SOFTNESS) * soften(y, half_y, SHADOW_SOFTNESS)
@@ -112,10 +119,14 @@ def darken_row(count, eye, extent, slope, ray, step, fog_rate, near, pixel, iota
     Args:
         count: Pixels.
         eye: In the shadow frame [m].
-        extent: As `compute_darkness`. slope: As `cover_box`.
-        ray: Of the first pixel, and `step`: from one to the next, in the shadow frame.
+        extent: As `compute_darkness`.
+        slope: As `cover_box`.
+        ray: Of the first pixel, in the shadow frame.
+        step: From one ray to the next.
         fog_rate: As in a triangle's record.
-        near: 1/w of the pixels. pixel: Their packed colours; written. iota: 0, 1, 2 … as float32.
+        near: 1/w of the pixels.
+        pixel: Their packed colours; written.
+        iota: 0, 1, 2 … as float32.
     """
     ex, ey, ez = eye
     rx, ry, rz = ray
@@ -127,6 +138,7 @@ def darken_row(count, eye, extent, slope, ray, step, fog_rate, near, pixel, iota
         px = ex + w * (rx + x * ax)
         py = ey + w * (ry + x * ay)
         pz = ez + w * (rz + x * az)
+        # Less in fog, whose own light no shadow takes away.
         factor = np.float32(1.0) - compute_darkness(px, py, pz, extent, slope) * clear_view(fog_rate, w)
         c = pixel[k]
         r = np.float32(np.int32(c & low)) * factor
@@ -163,9 +175,14 @@ def bound_patch(eye, right, down, forward, box, focal, width, height):
     """Return the columns and rows that a shadow may touch: (first column, end, first row, end), first = end for none.
 
     Args:
-        eye: In the shadow frame [m]. right, down, forward: The camera's axes there.
+        eye: In the shadow frame [m].
+        right: The camera's axis there.
+        down: Likewise.
+        forward: Likewise.
         box: As `bound_shadow` gives it.
-        focal: Focal length [sample]. width: Columns. height: Rows.
+        focal: Focal length [sample].
+        width: Columns.
+        height: Rows.
     """
     x0, x1, y0, y1, z0, z1 = box
     middle_x = np.float32(0.5) * np.float32(np.int32(width))
@@ -173,29 +190,28 @@ def bound_patch(eye, right, down, forward, box, focal, width, height):
     low_x, high_x, low_y, high_y = np.float32(1e9), np.float32(-1e9), np.float32(1e9), np.float32(-1e9)
     near = np.float32(0.03)
     seen = False
-    # Every corner, and where an edge to a neighbouring corner crosses the near plane.
+    # Every corner, and where an edge to a neighbouring corner crosses the near plane. A bit of a corner's number says
+    # which end of an axis it is at, so a neighbour differs in one bit; the fourth step changes none.
     for corner in range(8):
-        for turn in range(4):
-            other = corner ^ (4 >> turn)
+        for axis in range(4):
+            other = corner ^ (4 >> axis)
             if other < corner:
                 continue
-            px = (x1 if corner & 1 else x0) - eye[0]
-            py = (y1 if corner & 2 else y0) - eye[1]
-            pz = (z1 if corner & 4 else z0) - eye[2]
-            w = forward[0] * px + forward[1] * py + forward[2] * pz
+            point = subtract((x1 if corner & 1 else x0, y1 if corner & 2 else y0, z1 if corner & 4 else z0), eye)
+            w = dot(forward, point)
             if other != corner:
-                qx = (x1 if other & 1 else x0) - eye[0]
-                qy = (y1 if other & 2 else y0) - eye[1]
-                qz = (z1 if other & 4 else z0) - eye[2]
-                v = forward[0] * qx + forward[1] * qy + forward[2] * qz
+                end = subtract((x1 if other & 1 else x0, y1 if other & 2 else y0, z1 if other & 4 else z0), eye)
+                v = dot(forward, end)
                 if (w < near) == (v < near):
                     continue
                 share = (near - w) / (v - w)
-                px, py, pz, w = px + share * (qx - px), py + share * (qy - py), pz + share * (qz - pz), near
+                way = subtract(end, point)
+                point = (point[0] + share * way[0], point[1] + share * way[1], point[2] + share * way[2])
+                w = near
             elif w < near:
                 continue
-            x = middle_x + focal * (right[0] * px + right[1] * py + right[2] * pz) / w
-            y = middle_y + focal * (down[0] * px + down[1] * py + down[2] * pz) / w
+            x = middle_x + focal * dot(right, point) / w
+            y = middle_y + focal * dot(down, point) / w
             low_x, high_x = min(low_x, x), max(high_x, x)
             low_y, high_y = min(low_y, y), max(high_y, y)
             seen = True
@@ -213,36 +229,53 @@ def bound_patch(eye, right, down, forward, box, focal, width, height):
     )
 
 
+@inline_kernel
+def face_heading(vector, heading):
+    """Return a vector on the ground seen by a thing with this heading: along it, and to its left."""
+    (x, y), (hx, hy) = vector, heading
+    return x * hx + y * hy, y * hx - x * hy
+
+
+@inline_kernel
+def turn_axis(axis, heading):
+    """Return an axis of the camera in the shadow frame of a thing with this heading."""
+    along, aside = face_heading((axis[0], axis[1]), heading)
+    return along, aside, axis[2]
+
+
 @inner_pixel_kernel
-def cast_shadow(position, heading, extent, size, camera, fog_rate, upright, scratch):
+def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratch):
     """Darken what lies under one thing and down the sun from it.
 
     Args:
         position: Of its origin [m].
         heading: Its x axis on the ground, unit vector.
-        extent: As `PictureTables.car_shadow`.
+        extent: Columns SHADOW.
         size: Columns, rows, pixels from one row to the next.
-        camera: As in `picture.render_cameras`.
+        view: View.
         fog_rate: As in a triangle's record.
         upright: Share of its height that is left, less for a thing that lies.
         scratch: Scratch; `colour` is written.
     """
-    world_eye, axes, focal, sun = camera[0], camera[1], camera[2], camera[5]
     width, height, stride = size
-    hx, hy = heading
-    dx = world_eye[0] - np.float32(position[0])
-    dy = world_eye[1] - np.float32(position[1])
-    dz = world_eye[2] - np.float32(position[2])
-    eye = (dx * hx + dy * hy - extent[0], dy * hx - dx * hy - extent[1], dz - extent[4])
-    right = (axes[0] * hx + axes[1] * hy, axes[1] * hx - axes[0] * hy, axes[2])
-    down = (axes[3] * hx + axes[4] * hy, axes[4] * hx - axes[3] * hy, axes[5])
-    forward = (axes[6] * hx + axes[7] * hy, axes[7] * hx - axes[6] * hy, axes[8])
-    away = forward[0] * eye[0] + forward[1] * eye[1] + forward[2] * eye[2]
-    if focal * (extent[2] + extent[3]) < abs(away):
+    focal = view.focal
+    dx = view.eye[0] - np.float32(position[0])
+    dy = view.eye[1] - np.float32(position[1])
+    dz = view.eye[2] - np.float32(position[2])
+    along, aside = face_heading((dx, dy), heading)
+    eye = (along - extent[SHADOW.middle], aside - extent[SHADOW.middle + 1], dz - extent[SHADOW.ground])
+    right = turn_axis(read_vector(view.axes, AXES.right), heading)
+    down = turn_axis(read_vector(view.axes, AXES.down), heading)
+    forward = turn_axis(read_vector(view.axes, AXES.forward), heading)
+    half_x, half_y = extent[SHADOW.half], extent[SHADOW.half + 1]
+    # Smaller than a pixel: not worth a pass over its rows.
+    if focal * (half_x + half_y) < abs(dot(forward, eye)):
         return
-    low, tall = upright * extent[5], upright * extent[10]
-    shape = (extent[2], extent[3], low, extent[6], extent[7], extent[8], extent[9], tall, extent[11])
-    slope = find_slope(sun, np.float32(hx), np.float32(hy))
+    tall_x, tall_y = extent[SHADOW.tall_middle], extent[SHADOW.tall_middle + 1]
+    tall_half_x, tall_half_y = extent[SHADOW.tall_half], extent[SHADOW.tall_half + 1]
+    low, tall = upright * extent[SHADOW.low], upright * extent[SHADOW.tall]
+    shape = (half_x, half_y, low, tall_x, tall_y, tall_half_x, tall_half_y, tall, extent[SHADOW.taper])
+    slope = find_slope(view.sun, np.float32(heading[0]), np.float32(heading[1]))
     box = bound_shadow(shape, slope)
     x0, x1, y0, y1 = bound_patch(eye, right, down, forward, box, focal, width, height)
     over = np.float32(1.0) / focal
@@ -261,10 +294,9 @@ def cast_shadow(position, heading, extent, size, camera, fog_rate, upright, scra
 
 
 @inline_kernel
-def darken_ground(world, size, camera, fog_density, tables, poses, counts, scratch):
+def darken_ground(world, size, view, fog_density, tables, poses, counts, scratch):
     """Cast the shadows of all cars and props of a world into a picture."""
     cars_per_world, props_per_world = counts[0], counts[1]
-    fog_rate = fog_density * np.float32(1.0 / 16.0)
     for thing in range(cars_per_world + props_per_world):
         if thing < cars_per_world:
             car = world * cars_per_world + thing
@@ -276,10 +308,11 @@ def darken_ground(world, size, camera, fog_density, tables, poses, counts, scrat
             prop = world * props_per_world + thing - cars_per_world
             shown = tables.prop_mesh[prop] >= 0
             position, extent, q = poses.prop_position[prop], tables.prop_shadow[prop], poses.prop_orientation[prop]
+            # Props are round: whichever way they are turned, their shadow is the same.
             hx = np.float32(1.0)
             hy = np.float32(0.0)
         if shown:
             length = np.sqrt(hx * hx + hy * hy) + np.float32(1e-9)
             upright = np.float32(max(1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]), 0.0))
             heading = (hx / length, hy / length)
-            cast_shadow(position, heading, extent, size, camera, fog_rate, upright * upright, scratch)
+            cast_shadow(position, heading, extent, size, view, fog_density * FOG_SHARE, upright * upright, scratch)

@@ -17,17 +17,21 @@ from donkeysim.render.kernels.footprint import (
 )
 from donkeysim.render.kernels.layout import (
     BLOCK,
+    INTEGER,
     LANES,
+    RECORD,
     RECORD_FLOATS,
     RECORD_INTS,
     SPAN_FLAT,
     SPAN_FOUR,
+    SPAN_INPUT,
     SPAN_ONE,
     SPAN_PLAIN,
     STATE_FLAT,
     STATE_PLAIN,
     STATE_SMALL,
 )
+from donkeysim.render.kernels.vector import read_vector
 
 
 @span_kernel
@@ -38,6 +42,7 @@ def list_ends(width, row, ends):
     """
     count = np.uint32(0)
     following = row[1:]
+    # Each pixel writes where a run would end behind it; one that does not end there is overwritten by the next.
     for k in range(width - 1):
         ends[count] = np.int32(k + 1)
         count = np.uint32(count + np.uint32(following[k] != row[k]))
@@ -46,40 +51,46 @@ def list_ends(width, row, ends):
 
 
 @inline_kernel
-def list_run(number, begin, end, row, record, whole, count, span_int):
+def list_run(number, begin, end, row, record, integers, count, spans):
     """List the spans of a run of pixels [begin, end) of one triangle from `count` on; return how many are listed then.
 
     A small triangle has one mip level, chosen at its middle; a large one has one for each block of a row, or for the
     whole run where depth hardly changes along it.
     """
-    small = whole[2] == STATE_SMALL or whole[2] == STATE_FLAT
+    small = integers[INTEGER.state] == STATE_SMALL or integers[INTEGER.state] == STATE_FLAT
     while begin < end:
         pixels = end - begin
         if pixels > BLOCK and not small:
-            nearness = record[2] + record[1] * np.float32(np.int32(row)) + record[0] * np.float32(np.int32(begin))
-            if abs(record[0]) * np.float32(np.int32(pixels)) > np.float32(0.125) * nearness:
+            # Where nearness changes by less than an eighth one level will do: one long loop beats several short ones.
+            per_column, per_row, first = read_vector(record, RECORD.near)
+            nearness = first + per_row * np.float32(np.int32(row)) + per_column * np.float32(np.int32(begin))
+            if abs(per_column) * np.float32(np.int32(pixels)) > np.float32(0.125) * nearness:
                 pixels = np.int64(BLOCK)
-        span_int[0, count] = number
-        span_int[1, count] = row
-        span_int[2, count] = begin
-        span_int[3, count] = pixels
-        span_int[4, count] = whole[4] if small else begin + (pixels >> 1)
-        span_int[5, count] = whole[5] if small else row
+        spans[SPAN_INPUT.record, count] = number
+        spans[SPAN_INPUT.row, count] = row
+        spans[SPAN_INPUT.column, count] = begin
+        spans[SPAN_INPUT.pixels, count] = pixels
+        spans[SPAN_INPUT.level_x, count] = integers[INTEGER.middle_x] if small else begin + (pixels >> 1)
+        spans[SPAN_INPUT.level_y, count] = integers[INTEGER.middle_y] if small else row
         count += 1
         begin += pixels
     return count
 
 
 @span_kernel
-def read_planes(number, record_float):
-    """Return 1/w, u/w and v/w of a triangle, each per column, per row and at the first pixel."""
-    at = np.uint32(np.uint32(number * np.uint32(RECORD_FLOATS)) & np.uint32(0x3FFFFFFF))
-    second, third = np.uint32(at + np.uint32(3)), np.uint32(at + np.uint32(6))
+def find_column(number, width, column):
+    """Return where a column of a record lies in the flat table, which has `width` columns."""
+    # Flat and unsigned: two-dimensional indices would be signed 64-bit products, which no gather takes.
+    start = np.uint32(np.uint32(number * np.uint32(width)) & np.uint32(0x3FFFFFFF))
+    return np.uint32(start + np.uint32(column))
+
+
+@span_kernel
+def read_plane(number, column, record_float):
+    """Return what a record says of 1/w, u/w or v/w: per column, per row and at the first pixel."""
+    at = find_column(number, RECORD_FLOATS, column)
     one, two = np.uint32(1), np.uint32(2)
-    near = (record_float[at], record_float[np.uint32(at + one)], record_float[np.uint32(at + two)])
-    across = (record_float[second], record_float[np.uint32(second + one)], record_float[np.uint32(second + two)])
-    down = (record_float[third], record_float[np.uint32(third + one)], record_float[np.uint32(third + two)])
-    return near, across, down
+    return record_float[at], record_float[np.uint32(at + one)], record_float[np.uint32(at + two)]
 
 
 @span_kernel
@@ -94,7 +105,8 @@ def set_up_spans(count, sharp, inputs, record_float, record_int, level_base, flo
         count: Spans.
         sharp: One texel per pixel instead of four.
         inputs: As `list_run` wrote them: triangle's record, row, first column, pixels, column and row of the level.
-        record_float: Of all records, flat. record_int: Likewise.
+        record_float: Of all records, flat.
+        record_int: Likewise.
         level_base: As `TexelPool`.
         floats: 1/w, u/w and v/w at the first pixel and per column, the latter two in texels of the level; written.
         ints: `SPAN_*`, first texel, masks of u and v; written.
@@ -104,23 +116,26 @@ def set_up_spans(count, sharp, inputs, record_float, record_int, level_base, flo
     q0, qa, u0, ua, v0, va = floats
     kinds, bases, masks_u, masks_v = ints
     steps_u1, steps_v1, steps_u2, steps_v2 = steps
-    one, three, inside = np.float32(1.0), np.float32(3.0), np.uint32(0x3FFFFFFF)
+    one, three = np.float32(1.0), np.float32(3.0)
     for k in range((count + LANES - 1) & -LANES):
         number = np.uint32(numbers[k])
-        near, across, down = read_planes(number, record_float)
+        near = read_plane(number, RECORD.near, record_float)
+        across = read_plane(number, RECORD.u, record_float)
+        down = read_plane(number, RECORD.v, record_float)
         ux, vx, uy, vy = measure_footprint(np.float32(columns[k]), np.float32(lines[k]), near, across, down)
         major, minor = measure_sides(ux, vx, uy, vy)
-        at = np.uint32(np.uint32(number * np.uint32(RECORD_INTS)) & inside)
-        state = record_int[np.uint32(at + np.uint32(2))]
-        texture = record_int[np.uint32(at + np.uint32(3))]
-        width_log = record_int[np.uint32(at + np.uint32(7))]
-        height_log = record_int[np.uint32(at + np.uint32(8))]
-        last = record_int[np.uint32(at + np.uint32(9))]
+        state = record_int[find_column(number, RECORD_INTS, INTEGER.state)]
+        texture = record_int[find_column(number, RECORD_INTS, INTEGER.texture)]
+        width_log = record_int[find_column(number, RECORD_INTS, INTEGER.texture_size)]
+        height_log = record_int[find_column(number, RECORD_INTS, INTEGER.texture_size + 1)]
+        last = record_int[find_column(number, RECORD_INTS, INTEGER.texture_size + 2)]
         # The sky is shown as it is, but where its texels are larger than pixels it is smoothed.
         plain = (state == STATE_PLAIN) & (sharp | (major >= one))
         single = plain | sharp
         level = choose_level(major, minor, one if single else np.float32(0.25), last)
         scale_u, scale_v, _, mask_u, mask_v = lay_out_level(level, width_log, height_log)
+        # Four texels at (-3, -1), (1, -3) and opposite, in eighths of a pixel: each in a row and a column of its own,
+        # so that no edge passes two at once. Divided by 1 to a half: the grid grows to twice its size.
         spread = np.float32(0.125) / np.float32(np.sqrt(max(min(major, one), np.float32(0.25))))
         steps_u1[k] = np.int32((-three * ux - uy) * spread * scale_u)
         steps_v1[k] = np.int32((-three * vx - vy) * spread * scale_v)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from copy import copy
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from donkeysim.core.types import ByteArray
-from donkeysim.world.scene import (
-    CLASS_CAR,
-    CLASS_PROP,
-    SHADE_PAINT,
-    SHADE_TEXTURE,
-    Material,
-    Mesh,
-)
+from donkeysim.world.scene import CLASS_CAR, CLASS_PROP, SHADE_PAINT, SHADE_TEXTURE, Material, Mesh
 
 Shade = tuple[float, float, float]
+
+WHITE: Shade = (1.0, 1.0, 1.0)
 
 
 @dataclass
@@ -27,14 +24,22 @@ class Assets:
     models: list[Mesh] = field(default_factory=list)
     hit_names: list[str] = field(default_factory=lambda: ["terrain"])
     class_maps: list[ByteArray] = field(default_factory=list)
-    _texture_index: dict[str, int] = field(default_factory=dict)
+    _texture_index: dict[Hashable, int] = field(default_factory=dict)
 
-    def ensure_texture(self, name: str, make: Callable[[], ByteArray]) -> int:
+    def copy(self) -> Assets:
+        """Return assets that begin with these."""
+        return Assets(**{name: copy(value) for name, value in vars(self).items()})
+
+    def add_texture(self, texture: ByteArray) -> int:
+        """Add a texture; return its index."""
+        self.textures.append(texture)
+        return len(self.textures) - 1
+
+    def ensure_texture(self, key: Hashable, make: Callable[[], ByteArray]) -> int:
         """Return the index of a texture, making it at its first use."""
-        if name not in self._texture_index:
-            self._texture_index[name] = len(self.textures)
-            self.textures.append(make())
-        return self._texture_index[name]
+        if key not in self._texture_index:
+            self._texture_index[key] = self.add_texture(make())
+        return self._texture_index[key]
 
     def ensure_material(self, material: Material) -> int:
         """Return the index of a material, adding it at its first use."""
@@ -64,17 +69,21 @@ class Assets:
 
     def ensure_textured(
         self,
-        name: str,
-        make: Callable[[], ByteArray],
+        make: Callable[..., ByteArray],
+        *about: Hashable,
         segment: int = CLASS_PROP,
         flags: int = 0,
-        class_map: int = -1,
-        tint: Shade = (1.0, 1.0, 1.0),
+        tint: Shade = WHITE,
     ) -> int:
-        """Return a material that shows a texture, tinted, and the classes of a map if one is given."""
-        texture = self.ensure_texture(name, make)
-        return self.ensure_material(Material(flags | SHADE_TEXTURE, tint, texture, segment, class_map))
+        """Return a material that shows the texture `make(*about)`, tinted; a process makes it once for all scenes."""
+        texture = self.ensure_texture((make, about), lambda: _make_once(make, *about))
+        return self.ensure_material(Material(flags | SHADE_TEXTURE, tint, texture, segment))
 
     def ensure_paint(self, shade: float = 1.0) -> int:
         """Return a material in the car's own colour, darker for a shade below 1."""
         return self.ensure_material(Material(SHADE_PAINT, (shade, shade, shade), -1, CLASS_CAR))
+
+
+@lru_cache(maxsize=128)
+def _make_once(make: Callable[..., ByteArray], *about: Hashable) -> ByteArray:
+    return make(*about)

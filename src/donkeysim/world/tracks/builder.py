@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from pathlib import Path as FilePath
 
 import numpy as np
 
@@ -13,22 +12,23 @@ from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Ground, Light, Path, Props, Scene
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.car_models import build_car_models
+from donkeysim.world.tracks.car_models import take_cars
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
 from donkeysim.world.tracks.grid import build_start
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.line import compute_shortest_line
-from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line, place_nodes
-from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.paths.path import CentreLine, place_nodes
+from donkeysim.world.tracks.props.kind import PropKind
 from donkeysim.world.tracks.structures.clearance import check_clear
 from donkeysim.world.tracks.structures.placement import Placement, place_props
 from donkeysim.world.tracks.structures.standing import build_fixed, build_standing
 from donkeysim.world.tracks.structures.structure import gather_colliders
+from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.terrain.ground import build_ground, sample_height
 from donkeysim.world.tracks.terrain.land import build_land
 from donkeysim.world.tracks.terrain.sky import make_plain_sky, make_sky
 from donkeysim.world.tracks.terrain.surfaces import SURFACE_MEAN
-from donkeysim.world.tracks.track_check import check_track
+from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import TrackFile
 from donkeysim.world.tracks.variation import describe_road
 
@@ -36,28 +36,26 @@ MANY_NODES = 800
 """Nodes of a path that are close enough to each other for the shortest line."""
 
 
-def build_scene(track: TrackFile, source: FilePath, challenges: ChallengeSpec = NO_CHALLENGES) -> Scene:
+def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> Scene:
     """Return the scene of a track.
 
     Args:
         track: What the file says.
-        source: The file, for error texts.
         challenges: Cones and trees to add.
 
     Raises:
-        SceneError: The track is impossible; the text says where and why.
+        SceneError: The track is impossible; the text says why, `key` where.
     """
-    assets = Assets()
-    line = build_centre_line(track.path, track.road, str(source))
-    check_track(track, line, str(source))
+    assets, car_models = take_cars()
+    line = build_line(track)
     ground = build_ground(track, line)
     start = build_start(track, line, ground)
-    structures = build_fixed(track, line, start, ground, assets, str(source))
-    placed = place_props(track, line, structures, str(source))
-    still = [item for item in placed if PROP_KINDS[item.kind].movable is None]
-    moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
+    structures = build_fixed(track, line, start, ground, assets)
+    placed = place_props(track, line, structures)
+    still = [item for item in placed if item.kind.movable is None]
+    moved = [item for item in placed if item.kind.movable is not None]
     structures += build_standing(still, ground, assets)
-    check_clear(structures, line, ground, str(source))
+    check_clear(structures, line, ground)
     path = build_path(track, line, ground)
     around = Surroundings(path.position[:, :2], line, ground, start, structures, placed)
     trees = place_trees(challenges, around, choose_tree_kinds(track))
@@ -77,7 +75,7 @@ def build_scene(track: TrackFile, source: FilePath, challenges: ChallengeSpec = 
         start=start,
         light=build_light(track, sun, assets),
         static=merge_meshes([*land, *(structure.mesh for structure in structures)]),
-        car_models=build_car_models(assets),
+        car_models=car_models,
         models=tuple(assets.models),
         materials=tuple(assets.materials),
         textures=tuple(assets.textures),
@@ -110,33 +108,23 @@ def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> Float
 
 def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> Props:
     """Return the movable things; their meshes join the scene's models."""
-    model: dict[tuple[str, int, float], int] = {}
+    model: dict[tuple[PropKind, int, float], int] = {}
     rows, indices = [], []
     for item in items:
-        kind, key, size = PROP_KINDS[item.kind], (item.kind, item.variant, item.scale), item.scale
-        body = kind.movable
+        body, key, size = item.kind.movable, (item.kind, item.variant, item.scale), item.scale
         if body is None:
-            raise ValueError(f"a {item.kind} does not move; it belongs to the still things.")
+            raise ValueError(f"{item.label} does not move; it belongs to the still things.")
         if key not in model:
-            model[key] = assets.add_model(place_mesh(kind.build(assets, item.variant).mesh, (0.0, 0.0, 0.0), 0.0, size))
+            mesh = item.kind.build(assets, item.variant).mesh
+            model[key] = assets.add_model(place_mesh(mesh, (0.0, 0.0, 0.0), 0.0, size))
         indices.append((model[key], assets.ensure_hit_name(body.hit_name)))
         shape = np.array((body.radius_base, body.radius_top, body.height, body.centre_of_mass)) * size
         rows.append((*item.position, item.yaw, body.mass * size**3, *shape.tolist(), body.friction))
     table = np.array(rows, float).reshape(-1, 9)
-    yaw, mass, base, top, height, centre, friction = (np.ascontiguousarray(column) for column in table[:, 2:].T)
-    numbers = np.array(indices, np.int32).reshape(-1, 2)
-    return Props(
-        position=np.column_stack((table[:, :2], sample_height(ground, table[:, :2]))),
-        yaw=yaw,
-        mass=mass,
-        radius_base=base,
-        radius_top=top,
-        height=height,
-        centre_of_mass=centre,
-        friction=friction,
-        model=numbers[:, 0].copy(),
-        name=numbers[:, 1].copy(),
-    )
+    height = sample_height(ground, table[:, :2])
+    columns = (np.ascontiguousarray(column) for column in table[:, 2:].T)
+    model_and_name = (column.copy() for column in np.array(indices, np.int32).reshape(-1, 2).T)
+    return Props(np.column_stack((table[:, :2], height)), *columns, *model_and_name)
 
 
 def find_sun(track: TrackFile) -> tuple[float, float, float]:
@@ -148,14 +136,10 @@ def find_sun(track: TrackFile) -> tuple[float, float, float]:
 def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Assets) -> Light:
     """Return sun, haze and sky."""
     table = track.light
-    fog = (float(table.fog[0]), float(table.fog[1]), float(table.fog[2]))
-    azimuth, height = math.radians(table.sun_azimuth), math.radians(table.sun_height)
-    if table.sky == "none":
-        sky = -1
-    elif table.sky == "plain":
-        sky = assets.ensure_texture("sky", lambda: make_plain_sky(fog, SURFACE_MEAN["plain"]))
-    else:
+    azimuth, height, sky = math.radians(table.sun_azimuth), math.radians(table.sun_height), -1
+    if table.sky == "plain":
+        sky = assets.add_texture(make_plain_sky(table.fog, SURFACE_MEAN["plain"]))
+    elif table.sky != "none":
         ground = SURFACE_MEAN[track.ground.texture]
-        sky = assets.ensure_texture("sky", lambda: make_sky(table.sky, azimuth, height, fog, ground))
-    colour = (fog[0] / 255.0, fog[1] / 255.0, fog[2] / 255.0)
-    return Light(sun, table.sun, table.ambient, colour, table.fog_density, sky)
+        sky = assets.add_texture(make_sky(table.sky, azimuth, height, table.fog, ground))
+    return Light(sun, table.sun, table.ambient, to_tint(table.fog), table.fog_density, sky)

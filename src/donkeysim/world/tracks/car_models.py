@@ -7,6 +7,8 @@ anything before that camera's lower edge of view.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from donkeysim.core.types import FloatArray
@@ -34,8 +36,15 @@ WHEEL_SIDE = 0.0863
 Outline = tuple[tuple[float, float], ...]
 
 
-def build_car_models(assets: Assets) -> dict[str, CarModel]:
-    """Add every body style's meshes to the scene's models and return them by style."""
+def take_cars() -> tuple[Assets, dict[str, CarModel]]:
+    """Return what a new scene begins with: the meshes of every body style, which all scenes share, by style."""
+    assets, models = _build_cars()
+    return assets.copy(), models
+
+
+@lru_cache(maxsize=1)
+def _build_cars() -> tuple[Assets, dict[str, CarModel]]:
+    assets = Assets()
     wheel = assets.add_model(build_wheel(assets))
     makers = {
         "donkey": build_donkey,
@@ -44,7 +53,7 @@ def build_car_models(assets: Assets) -> dict[str, CarModel]:
         "cybertruck": build_cybertruck,
         "f1": build_formula,
     }
-    return {style: CarModel(assets.add_model(make(assets)), wheel) for style, make in makers.items()}
+    return assets, {style: CarModel(assets.add_model(make(assets)), wheel) for style, make in makers.items()}
 
 
 def build_wheel(assets: Assets) -> Mesh:
@@ -60,7 +69,7 @@ def build_wheel(assets: Assets) -> Mesh:
     )
     vertex = np.concatenate((ring - half, ring + half))
     rubber = assets.ensure_plain((0.12, 0.12, 0.13), CLASS_CAR)
-    face = assets.ensure_textured("wheel face", make_wheel_face, CLASS_CAR)
+    face = assets.ensure_textured(make_wheel_face, segment=CLASS_CAR)
     uv = 0.5 + 0.5 * np.stack((np.cos(angle), -np.sin(angle)), axis=1)
     fan = np.stack((np.zeros(sides - 2, int), np.arange(1, sides - 1), np.arange(2, sides)), 1)
     return merge_meshes(
@@ -87,13 +96,11 @@ def build_donkey(assets: Assets) -> Mesh:
         y = side * 0.055
         parts += [make_beam((0.012, y, 0.026), (0.026, 0.72 * y, 0.144), 0.022, cage)]
         parts += [make_beam((-0.098, y, 0.026), (0.018, 0.72 * y, 0.150), 0.022, cage)]
-    parts += [
-        make_prism(((-0.004, 0.126), (0.038, 0.126), (0.034, 0.160), (-0.008, 0.160)), 0.108, (0.0, 0.0, 0.0), cage)
-    ]
+    parts += [make_prism(((-0.004, 0.126), (0.038, 0.126), (0.034, 0.160), (-0.008, 0.160)), 0.108, cage)]
     parts += [make_box((0.02, 0.108, 0.008), (-0.094, 0.0, 0.028), shade)]
     parts += [make_box((0.014, 0.036, 0.034), (0.043, 0.0, 0.154), _dark(assets))]
     parts += [place_mesh(_barrel(0.009, 0.010, assets.ensure_plain((0.2, 0.22, 0.28), CLASS_CAR)), (0.050, 0.0, 0.155))]
-    parts += [make_prism(((0.103, 0.0), (0.127, -0.004), (0.127, 0.012), (0.103, 0.028)), 0.13, (0.0, 0.0, 0.0), shade)]
+    parts += [make_prism(((0.103, 0.0), (0.127, -0.004), (0.127, 0.012), (0.103, 0.028)), 0.13, shade)]
     parts += _lamps(assets, 0.1275, 0.045, 0.004) + _tail_lamps(assets, -0.1085, 0.045, 0.023)
     return merge_meshes(parts)
 
@@ -126,26 +133,23 @@ def build_touring_car(assets: Assets) -> Mesh:
     """Return a rounded touring car (`car01`): painted shell, dark windows, white roof and stripe, wing."""
     paint, glass, white = assets.ensure_paint(), _glass(assets), _white(assets)
     body = _shell(
-        ((-0.128, 0.056, -0.014, 0.030), (-0.105, 0.064, -0.022, 0.042), (-0.03, 0.066, -0.026, 0.040),
-         (0.05, 0.066, -0.026, 0.034), (0.105, 0.062, -0.022, 0.022), (0.128, 0.050, -0.014, 0.006)),
-        0.82, paint,
+        0.82, paint, (-0.128, 0.056, -0.014, 0.030), (-0.105, 0.064, -0.022, 0.042), (-0.03, 0.066, -0.026, 0.040),
+        (0.05, 0.066, -0.026, 0.034), (0.105, 0.062, -0.022, 0.022), (0.128, 0.050, -0.014, 0.006),
     )  # fmt: skip
-    cabin = _shell(((-0.088, 0.052, 0.034, 0.042), (-0.052, 0.050, 0.034, 0.072), (0.008, 0.050, 0.034, 0.074),
-                    (0.056, 0.052, 0.030, 0.034)), 0.80, glass)  # fmt: skip
+    cabin = _shell(
+        0.80, glass, (-0.088, 0.052, 0.034, 0.042), (-0.052, 0.050, 0.034, 0.072), (0.008, 0.050, 0.034, 0.074),
+        (0.056, 0.052, 0.030, 0.034),
+    )  # fmt: skip
     roof = _shell(
-        ((-0.056, 0.0425, 0.064, 0.0765), (-0.022, 0.0435, 0.068, 0.0795), (0.012, 0.0425, 0.064, 0.0765)), 0.88, white
+        0.88, white, (-0.056, 0.0425, 0.064, 0.0765), (-0.022, 0.0435, 0.068, 0.0795), (0.012, 0.0425, 0.064, 0.0765)
     )
     parts = [_chassis(assets), body, cabin, roof]
     for side in (-1.0, 1.0):
         parts += [make_box((0.012, 0.005, 0.026), (-0.112, side * 0.04, 0.05), _dark(assets))]
         for x in AXLES:
             parts += [_fender(x, side, paint)]
-    parts += [
-        make_prism(((-0.132, 0.066), (-0.104, 0.060), (-0.104, 0.064), (-0.132, 0.071)), 0.126, (0.0, 0.0, 0.0), paint)
-    ]
-    parts += [
-        make_prism(((0.060, 0.0338), (0.104, 0.0232), (0.104, 0.024), (0.060, 0.0348)), 0.05, (0.0, 0.0, 0.0), white)
-    ]
+    parts += [make_prism(((-0.132, 0.066), (-0.104, 0.060), (-0.104, 0.064), (-0.132, 0.071)), 0.126, paint)]
+    parts += [make_prism(((0.060, 0.0338), (0.104, 0.0232), (0.104, 0.024), (0.060, 0.0348)), 0.05, white)]
     return merge_meshes(parts + _lamps(assets, 0.122, 0.034, 0.008) + _tail_lamps(assets, -0.1285, 0.036, 0.016))
 
 
@@ -155,7 +159,7 @@ def build_cybertruck(assets: Assets) -> Mesh:
     steel = assets.ensure_plain((0.52, 0.54, 0.57), CLASS_CAR)
     low = ((-0.128, -0.018), (0.122, -0.018), (0.130, 0.012), (0.118, 0.026), (-0.128, 0.036))
     upper = ((-0.128, 0.036), (0.118, 0.026), (0.004, 0.088))
-    parts = [_chassis(assets), make_prism(low, 0.136, (0.0, 0.0, 0.0), steel)]
+    parts = [_chassis(assets), make_prism(low, 0.136, steel)]
     outline = np.array(upper)
     wide = np.array([0.066, 0.066, 0.046])
     parts += [make_loft([_side(outline, -wide), _side(outline, wide)], paint)]
@@ -179,23 +183,19 @@ def build_cybertruck(assets: Assets) -> Mesh:
 def build_formula(assets: Assets) -> Mesh:
     """Return a formula car: needle nose, side pods, airbox, broad yellow wing high behind, open wheels, helmet."""
     paint, dark = assets.ensure_paint(), _dark(assets)
-    nose = _shell(
-        ((0.0, 0.030, -0.024, 0.026), (0.06, 0.022, -0.022, 0.018), (0.132, 0.010, -0.022, -0.006)), 0.8, paint
-    )
-    tub = _shell(((-0.11, 0.018, -0.02, 0.022), (-0.05, 0.034, -0.024, 0.036), (0.0, 0.030, -0.024, 0.026)), 0.8, paint)
+    nose = _shell(0.8, paint, (0.0, 0.030, -0.024, 0.026), (0.06, 0.022, -0.022, 0.018), (0.132, 0.010, -0.022, -0.006))
+    tub = _shell(0.8, paint, (-0.11, 0.018, -0.02, 0.022), (-0.05, 0.034, -0.024, 0.036), (0.0, 0.030, -0.024, 0.026))
     pod = _shell(
-        ((-0.085, 0.014, -0.024, 0.004), (-0.03, 0.022, -0.024, 0.020), (0.028, 0.021, -0.022, 0.018)), 0.85, paint
+        0.85, paint, (-0.085, 0.014, -0.024, 0.004), (-0.03, 0.022, -0.024, 0.02), (0.028, 0.021, -0.022, 0.018)
     )
     airbox = _shell(
-        ((-0.11, 0.006, 0.016, 0.026), (-0.045, 0.012, 0.030, 0.066), (-0.025, 0.012, 0.030, 0.072)), 0.7, paint
+        0.7, paint, (-0.11, 0.006, 0.016, 0.026), (-0.045, 0.012, 0.03, 0.066), (-0.025, 0.012, 0.03, 0.072)
     )
     parts = [nose, tub, airbox, make_box((0.205, 0.09, 0.006), (-0.02, 0.0, -0.026), dark)]
     parts += [place_mesh(pod, (0.0, side * 0.048, 0.0)) for side in (-1.0, 1.0)]
-    parts += [make_prism(((0.108, -0.028), (0.136, -0.030), (0.136, -0.026), (0.108, -0.020)), 0.176, (0, 0, 0), paint)]
+    parts += [make_prism(((0.108, -0.028), (0.136, -0.030), (0.136, -0.026), (0.108, -0.020)), 0.176, paint)]
     yellow = assets.ensure_plain((0.98, 0.80, 0.08), CLASS_CAR)
-    parts += [
-        make_prism(((-0.136, 0.062), (-0.106, 0.050), (-0.106, 0.058), (-0.136, 0.092)), 0.150, (0, 0, 0), yellow)
-    ]
+    parts += [make_prism(((-0.136, 0.062), (-0.106, 0.050), (-0.106, 0.058), (-0.136, 0.092)), 0.150, yellow)]
     white = _white(assets)
     for side in (-1.0, 1.0):
         parts += [make_box((0.040, 0.003, 0.052), (-0.122, side * 0.0765, 0.068), yellow)]
@@ -217,7 +217,7 @@ def _chassis(assets: Assets) -> Mesh:
     return merge_meshes([*parts, make_box((0.012, 0.12, 0.014), (0.122, 0.0, -0.018), dark)])
 
 
-def _shell(stations: tuple[tuple[float, float, float, float], ...], taper: float, material: int) -> Mesh:
+def _shell(taper: float, material: int, *stations: tuple[float, float, float, float]) -> Mesh:
     """Return a rounded body from stations (x, half width, bottom, top); its top is narrower by `taper`."""
     sections = []
     for x, half, bottom, top in stations:
@@ -237,7 +237,7 @@ def _shell(stations: tuple[tuple[float, float, float, float], ...], taper: float
 def _fender(x: float, side: float, material: int) -> Mesh:
     """Return the arch over a wheel."""
     outline = ((x - 0.046, 0.0), (x + 0.034, 0.004), (x + 0.020, 0.020), (x - 0.028, 0.020))
-    return make_prism(outline, 0.046, (0.0, side * (WHEEL_SIDE - 0.004), 0.0), material)
+    return make_prism(outline, 0.046, material, (0.0, side * (WHEEL_SIDE - 0.004), 0.0))
 
 
 def _side(outline: FloatArray, y: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown, nearest_name
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES
+from donkeysim.world.tracks.track_file import list_looks, locate_errors, read_track
 
 if TYPE_CHECKING:
     from donkeysim.world.scene import Scene
@@ -37,8 +38,6 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
     Raises:
         SceneError: A folder does not exist.
     """
-    from donkeysim.world.tracks.track_file import read_track
-
     names = set()
     for name, path in find_tracks(folders).items():
         try:
@@ -64,11 +63,11 @@ def load_scene(spec: SceneSpec) -> Scene:
         SceneError: There is no such scene or look, its file is broken, or its road is not a generated one.
     """
     from donkeysim.world.tracks.builder import build_scene
-    from donkeysim.world.tracks.track_file import read_track
     from donkeysim.world.tracks.variation import vary_track
 
     path = find_track(spec)
-    return build_scene(vary_track(read_track(path, spec.look), spec), path, spec.challenges)
+    with locate_errors(path):
+        return build_scene(vary_track(read_track(path, spec.look), spec), spec.challenges)
 
 
 def find_road(spec: SceneSpec) -> RoadSpec | None:
@@ -77,7 +76,6 @@ def find_road(spec: SceneSpec) -> RoadSpec | None:
     Raises:
         SceneError: There is no such scene, or its file is broken.
     """
-    from donkeysim.world.tracks.track_file import read_track
     from donkeysim.world.tracks.variation import describe_road
 
     return spec.road or describe_road(read_track(find_track(spec)))
@@ -91,8 +89,6 @@ def specify_scene(wanted: SceneSpec) -> SceneSpec:
     Raises:
         SceneError: There is no such scene, or its file is broken.
     """
-    from donkeysim.world.tracks.track_file import list_looks
-
     plain = dataclasses.replace(wanted, road=None, look="")
     return dataclasses.replace(
         wanted,

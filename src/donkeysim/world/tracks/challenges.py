@@ -15,11 +15,11 @@ import numpy as np
 
 from donkeysim.core.draws import Draws
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import COLLIDER_BOX, Ground, Start
+from donkeysim.world.scene import Ground, Start
 from donkeysim.world.specs import ChallengeSpec
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_gap
+from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_distance, measure_gap
 from donkeysim.world.tracks.structures.placement import Placement
 from donkeysim.world.tracks.structures.structure import Collider, Structure
 from donkeysim.world.tracks.tables.light import LightTable
@@ -101,7 +101,7 @@ def place_cones(spec: ChallengeSpec, around: Surroundings) -> list[Placement]:
         return bool(np.hypot(grid[:, 0] - x, grid[:, 1] - y).min(initial=math.inf) >= GRID_GAP)
 
     places = _find_places(spec.cones, kind.radius, propose, suits, around)
-    return [Placement("cone", 0, place, draws.draw_uniform(0.0, 2.0 * math.pi), 1.0) for place in places]
+    return [Placement(kind, 0, place, draws.draw_uniform(0.0, 2.0 * math.pi), 1.0) for place in places]
 
 
 def place_trees(spec: ChallengeSpec, around: Surroundings, kinds: Sequence[str]) -> list[Placement]:
@@ -121,10 +121,10 @@ def place_trees(spec: ChallengeSpec, around: Surroundings, kinds: Sequence[str])
 
     placed = []
     for place in _find_places(spec.trees, widest, propose, suits, around):
-        kind = PROP_KINDS[name := draws.choose(kinds)]
+        kind = PROP_KINDS[draws.choose(kinds)]
         scale = 1.0 + kind.spread * draws.draw_uniform(-1.0, 1.0)
         yaw = draws.draw_uniform(0.0, 2.0 * math.pi)
-        placed.append(Placement(name, draws.draw_index(kind.variants), place, yaw, scale))
+        placed.append(Placement(kind, draws.draw_index(kind.variants), place, yaw, scale))
     return placed
 
 
@@ -132,7 +132,7 @@ def choose_tree_kinds(track: TrackFile) -> tuple[str, ...]:
     """Return what grows on a track: the kinds it has, plants in pots under a roof."""
     if track.room is not None:
         return ("plant",)
-    return tuple(dict.fromkeys(table.kind for table in track.props if table.kind in GREEN)) or COMMON
+    return tuple(dict.fromkeys(table.name for table in track.props if table.name in GREEN)) or COMMON
 
 
 def _find_places(
@@ -144,8 +144,8 @@ def _find_places(
 ) -> list[tuple[float, float]]:
     """Return places for things of a radius [m] that keep clear of each other and of all else."""
     colliders = _list_standing(around)
-    movable = [item for item in around.placed if PROP_KINDS[item.kind].movable is not None]
-    taken = [(*item.position, PROP_KINDS[item.kind].radius * item.scale) for item in movable]
+    movable = [item for item in around.placed if item.kind.movable is not None]
+    taken = [(*item.position, item.kind.radius * item.scale) for item in movable]
     clear = radius + THING_GAP
     places: list[tuple[float, float]] = []
     for _ in range(count):
@@ -153,7 +153,7 @@ def _find_places(
             x, y = (float(part) for part in propose())
             if any(math.hypot(x - other[0], y - other[1]) < other[2] + clear for other in taken):
                 continue
-            if suits(x, y) and all(_measure_distance(row, x, y) >= clear for row in colliders):
+            if suits(x, y) and measure_distance(np.array([(x, y)]), colliders)[0] >= clear:
                 places.append((x, y))
                 taken.append((x, y, radius))
                 break
@@ -166,13 +166,3 @@ def _list_standing(around: Surroundings) -> list[Collider]:
     foot = sample_height(around.ground, np.array([row.centre[:2] for row in rows]).reshape(-1, 2))
     below = [row.centre[2] - row.half_size[2] for row in rows]
     return [row for row, low, high in zip(rows, below, foot + HEADROOM, strict=True) if low < high]
-
-
-def _measure_distance(row: Collider, x: float, y: float) -> float:
-    """Return how far a point is from a collider's base, 0 inside [m]."""
-    dx, dy = x - row.centre[0], y - row.centre[1]
-    if row.kind != COLLIDER_BOX:
-        return max(0.0, math.hypot(dx, dy) - row.half_size[0])
-    cosine, sine = math.cos(row.yaw), math.sin(row.yaw)
-    along, across = abs(dx * cosine + dy * sine) - row.half_size[0], abs(dy * cosine - dx * sine) - row.half_size[1]
-    return math.hypot(max(0.0, along), max(0.0, across))

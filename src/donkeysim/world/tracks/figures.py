@@ -76,6 +76,7 @@ class SceneFigures:
 def measure_line(track: TrackFile, line: CentreLine) -> LineFigures:
     """Return the figures of a path."""
     width = line.width_left + line.width_right
+    _, (begin, end) = line.locate([0.0, line.length * (1.0 - 1e-9)])
     edges = np.vstack([line.offset(line.distance, side)[0] for side in (line.width_left, -line.width_right)])
     return LineFigures(
         length=float(line.length),
@@ -84,7 +85,7 @@ def measure_line(track: TrackFile, line: CentreLine) -> LineFigures:
         width=(float(width.min()), float(width.max())),
         radius_left=_find_radius(float(line.curvature.max())),
         radius_right=_find_radius(-float(line.curvature.min())),
-        turns=_count_turns(line),
+        turns=round(float(end - begin) / (2.0 * math.pi)),
         size=(float(np.ptp(edges[:, 0])), float(np.ptp(edges[:, 1]))),
     )
 
@@ -107,11 +108,6 @@ def measure_scene(scene: Scene) -> SceneFigures:
 
 def _find_radius(curvature: float) -> float:
     return 1.0 / curvature if curvature > 1.0 / SHARP else math.inf
-
-
-def _count_turns(line: CentreLine) -> int:
-    _, (begin, end) = line.locate([0.0, line.length * (1.0 - 1e-9)])
-    return round((float(end) - float(begin)) / (2.0 * math.pi))
 
 
 def _count_names(scene: Scene, names: list[int]) -> dict[str, int]:

@@ -45,8 +45,5 @@ def find_first_row(track: TrackFile, line: CentreLine) -> float:
 
 def span_road(line: CentreLine, places: Sequence[float]) -> FloatArray:
     """Return lines across the road at places along the path: left and right ends [m], shape [place_count, 2, 2]."""
-    gates = []
-    for at in places:
-        left, right = line.measure_widths([at])
-        gates.append(line.offset([at, at], [left[0], -right[0]])[0])
-    return np.array(gates).reshape(-1, 2, 2)
+    left, right = line.measure_widths(places)
+    return np.stack([line.offset(places, lateral)[0] for lateral in (left, -right)], axis=1)

@@ -93,7 +93,9 @@ def make_revolved(
     return make_loft(sections, material, uv_scale=uv_scale, capped=capped)
 
 
-def make_prism(outline: Sequence[tuple[float, float]], width: float, centre: Vector, material: int) -> Mesh:
+def make_prism(
+    outline: Sequence[tuple[float, float]], width: float, material: int, centre: Vector = (0.0, 0.0, 0.0)
+) -> Mesh:
     """Return a side view (x, z), convex, given a width along y."""
     flat = np.array(outline, float)
     sections = [

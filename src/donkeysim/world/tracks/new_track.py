@@ -8,13 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from donkeysim.core.errors import SceneError
-from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.paths.path_file import measure_raw_path, read_raw_path
 from donkeysim.world.tracks.paths.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
 from donkeysim.world.tracks.tables.road import RoadTable
-from donkeysim.world.tracks.track_check import check_track
-from donkeysim.world.tracks.track_file import TrackFile
+from donkeysim.world.tracks.track_check import build_line
+from donkeysim.world.tracks.track_file import TrackFile, locate_errors
 
 WIDTH_USUAL = 0.5
 """From the path to either edge, where nothing says it [m]."""
@@ -31,27 +30,7 @@ LENGTH_DRAWN = 30.0
 SMOOTH_TRIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0, 3.0)
 """Radii of rounded corners that are tried until a car can drive the path [m]."""
 
-_TEMPLATE = Path(__file__).parent / "templates" / "new.toml"
-
-_SCRIPT = """[path]                    # the line that a car follows, and that cte is measured from
-start = [0.0, 0.0]        # where it begins ...
-yaw = 0.0                 # ... and where it heads there, from +x counter-clockwise
-closed = true             # the end meets the beginning; a script that nearly does is changed a little until it does
-segments = [              # in driving order
-    { straight = 3.0 },
-    { turn = 90.0, radius = 1.2 },
-    { straight = 1.0 },
-    { turn = 120.0, radius = 1.0 },
-    { turn = -60.0, radius = 1.2 },
-    { turn = 120.0, radius = 1.0 },
-    { straight = 1.2 },
-    { turn = 90.0, radius = 1.2 },
-]
-# Instead of segments: points that a smooth curve passes through, or a file beside this one.
-# points = [[0.0, 0.0], [4.0, 0.0], [5.0, 2.0], [2.0, 3.0]]
-# file = "circuit.csv"    # rows of x_m,y_m,w_tr_right_m,w_tr_left_m; or a path drawn as .svg; or a model, .glb
-# scale = 0.1             # metres here for one of the file's; or length = 30.0, of the whole path
-"""
+_TEMPLATES = Path(__file__).parent / "templates"
 
 _SCRIPT_WIDTH = """width_left = 0.5          # from the path to the road's edges
 width_right = 0.5
@@ -75,10 +54,12 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
     target = folder / f"{name}.toml"
     if target.exists():
         raise SceneError(f"{target} exists already; take another name, or move it away.")
-    path, width, cones = _SCRIPT, _SCRIPT_WIDTH, 0.65
-    if path_file is not None:
+    if path_file is None:
+        path, width, cones = (_TEMPLATES / "path.toml").read_text(encoding="utf-8"), _SCRIPT_WIDTH, 0.65
+    else:
         path, width, cones = _adapt(path_file, element)
-    text = _TEMPLATE.read_text(encoding="utf-8").format(name=name, path=path, width=width, cones=cones)
+    template = (_TEMPLATES / "new.toml").read_text(encoding="utf-8")
+    text = template.format(name=name, path=path, width=width, cones=cones)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path_file is not None and not (folder / path_file.name).exists():
@@ -96,15 +77,14 @@ def _adapt(path_file: Path, element: str) -> tuple[str, str, float]:
     raw = read_raw_path(path_file, element)
     scale, length = _choose_scale(path_file, raw)
     closed = raw.is_closed is not False
-    table = PathTable(file=path_file.name, element=element, scale=scale, length=length, closed=closed)
+    table = PathTable(file=str(path_file), element=element, scale=scale, length=length, closed=closed)
     smooth = _choose_smooth(table, raw, path_file)
     lines = [f'file = "{path_file.name}"', f"closed = {str(closed).lower()}"]
     lines += [f'element = "{element}"'] if element else []
-    lines += (
-        [f"length = {length:g}  # of the whole path"]
-        if length
-        else [f"scale = {scale:.4g}  # metres here for one there"]
+    size = (
+        f"length = {length:g}  # of the whole path" if length else f"scale = {scale:.4g}  # metres here for one there"
     )
+    lines.append(size)
     lines += [f"smooth = {smooth:g}  # radius that corners are rounded to"] if smooth else []
     head = "[path]  # the line that a car follows, from a file beside this one\n"
     reach = WIDTH_USUAL if raw.width is None else float(raw.width[:, 0].max()) * scale
@@ -133,14 +113,14 @@ def _choose_smooth(table: PathTable, raw: RawPath, path_file: Path) -> float:
         SceneError: None is enough.
     """
     road = RoadTable() if raw.width is not None else RoadTable(WIDTH_USUAL, WIDTH_USUAL)
-    trouble: SceneError | None = None
     for smooth in SMOOTH_TRIES:
         tried = TrackFile(1, path_file.stem, replace(table, smooth=smooth), road)
         try:
-            check_track(tried, build_centre_line(tried.path, tried.road, str(path_file)), str(path_file))
-        except SceneError as error:
-            trouble = error
+            with locate_errors(path_file):
+                build_line(tried)
+        except SceneError:
+            if smooth == SMOOTH_TRIES[-1]:
+                raise
         else:
-            return smooth
-    assert trouble is not None
-    raise trouble
+            break
+    return smooth

@@ -56,10 +56,15 @@ def blend_colours(weight: AnyFloat, stops: tuple[tuple[float, Colour], ...]) -> 
     )
 
 
+def grade_noise(noise: AnyFloat, *colours: Colour) -> Float32Array:
+    """Return colours, shape [..., 3], of noise of about standard deviation 1: the darkest, three more, the lightest."""
+    return blend_colours(noise, tuple(zip((-2.2, -0.8, 0.0, 0.9, 2.2), colours, strict=True)))
+
+
 def to_texture(colour: AnyFloat) -> ByteArray:
-    """Return opaque texels for colours 0 to 255, shape [height, width, 3]."""
+    """Return texels for colours 0 to 255, shape [height, width, 3], or [height, width, 4] with alpha."""
     texture = np.full((*colour.shape[:2], 4), 255, np.uint8)
-    texture[..., :3] = np.clip(colour + 0.5, 0.0, 255.0)
+    texture[..., : colour.shape[2]] = np.clip(colour + 0.5, 0.0, 255.0)
     return texture
 
 
@@ -69,17 +74,8 @@ def make_grass(size: int = GRASS_SIZE) -> ByteArray:
     broad = make_noise(size, size, 1.6, 11, finest=14.0, coarsest=260.0)
     blades = make_noise(size, size, 0.35, 12, finest=1.7)
     tufts = make_noise(size, size, 1.0, 13, finest=4.0, coarsest=60.0)
-    tone = 0.36 * broad + 0.34 * tufts + 0.42 * blades
-    colour = blend_colours(
-        tone,
-        (
-            (-2.2, (44, 74, 30)),
-            (-0.8, (70, 108, 42)),
-            (0.0, (90, 130, 50)),
-            (0.9, (116, 150, 60)),
-            (2.2, (154, 172, 84)),
-        ),
-    )
+    shades = ((44, 74, 30), (70, 108, 42), (90, 130, 50), (116, 150, 60), (154, 172, 84))
+    colour = grade_noise(0.36 * broad + 0.34 * tufts + 0.42 * blades, *shades)
     dry = np.clip(make_noise(size, size, 1.4, 14, finest=9.0, coarsest=200.0) - 0.9, 0.0, 1.5)[..., None] * 0.35
     colour = colour * (1.0 - dry) + as_colour((168, 158, 96)) * dry
     clover = np.clip(make_noise(size, size, 1.4, 15, finest=9.0, coarsest=160.0) - 1.0, 0.0, 1.0)[..., None] * 0.5
@@ -104,7 +100,6 @@ def make_plain(size: int = 512) -> ByteArray:
     return to_texture(np.repeat(colour[..., None], 3, axis=2) * as_colour((0.97, 1.0, 1.03)))
 
 
-@lru_cache(maxsize=8)
 def make_foliage(base: Colour, light: Colour, leaf: float, seed: int, size: int = 512) -> ByteArray:
     """Return clumps of leaves, dark below and sunlit above (v = 0 is the top of a crown).
 
@@ -133,7 +128,6 @@ def make_foliage(base: Colour, light: Colour, leaf: float, seed: int, size: int 
     return to_texture(np.asarray(picture, np.float32) * noise[..., None])
 
 
-@lru_cache(maxsize=1)
 def make_bark(size: int = 128) -> ByteArray:
     """Return bark with furrows along v."""
     random = make_noise(size * 4, size, 1.0, 31, finest=2.0)[::4]
@@ -141,7 +135,6 @@ def make_bark(size: int = 128) -> ByteArray:
     return to_texture(colour)
 
 
-@lru_cache(maxsize=1)
 def make_cone_stripes(size: int = 64) -> ByteArray:
     """Return a traffic cone unrolled: orange with two white bands, v = 0 at the tip."""
     v = np.arange(size) / size
@@ -151,7 +144,6 @@ def make_cone_stripes(size: int = 64) -> ByteArray:
     return to_texture(colour)
 
 
-@lru_cache(maxsize=1)
 def make_cone_skin(size: int = 64) -> ByteArray:
     """Return a plain cone unrolled: dark red, paler towards the tip (v = 0), dusty at the foot."""
     v = (np.arange(size) + 0.5) / size
@@ -161,7 +153,6 @@ def make_cone_skin(size: int = 64) -> ByteArray:
     return to_texture(skin[:, None] * (1.0 + 0.03 * make_noise(size, size, 0.8, 161)[..., None]))
 
 
-@lru_cache(maxsize=1)
 def make_wheel_face(size: int = 64) -> ByteArray:
     """Return a wheel seen along its axle: tyre, bright rim with five spokes, hub."""
     y, x = (np.mgrid[0:size, 0:size] + 0.5) / size * 2.0 - 1.0
@@ -176,7 +167,6 @@ def make_wheel_face(size: int = 64) -> ByteArray:
     return to_texture(colour)
 
 
-@lru_cache(maxsize=4)
 def make_banner(text: str, width: int = 512, height: int = 64) -> ByteArray:
     """Return white letters on dark cloth between two chequered ends."""
     picture = Image.new("RGB", (width, height), (26, 32, 44))

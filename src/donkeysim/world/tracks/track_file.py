@@ -6,7 +6,9 @@ the left. A broken file fails with one sentence that names file, line, field and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,54 +73,68 @@ def read_track(path: Path, look: str = "") -> TrackFile:
     Raises:
         SceneError: The file cannot be read, is not TOML, or breaks the format, or has no such look.
     """
-    if path.suffix.lower() != ".toml":
-        choose_look({}, look, path)
-        return make_bare_track(path)
-    try:
+    with locate_errors(path):
+        if path.suffix.lower() != ".toml":
+            choose_look({}, look)
+            return make_bare_track(path)
         table = read_toml(path)
         version = table.get("format")
         if version != FORMAT:
             given = "says nothing" if version is None else f"says {version!r}"
-            raise SceneError(f"{locate_key(path, 'format')}: format {given}; this program reads 'format = {FORMAT}'.")
-        _refuse_endless(table, path, "")
-        table, source = choose_look(table, look, path)
-        track = read_dataclass(TrackFile, table, source)
-    except SceneError:
-        raise
+            raise SceneError(f"format {given}; this program reads 'format = {FORMAT}'.", "format")
+        _refuse_endless(table)
+        track = read_dataclass(TrackFile, choose_look(table, look), f"{path}, look {look!r}" if look else path)
+        if track.name != path.stem:
+            text = f"name is {track.name!r}, but clients find the track as {path.stem!r}; call file and track the same."
+            raise SceneError(text, "name")
+    return _find_beside(track, path.parent)
+
+
+@contextmanager
+def locate_errors(path: Path) -> Iterator[None]:
+    """Put a track's file, and the line of the key, before what is said about one of its keys.
+
+    Raises:
+        SceneError: Something was refused.
+    """
+    try:
+        yield
     except SpecError as error:
-        raise SceneError(str(error)) from error
-    if track.name != path.stem:
-        raise SceneError(
-            f"{locate_key(path, 'name')}: name is {track.name!r}, but clients find the track as {path.stem!r}; "
-            "call file and track the same."
-        )
-    return track
+        text = str(error) if error.key is None else f"{locate_key(path, error.key)}: {error}"
+        raise SceneError(text) from error
 
 
-def choose_look(table: dict[str, Any], look: str, path: Path) -> tuple[dict[str, Any], str]:
-    """Return the tables of a file without its looks, those of one look laid over them; and what errors call the file.
+def _find_beside(track: TrackFile, folder: Path) -> TrackFile:
+    """Return a track with the files that it names as seen from here, not from its own."""
+
+    def find(file: str) -> str:
+        return file and str(folder / Path(file).expanduser())
+
+    props = tuple(replace(table, model=find(table.model)) for table in track.props)
+    return replace(track, path=replace(track.path, file=find(track.path.file)), props=props)
+
+
+def choose_look(table: dict[str, Any], look: str) -> dict[str, Any]:
+    """Return the tables of a file without its looks, those of one look laid over them.
 
     Args:
         table: All tables of the file.
         look: Name of a look; empty: none.
-        path: The file.
 
     Raises:
         SceneError: There is no such look, or it changes what no look may.
     """
     looks = table.get("looks", {})
     if not isinstance(looks, dict) or not all(isinstance(one, dict) for one in looks.values()):
-        raise SceneError(f"{locate_key(path, 'looks')}: looks are tables with names: [looks.{look or 'NAME'}].")
+        raise SceneError(f"looks are tables with names: [looks.{look or 'NAME'}].", "looks")
     plain = {key: value for key, value in table.items() if key != "looks"}
     for name, over in looks.items():
         for key in NO_LOOK.intersection(over):
-            place = locate_key(path, f"looks.{name}.{key}")
-            raise SceneError(f"{place}: a look changes what is seen of a track, not its {key}; leave it out.")
-    if not look:
-        return plain, str(path)
-    if look not in looks:
-        raise SceneError(f"{path}: {describe_unknown('look', look, looks)}" if looks else f"{path} has no looks.")
-    return _lay_over(plain, looks[look]), f"{path}, look {look!r}"
+            text = f"a look changes what is seen of a track, not its {key}; leave it out."
+            raise SceneError(text, f"looks.{name}.{key}")
+    if look and look not in looks:
+        raise SceneError(describe_unknown("look", look, looks) if looks else f"it has no looks, so no {look!r}.", "")
+    return _lay_over(plain, looks[look]) if look else plain
 
 
 def _lay_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +168,7 @@ def make_bare_track(path: Path) -> TrackFile:
 
     kind, raw = path.suffix.lower(), read_raw_path(path, "")
     table = PathTable(
-        file=path.name,
+        file=str(path),
         closed=raw.is_closed is not False,
         scale=0.1 if kind == ".csv" else 1.0,
         length=30.0 if kind == ".svg" else 0.0,
@@ -164,15 +180,13 @@ def make_bare_track(path: Path) -> TrackFile:
     return TrackFile(FORMAT, path.stem, table, road, start=StartTable(lines=(0.3,)))
 
 
-def _refuse_endless(value: object, path: Path, key: str) -> None:
+def _refuse_endless(value: object, key: str = "") -> None:
     """Refuse nan and infinity, which TOML allows, anywhere in a table."""
     if isinstance(value, dict):
         for name, inner in value.items():
-            _refuse_endless(inner, path, f"{key}.{name}" if key else name)
+            _refuse_endless(inner, f"{key}.{name}" if key else name)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            _refuse_endless(inner, path, f"{key}[{index}]")
+            _refuse_endless(inner, f"{key}[{index}]")
     elif isinstance(value, float) and not abs(value) < LARGEST:
-        raise SceneError(
-            f"{locate_key(path, key)}: {key} is {value:g}; numbers lie between -{LARGEST:g} and {LARGEST:g}."
-        )
+        raise SceneError(f"{key} is {value:g}; numbers lie between -{LARGEST:g} and {LARGEST:g}.", key)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.path_frame import close_line, measure_length
@@ -128,19 +127,19 @@ def place_nodes(table: PathTable, line: CentreLine) -> Nodes:
     return Nodes(distance, line.locate(distance)[0])
 
 
-def build_centre_line(table: PathTable, road: RoadTable, source: str) -> CentreLine:
+def build_centre_line(table: PathTable, road: RoadTable) -> CentreLine:
     """Return the centre line that a track file describes, with the road's widths along it.
 
     Raises:
         SceneError: The path is too long, a closed script misses its beginning by more than small changes can mend, or
             nothing says how wide the road is.
     """
-    line = _draw_line(table, source) if table.walk is None else _draw_random(table, table.walk, road, source)
-    left, right = _measure_road(line, road, source)
+    line = _draw_line(table) if table.walk is None else _draw_random(table, table.walk, road)
+    left, right = _measure_road(line, road)
     return dataclasses.replace(line, width_left=left, width_right=right)
 
 
-def _measure_road(line: CentreLine, road: RoadTable, source: str) -> tuple[FloatArray, FloatArray]:
+def _measure_road(line: CentreLine, road: RoadTable) -> tuple[FloatArray, FloatArray]:
     """Return the distances to the road's edges at every sample: from `widths`, the table, or the path's own."""
     from scipy.interpolate import PchipInterpolator
 
@@ -149,8 +148,7 @@ def _measure_road(line: CentreLine, road: RoadTable, source: str) -> tuple[Float
             return np.full(len(line.distance), road.width_left), np.full(len(line.distance), road.width_right)
         if line.width_left.min() > 0.0:
             return line.width_left, line.width_right
-        place = locate_key(source, "road")
-        raise SceneError(f"{place}: [road] has no width; give width_left and width_right, or widths.")
+        raise SceneError("[road] has no width; give width_left and width_right, or widths.", "road")
     at = np.array([point.at for point in road.widths]) * line.length
     edge = np.array([(point.left, point.right) for point in road.widths])
     if line.closed:
@@ -161,32 +159,27 @@ def _measure_road(line: CentreLine, road: RoadTable, source: str) -> tuple[Float
     return found[:, 0].copy(), found[:, 1].copy()
 
 
-def _draw_line(table: PathTable, source: str) -> CentreLine:
+def _draw_line(table: PathTable) -> CentreLine:
     """Return the path; without widths of its own they are 0."""
     rough = sum(segment.straight + abs(math.radians(segment.turn)) * segment.radius for segment in table.segments)
     rough += sum(math.dist(a, b) for a, b in itertools.pairwise(table.points))
     if rough > LONGEST:
-        place = locate_key(source, "path")
-        raise SceneError(f"{place}: the path is {rough:.0f} m long; scenes are built for up to {LONGEST:.0f} m.")
+        raise SceneError(f"the path is {rough:.0f} m long; scenes are built for up to {LONGEST:.0f} m.", "path")
     if table.file:
-        return draw_file(table, source)[0]
+        return draw_file(table)[0]
     if table.points:
-        return _spline_through(PathPoints(np.array(table.points, float)), table, source)
+        return _spline_through(PathPoints(np.array(table.points, float)), table)
     length, angle = _read_script(table.segments)
     if table.closed:
-        length, angle = _close_script(length, angle, table.length, source)
+        length, angle = _close_script(length, angle, table.length)
     return _sample_script(np.array(table.start), math.radians(table.yaw), length, angle, table.closed)
 
 
-def _draw_random(table: PathTable, walk: RandomWalk, road: RoadTable, source: str) -> CentreLine:
+def _draw_random(table: PathTable, walk: RandomWalk, road: RoadTable) -> CentreLine:
     """Return a random path; its turns and the room between its stretches suit the road's width."""
     edges = [(road.width_left, road.width_right), *((point.left, point.right) for point in road.widths)]
     wanted = Walk(walk.seed, walk.turn, table.length, max(max(pair) for pair in edges))
-    try:
-        points = draw_walk(wanted, table.start, math.radians(table.yaw))
-    except SceneError as error:
-        raise SceneError(f"{locate_key(source, 'path.walk')}: {error}") from error
-    line = _spline_through(PathPoints(points), table, source)
+    line = _spline_through(PathPoints(draw_walk(wanted, table.start, math.radians(table.yaw))), table)
     return _stretch(line, table.length / line.length)
 
 
@@ -204,9 +197,7 @@ def _end_of_script(length: FloatArray, angle: FloatArray) -> FloatArray:
     return np.array([np.sum(chord * np.cos(direction)), np.sum(chord * np.sin(direction)), angle.sum(), length.sum()])
 
 
-def _close_script(
-    length: FloatArray, angle: FloatArray, wanted_length: float, source: str
-) -> tuple[FloatArray, FloatArray]:
+def _close_script(length: FloatArray, angle: FloatArray, wanted_length: float) -> tuple[FloatArray, FloatArray]:
     """Change lengths and turns by the smallest shares (least squares) that make the script end where it begins."""
     scale = np.concatenate((length, np.where(angle != 0.0, np.abs(angle), 0.0)))
     count = len(length)
@@ -227,10 +218,10 @@ def _close_script(
         share = np.linalg.pinv(slope) @ (slope @ share - error)
     if np.abs(miss(share)).max() > 1e-9 or np.abs(share).max() > CLOSING_LIMIT:
         x, y, turn, _ = _end_of_script(length, angle)
-        place = locate_key(source, "path.segments")
         raise SceneError(
-            f"{place}: the segments of [path] end {math.hypot(x, y):.2f} m from the start after turning "
-            f"{math.degrees(turn):.0f} degrees; change them so that they close, or set closed = false."
+            f"the segments of [path] end {math.hypot(x, y):.2f} m from the start after turning "
+            f"{math.degrees(turn):.0f} degrees; change them so that they close, or set closed = false.",
+            "path.segments",
         )
     value = np.concatenate((length, angle)) + share * scale
     return value[:count], value[count:]
@@ -265,7 +256,7 @@ def _sample_script(start: FloatArray, yaw: float, length: FloatArray, angle: Flo
     )
 
 
-def draw_file(table: PathTable, source: str) -> tuple[CentreLine, Placing]:
+def draw_file(table: PathTable) -> tuple[CentreLine, Placing]:
     """Return the path of a file and how the file's coordinates became the world's.
 
     It is scaled once more where smoothing and the curve have changed a wanted length.
@@ -273,13 +264,14 @@ def draw_file(table: PathTable, source: str) -> tuple[CentreLine, Placing]:
     Raises:
         SceneError: The file is missing or broken, or the path is too long.
     """
-    points, placing = place_path(table, source)
+    points, placing = place_path(table)
     if (rough := float(np.hypot(*np.diff(points.position, axis=0).T).sum())) > LONGEST:
         raise SceneError(
-            f"{locate_key(source, 'path.scale')}: the path is {rough:.0f} m long; scenes are built for up to "
-            f"{LONGEST:.0f} m, so give [path] a smaller scale, or length."
+            f"the path is {rough:.0f} m long; scenes are built for up to {LONGEST:.0f} m, so give [path] a smaller "
+            "scale, or length.",
+            "path.scale",
         )
-    line = _spline_through(points, table, source)
+    line = _spline_through(points, table)
     if table.length > 0.0:
         factor = table.length / line.length
         line = _stretch(line, factor)
@@ -303,7 +295,7 @@ def _stretch(line: CentreLine, factor: float) -> CentreLine:
     )
 
 
-def _spline_through(points: PathPoints, table: PathTable, source: str) -> CentreLine:
+def _spline_through(points: PathPoints, table: PathTable) -> CentreLine:
     """Return a twice differentiable curve through points, sampled by arc length, and what the points carry along it.
 
     Points that are the nodes stay what they are; their `smooth` rounds the curve alone.
@@ -312,15 +304,15 @@ def _spline_through(points: PathPoints, table: PathTable, source: str) -> Centre
     parameter = measure_length(close_line(point, closed))
     if (same := np.nonzero(np.diff(parameter) < 1e-6)[0]).size:
         first, second = same[0], (same[0] + 1) % len(point)
-        place = locate_key(source, f"path.points[{second}]")
-        raise SceneError(f"{place}: points {first} and {second} of [path] are the same; leave one out.")
+        text = f"points {first} and {second} of [path] are the same; leave one out."
+        raise SceneError(text, f"path.points[{second}]")
     is_node = table.nodes == "points"
     curve = fit_curve(parameter, point, closed, table.smooth if is_node else 0.0)
     fine = np.linspace(0.0, parameter[-1], max(64, int(parameter[-1] / SAMPLE_SPACING) * 4))
     speed = np.hypot(*curve(fine, 1).T)
     if (slowest := int(np.argmin(speed))) >= 0 and speed[slowest] < 1e-3:
         x, y = curve(fine[slowest])
-        raise SceneError(f"{locate_key(source, 'path')}: the path turns back on itself at ({x:.2f}, {y:.2f}).")
+        raise SceneError(f"the path turns back on itself at ({x:.2f}, {y:.2f}).", "path")
     arc = np.concatenate(([0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(fine))))
     count = max(16, math.ceil(arc[-1] / SAMPLE_SPACING))
     distance = np.arange(count) * (arc[-1] / count)

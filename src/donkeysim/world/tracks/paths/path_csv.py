@@ -26,14 +26,8 @@ HEIGHT = "z_m"
 MEETING = 1.5
 """A list whose ends lie within so many of its longest steps is taken for a circuit, where nobody says."""
 
-_SHORT = {
-    "x": "x_m",
-    "y": "y_m",
-    "z": HEIGHT,
-    "w_right": "w_tr_right_m",
-    "w_left": "w_tr_left_m",
-    "w_right_m": "w_tr_right_m",
-    "w_left_m": "w_tr_left_m",
+_SHORT = {"x": "x_m", "y": "y_m", "z": HEIGHT} | {
+    f"w_{side}{unit}": f"w_tr_{side}_m" for side in ("right", "left") for unit in ("", "_m")
 }
 
 

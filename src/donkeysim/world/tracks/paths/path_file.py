@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError, nearest_name
 from donkeysim.core.types import FloatArray
 from donkeysim.world.path_frame import close_line, measure_length
@@ -81,21 +80,25 @@ class PathPoints:
     height: FloatArray | None = None
 
 
-def find_path_file(table: PathTable, source: str) -> Path:
-    """Return where the file of a path lies: beside the track's.
+def find_beside(file: str, suffixes: tuple[str, ...], key: str) -> Path:
+    """Return a file that a track names.
+
+    Args:
+        file: Where it should be.
+        suffixes: What it may be.
+        key: Where the track names it.
 
     Raises:
-        SceneError: There is none, it is of no known kind, or it is too long.
+        SceneError: There is none, or it is of no known kind.
     """
-    beside = Path(source).parent
-    path = beside / Path(table.file).expanduser()
-    place = locate_key(source, "path.file")
-    if path.suffix.lower() not in PATH_SUFFIXES:
-        raise SceneError(f"{place}: file is {table.file!r}; a path is read from {', '.join(PATH_SUFFIXES)}.")
+    path = Path(file)
+    if path.suffix.lower() not in suffixes:
+        raise SceneError(f"{key} is {path.name!r}; it takes a file that ends with {' or '.join(suffixes)}.", key)
     if not path.is_file():
-        near = nearest_name(path.name, [item.name for item in beside.glob("*") if item.suffix.lower() in PATH_SUFFIXES])
+        others = [item.name for item in path.parent.glob("*") if item.suffix.lower() in suffixes]
+        near = nearest_name(path.name, others)
         hint = f"; did you mean {near!r}?" if near else "; give its name, as seen from the track's file."
-        raise SceneError(f"{place}: there is no file {table.file!r} in {beside}{hint}")
+        raise SceneError(f"there is no file {path.name!r} in {path.parent}{hint}", key)
     return path
 
 
@@ -131,13 +134,13 @@ def measure_raw_path(raw: RawPath) -> float:
     return _measure(raw.position, raw.is_closed is not False)
 
 
-def place_path(table: PathTable, source: str) -> tuple[PathPoints, Placing]:
+def place_path(table: PathTable) -> tuple[PathPoints, Placing]:
     """Return the path of a track whose [path] names a file, and how the file's coordinates became the world's.
 
     Raises:
         SceneError: The file is missing or broken, or its path is too short to be one.
     """
-    path = find_path_file(table, source)
+    path = find_beside(table.file, PATH_SUFFIXES, "path.file")
     raw = read_raw_path(path, table.element)
     scale = table.scale
     if table.length > 0.0:

@@ -113,7 +113,8 @@ def draw_walk(walk: Walk, start: tuple[float, float], yaw: float) -> FloatArray:
                 return _move_to_start(curve, start, yaw)
     raise SceneError(
         f"a random road of {walk.length:g} m has no room for a road that reaches {walk.widest:g} m from its path; "
-        "give [path] a greater length."
+        "give [path] a greater length.",
+        "path.walk",
     )
 
 

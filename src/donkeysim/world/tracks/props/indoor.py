@@ -37,7 +37,7 @@ def build_rack(assets: Assets, variant: int) -> Structure:
         parts += [make_box((0.06, long, 0.13), (edge, 0.0, level), orange) for edge in (-x, x)]
         corners = [(x, -y, level + 0.03), (-x, -y, level + 0.03), (-x, y, level + 0.03), (x, y, level + 0.03)]
         parts.append(make_quad(corners, wood))
-    cartons = assets.ensure_textured("cartons", make_cartons)
+    cartons = assets.ensure_textured(make_cartons)
     for base in (0.0, 1.08, 2.08):
         for middle in (-0.65, 0.65):
             if random.random() < 0.12:
@@ -49,13 +49,12 @@ def build_rack(assets: Assets, variant: int) -> Structure:
     return stand_on_block(merge_meshes(parts), RACK, "rack", 0.6)
 
 
-def build_bench(assets: Assets, variant: int) -> Structure:
+def build_bench(assets: Assets, _variant: int) -> Structure:
     """Return a work bench with drawers, a vice, and a pegboard with tools behind."""
-    del variant
     deep, long, high = BENCH
-    front = assets.ensure_textured("bench front", make_bench_front)
-    planks = assets.ensure_textured("board", make_planks)
-    tools = assets.ensure_textured("tools", make_tools)
+    front = assets.ensure_textured(make_bench_front)
+    planks = assets.ensure_textured(make_planks)
+    tools = assets.ensure_textured(make_tools)
     steel, dark = assets.ensure_plain((0.36, 0.40, 0.46)), assets.ensure_plain((0.22, 0.23, 0.25))
     parts = [
         make_case((deep - 0.12, long - 0.10, high - 0.05), (-0.03, 0.0, 0.0), front, top=None),
@@ -78,7 +77,7 @@ def build_table(assets: Assets, variant: int) -> Structure:
         parts.append(make_case((0.24, 0.34, 0.02), (0.1, 0.1, high), dark))
         parts.append(make_board(0.34, 0.23, (-0.03, 0.1, high + 0.12), screen, dark))
     elif variant % 3 == 1:
-        cartons = assets.ensure_textured("cartons", make_cartons)
+        cartons = assets.ensure_textured(make_cartons)
         box = make_case((0.4, 0.5, 0.32), (0.0, -0.3, high), cartons, sides=((0.0, 0.01, 0.2, 0.25),), top=CARTON_TOP)
         parts.append(box)
     return stand_on_block(merge_meshes(parts), TABLE, "table", 0.35)
@@ -96,10 +95,9 @@ def build_chair(assets: Assets, variant: int) -> Structure:
     return stand_on_block(merge_meshes(parts), (0.44, 0.44, 0.88), "chair", 0.35)
 
 
-def build_shelf(assets: Assets, variant: int) -> Structure:
+def build_shelf(assets: Assets, _variant: int) -> Structure:
     """Return a bookcase, its books to the front."""
-    del variant
-    books, wood = assets.ensure_textured("books", make_books), assets.ensure_plain((0.72, 0.60, 0.43))
+    books, wood = assets.ensure_textured(make_books), assets.ensure_plain((0.72, 0.60, 0.43))
     body = make_case((0.34, 1.2, 1.5), (0.0, 0.0, 0.0), wood)
     face = make_board(1.2, 1.5, (0.175, 0.0, 0.75), books, wood)
     return stand_on_block(merge_meshes([body, face]), (0.36, 1.2, 1.5), "shelf", 0.6)
@@ -108,7 +106,7 @@ def build_shelf(assets: Assets, variant: int) -> Structure:
 def build_plant(assets: Assets, variant: int) -> Structure:
     """Return a pot plant of 1.2 m."""
     random = np.random.default_rng(1200 + variant)
-    leaves = assets.ensure_textured("maple", lambda: make_foliage((52, 92, 36), (146, 184, 74), 15.0, 7))
+    leaves = assets.ensure_textured(make_foliage, (52, 92, 36), (146, 184, 74), 15.0, 7)
     pot = make_revolved(((0.15, 0.0), (0.20, 0.36)), 7, assets.ensure_plain((0.55, 0.33, 0.24)))
     stem = make_limb([(0.0, 0.0, 0.3), (0.02, 0.0, 0.7)], (0.05, 0.04), assets.ensure_plain((0.40, 0.31, 0.22)))
     wobble = 1.0 + random.uniform(-0.2, 0.2, (4, 6))
@@ -118,12 +116,12 @@ def build_plant(assets: Assets, variant: int) -> Structure:
 
 def build_pallet(assets: Assets, variant: int) -> Structure:
     """Return a pallet, by turns loaded with cartons or empty."""
-    planks = assets.ensure_textured("board", make_planks)
+    planks = assets.ensure_textured(make_planks)
     wood: Mesh = make_case((0.8, 1.2, 0.144), (0.0, 0.0, 0.0), planks)
     parts = [wood]
     height = 0.144
     if variant % 2 == 0:
-        cartons = assets.ensure_textured("cartons", make_cartons)
+        cartons = assets.ensure_textured(make_cartons)
         height = 0.144 + (0.9, 0.6)[variant // 2 % 2]
         load = make_case(
             (0.76, 1.14, height - 0.144), (0.0, 0.0, 0.144), cartons, sides=((0.1, 0.01, 0.5, 0.49),), top=CARTON_TOP

@@ -43,6 +43,7 @@ class PropKind:
         radius: Of the circle around its base [m].
         movable: None for a thing that stands still.
         spread: Greatest change of size, as a share, from one scattered thing to the next.
+        triangle_count: Of a model somebody brought; 0: one of ours, which have few.
     """
 
     build: Callable[[Assets, int], Structure]
@@ -50,6 +51,7 @@ class PropKind:
     radius: float
     movable: Movable | None = None
     spread: float = 0.0
+    triangle_count: int = 0
 
 
 def stand_on_post(

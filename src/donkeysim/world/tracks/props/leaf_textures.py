@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -22,7 +21,6 @@ CARD_RADIUS = 1.0 / (1.0 + math.sqrt(5.0))
 """Of the circle inside it, as a share of the picture's side."""
 
 
-@lru_cache(maxsize=8)
 def make_crown(base: Colour, light: Colour, leaf: float, seed: int) -> ByteArray:
     """Return the leaves of a whole crown seen from the side, loose at its rim: the circle inside `CARD`, else holes.
 
@@ -48,10 +46,9 @@ def make_crown(base: Colour, light: Colour, leaf: float, seed: int) -> ByteArray
         shade = (1.0 - 0.28 * high) * (as_colour(base) * (1.0 - mix) + as_colour(light) * mix)
         box = (x - spread, y - 0.62 * spread, x + spread, y + 0.62 * spread)
         draw.ellipse(box, fill=(*(int(c) for c in shade), 255))
-    return _finish(picture)
+    return np.array(picture)
 
 
-@lru_cache(maxsize=4)
 def make_spruce(base: Colour, light: Colour, seed: int, tiers: int = 5) -> ByteArray:
     """Return a spruce seen from the side, its branches drooping in tiers inside the triangle of `CARD`, else holes.
 
@@ -78,9 +75,4 @@ def make_spruce(base: Colour, light: Colour, seed: int, tiers: int = 5) -> ByteA
             wide = random.uniform(0.010, 0.018)
             outline = [(x - wide, y), (x + wide, y), (x + lean, fall)]
             draw.polygon([(px * SIZE, py * SIZE) for px, py in outline], fill=fill)
-    return _finish(picture)
-
-
-def _finish(picture: Image.Image) -> ByteArray:
-    """Return texels of a picture whose holes have the colour of the shade."""
-    return np.asarray(picture, np.uint8).copy()
+    return np.array(picture)

@@ -16,13 +16,9 @@ from donkeysim.world.tracks.props.shape import make_case, make_limb
 from donkeysim.world.tracks.structures.structure import Shadow, Structure
 
 SHIRTS = (
-    (0.76, 0.20, 0.17),
-    (0.18, 0.36, 0.64),
-    (0.90, 0.76, 0.22),
-    (0.20, 0.50, 0.34),
-    (0.88, 0.45, 0.14),
+    (0.76, 0.20, 0.17), (0.18, 0.36, 0.64), (0.90, 0.76, 0.22), (0.20, 0.50, 0.34), (0.88, 0.45, 0.14),
     (0.85, 0.85, 0.83),
-)
+)  # fmt: skip
 TROUSERS = ((0.20, 0.25, 0.38), (0.24, 0.24, 0.26), (0.52, 0.45, 0.34))
 SKINS = ((1.0, 1.0, 1.0), (0.82, 0.74, 0.70), (0.60, 0.52, 0.48))
 """Of head and hands, multiplied with the face's picture."""
@@ -77,7 +73,7 @@ def _make_torso(material: int) -> Mesh:
 
 def _make_head(assets: Assets, skin: Vector) -> Mesh:
     """Return neck and head, the face to the front, hair on top."""
-    face = assets.ensure_textured("faces", make_faces, tint=skin)
+    face = assets.ensure_textured(make_faces, tint=skin)
     hair = assets.ensure_plain((0.27, 0.18, 0.12))
     head = make_revolved(((0.055, 1.46), (0.100, 1.55), (0.096, 1.73)), 6, face, capped=False)
     cap = make_revolved(((0.092, 1.725), (0.0, 1.775)), 6, hair, capped=False)

@@ -39,10 +39,10 @@ def build_conifer(assets: Assets, variant: int) -> Structure:
     """Return a spruce, its branches drooping in tiers on three upright cards."""
     random = np.random.default_rng(200 + variant)
     flags = SHADE_CUTOUT | SHADE_TWO_SIDED
-    needles = assets.ensure_textured("spruce", lambda: make_spruce((30, 66, 44), (92, 136, 80), 6), flags=flags)
+    needles = assets.ensure_textured(make_spruce, (30, 66, 44), (92, 136, 80), 6, flags=flags)
     top, low, girth = 1.15 + 0.2 * (variant % 3), 0.12, 0.78
     uv, triangle = np.array(CARD), np.array([(0, 1, 2)])
-    parts = [make_limb([(0.0, 0.0, 0.0), (0.0, 0.0, 0.34)], (0.10, 0.06), assets.ensure_textured("bark", make_bark))]
+    parts = [make_limb([(0.0, 0.0, 0.0), (0.0, 0.0, 0.34)], (0.10, 0.06), assets.ensure_textured(make_bark))]
     first = float(random.uniform(0.0, math.pi))
     for angle in first + np.arange(3) * (math.pi / 3.0):
         across = (uv[:, :1] - 0.5) * girth * (math.cos(angle), math.sin(angle), 0.0)
@@ -57,7 +57,7 @@ def build_birch(assets: Assets, variant: int) -> Structure:
     white = assets.ensure_plain((0.86, 0.85, 0.81))
     stem = make_revolved(((0.026, 0.0), (0.012, 0.85)), 4, white, capped=False)
     leaves = assets.ensure_textured(
-        "birch", lambda: make_crown((76, 118, 44), (172, 208, 98), 18.0, 9), flags=SHADE_CUTOUT | SHADE_TWO_SIDED
+        make_crown, (76, 118, 44), (172, 208, 98), 18.0, 9, flags=SHADE_CUTOUT | SHADE_TWO_SIDED
     )
     cards = _cross_cards(leaves, 0.54, 1.06, (0.0, 0.0, 0.82), 2, random)
     return stand_on_post(merge_meshes([stem, *cards]), 0.026, 0.6, "tree", Shadow((0.0, 0.0), 0.22, 0.75, 0.45))
@@ -73,7 +73,7 @@ def build_bush(assets: Assets, variant: int) -> Structure:
 def build_rock(assets: Assets, variant: int) -> Structure:
     """Return a grey boulder."""
     random = np.random.default_rng(500 + variant)
-    stone = assets.ensure_textured("boulder", make_boulder)
+    stone = assets.ensure_textured(make_boulder)
     profile = ((0.135, -0.01), (0.12, 0.075), (0.0, 0.12))
     mesh = make_revolved(profile, 7, stone, uv_scale=2.0, wobble=_wobble(random, 3, 7, 0.2), capped=False)
     return stand_on_post(mesh, 0.12, 0.11, "rock", Shadow((0.0, 0.0), 0.15, 0.04, 0.55))
@@ -83,7 +83,7 @@ def build_pine(assets: Assets, variant: int) -> Structure:
     """Return an umbrella pine: a bare reddish stem, flat dark crowns on top."""
     random = np.random.default_rng(600 + variant)
     needles = _ensure_needles(assets)
-    bark = assets.ensure_textured("bark", make_bark, tint=(1.0, 0.80, 0.68))
+    bark = assets.ensure_textured(make_bark, tint=(1.0, 0.8, 0.68))
     lean = random.uniform(-0.07, 0.07, 2)
     top = 0.85 + 0.15 * (variant % 3)
     crown = (float(lean[0]), float(lean[1]), top)
@@ -97,8 +97,8 @@ def build_pine(assets: Assets, variant: int) -> Structure:
 def build_palm(assets: Assets, variant: int) -> Structure:
     """Return a palm with cut-out leaves on a bent stem."""
     random = np.random.default_rng(700 + variant)
-    leaf = assets.ensure_textured("palm leaf", make_palm_leaf, flags=SHADE_CUTOUT | SHADE_TWO_SIDED)
-    bark = assets.ensure_textured("palm trunk", make_palm_trunk)
+    leaf = assets.ensure_textured(make_palm_leaf, flags=SHADE_CUTOUT | SHADE_TWO_SIDED)
+    bark = assets.ensure_textured(make_palm_trunk)
     top = 0.95 + 0.18 * (variant % 3)
     bend = random.uniform(-0.09, 0.09, 2)
     crown = np.array((bend[0], bend[1], top))
@@ -119,7 +119,7 @@ def build_palm(assets: Assets, variant: int) -> Structure:
 
 def build_cactus(assets: Assets, variant: int) -> Structure:
     """Return a saguaro with one or two arms."""
-    skin = assets.ensure_textured("cactus", make_cactus_skin)
+    skin = assets.ensure_textured(make_cactus_skin)
     high = 0.5 + 0.12 * (variant % 3)
     parts = [
         make_revolved(((0.055, 0.0), (0.06, 0.5 * high), (0.045, 0.93 * high), (0.0, high)), 6, skin, uv_scale=2.0)
@@ -135,14 +135,14 @@ def _ensure_leaves(assets: Assets, variant: int) -> int:
     """Return the crown of a maple or an oak."""
     flags = SHADE_CUTOUT | SHADE_TWO_SIDED
     if variant % 2:
-        return assets.ensure_textured("oak", lambda: make_crown((46, 78, 30), (128, 160, 62), 20.0, 5), flags=flags)
-    return assets.ensure_textured("maple", lambda: make_crown((52, 92, 36), (146, 184, 74), 20.0, 7), flags=flags)
+        return assets.ensure_textured(make_crown, (46, 78, 30), (128, 160, 62), 20.0, 5, flags=flags)
+    return assets.ensure_textured(make_crown, (52, 92, 36), (146, 184, 74), 20.0, 7, flags=flags)
 
 
 def _ensure_needles(assets: Assets) -> int:
     """Return the crown of a pine."""
     flags = SHADE_CUTOUT | SHADE_TWO_SIDED
-    return assets.ensure_textured("needles", lambda: make_crown((30, 66, 44), (80, 122, 72), 20.0, 16), flags=flags)
+    return assets.ensure_textured(make_crown, (30, 66, 44), (80, 122, 72), 20.0, 16, flags=flags)
 
 
 def _cross_cards(
@@ -169,14 +169,14 @@ def _lay_card(material: int, width: float, middle: Vector) -> Mesh:
 
 
 def _trunk(assets: Assets, base: float, top: float, height: float) -> Mesh:
-    bark = assets.ensure_textured("bark", make_bark)
+    bark = assets.ensure_textured(make_bark)
     profile = ((1.35 * base, 0.0), (0.9 * base, 0.18 * height), (top, height))
     return make_revolved(profile, 6, bark, capped=False)
 
 
 def _spread_boughs(assets: Assets, low: float, girth: float, random: np.random.Generator) -> list[Mesh]:
     """Return three boughs that fork from the trunk into the crown."""
-    bark = assets.ensure_textured("bark", make_bark)
+    bark = assets.ensure_textured(make_bark)
     boughs = []
     for angle in random.uniform(0.0, 2.0 * math.pi) + np.arange(3) * (2.0 * math.pi / 3.0):
         out = (0.55 * girth * math.cos(angle), 0.55 * girth * math.sin(angle))

@@ -2,65 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-
 import numpy as np
-from PIL import ImageFont
 
 from donkeysim.core.types import ByteArray
-from donkeysim.world.tracks.structures.wall_textures import add_grain, as_texels, draw_on, shrink
+from donkeysim.world.tracks.canvas import Canvas, add_grain
 from donkeysim.world.tracks.textures import as_colour, make_noise, to_texture
 
 
-@lru_cache(maxsize=1)
 def make_cartons() -> ByteArray:
     """Return two rows of cardboard boxes, with tape, labels and shadows between them; the lower half their tops."""
     random = np.random.default_rng(1001)
-    canvas, pen, k = draw_on(256, 128, (74, 56, 38))
+    canvas = Canvas(256, 128, (74, 56, 38))
     for row, (top, bottom) in enumerate(((0, 33), (33, 64))):
         x = 0.0
         while x < 250.0:
             width = min(random.uniform(34.0, 62.0), 256.0 - x)
             tone = random.uniform(0.82, 1.10)
-            fill = tuple(
-                int(c * tone) for c in ((190, 148, 98), (178, 138, 92), (202, 166, 116))[int(random.integers(3))]
-            )
-            pen.rectangle(((x + 1) * k, (top + 1) * k, (x + width - 1) * k, (bottom - 1) * k), fill=fill)
+            board = ((190, 148, 98), (178, 138, 92), (202, 166, 116))[int(random.integers(3))]
+            fill = tuple(int(c * tone) for c in board)
+            canvas.fill(fill, (x + 1, top + 1, x + width - 1, bottom - 1))
             tape = tuple(int(c * 0.84) for c in fill)
-            pen.rectangle(((x + 0.46 * width) * k, (top + 1) * k, (x + 0.54 * width) * k, (top + 9) * k), fill=tape)
+            canvas.fill(tape, (x + 0.46 * width, top + 1, x + 0.54 * width, top + 9))
             if random.random() < 0.6:
-                pen.rectangle(((x + 5) * k, (top + 14) * k, (x + 17) * k, (top + 23) * k), fill=(232, 230, 222))
-                pen.rectangle(((x + 7) * k, (top + 17) * k, (x + 15) * k, (top + 18) * k), fill=(90, 90, 90))
+                canvas.fill((232, 230, 222), (x + 5, top + 14, x + 17, top + 23))
+                canvas.fill((90, 90, 90), (x + 7, top + 17, x + 15, top + 18))
             if row and random.random() < 0.4:
-                pen.rectangle(
-                    ((x + width - 14) * k, (top + 12) * k, (x + width - 6) * k, (top + 20) * k), fill=(168, 52, 44)
-                )
+                canvas.fill((168, 52, 44), (x + width - 14, top + 12, x + width - 6, top + 20))
             x += width
     for n in range(5):
-        pen.rectangle(((n * 52 + 1) * k, 65 * k, (n * 52 + 50) * k, 127 * k), fill=(188, 150, 104))
-        pen.rectangle(((n * 52 + 22) * k, 65 * k, (n * 52 + 29) * k, 127 * k), fill=(164, 126, 84))
-    return to_texture(add_grain(shrink(canvas), 1002, 0.02, 0.04))
+        canvas.fill((188, 150, 104), (n * 52 + 1, 65, n * 52 + 50, 127))
+        canvas.fill((164, 126, 84), (n * 52 + 22, 65, n * 52 + 29, 127))
+    return canvas.finish(1002, 0.02, 0.04)
 
 
-@lru_cache(maxsize=1)
 def make_faces() -> ByteArray:
     """Return a head unrolled, its face in the middle: hair, eyes, nose, mouth."""
-    canvas, pen, k = draw_on(64, 64, (226, 178, 146))
-    pen.rectangle((0, 0, 64 * k, 18 * k), fill=(74, 50, 34))
-    pen.rectangle((0, 0, 15 * k, 44 * k), fill=(74, 50, 34))
-    pen.rectangle((49 * k, 0, 64 * k, 44 * k), fill=(74, 50, 34))
+    canvas = Canvas(64, 64, (226, 178, 146))
+    canvas.fill((74, 50, 34), (0, 0, 64, 18), (0, 0, 15, 44), (49, 0, 64, 44))
     for x in (25, 39):
-        pen.ellipse(((x - 3.5) * k, 28 * k, (x + 3.5) * k, 33 * k), fill=(246, 244, 240))
-        pen.ellipse(((x - 1.8) * k, 28.5 * k, (x + 1.8) * k, 33 * k), fill=(44, 40, 40))
-        pen.rectangle(((x - 4) * k, 24.5 * k, (x + 4) * k, 26 * k), fill=(70, 48, 34))
-    pen.rectangle((30.5 * k, 31 * k, 33.5 * k, 40 * k), fill=(206, 152, 122))
-    pen.rectangle((27 * k, 45 * k, 37 * k, 47.5 * k), fill=(170, 84, 76))
-    pen.rectangle((0, 58 * k, 64 * k, 64 * k), fill=(198, 150, 120))
-    return to_texture(shrink(canvas))
+        canvas.fill_round((246, 244, 240), (x - 3.5, 28, x + 3.5, 33))
+        canvas.fill_round((44, 40, 40), (x - 1.8, 28.5, x + 1.8, 33))
+        canvas.fill((70, 48, 34), (x - 4, 24.5, x + 4, 26))
+    canvas.fill((206, 152, 122), (30.5, 31, 33.5, 40))
+    canvas.fill((170, 84, 76), (27, 45, 37, 47.5))
+    canvas.fill((198, 150, 120), (0, 58, 64, 64))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_barrel_skin() -> ByteArray:
     """Return a steel drum unrolled: blue with a white band, ridges and rust."""
     colour = np.tile(as_colour((40, 92, 168)), (64, 64, 1))
@@ -73,7 +61,6 @@ def make_barrel_skin() -> ByteArray:
     return to_texture(add_grain(colour + (as_colour((120, 70, 40)) - colour) * rust, 1012, 0.02, 0.04))
 
 
-@lru_cache(maxsize=1)
 def make_tyre_side() -> ByteArray:
     """Return a stack of four tyres unrolled."""
     row = np.arange(128)
@@ -85,117 +72,92 @@ def make_tyre_side() -> ByteArray:
     return to_texture(add_grain(colour.astype(np.float32), 1021, 0.06, 0.05))
 
 
-@lru_cache(maxsize=1)
 def make_signs() -> ByteArray:
     """Return a strip of eight square boards: chevrons right and left, stop, limit, arrow, bend, parking, camera."""
-    canvas, pen, k = draw_on(512, 64, (232, 232, 228))
-
-    def poly(left: int, points: Sequence[tuple[float, float]], fill: tuple[int, int, int]) -> None:
-        pen.polygon([((left + x) * k, y * k) for x, y in points], fill=fill)
-
+    canvas = Canvas(512, 64, (232, 232, 228))
     red, blue, dark = (200, 34, 32), (28, 84, 170), (30, 30, 32)
     for board, way in ((0, 1.0), (1, -1.0)):
-        pen.rectangle((board * 64 * k, 0, (board + 1) * 64 * k, 64 * k), fill=(240, 240, 236))
+        canvas.fill((240, 240, 236), (board * 64, 0, (board + 1) * 64, 64))
         for shift in (-12, 20):
             outline = [(shift, 4), (shift + 16, 4), (shift + 40, 32), (shift + 16, 60), (shift, 60), (shift + 24, 32)]
-            mirrored = [(x if way > 0 else 64 - x, y) for x, y in outline]
-            poly(board * 64, [(min(max(x, 0), 64), y) for x, y in mirrored], red)
-    octagon = [(20, 3), (44, 3), (61, 20), (61, 44), (44, 61), (20, 61), (3, 44), (3, 20)]
-    poly(128, octagon, red)
-    pen.text((160 * k, 32 * k), "STOP", fill=(250, 250, 248), font=ImageFont.load_default(19 * k), anchor="mm")
-    pen.ellipse((194 * k, 2 * k, 254 * k, 62 * k), fill=red)
-    pen.ellipse((203 * k, 11 * k, 245 * k, 53 * k), fill=(248, 248, 246))
-    pen.text((224 * k, 32 * k), "30", fill=dark, font=ImageFont.load_default(27 * k), anchor="mm")
-    pen.rectangle((258 * k, 2 * k, 318 * k, 62 * k), fill=blue)
-    poly(256, [(28, 54), (36, 54), (36, 28), (46, 28), (32, 10), (18, 28), (28, 28)], (246, 246, 244))
-    poly(320, [(32, 2), (62, 32), (32, 62), (2, 32)], (238, 186, 34))
-    pen.line([(x * k, y * k) for x, y in ((352, 50), (352, 30), (340, 18))], fill=dark, width=6 * k)
-    pen.rectangle((386 * k, 2 * k, 446 * k, 62 * k), fill=blue)
-    pen.text((416 * k, 32 * k), "P", fill=(248, 248, 246), font=ImageFont.load_default(46 * k), anchor="mm")
-    pen.rectangle((450 * k, 2 * k, 510 * k, 62 * k), fill=(34, 128, 74))
-    pen.text((480 * k, 32 * k), "EXIT", fill=(248, 248, 246), font=ImageFont.load_default(20 * k), anchor="mm")
-    return to_texture(shrink(canvas))
+            corners = [(x if way > 0 else 64 - x, y) for x, y in outline]
+            canvas.fill_polygon(red, *((board * 64 + min(max(x, 0), 64), y) for x, y in corners))
+    canvas.fill_polygon(red, (148, 3), (172, 3), (189, 20), (189, 44), (172, 61), (148, 61), (131, 44), (131, 20))
+    canvas.write((250, 250, 248), "STOP", (160, 32), 19)
+    canvas.fill_round(red, (194, 2, 254, 62))
+    canvas.fill_round((248, 248, 246), (203, 11, 245, 53))
+    canvas.write(dark, "30", (224, 32), 27)
+    canvas.fill(blue, (258, 2, 318, 62))
+    ahead = ((284, 54), (292, 54), (292, 28), (302, 28), (288, 10), (274, 28), (284, 28))
+    canvas.fill_polygon((246, 246, 244), *ahead)
+    canvas.fill_polygon((238, 186, 34), (352, 2), (382, 32), (352, 62), (322, 32))
+    canvas.draw_line(dark, 6, (352, 50), (352, 30), (340, 18))
+    canvas.fill(blue, (386, 2, 446, 62))
+    canvas.write((248, 248, 246), "P", (416, 32), 46)
+    canvas.fill((34, 128, 74), (450, 2, 510, 62))
+    canvas.write((248, 248, 246), "EXIT", (480, 32), 20)
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_flags() -> ByteArray:
     """Return a strip of four flags: chequered, red, yellow, blue with a white cross."""
-    canvas, pen, k = draw_on(256, 64, (240, 240, 238))
+    canvas = Canvas(256, 64, (240, 240, 238))
     for row in range(6):
         for column in range(6):
             if (row + column) % 2:
                 box = (column * 10.667, row * 10.667, (column + 1) * 10.667, (row + 1) * 10.667)
-                pen.rectangle([c * k for c in box], fill=(24, 24, 26))
-    pen.rectangle((64 * k, 0, 128 * k, 64 * k), fill=(206, 36, 34))
-    pen.rectangle((128 * k, 0, 192 * k, 64 * k), fill=(240, 198, 40))
-    pen.rectangle((192 * k, 0, 256 * k, 64 * k), fill=(36, 84, 172))
-    pen.rectangle((212 * k, 0, 222 * k, 64 * k), fill=(240, 240, 238))
-    pen.rectangle((192 * k, 27 * k, 256 * k, 37 * k), fill=(240, 240, 238))
-    return to_texture(shrink(canvas))
+                canvas.fill((24, 24, 26), box)
+    canvas.fill((206, 36, 34), (64, 0, 128, 64))
+    canvas.fill((240, 198, 40), (128, 0, 192, 64))
+    canvas.fill((36, 84, 172), (192, 0, 256, 64))
+    canvas.fill((240, 240, 238), (212, 0, 222, 64), (192, 27, 256, 37))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_crowd() -> ByteArray:
     """Return two rows of spectators on benches."""
     random = np.random.default_rng(1031)
-    canvas, pen, k = draw_on(256, 64, (120, 124, 130))
+    canvas = Canvas(256, 64, (120, 124, 130))
     shirts = (
-        (204, 60, 52),
-        (58, 98, 178),
-        (236, 206, 74),
-        (240, 240, 236),
-        (64, 140, 88),
-        (40, 42, 48),
-        (220, 128, 52),
-    )
+        (204, 60, 52), (58, 98, 178), (236, 206, 74), (240, 240, 236), (64, 140, 88), (40, 42, 48), (220, 128, 52),
+    )  # fmt: skip
     skins = ((226, 178, 146), (190, 136, 102), (132, 90, 66))
     for bench in (0, 32):
-        pen.rectangle((0, (bench + 27) * k, 256 * k, (bench + 32) * k), fill=(86, 90, 96))
+        canvas.fill((86, 90, 96), (0, bench + 27, 256, bench + 32))
         for seat in range(26):
             if random.random() < 0.14:
                 continue
             x = seat * 10 + random.uniform(-1.0, 1.0)
             shirt = shirts[int(random.integers(len(shirts)))]
-            pen.ellipse(((x + 1) * k, (bench + 10) * k, (x + 9) * k, (bench + 30) * k), fill=shirt)
-            pen.ellipse(
-                ((x + 2.6) * k, (bench + 3) * k, (x + 7.4) * k, (bench + 11) * k), fill=skins[int(random.integers(3))]
-            )
+            canvas.fill_round(shirt, (x + 1, bench + 10, x + 9, bench + 30))
+            canvas.fill_round(skins[int(random.integers(3))], (x + 2.6, bench + 3, x + 7.4, bench + 11))
             hair = ((60, 42, 30), (30, 28, 28), (190, 150, 90))[int(random.integers(3))]
-            pen.ellipse(((x + 2.6) * k, (bench + 2.4) * k, (x + 7.4) * k, (bench + 6.6) * k), fill=hair)
-    return to_texture(shrink(canvas))
+            canvas.fill_round(hair, (x + 2.6, bench + 2.4, x + 7.4, bench + 6.6))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_palm_leaf() -> ByteArray:
     """Return a palm leaf from its stem (v = 1) to its tip, holes between its fingers."""
-    canvas, pen, k = draw_on(32, 128, (74, 122, 50, 0))
+    canvas = Canvas(32, 128, (74, 122, 50, 0))
     for finger in range(34):
         y = 124 - finger * 3.6
         reach = 15.0 * np.sin(np.pi * min(0.96, 0.16 + finger / 36.0)) + 1.0
         tone = 0.8 + 0.4 * ((finger * 7) % 5) / 4.0
         fill = (int(70 * tone), int(126 * tone), int(52 * tone), 255)
         for side in (-1.0, 1.0):
-            pen.line((16 * k, y * k, (16 + side * reach) * k, (y - 7) * k), fill=fill, width=int(2.6 * k))
-    pen.line((16 * k, 128 * k, 16 * k, 4 * k), fill=(124, 140, 70, 255), width=2 * k)
-    return as_texels(shrink(canvas))
+            canvas.draw_line(fill, 2.6, (16, y), (16 + side * reach, y - 7))
+    canvas.draw_line((124, 140, 70, 255), 2, (16, 128), (16, 4))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_palm_trunk() -> ByteArray:
     """Return the rings of a palm's trunk."""
     row = np.arange(64)
     shade = 0.72 + 0.28 * ((row % 8) / 8.0)
-    return to_texture(
-        add_grain(
-            shade[:, None, None].astype(np.float32) * np.ones((64, 32, 1), np.float32) * as_colour((150, 122, 92)),
-            1041,
-            0.06,
-            0.05,
-        )
-    )
+    rings = shade[:, None, None].astype(np.float32) * np.ones((64, 32, 1), np.float32)
+    return to_texture(add_grain(rings * as_colour((150, 122, 92)), 1041, 0.06, 0.05))
 
 
-@lru_cache(maxsize=1)
 def make_boulder() -> ByteArray:
     """Return weathered stone, mossy at its foot."""
     tone = 0.7 * make_noise(64, 64, 1.2, 1081, finest=2.0) + 0.5 * make_noise(64, 64, 0.5, 1082)
@@ -204,7 +166,6 @@ def make_boulder() -> ByteArray:
     return to_texture(colour + (as_colour((92, 104, 58)) - colour) * 0.55 * moss)
 
 
-@lru_cache(maxsize=1)
 def make_cactus_skin() -> ByteArray:
     """Return the ribs of a cactus."""
     x = np.arange(64)
@@ -214,67 +175,57 @@ def make_cactus_skin() -> ByteArray:
     return to_texture(add_grain(colour.astype(np.float32), 1051, 0.03, 0.05))
 
 
-@lru_cache(maxsize=1)
 def make_tools() -> ByteArray:
     """Return a pegboard with tools."""
-    canvas, pen, k = draw_on(128, 64, (196, 168, 124))
+    canvas = Canvas(128, 64, (196, 168, 124))
     for y in range(4, 64, 6):
         for x in range(4, 128, 6):
-            pen.ellipse(((x - 0.7) * k, (y - 0.7) * k, (x + 0.7) * k, (y + 0.7) * k), fill=(150, 124, 88))
+            canvas.fill_round((150, 124, 88), (x - 0.7, y - 0.7, x + 0.7, y + 0.7))
     grey, red, blue, dark = (150, 154, 160), (196, 48, 42), (44, 92, 170), (52, 52, 56)
     for n, x in enumerate(range(10, 66, 11)):
-        pen.rectangle(((x - 1) * k, 10 * k, (x + 1) * k, (30 + 3 * n) * k), fill=grey)
-        pen.rectangle(((x - 2.4) * k, (24 + 3 * n) * k, (x + 2.4) * k, (40 + 3 * n) * k), fill=(red, blue, dark)[n % 3])
-    pen.rectangle((72 * k, 14 * k, 96 * k, 20 * k), fill=dark)
-    pen.rectangle((82 * k, 14 * k, 86 * k, 48 * k), fill=(172, 128, 76))
-    pen.polygon([(102 * k, 12 * k), (122 * k, 24 * k), (122 * k, 36 * k), (102 * k, 28 * k)], fill=grey)
-    pen.rectangle((100 * k, 40 * k, 124 * k, 56 * k), fill=red)
-    return to_texture(shrink(canvas))
+        canvas.fill(grey, (x - 1, 10, x + 1, 30 + 3 * n))
+        canvas.fill((red, blue, dark)[n % 3], (x - 2.4, 24 + 3 * n, x + 2.4, 40 + 3 * n))
+    canvas.fill(dark, (72, 14, 96, 20))
+    canvas.fill((172, 128, 76), (82, 14, 86, 48))
+    canvas.fill_polygon(grey, (102, 12), (122, 24), (122, 36), (102, 28))
+    canvas.fill(red, (100, 40, 124, 56))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_bench_front() -> ByteArray:
     """Return the drawers and the lower shelf of a work bench."""
-    canvas, pen, k = draw_on(128, 64, (44, 46, 50))
+    canvas = Canvas(128, 64, (44, 46, 50))
     for row in range(3):
-        pen.rectangle((4 * k, (2 + 20 * row) * k, 44 * k, (20 + 20 * row) * k), fill=(58, 104, 150))
-        pen.rectangle((16 * k, (9 + 20 * row) * k, 32 * k, (11 + 20 * row) * k), fill=(214, 216, 218))
+        canvas.fill((58, 104, 150), (4, 2 + 20 * row, 44, 20 + 20 * row))
+        canvas.fill((214, 216, 218), (16, 9 + 20 * row, 32, 11 + 20 * row))
     for left, fill in ((52, (176, 136, 88)), (76, (150, 60, 52)), (98, (90, 120, 90))):
-        pen.rectangle((left * k, 34 * k, (left + 20) * k, 58 * k), fill=fill)
-    pen.rectangle((46 * k, 58 * k, 126 * k, 62 * k), fill=(170, 140, 96))
-    return to_texture(shrink(canvas))
+        canvas.fill(fill, (left, 34, left + 20, 58))
+    canvas.fill((170, 140, 96), (46, 58, 126, 62))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_books() -> ByteArray:
     """Return four shelves of books, folders and boxes."""
     random = np.random.default_rng(1061)
-    canvas, pen, k = draw_on(128, 128, (70, 56, 44))
+    canvas = Canvas(128, 128, (70, 56, 44))
     colours = (
-        (176, 54, 48),
-        (48, 88, 156),
-        (62, 128, 84),
-        (222, 196, 96),
-        (216, 214, 208),
-        (92, 62, 120),
-        (50, 52, 58),
-    )
+        (176, 54, 48), (48, 88, 156), (62, 128, 84), (222, 196, 96), (216, 214, 208), (92, 62, 120), (50, 52, 58),
+    )  # fmt: skip
     for shelf in range(4):
         base, x = 30 + 32 * shelf, 5.0
-        pen.rectangle((0, base * k, 128 * k, (base + 2) * k), fill=(196, 164, 118))
+        canvas.fill((196, 164, 118), (0, base, 128, base + 2))
         while x < 118.0:
             width, height = random.uniform(3.0, 8.0), random.uniform(17.0, 26.0)
             if random.random() < 0.85:
                 fill = colours[int(random.integers(len(colours)))]
-                pen.rectangle((x * k, (base - height) * k, (x + width - 0.6) * k, base * k), fill=fill)
+                canvas.fill(fill, (x, base - height, x + width - 0.6, base))
             x += width
     for x in (0, 124):
-        pen.rectangle((x * k, 0, (x + 4) * k, 128 * k), fill=(196, 164, 118))
-    pen.rectangle((0, 0, 128 * k, 3 * k), fill=(196, 164, 118))
-    return to_texture(shrink(canvas))
+        canvas.fill((196, 164, 118), (x, 0, x + 4, 128))
+    canvas.fill((196, 164, 118), (0, 0, 128, 3))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_stripes() -> ByteArray:
     """Return red and white segments of an inflated arch, along v."""
     colour = np.tile(as_colour((234, 232, 228)), (64, 16, 1))
@@ -282,16 +233,11 @@ def make_stripes() -> ByteArray:
     return to_texture(add_grain(colour, 1071, 0.01, 0.03))
 
 
-@lru_cache(maxsize=8)
 def make_bridge_board(text: str, colour: tuple[int, int, int]) -> ByteArray:
     """Return a bridge's long board with a text."""
-    canvas, pen, k = draw_on(512, 64, colour)
+    canvas = Canvas(512, 64, colour)
     dark = sum(colour) > 380
     ink = (26, 28, 32) if dark else (246, 246, 242)
-    pen.rectangle((0, 0, 512 * k, 3 * k), fill=ink)
-    pen.rectangle((0, 61 * k, 512 * k, 64 * k), fill=ink)
-    size = 44.0
-    while size > 12.0 and pen.textlength(text, font=ImageFont.load_default(size * k)) > 490 * k:
-        size *= 0.9
-    pen.text((256 * k, 32 * k), text, fill=ink, font=ImageFont.load_default(size * k), anchor="mm")
-    return to_texture(shrink(canvas))
+    canvas.fill(ink, (0, 0, 512, 3), (0, 61, 512, 64))
+    canvas.write(ink, text, (256, 32), 44.0, 12.0, 490.0)
+    return canvas.finish()

@@ -33,10 +33,9 @@ TENT = (3.0, 3.0, 2.1)
 """Length, width, height of the eaves of a real tent [m]."""
 
 
-def build_cone(assets: Assets, variant: int) -> Structure:
+def build_cone(assets: Assets, _variant: int) -> Structure:
     """Return a traffic cone of 0.14 m on its black foot."""
-    del variant
-    stripes = assets.ensure_textured("cone stripes", make_cone_stripes)
+    stripes = assets.ensure_textured(make_cone_stripes)
     dark = assets.ensure_plain((0.13, 0.13, 0.14))
     body = make_revolved(((0.042, 0.012), (0.006, 0.140)), 12, stripes, capped=False)
     rim = make_revolved(((0.050, 0.008), (0.042, 0.014)), 12, dark, capped=False)
@@ -44,17 +43,15 @@ def build_cone(assets: Assets, variant: int) -> Structure:
     return Structure(merge_meshes([foot, rim, body]))
 
 
-def build_tall_cone(assets: Assets, variant: int) -> Structure:
+def build_tall_cone(assets: Assets, _variant: int) -> Structure:
     """Return a plain dark red cone, 3.3 U (0.4125 m) high and 1.8 U (0.225 m) wide, as recordings show."""
-    del variant
-    skin = assets.ensure_textured("cone skin", make_cone_skin)
+    skin = assets.ensure_textured(make_cone_skin)
     return Structure(make_revolved(((0.1125, 0.0), (0.016, 0.405), (0.0, 0.4125)), 16, skin, capped=False))
 
 
-def build_pylon(assets: Assets, variant: int) -> Structure:
+def build_pylon(assets: Assets, _variant: int) -> Structure:
     """Return a slim striped post of 0.3 m on a foot."""
-    del variant
-    stripes = assets.ensure_textured("cone stripes", make_cone_stripes)
+    stripes = assets.ensure_textured(make_cone_stripes)
     body = make_revolved(((0.022, 0.02), (0.020, 0.29), (0.0, 0.30)), 6, stripes, capped=False)
     foot = make_revolved(((0.06, 0.0), (0.05, 0.02)), 8, assets.ensure_plain((0.13, 0.13, 0.14)))
     return Structure(merge_meshes([foot, body]))
@@ -63,16 +60,15 @@ def build_pylon(assets: Assets, variant: int) -> Structure:
 def build_barrel(assets: Assets, variant: int) -> Structure:
     """Return a steel drum of 0.24 m."""
     tint = ((1.0, 1.0, 1.0), (1.0, 0.55, 0.25))[variant % 2]
-    skin = assets.ensure_textured("barrel", make_barrel_skin, tint=tint)
+    skin = assets.ensure_textured(make_barrel_skin, tint=tint)
     lid = assets.ensure_plain((0.20, 0.32, 0.50) if variant % 2 == 0 else (0.30, 0.22, 0.16))
     body = make_revolved(((0.08, 0.0), (0.08, 0.235)), 9, skin, uv_scale=2.0, capped=False)
     return Structure(merge_meshes([body, make_revolved(((0.08, 0.235), (0.0, 0.24)), 9, lid, capped=False)]))
 
 
-def build_tyre_stack(assets: Assets, variant: int) -> Structure:
+def build_tyre_stack(assets: Assets, _variant: int) -> Structure:
     """Return four tyres on one another, one of them white."""
-    del variant
-    side = assets.ensure_textured("tyre side", make_tyre_side)
+    side = assets.ensure_textured(make_tyre_side)
     inside = assets.ensure_plain((0.07, 0.07, 0.08))
     body = make_revolved(((0.095, 0.0), (0.095, 0.20)), 9, side, uv_scale=4.0, capped=False)
     rim = make_revolved(((0.095, 0.20), (0.045, 0.195)), 9, assets.ensure_plain((0.19, 0.19, 0.20)), capped=False)
@@ -80,10 +76,9 @@ def build_tyre_stack(assets: Assets, variant: int) -> Structure:
     return stand_on_post(merge_meshes([body, rim, hole]), 0.095, 0.2, "tyres", Shadow((0.0, 0.0), 0.12, 0.08, 0.5), 0.9)
 
 
-def build_hay_bale(assets: Assets, variant: int) -> Structure:
+def build_hay_bale(assets: Assets, _variant: int) -> Structure:
     """Return a bale of straw at its real size, lying along +y."""
-    del variant
-    straw = assets.ensure_textured("straw", make_straw)
+    straw = assets.ensure_textured(make_straw)
     bale = make_bale((0.90, 0.46, 0.36), straw)
     turned = place_mesh(bale, (0.0, 0.0, 0.0), 0.5 * math.pi)
     return stand_on_block(turned, (0.46, 0.90, 0.36), "hay_bale", 0.55, 0.8)
@@ -101,7 +96,7 @@ def build_sign(assets: Assets, variant: int) -> Structure:
 
 def _stand_board(assets: Assets, board: int, width: float, height: float, clear: float) -> Structure:
     """Return one of the signs on a post of its own."""
-    front = assets.ensure_textured("signs", make_signs)
+    front = assets.ensure_textured(make_signs)
     grey = assets.ensure_plain((0.46, 0.48, 0.50))
     part: Part = (board / SIGNS + 0.002, 0.0, (board + 1) / SIGNS - 0.002, 0.999)
     plate = make_board(width, height, (0.015, 0.0, clear + 0.5 * height), front, grey, part)
@@ -112,7 +107,7 @@ def _stand_board(assets: Assets, board: int, width: float, height: float, clear:
 
 def build_flag(assets: Assets, variant: int) -> Structure:
     """Return a waving flag on a pole of 1.1 m: chequered, red, yellow, blue."""
-    cloth = assets.ensure_textured("flags", make_flags, flags=SHADE_TWO_SIDED)
+    cloth = assets.ensure_textured(make_flags, flags=SHADE_TWO_SIDED)
     pole = make_limb([(0.0, 0.0, 0.0), (0.0, 0.0, 1.1)], (0.030, 0.020), assets.ensure_plain((0.80, 0.81, 0.82)))
     x = np.linspace(0.0, 0.42, 4)
     wave = 0.05 * np.sin(x * 14.0)
@@ -123,11 +118,10 @@ def build_flag(assets: Assets, variant: int) -> Structure:
     return stand_on_post(merge_meshes([pole, sheet]), 0.015, 1.0, "flag", Shadow((0.0, 0.0), 0.1, 0.85, 0.3), 0.4)
 
 
-def build_grandstand(assets: Assets, variant: int) -> Structure:
+def build_grandstand(assets: Assets, _variant: int) -> Structure:
     """Return four rows of spectators under a roof, for a model track; they look along +x."""
-    del variant
     deep, wide = GRANDSTAND
-    crowd = assets.ensure_textured("crowd", make_crowd)
+    crowd = assets.ensure_textured(make_crowd)
     steel, roof = assets.ensure_plain((0.55, 0.57, 0.60)), assets.ensure_plain((0.72, 0.22, 0.18))
     x, y, low, high = 0.5 * deep, 0.5 * wide, 0.10, 0.58
     slope = [(x, -y, low), (x, y, low), (-x, y, high), (-x, -y, high)]
@@ -161,9 +155,8 @@ def build_tent(assets: Assets, variant: int) -> Structure:
     return Structure(merge_meshes([roof, make_legs(places, eaves, 0.05, legs)]), posts, (Footprint(outline, 0.3, 0.4),))
 
 
-def build_lamp_post(assets: Assets, variant: int) -> Structure:
+def build_lamp_post(assets: Assets, _variant: int) -> Structure:
     """Return a street lamp of 1.1 m whose arm reaches over +x."""
-    del variant
     steel = assets.ensure_plain((0.26, 0.29, 0.31))
     pole = make_limb([(0.0, 0.0, 0.0), (0.0, 0.0, 1.02), (0.07, 0.0, 1.09)], (0.045, 0.028, 0.022), steel)
     arm: Mesh = make_box((0.24, 0.03, 0.02), (0.17, 0.0, 1.10), steel)

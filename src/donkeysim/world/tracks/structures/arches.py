@@ -6,13 +6,15 @@ import math
 
 import numpy as np
 
-from donkeysim.core.types import FloatArray
+from donkeysim.core.frames import Vector
 from donkeysim.world.scene import Ground, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_loft, make_quad, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.prop_textures import make_bridge_board, make_stripes
-from donkeysim.world.tracks.structures.structure import Collider, Shadow, Structure, make_block, make_post
+from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_block, make_post
+from donkeysim.world.tracks.tables.checks import to_tint
+from donkeysim.world.tracks.tables.path import Point
 from donkeysim.world.tracks.tables.tunnels import ArchTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
@@ -43,10 +45,9 @@ def build_hoop(
     table: ArchTable, label: str, place: float, line: CentreLine, ground: Ground, assets: Assets
 ) -> Structure:
     """Return a striped arch of inflated tube."""
-    feet, yaw = _find_feet(table, place, line, 0.5 * TUBE)
-    middle, half = feet.mean(axis=0), 0.5 * float(np.hypot(*(feet[0] - feet[1])))
-    foot = float(sample_height(ground, middle[None])[0])
-    stripes = assets.ensure_textured("stripes", make_stripes)
+    feet, yaw, middle = _find_feet(table, place, line, ground, 0.5 * TUBE)
+    half = 0.5 * math.dist(*feet)
+    stripes = assets.ensure_textured(make_stripes)
     angle = np.linspace(0.0, math.pi, HOOP_PIECES + 1)
     crown = table.height + 0.5 * TUBE
     spine = np.stack((half * np.cos(angle), crown * np.sin(angle) ** 0.7), axis=1)
@@ -57,24 +58,20 @@ def build_hoop(
         ahead = np.array((1.0, 0.0, 0.0))
         ring_points = 0.5 * TUBE * (np.cos(ring)[:, None] * out + np.sin(ring)[:, None] * ahead)
         sections.append(np.array((0.0, y, z)) + ring_points)
-    mesh = place_mesh(make_loft(sections, stripes, capped=False), (float(middle[0]), float(middle[1]), foot), yaw)
-    posts = [(float(x), float(y)) for x, y in feet]
-    colliders = tuple(make_post((*post, foot), 0.5 * TUBE, 0.6 * crown, "hoop") for post in posts)
-    return Structure(mesh, colliders, tuple(Shadow(post, 0.08, 0.1, 0.45) for post in posts), label)
+    mesh = place_mesh(make_loft(sections, stripes, capped=False), middle, yaw)
+    colliders = tuple(make_post((*post, middle[2]), 0.5 * TUBE, 0.6 * crown, "hoop") for post in feet)
+    return Structure(mesh, colliders, tuple(Shadow(post, 0.08, 0.1, 0.45) for post in feet), label)
 
 
 def build_bridge(
     table: ArchTable, label: str, place: float, line: CentreLine, ground: Ground, assets: Assets
 ) -> Structure:
     """Return two piers with boards between them, a text on both sides."""
-    feet, yaw = _find_feet(table, place, line, 0.5 * PIER[1])
-    middle, half = feet.mean(axis=0), 0.5 * float(np.hypot(*(feet[0] - feet[1])))
-    foot = float(sample_height(ground, middle[None])[0])
-    board = assets.ensure_textured(
-        f"bridge {table.text} {table.colour}", lambda: make_bridge_board(table.text, table.colour)
-    )
+    feet, yaw, middle = _find_feet(table, place, line, ground, 0.5 * PIER[1])
+    half = 0.5 * math.dist(*feet)
+    board = assets.ensure_textured(make_bridge_board, table.text, table.colour)
     steel = assets.ensure_plain((0.50, 0.52, 0.55))
-    paint = assets.ensure_plain((table.colour[0] / 255.0, table.colour[1] / 255.0, table.colour[2] / 255.0))
+    paint = assets.ensure_plain(to_tint(table.colour))
     deep, tall = DECK
     wide, low, x = half + 0.5 * PIER[1], table.height, 0.5 * deep
     parts: list[Mesh] = [make_box((deep, 2.0 * wide, 0.03), (0.0, 0.0, low + 0.015), steel)]
@@ -84,17 +81,18 @@ def build_bridge(
         parts.append(make_quad(corners, board))
         parts.append(make_quad([(cx - side * 0.01, cy, cz) for cx, cy, cz in corners[::-1]], steel))
         parts.append(make_box((*PIER, low), (0.0, side * half, 0.5 * low), paint))
-    mesh = place_mesh(merge_meshes(parts), (float(middle[0]), float(middle[1]), foot), yaw)
-    colliders: list[Collider] = [
-        make_block((float(px), float(py), foot), (*PIER, low), yaw, "bridge") for px, py in feet
-    ]
-    shadows = tuple(Shadow((float(px), float(py)), 0.16, 0.2, 0.5) for px, py in feet)
-    return Structure(mesh, tuple(colliders), shadows, label)
+    mesh = place_mesh(merge_meshes(parts), middle, yaw)
+    colliders = tuple(make_block((*pier, middle[2]), (*PIER, low), yaw, "bridge") for pier in feet)
+    return Structure(mesh, colliders, tuple(Shadow(pier, 0.16, 0.2, 0.5) for pier in feet), label)
 
 
-def _find_feet(table: ArchTable, place: float, line: CentreLine, spare: float) -> tuple[FloatArray, float]:
-    """Return the middles of the left and right foot, x, y [m], and the path's direction there [rad]."""
+def _find_feet(
+    table: ArchTable, place: float, line: CentreLine, ground: Ground, spare: float
+) -> tuple[list[Point], float, Vector]:
+    """Return the middles of the left and right foot, x, y [m], the path's direction [rad], and the ground's middle."""
     width_left, width_right = line.measure_widths([place])
     beside = table.gap + spare
     feet, yaw = line.offset([place, place], [width_left[0] + beside, -width_right[0] - beside])
-    return feet, float(yaw[0])
+    middle = feet.mean(axis=0)
+    x, y = middle.tolist()
+    return [(a, b) for a, b in feet.tolist()], float(yaw[0]), (x, y, float(sample_height(ground, middle[None])[0]))

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.types import ByteArray
-from donkeysim.world.scene import CLASS_PROP, SHADE_TEXTURE, Ground, Material, Mesh
+from donkeysim.world.scene import Ground, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
@@ -18,6 +17,7 @@ from donkeysim.world.tracks.props.shape import make_case
 from donkeysim.world.tracks.structures import facade_textures
 from donkeysim.world.tracks.structures.structure import Structure, place_structure
 from donkeysim.world.tracks.tables.blocks import BlockTable
+from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -31,22 +31,14 @@ Shade = tuple[float, float, float]
 Size = tuple[float, float, float]
 
 PLASTERS: tuple[Shade, ...] = (
-    (1.0, 0.96, 0.86),
-    (0.98, 0.84, 0.66),
-    (0.94, 0.72, 0.60),
-    (0.86, 0.90, 0.92),
-    (1.0, 0.92, 0.70),
-)
+    (1.0, 0.96, 0.86), (0.98, 0.84, 0.66), (0.94, 0.72, 0.60), (0.86, 0.90, 0.92), (1.0, 0.92, 0.70),
+)  # fmt: skip
 BRICKS: tuple[Shade, ...] = ((1.0, 1.0, 1.0), (0.86, 0.82, 0.80), (1.0, 0.92, 0.80))
 GLASSES: tuple[Shade, ...] = ((1.0, 1.0, 1.0), (0.84, 0.92, 0.94), (0.92, 0.90, 0.86))
 SHEETS: tuple[Shade, ...] = ((0.72, 0.80, 0.88), (0.90, 0.88, 0.80), (0.62, 0.72, 0.66))
 STEELS: tuple[Shade, ...] = (
-    (0.72, 0.20, 0.16),
-    (0.16, 0.36, 0.62),
-    (0.18, 0.46, 0.34),
-    (0.86, 0.50, 0.14),
-    (0.62, 0.64, 0.66),
-)
+    (0.72, 0.20, 0.16), (0.16, 0.36, 0.62), (0.18, 0.46, 0.34), (0.86, 0.50, 0.14), (0.62, 0.64, 0.66),
+)  # fmt: skip
 WOODS: tuple[Shade, ...] = ((1.0, 1.0, 1.0), (0.88, 0.86, 0.82))
 
 
@@ -73,9 +65,8 @@ def build_blocks(track: TrackFile, line: CentreLine, ground: Ground, assets: Ass
     for number, table in enumerate(track.blocks, start=1):
         kind, random = BLOCK_KINDS[table.kind], np.random.default_rng(table.seed)
         for x, y, yaw, size in place_blocks(table, line, random):
-            tint = kind.tints[int(random.integers(len(kind.tints)))]
-            if table.colour is not None:
-                tint = (table.colour[0] / 255.0, table.colour[1] / 255.0, table.colour[2] / 255.0)
+            shade = kind.tints[int(random.integers(len(kind.tints)))]
+            tint = shade if table.colour is None else to_tint(table.colour)
             block = stand_on_block(kind.build(assets, size, tint), size, kind.hit_name, 0.6)
             foot = float(sample_height(ground, np.array([(x, y)]))[0])
             structures.append(place_structure(block, (x, y, foot), yaw, 1.0, f"[[blocks]] {number} ({table.kind})"))
@@ -136,15 +127,10 @@ def _vary_size(table: BlockTable, random: np.random.Generator) -> Size:
     return deep, float(wide * change[0]), float(high * change[1])
 
 
-def _ensure(assets: Assets, name: str, make: Callable[[], ByteArray], tint: Shade) -> int:
-    texture = assets.ensure_texture(name, make)
-    return assets.ensure_material(Material(SHADE_TEXTURE, tint, texture, CLASS_PROP))
-
-
 def _raise_facade(assets: Assets, size: Size, tint: Shade, style: str) -> list[Mesh]:
     """Return four walls: a ground floor with shops and doors, whole storeys with whole window bays above."""
-    upper = _ensure(assets, f"storey {style}", lambda: facade_textures.make_storey(style), tint)
-    lower = _ensure(assets, f"ground floor {style}", lambda: facade_textures.make_ground_floor(style), tint)
+    upper = assets.ensure_textured(facade_textures.make_storey, style, tint=tint)
+    lower = assets.ensure_textured(facade_textures.make_ground_floor, style, tint=tint)
     x, y, high = 0.5 * size[0], 0.5 * size[1], size[2]
     storeys = max(1, round(high / STOREY) - 1)
     base = high / (storeys + 1)
@@ -161,7 +147,7 @@ def _raise_facade(assets: Assets, size: Size, tint: Shade, style: str) -> list[M
 
 def build_house(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a plastered house with shutters, balconies and a hipped roof of tiles."""
-    tiles = assets.ensure_textured("roof tiles", facade_textures.make_tiles)
+    tiles = assets.ensure_textured(facade_textures.make_tiles)
     x, y, high = 0.5 * size[0] + EAVES, 0.5 * size[1] + EAVES, size[2]
     rise, ridge = 0.35 * min(x, y) + 0.05, max(0.0, y - x)
     tops = ((0.0, -ridge), (0.0, ridge), (0.0, ridge), (0.0, -ridge))
@@ -177,7 +163,7 @@ def build_house(assets: Assets, size: Size, tint: Shade) -> Mesh:
 
 
 def _build_flat(assets: Assets, size: Size, tint: Shade, style: str) -> Mesh:
-    roof = assets.ensure_textured("flat roof", facade_textures.make_gravel_roof)
+    roof = assets.ensure_textured(facade_textures.make_gravel_roof)
     x, y, high = 0.5 * size[0], 0.5 * size[1], size[2]
     cover = make_quad([(x, -y, high), (x, y, high), (-x, y, high), (-x, -y, high)], roof)
     return merge_meshes([*_raise_facade(assets, size, tint, style), cover])
@@ -195,7 +181,7 @@ def build_office(assets: Assets, size: Size, tint: Shade) -> Mesh:
 
 def build_hall(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a shed of ribbed sheet with a low gable roof along its width."""
-    sheet = _ensure(assets, "sheet metal", facade_textures.make_sheet_metal, tint)
+    sheet = assets.ensure_textured(facade_textures.make_sheet_metal, tint=tint)
     x, y, high = 0.5 * size[0], 0.5 * size[1], size[2]
     eaves = 0.82 * high
     ring = ((x, -y), (x, y), (-x, y), (-x, -y))
@@ -220,13 +206,13 @@ def build_hall(assets: Assets, size: Size, tint: Shade) -> Mesh:
 
 def build_container(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a shipping container, its long side to the front."""
-    steel = _ensure(assets, "container", facade_textures.make_container, tint)
+    steel = assets.ensure_textured(facade_textures.make_container, tint=tint)
     return make_case(size, (0.0, 0.0, 0.0), steel, sides=((0.0, 0.0, 0.999, 0.999), (0.55, 0.0, 0.999, 0.999)))
 
 
 def build_crate(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a wooden crate."""
-    return make_case(size, (0.0, 0.0, 0.0), _ensure(assets, "crate", facade_textures.make_crate, tint))
+    return make_case(size, (0.0, 0.0, 0.0), assets.ensure_textured(facade_textures.make_crate, tint=tint))
 
 
 BLOCK_KINDS: dict[str, BlockKind] = {

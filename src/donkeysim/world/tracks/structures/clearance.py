@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial import cKDTree
 
-from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import COLLIDER_BOX, Ground
@@ -26,15 +25,18 @@ STEP = 0.05
 SLACK = 0.01
 """How far a base may reach over the road's edge: straight pieces of a wall follow a curve that closely [m]."""
 
+MOST_PAIRS = 500_000
+"""Of points and colliders looked at together: some 20 MB."""
+
 SAMPLES = 5
 """Every so many samples of the path are looked at."""
 
 
-def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Ground, source: str) -> None:
+def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Ground) -> None:
     """Refuse structures that stand on the road.
 
     Raises:
-        SceneError: One sentence with the file, the table and the place.
+        SceneError: One sentence with the table and the place.
     """
     rows = [(structure.label, collider) for structure in structures for collider in structure.colliders]
     below = sample_height(ground, np.array([row.centre[:2] for _, row in rows]).reshape(-1, 2))
@@ -52,17 +54,15 @@ def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Groun
     if gap[worst] < -SLACK:
         label = rows[owner[worst]][0]
         x, y = np.concatenate(bases)[worst]
-        raise SceneError(
-            f"{_locate(source, label)}: {label} at ({x:.2f}, {y:.2f}) stands on the road, {-gap[worst]:.2f} m inside "
-            "its edge; move it off."
-        )
+        text = f"{label} at ({x:.2f}, {y:.2f}) stands on the road, {-gap[worst]:.2f} m inside its edge; move it off."
+        raise SceneError(text, find_key(label))
 
 
-def _locate(source: str, label: str) -> str:
-    """Return file and line of what a label names: "[[walls]] 2 (hay)" is the second of its tables."""
+def find_key(label: str) -> str:
+    """Return the key of what a label names: "[[walls]] 2 (hay)" is the second of its tables."""
     if found := re.match(r"\[\[(\w+)\]\] (\d+)", label):
-        return locate_key(source, f"{found[1]}[{int(found[2]) - 1}]")
-    return locate_key(source, label.strip("[]")) if label.startswith("[") else source
+        return f"{found[1]}[{int(found[2]) - 1}]"
+    return label.strip("[]") if label.startswith("[") else ""
 
 
 def outline_base(collider: Collider) -> FloatArray:
@@ -87,18 +87,17 @@ def measure_distance(point: FloatArray, colliders: Sequence[Collider]) -> FloatA
         point: x, y [m], shape [n, 2].
         colliders: Seen from above; none: infinitely far.
     """
-    nearest = np.full(len(point), np.inf)
-    for collider in colliders:
-        x, y = point[:, 0] - collider.centre[0], point[:, 1] - collider.centre[1]
-        half = collider.half_size
-        if collider.kind == COLLIDER_BOX:
-            cosine, sine = math.cos(collider.yaw), math.sin(collider.yaw)
-            aside = np.maximum(np.abs(x * cosine + y * sine) - half[0], 0.0)
-            away = np.hypot(aside, np.maximum(np.abs(y * cosine - x * sine) - half[1], 0.0))
-        else:
-            away = np.maximum(np.hypot(x, y) - half[0], 0.0)
-        nearest = np.minimum(nearest, away)
-    return nearest
+    if not colliders:
+        return np.full(len(point), np.inf)
+    if len(point) > (most := 1 + MOST_PAIRS // len(colliders)):
+        return np.concatenate((measure_distance(point[:most], colliders), measure_distance(point[most:], colliders)))
+    is_box = np.array([row.kind == COLLIDER_BOX for row in colliders])
+    x, y = (point[:, axis, None] - np.array([row.centre[axis] for row in colliders]) for axis in (0, 1))
+    yaw, half = np.array([row.yaw for row in colliders]), np.array([row.half_size[:2] for row in colliders])
+    side, radius = half * is_box[:, None], half[:, 0] * ~is_box
+    ahead = np.maximum(np.abs(x * np.cos(yaw) + y * np.sin(yaw)) - side[:, 0], 0.0)
+    left = np.maximum(np.abs(y * np.cos(yaw) - x * np.sin(yaw)) - side[:, 1], 0.0)
+    return np.asarray(np.maximum(np.hypot(ahead, left) - radius, 0.0).min(axis=1))
 
 
 def measure_gap(point: FloatArray, line: CentreLine) -> FloatArray:

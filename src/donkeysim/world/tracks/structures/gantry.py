@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import CLASS_PROP, SHADE_UNLIT
+from donkeysim.world.scene import SHADE_UNLIT
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_quad, make_revolved, merge_meshes, place_mesh
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_post
@@ -34,7 +34,7 @@ def build_gantry(assets: Assets, ends: FloatArray, ground: float, text: str) -> 
     across = (ends[0] - middle) / np.hypot(*(ends[0] - middle))
     steel = assets.ensure_plain((0.78, 0.79, 0.80))
     base = assets.ensure_plain((0.22, 0.23, 0.25))
-    cloth = assets.ensure_textured(f"banner {text}", lambda: make_banner(text), CLASS_PROP, SHADE_UNLIT)
+    cloth = assets.ensure_textured(make_banner, text, flags=SHADE_UNLIT)
     low, top = HEIGHT - BANNER, HEIGHT
     parts = [
         make_quad([(-0.012, half, low), (-0.012, -half, low), (-0.012, -half, top), (-0.012, half, top)], cloth),

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.config import locate_key
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
+from donkeysim.world.tracks.model_file import TRIANGLES_MOST
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.structures.clearance import measure_distance, measure_gap
+from donkeysim.world.tracks.props.kind import PropKind
+from donkeysim.world.tracks.props.own import read_own_kind
+from donkeysim.world.tracks.structures.clearance import find_key, measure_distance, measure_gap
 from donkeysim.world.tracks.structures.structure import Collider, Structure
 from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.track_file import TrackFile
@@ -34,56 +36,56 @@ class Placement:
     """One thing.
 
     Attributes:
-        kind: What, as `PROP_KINDS` names it.
+        kind: What.
         variant: Which of the kind's meshes.
         position: x, y of the middle of its base [m].
         yaw: [rad]
         scale: Of its size.
-        table: Which [[props]] asks for it, from 1.
+        label: What error texts call it: its table in the track file.
     """
 
-    kind: str
+    kind: PropKind
     variant: int
     position: tuple[float, float]
     yaw: float
     scale: float
-    table: int = 1
-
-    @property
-    def label(self) -> str:
-        """What error texts call it."""
-        return f"[[props]] {self.table} ({self.kind})"
+    label: str = ""
 
 
-def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure], source: str) -> list[Placement]:
+def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) -> list[Placement]:
     """Return everything that stands on a track, in the file's order.
 
     Args:
         track: What the file says.
         line: The path.
         fixed: What stands already; nothing is scattered into it.
-        source: The file, for error texts.
 
     Raises:
         SceneError: A thing would stand on the road, or a scatter finds no more room.
     """
     placed: list[Placement] = []
     bases = [collider for structure in fixed for collider in structure.colliders]
-    for index, table in enumerate(track.props):
-        place = locate_key(source, f"props[{index}]")
-        added = _scatter(table, line, placed, bases, place) if table.scatter else _line_up(table, line)
-        placed += [dataclasses.replace(item, table=index + 1) for item in added]
-    moved = [item for item in placed if PROP_KINDS[item.kind].movable is not None]
+    for number, table in enumerate(track.props, start=1):
+        label = f"[[props]] {number} ({table.name})"
+        kind = read_own_kind(table, find_key(label)) if table.model else PROP_KINDS[table.name]
+        if table.model:
+            table = dataclasses.replace(table, scale=1.0)  # which the kind has in it
+        added = _scatter(table, kind, line, placed, bases, label) if table.scatter else _line_up(table, kind, line)
+        placed += [dataclasses.replace(item, label=label) for item in added]
+    if (count := sum(item.kind.triangle_count for item in placed)) > TRIANGLES_MOST:
+        text = f"the models of [[props]] show {count} triangles; a place may have {TRIANGLES_MOST}"
+        raise SceneError(f"{text}, so simplify them or place fewer.", "props")
+    moved = [item for item in placed if item.kind.movable is not None]
     gaps = measure_gap(np.array([item.position for item in moved]).reshape(-1, 2), line)
     for item, gap in zip(moved, gaps, strict=True):
-        if gap < PROP_KINDS[item.kind].radius * item.scale:
+        if gap < item.kind.radius * item.scale:
             x, y = item.position
-            place = locate_key(source, f"props[{item.table - 1}]")
-            raise SceneError(f"{place}: {item.label} at ({x:.2f}, {y:.2f}) stands on the road; move it off.")
+            text = f"{item.label} at ({x:.2f}, {y:.2f}) stands on the road; move it off."
+            raise SceneError(text, find_key(item.label))
     return placed
 
 
-def _line_up(table: PropTable, line: CentreLine) -> list[Placement]:
+def _line_up(table: PropTable, kind: PropKind, line: CentreLine) -> list[Placement]:
     turn = math.radians(table.yaw)
     if table.places:
         poses = [(x, y, math.radians(rest[0] if rest else 0.0)) for x, y, *rest in table.places]
@@ -92,7 +94,7 @@ def _line_up(table: PropTable, line: CentreLine) -> list[Placement]:
         position, yaw = line.offset(at, table.offset)
         poses = [(float(x), float(y), float(along)) for (x, y), along in zip(position, yaw, strict=True)]
     return [
-        Placement(table.kind, _choose_variant(table, n), (x, y), yaw + turn, table.scale)
+        Placement(kind, _choose_variant(table, kind, n), (x, y), yaw + turn, table.scale)
         for n, (x, y, yaw) in enumerate(poses)
     ]
 
@@ -109,18 +111,17 @@ def _find_row(table: PropTable, line: CentreLine) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _choose_variant(table: PropTable, index: int) -> int:
-    variants = PROP_KINDS[table.kind].variants
-    return (index if table.variant < 0 else table.variant) % variants
+def _choose_variant(table: PropTable, kind: PropKind, index: int) -> int:
+    return (index if table.variant < 0 else table.variant) % kind.variants
 
 
 def _scatter(
-    table: PropTable, line: CentreLine, before: list[Placement], bases: Sequence[Collider], place: str
+    table: PropTable, kind: PropKind, line: CentreLine, before: list[Placement], bases: Sequence[Collider], label: str
 ) -> list[Placement]:
     random = np.random.default_rng(table.seed)
     reach = table.far + line.widest
     low, high = line.position.min(axis=0) - reach, line.position.max(axis=0) + reach
-    body = table.scale * PROP_KINDS[table.kind].radius
+    body = table.scale * kind.radius
     candidates = random.uniform(low, high, (TRIES * table.scatter, 2))
     taken = [placement.position for placement in before]
     placed: list[Placement] = []
@@ -130,17 +131,17 @@ def _scatter(
         some = some[beside]
         for x, y in some[measure_distance(some, bases) >= max(body, CLEARANCE * table.spacing)]:
             if all(math.hypot(x - other[0], y - other[1]) >= table.spacing for other in taken):
-                placed.append(_vary(table, len(placed), (float(x), float(y)), random))
+                placed.append(_vary(table, kind, len(placed), (float(x), float(y)), random))
                 taken.append((x, y))
             if len(placed) == table.scatter:
                 return placed
-    raise SceneError(
-        f"{place}: there is room for {len(placed)} of {table.scatter} of {table.kind!r}; "
-        "lower scatter or spacing, or raise far."
-    )
+    count = f"{len(placed)} of {table.scatter} of {table.name!r}"
+    raise SceneError(f"there is room for {count}; lower scatter or spacing, or raise far.", find_key(label))
 
 
-def _vary(table: PropTable, index: int, position: tuple[float, float], random: np.random.Generator) -> Placement:
-    scale = table.scale * (1.0 + PROP_KINDS[table.kind].spread * float(random.uniform(-1.0, 1.0)))
+def _vary(
+    table: PropTable, kind: PropKind, index: int, position: tuple[float, float], random: np.random.Generator
+) -> Placement:
+    scale = table.scale * (1.0 + kind.spread * float(random.uniform(-1.0, 1.0)))
     yaw = float(random.uniform(0.0, 2.0 * math.pi))
-    return Placement(table.kind, _choose_variant(table, index), position, yaw, scale)
+    return Placement(kind, _choose_variant(table, kind, index), position, yaw, scale)

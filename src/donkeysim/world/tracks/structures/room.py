@@ -7,20 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.world.scene import (
-    CLASS_PROP,
-    SHADE_CUTOUT,
-    SHADE_TEXTURE,
-    SHADE_TWO_SIDED,
-    SHADE_UNLIT,
-    Material,
-    Mesh,
-)
+from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, SHADE_UNLIT, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures import room_textures
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
+from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.room import Door, RoomTable
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -88,7 +81,7 @@ def build_room(track: TrackFile, line: CentreLine, assets: Assets) -> list[Struc
     parts = [_raise_wall(wall, table, floor, assets) for wall in walls.values()]
     parts += [_hang_door(door, walls[door.wall], table, floor, assets) for door in table.doors]
     if table.sign:
-        sign = assets.ensure_textured(f"sign {table.sign}", lambda: room_textures.make_sign(table.sign))
+        sign = assets.ensure_textured(room_textures.make_sign, table.sign)
         width = min(0.4 * walls["north"].length, 1.2 * table.height)
         parts.append(_hang(walls["north"], 0.5, floor + 0.55 * table.height, (width, 0.25 * width), sign))
     parts += _lay_roof(table, (low_x, low_y, high_x, high_y), floor, assets)
@@ -106,13 +99,8 @@ def find_floor(table: RoomTable, line: CentreLine) -> tuple[float, float, float,
 
 
 def _raise_wall(wall: RoomWall, table: RoomTable, floor: float, assets: Assets) -> Mesh:
-    tint = (255, 255, 255) if table.colour is None else table.colour
-    texture = assets.ensure_texture(
-        f"bay {table.walls} {table.windows}", lambda: room_textures.make_bay(table.walls, table.windows)
-    )
-    material = assets.ensure_material(
-        Material(SHADE_TEXTURE, (tint[0] / 255.0, tint[1] / 255.0, tint[2] / 255.0), texture, CLASS_PROP)
-    )
+    tint = to_tint(table.colour)
+    material = assets.ensure_textured(room_textures.make_bay, table.walls, table.windows, tint=tint)
     top, bays = floor + table.height, max(1, round(wall.length / min(BAY, table.height * 1.5)))
     corners = [
         wall.place(0.0, floor),
@@ -127,7 +115,7 @@ def _hang_door(door: Door, wall: RoomWall, table: RoomTable, floor: float, asset
     width, height = DOOR_SIZES[door.kind]
     height = min(height, 0.9 * table.height)
     make = room_textures.make_roller_door if door.kind == "roller" else room_textures.make_door
-    material = assets.ensure_textured(door.kind, make)
+    material = assets.ensure_textured(make)
     return _hang(wall, door.at, floor + 0.5 * height, (width, height), material)
 
 
@@ -146,10 +134,8 @@ def _hang(wall: RoomWall, at: float, middle: float, size: tuple[float, float], m
 
 def _lay_roof(table: RoomTable, box: tuple[float, float, float, float], floor: float, assets: Assets) -> list[Mesh]:
     """Return the roof seen from below, and trusses across the shorter side of a high room."""
-    if table.roof == "flat":
-        cover = assets.ensure_textured("ceiling", room_textures.make_ceiling, flags=SHADE_UNLIT)
-    else:
-        cover = assets.ensure_textured("roof", room_textures.make_roof, flags=SHADE_UNLIT)
+    make = room_textures.make_ceiling if table.roof == "flat" else room_textures.make_roof
+    cover = assets.ensure_textured(make, flags=SHADE_UNLIT)
     low_x, low_y, high_x, high_y = box
     top = floor + table.height
     tile = ROOF_TILE if table.roof == "truss" else 2.4
@@ -161,7 +147,7 @@ def _lay_roof(table: RoomTable, box: tuple[float, float, float, float], floor: f
 
 
 def _span_trusses(box: tuple[float, float, float, float], top: float, assets: Assets) -> list[Mesh]:
-    steel = assets.ensure_textured("truss", room_textures.make_truss, flags=SHADE_CUTOUT | SHADE_TWO_SIDED)
+    steel = assets.ensure_textured(room_textures.make_truss, flags=SHADE_CUTOUT | SHADE_TWO_SIDED)
     low, high = np.array(box[:2]), np.array(box[2:])
     long = int(np.argmax(high - low))
     count = max(1, round(float((high - low)[long]) / BAY) - 1)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
-from PIL import ImageDraw, ImageFont
 
 from donkeysim.core.types import ByteArray, Float32Array
-from donkeysim.world.tracks.structures.wall_textures import add_grain, as_texels, draw_on, shrink
+from donkeysim.world.tracks.canvas import Canvas, add_grain
 from donkeysim.world.tracks.textures import as_colour, make_noise, to_texture
 
 SIZE = 512
 """Texels per side of a bay."""
 
-Pen = ImageDraw.ImageDraw
 
-
-@lru_cache(maxsize=4)
 def make_bay(walls: str, windows: str) -> ByteArray:
     """Return one bay of a wall, square: what it is made of, a plinth or skirting, and its windows."""
     base = {"metal": _paint_metal, "brick": _paint_brick, "plaster": _paint_plaster, "concrete": _paint_concrete}
@@ -109,7 +103,6 @@ def _cut_windows(colour: Float32Array, windows: str) -> None:
     colour[bottom : bottom + 6, left - 6 : right + 6] = (214, 214, 210)
 
 
-@lru_cache(maxsize=1)
 def make_roof() -> ByteArray:
     """Return sheet metal seen from below: ribs across, purlins along, and two rows of bright tubes."""
     x = np.arange(256)
@@ -122,7 +115,6 @@ def make_roof() -> ByteArray:
     return to_texture(colour * as_colour((0.96, 0.99, 1.02)))
 
 
-@lru_cache(maxsize=1)
 def make_ceiling() -> ByteArray:
     """Return a hung ceiling of panels, two of them lamps."""
     colour = np.tile(as_colour((206, 206, 202)), (256, 256, 1))
@@ -135,58 +127,50 @@ def make_ceiling() -> ByteArray:
     return to_texture(colour)
 
 
-@lru_cache(maxsize=1)
 def make_truss() -> ByteArray:
     """Return two fields of a steel lattice girder, holes between its bars."""
-    canvas, pen, k = draw_on(128, 64, (86, 92, 100, 0))
+    canvas = Canvas(128, 64, (86, 92, 100, 0))
     steel = (104, 112, 120, 255)
     for y in (0, 57):
-        pen.rectangle((0, y * k, 128 * k, (y + 7) * k), fill=steel)
+        canvas.fill(steel, (0, y, 128, y + 7))
     for x in (0, 64):
-        pen.line((x * k, 60 * k, (x + 32) * k, 4 * k), fill=steel, width=5 * k)
-        pen.line(((x + 32) * k, 4 * k, (x + 64) * k, 60 * k), fill=steel, width=5 * k)
-        pen.rectangle((x * k, 0, (x + 4) * k, 64 * k), fill=steel)
-    return as_texels(shrink(canvas))
+        canvas.draw_line(steel, 5, (x, 60), (x + 32, 4))
+        canvas.draw_line(steel, 5, (x + 32, 4), (x + 64, 60))
+        canvas.fill(steel, (x, 0, x + 4, 64))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_roller_door() -> ByteArray:
     """Return a roller door in a striped frame, a row of panes in it."""
-    canvas, pen, k = draw_on(256, 256, (40, 40, 42))
+    canvas = Canvas(256, 256, (40, 40, 42))
     for n in range(-2, 18):
         for left in (0, 240):
-            pen.polygon(
-                [((left + u) * k, (n * 16 + v) * k) for u, v in ((0, 16), (0, 8), (16, -8), (16, 0))],
-                fill=(232, 190, 36),
+            canvas.fill_polygon(
+                (232, 190, 36), *((left + u, n * 16 + v) for u, v in ((0, 16), (0, 8), (16, -8), (16, 0)))
             )
-    pen.rectangle((16 * k, 0, 239 * k, 256 * k), fill=(126, 150, 164))
+    canvas.fill((126, 150, 164), (16, 0, 239, 256))
     for y in range(10, 256, 12):
-        pen.rectangle((16 * k, y * k, 239 * k, (y + 3) * k), fill=(92, 112, 126))
+        canvas.fill((92, 112, 126), (16, y, 239, y + 3))
     for x in range(30, 220, 50):
-        pen.rectangle((x * k, 84 * k, (x + 38) * k, 104 * k), fill=(220, 234, 240))
-    pen.rectangle((16 * k, 246 * k, 239 * k, 256 * k), fill=(52, 54, 58))
-    return to_texture(add_grain(shrink(canvas), 921, 0.015, 0.02))
+        canvas.fill((220, 234, 240), (x, 84, x + 38, 104))
+    canvas.fill((52, 54, 58), (16, 246, 239, 256))
+    return canvas.finish(921, 0.015, 0.02)
 
 
-@lru_cache(maxsize=1)
 def make_door() -> ByteArray:
     """Return a steel door with a pane, a handle, and a green sign above it."""
-    canvas, pen, k = draw_on(64, 128, (88, 92, 96))
-    pen.rectangle((5 * k, 18 * k, 59 * k, 128 * k), fill=(96, 124, 140))
-    pen.rectangle((22 * k, 34 * k, 42 * k, 66 * k), fill=(206, 224, 230))
-    pen.rectangle((48 * k, 76 * k, 55 * k, 79 * k), fill=(214, 214, 210))
-    pen.rectangle((14 * k, 2 * k, 50 * k, 14 * k), fill=(36, 150, 84))
-    pen.rectangle((24 * k, 5 * k, 40 * k, 11 * k), fill=(230, 244, 234))
-    return to_texture(shrink(canvas))
+    canvas = Canvas(64, 128, (88, 92, 96))
+    canvas.fill((96, 124, 140), (5, 18, 59, 128))
+    canvas.fill((206, 224, 230), (22, 34, 42, 66))
+    canvas.fill((214, 214, 210), (48, 76, 55, 79))
+    canvas.fill((36, 150, 84), (14, 2, 50, 14))
+    canvas.fill((230, 244, 234), (24, 5, 40, 11))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=4)
 def make_sign(text: str) -> ByteArray:
     """Return large letters on a dark board, four times as wide as high."""
-    canvas, pen, k = draw_on(512, 128, (28, 58, 92))
-    pen.rectangle((6 * k, 6 * k, 506 * k, 122 * k), outline=(230, 232, 234), width=3 * k)
-    size = 84.0
-    while size > 20.0 and pen.textlength(text, font=ImageFont.load_default(size * k)) > 470 * k:
-        size *= 0.9
-    pen.text((256 * k, 64 * k), text, fill=(244, 244, 240), font=ImageFont.load_default(size * k), anchor="mm")
-    return to_texture(shrink(canvas))
+    canvas = Canvas(512, 128, (28, 58, 92))
+    canvas.draw_frame((230, 232, 234), 3, (6, 6, 506, 122))
+    canvas.write((244, 244, 240), text, (256, 64), 84.0, 20.0, 470.0)
+    return canvas.finish()

@@ -9,7 +9,7 @@ import numpy as np
 from donkeysim.world.scene import Ground, Start
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.paths.path import CentreLine
-from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.props.kind import PropKind
 from donkeysim.world.tracks.structures.arches import build_arches
 from donkeysim.world.tracks.structures.blocks import build_blocks
 from donkeysim.world.tracks.structures.gantry import build_gantry
@@ -23,14 +23,12 @@ from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 
 
-def build_fixed(
-    track: TrackFile, line: CentreLine, start: Start, ground: Ground, assets: Assets, source: str
-) -> list[Structure]:
+def build_fixed(track: TrackFile, line: CentreLine, start: Start, ground: Ground, assets: Assets) -> list[Structure]:
     """Return everything that never moves but props: gantry, room, model, walls, blocks, tunnels, arches."""
     return [
         *build_gantries(track, start, ground, assets),
         *build_room(track, line, assets),
-        *build_model(track, line, assets, source),
+        *build_model(track, line, assets),
         *build_walls(track, line, ground, assets),
         *build_blocks(track, line, ground, assets),
         *build_tunnels(track, line, ground, assets),
@@ -48,12 +46,12 @@ def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Asset
 
 def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -> list[Structure]:
     """Return still props."""
-    made: dict[tuple[str, int], Structure] = {}
+    made: dict[tuple[PropKind, int], Structure] = {}
     structures = []
     height = sample_height(ground, np.array([item.position for item in still]).reshape(-1, 2))
     for item, foot in zip(still, height.tolist(), strict=True):
         key = (item.kind, item.variant)
         if key not in made:
-            made[key] = PROP_KINDS[item.kind].build(assets, item.variant)
+            made[key] = item.kind.build(assets, item.variant)
         structures.append(place_structure(made[key], (*item.position, foot), item.yaw, item.scale, item.label))
     return structures

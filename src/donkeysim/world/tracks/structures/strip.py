@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,10 @@ SHARPEST = 0.35
 
 SHADOW_OVERLAP = 0.1
 """How far the shadows of neighbouring pieces reach into each other, so that no gap shows [m]."""
+
+
+Profile: TypeAlias = Sequence[tuple[float, float, float]]
+"""Corners of a cross section: lateral and height above the ground [m], v in the texture."""
 
 
 @dataclass(frozen=True)
@@ -136,36 +141,49 @@ def iterate_pieces(strip: Strip) -> Iterator[Piece]:
         )
 
 
-def sweep_profile(
-    strip: Strip, profile: Sequence[tuple[float, float, float]], material: int, tile: float, *, front: float = 1.0
-) -> Mesh:
+def sweep_profile(strip: Strip, profile: Profile, material: int, tile: float, *, front: float = 1.0) -> Mesh:
     """Return a surface with a given cross section all along a strip.
 
     Args:
         strip: The line.
-        profile: Corners of the cross section: lateral and height above the ground [m], v in the texture. Going up, the
-            surface looks to the positive lateral side; going down, to the negative one.
+        profile: Going up, the surface looks to the positive lateral side; going down, to the negative one.
         material: Of all triangles.
         tile: Length of the texture along the line [m].
         front: 1: positive laterals are left of the line, -1: right.
     """
-    corner = np.array(profile if front > 0.0 else profile[::-1], float)
-    lateral = corner[:, 0] * front
-    flat = strip.point[:, None] + lateral[None, :, None] * strip.mitre[:, None]
-    height = strip.foot[:, None] + corner[None, :, 1]
-    count, sides = height.shape
-    vertex = np.concatenate((flat, height[..., None]), axis=-1).reshape(-1, 3)
-    u = np.broadcast_to((strip.along / tile)[:, None], (count, sides))
-    uv = np.stack((u, np.broadcast_to(corner[:, 2], (count, sides))), axis=-1).reshape(-1, 2)
-    base = (np.arange(count - 1)[:, None] * sides + np.arange(sides - 1)).ravel()
-    ahead = base + sides
+    lateral, height, v = np.array(profile, float).T
+    shape = (len(strip.point), len(profile))
+    return skin_strip(strip, front, np.broadcast_to(lateral, shape), np.broadcast_to(height, shape), v, tile, material)
+
+
+def skin_strip(
+    strip: Strip, front: float, aside: FloatArray, above: FloatArray, down: FloatArray, tile: float, material: int
+) -> Mesh:
+    """Return a skin over cross sections that differ from place to place along a strip.
+
+    Args:
+        strip: The line.
+        front: 1: positive laterals are left of the line, -1: right.
+        aside: Of each section's points from the line, + = its front [m], shape [place_count, point_count].
+        above: Of the same over the foot [m].
+        down: Their v, shape [point_count].
+        tile: Length of the picture along the strip [m].
+        material: Of all triangles.
+    """
+    count, points = aside.shape
+    if front < 0.0:
+        aside, above, down = aside[:, ::-1], above[:, ::-1], down[::-1]
+    flat = strip.point[:, None] + front * aside[..., None] * strip.mitre[:, None]
+    vertex = np.concatenate((flat, (strip.foot[:, None] + above)[..., None]), axis=-1)
+    along = np.broadcast_to(strip.along[:, None] / tile, above.shape)
+    uv = np.stack((along, np.broadcast_to(down, above.shape)), axis=-1)
+    base = (np.arange(count - 1)[:, None] * points + np.arange(points - 1)).ravel()
+    ahead = base + points
     triangle = np.concatenate((np.stack((ahead, base, base + 1), 1), np.stack((ahead, base + 1, ahead + 1), 1)))
-    return make_mesh(vertex, uv, triangle, material)
+    return make_mesh(vertex.reshape(-1, 3), uv.reshape(-1, 2), triangle, material)
 
 
-def cap_profile(
-    strip: Strip, profile: Sequence[tuple[float, float, float]], material: int, *, front: float = 1.0
-) -> list[Mesh]:
+def cap_profile(strip: Strip, profile: Profile, material: int, *, front: float = 1.0) -> list[Mesh]:
     """Return the two ends of a swept convex profile; none on a closed strip."""
     if strip.closed:
         return []

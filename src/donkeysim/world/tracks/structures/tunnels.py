@@ -9,7 +9,7 @@ import numpy as np
 
 from donkeysim.core.types import FloatArray
 from donkeysim.world.path_frame import measure_length
-from donkeysim.world.scene import CLASS_PROP, SHADE_TEXTURE, SHADE_UNLIT, Ground, Material, Mesh
+from donkeysim.world.scene import SHADE_UNLIT, Ground, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_mesh, make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
@@ -119,8 +119,8 @@ def _lift(feet: FloatArray, height: float) -> FloatArray:
 
 def _line_inside(tube: Tube, table: TunnelTable, assets: Assets) -> list[Mesh]:
     """Return walls and roof seen from inside, as dark as the lamps leave them."""
-    walls = assets.ensure_textured("tunnel wall", make_tunnel_wall, flags=SHADE_UNLIT)
-    roof = assets.ensure_textured("tunnel roof", make_tunnel_roof, flags=SHADE_UNLIT)
+    walls = assets.ensure_textured(make_tunnel_wall, flags=SHADE_UNLIT)
+    roof = assets.ensure_textured(make_tunnel_roof, flags=SHADE_UNLIT)
     left, right = tube.inner
     left_top, right_top = _lift(left, table.height), _lift(right, table.height)
     u = tube.along * (max(1, round(tube.along[-1] / LAMP_SPACING)) / tube.along[-1])
@@ -133,10 +133,8 @@ def _line_inside(tube: Tube, table: TunnelTable, assets: Assets) -> list[Mesh]:
 
 def _cover_outside(tube: Tube, table: TunnelTable, assets: Assets) -> list[Mesh]:
     """Return outer walls and roof, and the faces of both portals."""
-    make, name = (make_concrete, "concrete wall") if table.kind == "concrete" else (make_rock_face, "rock face")
-    texture = assets.ensure_texture(name, make)
-    skin = assets.ensure_material(Material(SHADE_TEXTURE, (1.0, 1.0, 1.0), texture, CLASS_PROP))
-    concrete = assets.ensure_textured("concrete wall", make_concrete)
+    concrete = assets.ensure_textured(make_concrete)
+    skin = concrete if table.kind == "concrete" else assets.ensure_textured(make_rock_face)
     left, right = tube.outer
     high = table.height + table.thickness
     u = tube.along / 1.6
@@ -168,14 +166,8 @@ def _face_portal(tube: Tube, table: TunnelTable, end: int, material: int) -> Mes
     sides = [(far_left, left, 0.0, rise), (left, right, table.height, rise), (right, far_right, 0.0, rise)]
     quads = []
     for start, stop, low, high in sides:
-        corners = [
-            _point(start, low - 0.05),
-            _point(stop, low - 0.05 * (low == 0.0)),
-            _point(stop, high),
-            _point(start, high),
-        ]
-        if low:
-            corners[0] = _point(start, low)
+        foot = low or -0.05
+        corners = [_point(start, foot), _point(stop, foot), _point(stop, high), _point(start, high)]
         width = float(np.hypot(*(stop - start)[:2]))
         v = (0.86 - 0.8 * low / rise, 0.06)
         quads.append(make_quad(corners, material, ((0.0, v[0]), (width / 1.4, v[0]), (width / 1.4, v[1]), (0.0, v[1]))))

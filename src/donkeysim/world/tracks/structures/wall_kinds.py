@@ -7,12 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.world.scene import CLASS_PROP, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, Material, Mesh
+from donkeysim.core.types import ByteArray
+from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_mesh, place_mesh
 from donkeysim.world.tracks.structures import wall_textures
-from donkeysim.world.tracks.structures.strip import Strip, cap_profile, iterate_pieces, sweep_profile
+from donkeysim.world.tracks.structures.strip import (
+    Profile,
+    Strip,
+    cap_profile,
+    iterate_pieces,
+    skin_strip,
+    sweep_profile,
+)
 
 TOLERANCE = 0.008
 """How far a straight piece of most walls may leave its curve [m]."""
@@ -70,11 +77,6 @@ class WallKind:
     tolerance: float = TOLERANCE
 
 
-def _ensure(assets: Assets, section: Section, name: str, make: Callable[[], ByteArray], flags: int = 0) -> int:
-    texture = assets.ensure_texture(name, make)
-    return assets.ensure_material(Material(flags | SHADE_TEXTURE, section.tint, texture, CLASS_PROP))
-
-
 def _sweep_solid(
     section: Section, material: int, tile: float, side: tuple[float, float], top: tuple[float, float]
 ) -> list[Mesh]:
@@ -92,74 +94,80 @@ def _sweep_solid(
     ]
 
 
+def _sweep_capped(section: Section, profile: Profile, material: int, tile: float) -> list[Mesh]:
+    """Return a cross section swept along a strip, closed at its ends."""
+    return [
+        sweep_profile(section.strip, profile, material, tile, front=section.front),
+        *cap_profile(section.strip, profile, material, front=section.front),
+    ]
+
+
+def _stand_pierced(assets: Assets, section: Section, make: Callable[[], ByteArray], tile: float) -> list[Mesh]:
+    """Return one upright face with holes in it, seen from both sides; `tile` is in heights."""
+    material = assets.ensure_textured(make, flags=SHADE_TWO_SIDED | SHADE_CUTOUT, tint=section.tint)
+    profile = ((0.0, 0.0, 0.999), (0.0, section.height, 0.0))
+    return [sweep_profile(section.strip, profile, material, tile * section.height, front=section.front)]
+
+
 def build_concrete(assets: Assets, section: Section) -> list[Mesh]:
     """Return a concrete wall in panels."""
-    material = _ensure(assets, section, "concrete wall", wall_textures.make_concrete)
+    material = assets.ensure_textured(wall_textures.make_concrete, tint=section.tint)
     return _sweep_solid(section, material, 8.0 * section.height, (0.0, 0.87), (0.89, 0.99))
 
 
 def build_brick(assets: Assets, section: Section) -> list[Mesh]:
     """Return a brick wall; bricks of the model world, 0.06 m long."""
-    material = _ensure(assets, section, "brick wall", wall_textures.make_bricks)
+    material = assets.ensure_textured(wall_textures.make_bricks, tint=section.tint)
     share = section.height / 0.24
     return _sweep_solid(section, material, 0.24, (0.0, share), (0.0, section.thickness / 0.24))
 
 
 def build_board(assets: Assets, section: Section) -> list[Mesh]:
     """Return boards on edge, as indoor tracks are laid out with."""
-    material = _ensure(assets, section, "board", wall_textures.make_board)
+    material = assets.ensure_textured(wall_textures.make_board, tint=section.tint)
     return _sweep_solid(section, material, 1.2, (0.0, 0.8), (0.82, 0.98))
 
 
 def build_kerb(assets: Assets, section: Section) -> list[Mesh]:
     """Return a low kerb of red and white stones."""
-    material = _ensure(assets, section, "raised kerb", wall_textures.make_kerb)
+    material = assets.ensure_textured(wall_textures.make_kerb, tint=section.tint)
     half, high = 0.5 * section.thickness, section.height
     profile = ((half, -BURIED, 0.98), (0.7 * half, high, 0.6), (-0.7 * half, high, 0.4), (-half, -BURIED, 0.02))
-    return [
-        sweep_profile(section.strip, profile, material, 0.5, front=section.front),
-        *cap_profile(section.strip, profile, material, front=section.front),
-    ]
+    return _sweep_capped(section, profile, material, 0.5)
 
 
 def build_barrier(assets: Assets, section: Section) -> list[Mesh]:
     """Return red and white barrier blocks with a wide foot."""
-    material = _ensure(assets, section, "barrier", wall_textures.make_barrier)
+    material = assets.ensure_textured(wall_textures.make_barrier, tint=section.tint)
     half, high = 0.5 * section.thickness, section.height
     profile = (
         (half, -BURIED, 0.98), (half, 0.18 * high, 0.85), (0.45 * half, 0.5 * high, 0.5), (0.36 * half, high, 0.05),
         (-0.36 * half, high, 0.01), (-0.45 * half, 0.5 * high, 0.5), (-half, 0.18 * high, 0.85), (-half, -BURIED, 0.98),
     )  # fmt: skip
-    return [
-        sweep_profile(section.strip, profile, material, 5.0 * high, front=section.front),
-        *cap_profile(section.strip, profile, material, front=section.front),
-    ]
+    return _sweep_capped(section, profile, material, 5.0 * high)
 
 
 def build_tyres(assets: Assets, section: Section) -> list[Mesh]:
     """Return a wall of stacked tyres."""
-    material = _ensure(assets, section, "tyre stacks", wall_textures.make_tyre_stacks)
+    material = assets.ensure_textured(wall_textures.make_tyre_stacks, tint=section.tint)
     return _sweep_solid(section, material, 4.0 * section.thickness, (0.0, 0.75), (0.76, 0.99))
 
 
 def build_hedge(assets: Assets, section: Section) -> list[Mesh]:
     """Return a clipped hedge, narrower above."""
-    material = _ensure(assets, section, "hedge", wall_textures.make_hedge)
+    material = assets.ensure_textured(wall_textures.make_hedge, tint=section.tint)
     half, high = 0.5 * section.thickness, section.height
     profile = (
         (0.9 * half, -BURIED, 0.99), (half, 0.6 * high, 0.45), (0.7 * half, high, 0.12), (-0.7 * half, high, 0.02),
         (-half, 0.6 * high, 0.45), (-0.9 * half, -BURIED, 0.99),
     )  # fmt: skip
-    return [
-        sweep_profile(section.strip, profile, material, 0.6, front=section.front),
-        *cap_profile(section.strip, profile, material, front=section.front),
-    ]
+    return _sweep_capped(section, profile, material, 0.6)
 
 
 def build_guard_rail(assets: Assets, section: Section) -> list[Mesh]:
     """Return a steel beam with a ridge towards its front, on posts."""
-    beam = _ensure(assets, section, "guard rail", wall_textures.make_rail, SHADE_TWO_SIDED)
-    posts = _ensure(assets, section, "rail posts", wall_textures.make_posts, SHADE_TWO_SIDED | SHADE_CUTOUT)
+    beam = assets.ensure_textured(wall_textures.make_rail, flags=SHADE_TWO_SIDED, tint=section.tint)
+    posts = assets.ensure_textured(wall_textures.make_posts, flags=SHADE_TWO_SIDED | SHADE_CUTOUT, tint=section.tint)
     high, half = section.height, 0.5 * section.thickness
     ridge = ((-0.2 * half, 0.45 * high, 0.98), (half, 0.72 * high, 0.5), (-0.2 * half, high, 0.02))
     below = ((-half, -BURIED, 1.0), (-half, 0.9 * high, 0.0))
@@ -171,33 +179,27 @@ def build_guard_rail(assets: Assets, section: Section) -> list[Mesh]:
 
 def build_railing(assets: Assets, section: Section) -> list[Mesh]:
     """Return a railing of metal bars."""
-    flags = SHADE_TWO_SIDED | SHADE_CUTOUT
-    bars = _ensure(assets, section, "railing", wall_textures.make_railing, flags)
-    profile = ((0.0, 0.0, 0.999), (0.0, section.height, 0.0))
-    return [sweep_profile(section.strip, profile, bars, 1.3 * section.height, front=section.front)]
+    return _stand_pierced(assets, section, wall_textures.make_railing, 1.3)
 
 
 def build_fence(assets: Assets, section: Section) -> list[Mesh]:
     """Return wire mesh between posts."""
-    flags = SHADE_TWO_SIDED | SHADE_CUTOUT
-    wire = _ensure(assets, section, "fence", wall_textures.make_fence, flags)
-    profile = ((0.0, 0.0, 0.999), (0.0, section.height, 0.0))
-    return [sweep_profile(section.strip, profile, wire, section.height, front=section.front)]
+    return _stand_pierced(assets, section, wall_textures.make_fence, 1.0)
 
 
 def build_hay(assets: Assets, section: Section) -> list[Mesh]:
     """Return a row of bales, end to end, each lying a little differently."""
-    material = _ensure(assets, section, "straw", wall_textures.make_straw)
+    material = assets.ensure_textured(wall_textures.make_straw, tint=section.tint)
     random = np.random.default_rng(section.seed)
     bales = []
     for piece in iterate_pieces(section.strip):
-        size = (
-            piece.length * random.uniform(0.94, 0.985),
-            section.thickness,
-            section.height * random.uniform(0.94, 1.0),
-        )
+        length, height = piece.length * random.uniform(0.94, 0.985), section.height * random.uniform(0.94, 1.0)
         turn = random.uniform(-0.03, 0.03)
-        bales.append(place_mesh(make_bale(size, material), (*piece.middle, piece.foot), piece.yaw + turn))
+        bales.append(
+            place_mesh(
+                make_bale((length, section.thickness, height), material), (*piece.middle, piece.foot), piece.yaw + turn
+            )
+        )
     return bales
 
 
@@ -230,7 +232,7 @@ def build_ledge(assets: Assets, section: Section) -> list[Mesh]:
 
 def _sweep_rock(assets: Assets, section: Section, across: Sequence[float], up: Sequence[float]) -> Mesh:
     """Return uneven rock of a cross section; `across` and `up` are shares of thickness and height."""
-    rock = _ensure(assets, section, "rock face", wall_textures.make_rock_face)
+    rock = assets.ensure_textured(wall_textures.make_rock_face, tint=section.tint)
     strip, random = section.strip, np.random.default_rng(section.seed)
     sides, deep, high = len(across), section.thickness, section.height
     inner = np.ones(sides)
@@ -246,12 +248,12 @@ def _sweep_rock(assets: Assets, section: Section, across: Sequence[float], up: S
         above = above * np.clip(0.15 + ends, 0.0, 1.0)[:, None]
     climb = np.hypot(np.diff(aside, axis=1), np.diff(above, axis=1)).mean(axis=0) / 1.6
     down = -np.concatenate(([0.0], np.cumsum(climb)))
-    return _skin_rows(section, rock, aside, above, down, 1.6)
+    return skin_strip(strip, section.front, aside, above, down, 1.6, rock)
 
 
 def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
     """Return low bushy plants of uneven height in a row that runs out at its ends."""
-    leaves = _ensure(assets, section, "low hedge", wall_textures.make_low_hedge)
+    leaves = assets.ensure_textured(wall_textures.make_low_hedge, tint=section.tint)
     strip, random = section.strip, np.random.default_rng(section.seed)
     lateral = section.thickness * np.array((0.5, 0.42, 0.0, -0.42, -0.5))
     height = section.height * np.array((0.0, 0.62, 1.0, 0.62, 0.0)) - np.array((BURIED, 0, 0, 0, BURIED))
@@ -263,34 +265,8 @@ def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
     if not strip.closed:
         ends = np.minimum(strip.along, strip.along[-1] - strip.along) / section.height
         above, aside = above * np.clip(ends, 0.05, 1.0)[:, None], aside * np.clip(ends, 0.3, 1.0)[:, None]
-    return [_skin_rows(section, leaves, aside, above, np.array((0.99, 0.45, 0.02, 0.45, 0.99)), 0.45)]
-
-
-def _skin_rows(
-    section: Section, material: int, aside: FloatArray, above: FloatArray, down: FloatArray, tile: float
-) -> Mesh:
-    """Return a skin over profiles that differ from place to place along a strip.
-
-    Args:
-        section: The strip.
-        material: Of all triangles.
-        aside: Of each profile's points from the line, + = its front [m], shape [place_count, point_count].
-        above: Of the same over the foot [m].
-        down: Their v, shape [point_count].
-        tile: Length of the picture along the strip [m].
-    """
-    strip = section.strip
-    count, points = aside.shape
-    if section.front < 0.0:
-        aside, above, down = aside[:, ::-1], above[:, ::-1], down[::-1]
-    flat = strip.point[:, None] + section.front * aside[..., None] * strip.mitre[:, None]
-    vertex = np.concatenate((flat, (strip.foot[:, None] + above)[..., None]), axis=-1)
-    along = np.broadcast_to(strip.along[:, None] / tile, above.shape)
-    uv = np.stack((along, np.broadcast_to(down, above.shape)), axis=-1)
-    base = (np.arange(count - 1)[:, None] * points + np.arange(points - 1)).ravel()
-    ahead = base + points
-    triangle = np.concatenate((np.stack((ahead, base, base + 1), 1), np.stack((ahead, base + 1, ahead + 1), 1)))
-    return make_mesh(vertex.reshape(-1, 3), uv.reshape(-1, 2), triangle, material)
+    down = np.array((0.99, 0.45, 0.02, 0.45, 0.99))
+    return [skin_strip(strip, section.front, aside, above, down, 0.45, leaves)]
 
 
 WALL_KINDS: dict[str, WallKind] = {

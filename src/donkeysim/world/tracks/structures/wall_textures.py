@@ -5,66 +5,32 @@ Sides are powers of two; where a picture has several parts, they lie above one a
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
-from PIL import Image, ImageDraw
 
-from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.core.types import ByteArray
+from donkeysim.world.tracks.canvas import Canvas, add_grain
 from donkeysim.world.tracks.textures import as_colour, blend_colours, make_foliage, make_noise, to_texture
 
-FINE = 4
-"""Pictures with edges are drawn this many times larger."""
 
-
-def draw_on(width: int, height: int, colour: tuple[int, ...]) -> tuple[Image.Image, ImageDraw.ImageDraw, int]:
-    """Return a canvas of one colour, its pen, and how many canvas pixels make a texel."""
-    mode = "RGBA" if len(colour) == 4 else "RGB"
-    canvas = Image.new(mode, (width * FINE, height * FINE), colour)
-    return canvas, ImageDraw.Draw(canvas), FINE
-
-
-def shrink(canvas: Image.Image) -> Float32Array:
-    """Return a drawn canvas at its texture's size, 0 to 255."""
-    return np.asarray(canvas.reduce(FINE), np.float32)
-
-
-def add_grain(colour: Float32Array, seed: int, fine: float, broad: float) -> Float32Array:
-    """Return colours with fine and broad noise of these strengths [share of 1]."""
-    height, width = colour.shape[:2]
-    grain = 1.0 + fine * make_noise(height, width, 0.3, seed, finest=1.5)
-    grain += broad * make_noise(height, width, 1.4, seed + 1, finest=4.0)
-    result = colour.copy()
-    result[..., :3] *= grain[..., None]
-    return result
-
-
-def as_texels(colour: Float32Array) -> ByteArray:
-    """Return texels with alpha for colours 0 to 255, shape [height, width, 4]."""
-    return np.asarray(np.clip(colour + 0.5, 0.0, 255.0), np.uint8)
-
-
-@lru_cache(maxsize=1)
 def make_concrete() -> ByteArray:
     """Return two concrete panels, stained from above and dirty at the foot; the lowest eighth is their top."""
-    canvas, pen, k = draw_on(256, 128, (176, 174, 168))
+    canvas = Canvas(256, 128, (176, 174, 168))
     for u in (0, 128):
-        pen.rectangle((u * k, 0, u * k + 2 * k, 112 * k), fill=(112, 111, 108))
+        canvas.fill((112, 111, 108), (u, 0, u + 2, 112))
         for y in (26, 80):
             for x in (32, 96):
-                pen.ellipse(((u + x) * k, y * k, (u + x + 3) * k, (y + 3) * k), fill=(128, 126, 122))
-    pen.rectangle((0, 112 * k, 256 * k, 128 * k), fill=(196, 194, 188))
-    colour = add_grain(shrink(canvas), 801, 0.025, 0.05)
+                canvas.fill_round((128, 126, 122), (u + x, y, u + x + 3, y + 3))
+    canvas.fill((196, 194, 188), (0, 112, 256, 128))
+    colour = add_grain(canvas.shrink(), 801, 0.025, 0.05)
     row = np.arange(128)[:, None]
     streak = np.clip(make_noise(32, 256, 0.8, 803)[:1], 0.0, 2.0) * np.clip(1.0 - row / 70.0, 0.0, 1.0)
     foot = np.clip((row - 84) / 28.0, 0.0, 1.0) * (row < 112)
     return to_texture(colour * (1.0 - 0.10 * streak - 0.28 * foot)[..., None])
 
 
-@lru_cache(maxsize=1)
 def make_bricks() -> ByteArray:
     """Return sixteen courses of red bricks, four in a row."""
-    canvas, pen, k = draw_on(256, 256, (168, 158, 146))
+    canvas = Canvas(256, 256, (168, 158, 146))
     random = np.random.default_rng(811)
     for course in range(16):
         for brick in range(-1, 4):
@@ -72,11 +38,10 @@ def make_bricks() -> ByteArray:
             tone, hue = random.normal(0.0, 0.10), random.normal(0.0, 7.0)
             fill = tuple(int(c * (1.0 + tone)) for c in (158 + hue, 82 - 0.4 * hue, 62 - 0.6 * hue))
             for x in (left, left + 256):
-                pen.rectangle(((x + 1.5) * k, (top + 1) * k, (x + 62.5) * k, (top + 15) * k), fill=fill)
-    return to_texture(add_grain(shrink(canvas), 812, 0.06, 0.05))
+                canvas.fill(fill, (x + 1.5, top + 1, x + 62.5, top + 15))
+    return canvas.finish(812, 0.06, 0.05)
 
 
-@lru_cache(maxsize=1)
 def make_rail() -> ByteArray:
     """Return a steel W-beam: two ridges with light above and shade below, a joint with bolts at every end."""
     v = np.arange(32) / 32.0
@@ -89,7 +54,6 @@ def make_rail() -> ByteArray:
     return to_texture(add_grain(colour.astype(np.float32), 821, 0.03, 0.05))
 
 
-@lru_cache(maxsize=1)
 def make_posts() -> ByteArray:
     """Return the posts under a rail, two to a length, all else holes."""
     colour = np.zeros((32, 128, 4), np.float32)
@@ -99,41 +63,37 @@ def make_posts() -> ByteArray:
         colour[:, left + 5 : left + 8, :3] = (92, 94, 96)
         colour[:, left : left + 8, 3] = 255
     colour[20:, :, :3] *= 0.8
-    return as_texels(colour)
+    return to_texture(colour)
 
 
-@lru_cache(maxsize=1)
 def make_railing() -> ByteArray:
     """Return a panel of a metal railing: a rail above and below, bars between, a post at its end."""
-    canvas, pen, k = draw_on(128, 128, (120, 124, 128, 0))
+    canvas = Canvas(128, 128, (120, 124, 128, 0))
     steel, dark = (186, 190, 194, 255), (128, 132, 136, 255)
     for x in range(8, 128, 16):
-        pen.rectangle((x * k, 8 * k, (x + 3.5) * k, 118 * k), fill=dark)
-        pen.rectangle((x * k, 8 * k, (x + 2) * k, 118 * k), fill=steel)
+        canvas.fill(dark, (x, 8, x + 3.5, 118))
+        canvas.fill(steel, (x, 8, x + 2, 118))
     for y in (2, 106):
-        pen.rectangle((0, y * k, 128 * k, (y + 8) * k), fill=steel)
-        pen.rectangle((0, (y + 5) * k, 128 * k, (y + 8) * k), fill=dark)
-    pen.rectangle((0, 0, 7 * k, 128 * k), fill=steel)
-    pen.rectangle((5 * k, 0, 7 * k, 128 * k), fill=dark)
-    return as_texels(shrink(canvas))
+        canvas.fill(steel, (0, y, 128, y + 8))
+        canvas.fill(dark, (0, y + 5, 128, y + 8))
+    canvas.fill(steel, (0, 0, 7, 128))
+    canvas.fill(dark, (5, 0, 7, 128))
+    return canvas.finish()
 
 
-@lru_cache(maxsize=1)
 def make_barrier() -> ByteArray:
     """Return a red and a white barrier block with dark joints and a reflecting stripe."""
-    canvas, pen, k = draw_on(128, 64, (206, 44, 36))
-    pen.rectangle((64 * k, 0, 128 * k, 64 * k), fill=(232, 230, 224))
+    canvas = Canvas(128, 64, (206, 44, 36))
+    canvas.fill((232, 230, 224), (64, 0, 128, 64))
     for u, stripe in ((0, (240, 232, 226)), (64, (206, 52, 44))):
-        pen.rectangle(((u + 10) * k, 16 * k, (u + 54) * k, 23 * k), fill=stripe)
-        pen.rectangle(((u + 14) * k, 54 * k, (u + 24) * k, 64 * k), fill=(48, 40, 38))
-        pen.rectangle(((u + 40) * k, 54 * k, (u + 50) * k, 64 * k), fill=(48, 40, 38))
-        pen.rectangle((u * k - 1.5 * k, 0, u * k + 1.5 * k, 64 * k), fill=(66, 50, 48))
-    pen.rectangle((126.5 * k, 0, 128 * k, 64 * k), fill=(66, 50, 48))
-    colour = add_grain(shrink(canvas), 831, 0.02, 0.04)
+        canvas.fill(stripe, (u + 10, 16, u + 54, 23))
+        canvas.fill((48, 40, 38), (u + 14, 54, u + 24, 64), (u + 40, 54, u + 50, 64))
+        canvas.fill((66, 50, 48), (u - 1.5, 0, u + 1.5, 64))
+    canvas.fill((66, 50, 48), (126.5, 0, 128, 64))
+    colour = add_grain(canvas.shrink(), 831, 0.02, 0.04)
     return to_texture(colour * np.linspace(1.06, 0.80, 64, dtype=np.float32)[:, None, None])
 
 
-@lru_cache(maxsize=1)
 def make_tyre_stacks() -> ByteArray:
     """Return four stacks of three tyres, two of them painted; the lowest quarter is their top."""
     colour = np.zeros((128, 256, 3), np.float32)
@@ -154,26 +114,23 @@ def make_tyre_stacks() -> ByteArray:
     return to_texture(add_grain(colour + 6.0, 841, 0.05, 0.04))
 
 
-@lru_cache(maxsize=1)
 def make_straw() -> ByteArray:
     """Return a bale's side in its upper half, strings across it, and its end with cut stalks in the lower half."""
     random = np.random.default_rng(851)
-    canvas, pen, k = draw_on(128, 128, (170, 138, 70))
+    canvas = Canvas(128, 128, (170, 138, 70))
     for _ in range(1500):
         x, y = random.uniform(0, 128), random.uniform(0, 64)
         length, slope, tone = random.uniform(5, 22), random.normal(0.0, 0.16), random.normal(0.0, 0.17)
         fill = tuple(int(np.clip(c * (1.0 + tone), 0, 255)) for c in (200, 166, 92))
         for shift in (0, -128):
-            pen.line(
-                ((x + shift) * k, y * k, (x + length + shift) * k, (y + slope * length) * k), fill=fill, width=k + 1
-            )
-    pen.rectangle((0, 64 * k, 128 * k, 128 * k), fill=(164, 132, 68))
+            canvas.draw_line(fill, 1.25, (x + shift, y), (x + length + shift, y + slope * length))
+    canvas.fill((164, 132, 68), (0, 64, 128, 128))
     for _ in range(1100):
         x, y, reach = random.uniform(0, 128), random.uniform(64, 128), random.uniform(0.7, 1.9)
         tone = random.normal(0.0, 0.2)
         fill = tuple(int(np.clip(c * (1.0 + tone), 0, 255)) for c in (202, 170, 98))
-        pen.ellipse(((x - reach) * k, (y - reach) * k, (x + reach) * k, (y + reach) * k), fill=fill)
-    colour = shrink(canvas)
+        canvas.fill_round(fill, (x - reach, y - reach, x + reach, y + reach))
+    colour = canvas.shrink()
     colour[[20, 21, 42, 43]] *= 0.62
     colour[64:, [36, 37, 90, 91]] *= 0.66
     edge = np.minimum(np.arange(64), 63 - np.arange(64))
@@ -181,7 +138,6 @@ def make_straw() -> ByteArray:
     return to_texture(add_grain(colour, 852, 0.05, 0.05))
 
 
-@lru_cache(maxsize=1)
 def make_kerb() -> ByteArray:
     """Return a kerb of red and white stones."""
     colour = np.tile(as_colour((224, 222, 216)), (16, 64, 1))
@@ -190,19 +146,16 @@ def make_kerb() -> ByteArray:
     return to_texture(add_grain(colour, 861, 0.03, 0.05))
 
 
-@lru_cache(maxsize=1)
 def make_hedge() -> ByteArray:
     """Return the clipped leaves of a hedge, light above."""
     return make_foliage((30, 60, 26), (98, 140, 58), 7.0, 871, 256)
 
 
-@lru_cache(maxsize=1)
 def make_low_hedge() -> ByteArray:
     """Return the leaves of low plants in the sun."""
     return make_foliage((52, 94, 10), (122, 184, 34), 9.0, 875, 128)
 
 
-@lru_cache(maxsize=1)
 def make_fence() -> ByteArray:
     """Return wire mesh between posts, holes between its wires."""
     size = 128
@@ -214,10 +167,9 @@ def make_fence() -> ByteArray:
     colour[..., 3] = np.clip(2.0 - mesh, 0.0, 1.0) * 255.0
     for rows, columns in ((slice(0, 6), slice(None)), (slice(None), slice(0, 6))):
         colour[rows, columns] = (112, 118, 116, 255)
-    return as_texels(colour)
+    return to_texture(colour)
 
 
-@lru_cache(maxsize=1)
 def make_rock_face() -> ByteArray:
     """Return layered rock with cracks and ledges where something grows."""
     size = 256
@@ -234,7 +186,6 @@ def make_rock_face() -> ByteArray:
     return to_texture(colour + (as_colour((92, 104, 56)) - colour) * 0.7 * moss)
 
 
-@lru_cache(maxsize=1)
 def make_board() -> ByteArray:
     """Return planed boards, their grain along u."""
     grain = make_noise(64, 1024, 0.9, 891, finest=1.5)[:, ::4]

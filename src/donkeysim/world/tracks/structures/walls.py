@@ -19,6 +19,7 @@ from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures.strip import Piece, cut_strip, iterate_pieces, outline_piece
 from donkeysim.world.tracks.structures.structure import Collider, Structure, make_block
 from donkeysim.world.tracks.structures.wall_kinds import BURIED, TOLERANCE, WALL_KINDS, Section
+from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.walls import WallTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
@@ -39,15 +40,13 @@ def build_wall(table: WallTable, label: str, line: CentreLine, ground: Ground, a
     """Return the walls of one table."""
     kind = WALL_KINDS[table.kind]
     height, thickness = table.height or kind.height, table.thickness or kind.thickness
-    colour = (255, 255, 255) if table.colour is None else table.colour
-    tint = (colour[0] / 255.0, colour[1] / 255.0, colour[2] / 255.0)
     meshes: list[Mesh] = []
     colliders: list[Collider] = []
     shadows = []
     tolerance = max(TOLERANCE, min(kind.tolerance, 0.25 * table.gap))
     for point, closed, front in trace_lines(table, line, thickness):
         strip = cut_strip(point, sample_height(ground, point), closed, tolerance, kind.piece)
-        meshes += kind.build(assets, Section(strip, height, thickness, front, tint, table.seed))
+        meshes += kind.build(assets, Section(strip, height, thickness, front, to_tint(table.colour), table.seed))
         for piece in iterate_pieces(strip):
             if hit_name := table.hit or kind.hit_name:
                 colliders.append(make_piece_collider(piece, height, thickness, hit_name, kind.friction))

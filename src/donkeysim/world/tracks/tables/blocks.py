@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colour
+from donkeysim.world.tracks.tables.checks import Colour, check_colours
 
 BlockName = Literal["house", "townhouse", "office", "hall", "container", "crate"]
 
@@ -51,5 +51,4 @@ class BlockTable:
             raise ValueError("vary is 0 to below 0.9; gap, between and seed are 0 or more.")
         if self.places and self.spans:
             raise ValueError("spans belong to a row; give side instead of places.")
-        if self.colour is not None:
-            check_colour(self.colour)
+        check_colours(self.colour)

@@ -13,7 +13,14 @@ def check_friction(friction: float) -> None:
         raise ValueError(f"friction is {friction:g}; it takes 0 to 4.")
 
 
-def check_colour(colour: Colour) -> None:
+def check_colours(*colours: Colour | None) -> None:
     """Raise ValueError when a part of an sRGB colour is not 0 to 255."""
-    if not all(0 <= part <= 255 for part in colour):
-        raise ValueError(f"a colour is {list(colour)}; its three parts take 0 to 255.")
+    for colour in colours:
+        if colour is not None and not all(0 <= part <= 255 for part in colour):
+            raise ValueError(f"a colour is {list(colour)}; its three parts take 0 to 255.")
+
+
+def to_tint(colour: Colour | None) -> tuple[float, float, float]:
+    """Return a colour as what a picture is multiplied by, 0 to 1; of none 1, which leaves it as it is."""
+    red, green, blue = (255, 255, 255) if colour is None else colour
+    return (red / 255.0, green / 255.0, blue / 255.0)

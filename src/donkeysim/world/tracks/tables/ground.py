@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colour, check_friction
+from donkeysim.world.tracks.tables.checks import Colour, check_colours, check_friction
 
 GroundTexture = Literal["grass", "dry_grass", "concrete", "asphalt", "carpet", "dirt", "sand", "wood", "plain"]
 
@@ -56,8 +56,7 @@ class Patch:
     def __post_init__(self) -> None:
         if min(self.size) <= 0.0 or self.border < 0.0 or not 0.0 <= self.cover <= 1.0:
             raise ValueError("a patch has a size above 0, a border of 0 or more, and cover from 0 to 1.")
-        for colour in (self.colour, self.border_colour, self.text_colour):
-            check_colour(colour)
+        check_colours(self.colour, self.border_colour, self.text_colour)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colour
+from donkeysim.world.tracks.tables.checks import Colour, check_colours
 
 
 @dataclass(frozen=True)
@@ -35,4 +35,4 @@ class LightTable:
             raise ValueError(f"sun_height is {self.sun_height:g}; the sun stands above 0 and up to 90 degrees.")
         if not 0.0 <= self.fog_density <= 1.0:
             raise ValueError(f"fog_density is {self.fog_density:g}; it takes 0 to 1.")
-        check_colour(self.fog)
+        check_colours(self.fog)

@@ -68,7 +68,7 @@ class PathTable:
         length: Of a random walk; wanted, of a closed script or a file's path [m]; 0: what closing, or `scale`, gives.
         segments: Script, in driving order.
         points: Instead of a script: the curve passes through them, the first is the start.
-        file: Instead of both, one of `PATH_SUFFIXES`, as seen from the track's own file.
+        file: Instead of both, one of `PATH_SUFFIXES`, as seen from the track's own file (as it is read: from here).
         element: Id of the drawing's path, or name of the model's node; empty: the only one there is.
         scale: Metres per unit of the file; a `length` overrules it.
         reverse: Whether the file's path is driven the other way round.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 PropName = Literal[
@@ -11,13 +12,22 @@ PropName = Literal[
     "bench", "table", "chair", "shelf", "plant",
 ]  # fmt: skip
 
+MASS_LEAST, MASS_MOST = 0.1, 1000.0
+"""Of a prop that moves, where a car weighs 50 [kg]."""
+
 
 @dataclass(frozen=True)
 class PropTable:
     """Things that stand about: at places, in a row along the path, or scattered beside the road.
 
     Attributes:
-        kind: What, one of `PROP_KINDS`.
+        kind: What, one of `PROP_KINDS`; or
+        model: A .glb file, as seen from the track's own (once read: from here), to which alone the next four belong.
+        mass: On the original's scale, where a car weighs 50 [kg]; 0: it stands still.
+        hull: What it is to physics: of what stands still a "box" (default) or a "cylinder"; of what moves a "cylinder"
+            (default) or a "cone", which may also be blunt or wider above.
+        hit: What `hit` says of it; empty: the file's name.
+        ghost: It has no body: cars and the lidar pass through it.
         places: x, y of each [m], or x, y, yaw [m, m, degree].
         every: One each so many metres along the path; 0: no row.
         first: Where along the path the row begins [m].
@@ -33,7 +43,12 @@ class PropTable:
         seed: Of the random numbers.
     """
 
-    kind: PropName
+    kind: PropName | None = None
+    model: str = ""
+    mass: float = 0.0
+    hull: Literal["box", "cylinder", "cone", ""] = ""
+    hit: str = ""
+    ghost: bool = False
     places: tuple[tuple[float, ...], ...] = ()
     every: float = 0.0
     first: float = 0.0
@@ -48,7 +63,13 @@ class PropTable:
     variant: int = -1
     seed: int = 1
 
+    @property
+    def name(self) -> str:
+        """What texts call it."""
+        return self.kind or Path(self.model).name
+
     def __post_init__(self) -> None:
+        self._check_model()
         if (bool(self.places), self.every > 0.0, self.scatter > 0).count(True) != 1:
             raise ValueError("a prop needs exactly one of places, every above 0, and scatter above 0.")
         if 0.0 < self.every < 0.02:
@@ -65,3 +86,18 @@ class PropTable:
             raise ValueError(f"scale is {self.scale:g}; it takes 0.01 to 100.")
         if self.spans and not self.every:
             raise ValueError("spans belong to a row; give every too.")
+
+    def _check_model(self) -> None:
+        if bool(self.kind) == bool(self.model):
+            raise ValueError("a prop needs either kind or model, the name of a .glb file beside this one.")
+        has_body = bool(self.mass or self.hull or self.hit)
+        if self.kind and (has_body or self.ghost):
+            raise ValueError("mass, hull, hit and ghost are for a prop with a model; leave them out.")
+        if self.ghost and has_body:
+            raise ValueError("ghost = true leaves a prop without a body; leave mass, hull and hit out.")
+        if self.mass and not MASS_LEAST <= self.mass <= MASS_MOST:
+            allowed = f"0 (it stands still) or {MASS_LEAST:g} to {MASS_MOST:g}; a car weighs 50"
+            raise ValueError(f"mass is {self.mass:g}; it takes {allowed}.")
+        if self.hull == ("box" if self.mass else "cone"):
+            others = "'cylinder' or 'cone'; only what stands still is a box" if self.mass else "'box' or 'cylinder'"
+            raise ValueError(f"hull is {self.hull!r}; a prop {'with' if self.mass else 'without'} mass takes {others}.")

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colour, check_friction
+from donkeysim.world.tracks.tables.checks import Colour, check_colours, check_friction
 
 RoadTexture = Literal["asphalt", "concrete", "dirt", "carpet", "mat", "cobbles", "wood", "none"]
 
@@ -36,7 +36,7 @@ class Marking:
             raise ValueError(f"width is {self.width:g}; a marking is wider than 0.")
         if (self.dash > 0.0) != (self.gap > 0.0) or self.dash < 0.0:
             raise ValueError("a dashed marking needs dash and gap above 0; a solid one has neither.")
-        check_colour(self.colour)
+        check_colours(self.colour)
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,7 @@ class Kerb:
     def __post_init__(self) -> None:
         if self.width <= 0.0 or self.stripe <= 0.0 or self.radius < 0.0:
             raise ValueError("a kerb has width and stripe above 0 and a radius of 0 or more.")
-        for colour in self.colours:
-            check_colour(colour)
+        check_colours(*self.colours)
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Border:
     def __post_init__(self) -> None:
         if self.width <= 0.0:
             raise ValueError(f"width is {self.width:g}; a shoulder or verge is wider than 0.")
-        check_colour(self.colour)
+        check_colours(self.colour)
 
 
 @dataclass(frozen=True)
@@ -146,8 +145,7 @@ class RoadTable:
             raise ValueError(f"edge is {self.edge:g}; the worn strip is 0 or more wide.")
         if self.colour is not None and self.texture != "asphalt":
             raise ValueError(f"colour is that of asphalt; leave it out where texture is {self.texture!r}.")
-        if self.colour is not None:
-            check_colour(self.colour)
+        check_colours(self.colour)
         for name, share in (("contrast", self.contrast), ("wear", self.wear)):
             if not 0.0 <= share <= 4.0:
                 raise ValueError(f"{name} is {share:g}; it takes 0 to 4.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colour
+from donkeysim.world.tracks.tables.checks import Colour, check_colours
 
 
 @dataclass(frozen=True)
@@ -58,5 +58,4 @@ class RoomTable:
             raise ValueError("a room has a margin of 0 or more and a height of 0.5 to 50.")
         if any(self.box) and (self.box[0] >= self.box[2] or self.box[1] >= self.box[3]):
             raise ValueError("box is least x, least y, greatest x, greatest y.")
-        if self.colour is not None:
-            check_colour(self.colour)
+        check_colours(self.colour)

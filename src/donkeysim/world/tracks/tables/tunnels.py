@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colour
+from donkeysim.world.tracks.tables.checks import Colour, check_colours
 
 
 @dataclass(frozen=True)
@@ -56,4 +56,4 @@ class ArchTable:
     def __post_init__(self) -> None:
         if not self.at or self.gap < 0.0 or not 0.4 <= self.height <= 20.0:
             raise ValueError("an arch needs places 'at' along the path, a gap of 0 or more and a height of 0.4 to 20.")
-        check_colour(self.colour)
+        check_colours(self.colour)

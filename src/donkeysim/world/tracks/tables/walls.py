@@ -5,25 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colour
+from donkeysim.world.tracks.tables.checks import Colour, check_colours
 from donkeysim.world.tracks.tables.path import Point
 
 WallName = Literal[
-    "wall",
-    "brick",
-    "guard_rail",
-    "railing",
-    "barrier",
-    "tyres",
-    "hay",
-    "kerb",
-    "hedge",
-    "low_hedge",
-    "fence",
-    "cliff",
-    "ledge",
-    "board",
-]
+    "wall", "brick", "guard_rail", "railing", "barrier", "tyres", "hay", "kerb", "hedge", "low_hedge", "fence",
+    "cliff", "ledge", "board",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,5 +56,4 @@ class WallTable:
             raise ValueError("gap, height, thickness and seed of a wall are 0 or more.")
         if any(begin == end for begin, end in self.spans):
             raise ValueError("a span of a wall runs from one place along the path to another: [from, to].")
-        if self.colour is not None:
-            check_colour(self.colour)
+        check_colours(self.colour)

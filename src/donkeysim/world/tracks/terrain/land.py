@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import CLASS_GROUND, Ground, Mesh
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.scene import CLASS_GROUND, SHADE_TEXTURE, Ground, Material, Mesh
+from donkeysim.world.tracks.assets import WHITE, Assets
 from donkeysim.world.tracks.mesh import make_mesh, make_quad
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures.structure import Footprint, Shadow
@@ -48,13 +48,14 @@ def build_land(
 ) -> list[Mesh]:
     """Return the ground's meshes; their textures join the scene's, with a map of what is road and line in the atlas."""
     if track.ground.texture == "plain":
-        floor = assets.ensure_textured("plain", make_plain, CLASS_GROUND)
+        floor = assets.ensure_textured(make_plain, segment=CLASS_GROUND)
         return [_lay_floor(line, track.ground.height, floor)]
     frame = frame_atlas(find_land(find_box(line, track), ground))
     picture, classes = paint_atlas(track, line, frame, shadows, sun)
-    atlas = assets.ensure_textured("atlas", lambda: picture, CLASS_GROUND, class_map=assets.add_class_map(classes))
+    shown = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
+    atlas = assets.ensure_material(shown)
     name = track.ground.texture
-    open_ground = assets.ensure_textured(f"ground {name}", lambda: make_surface(name), CLASS_GROUND)
+    open_ground = assets.ensure_textured(make_surface, name, segment=CLASS_GROUND)
     if ground.height.size > 1:
         near, border = _lay_field(line, ground, frame, atlas)
     else:

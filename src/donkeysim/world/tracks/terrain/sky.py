@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,8 +23,8 @@ Stops: TypeAlias = tuple[tuple[float, Colour], ...]
 Paint: TypeAlias = Callable[[AnyFloat, AnyFloat], AnyFloat]
 """From the elevation of rows [n, 1] and a layer's top [1, m] to colours [n, m, 3]."""
 
-Shape: TypeAlias = Callable[[], tuple[AnyFloat, Paint]]
-"""Gives a layer's top [rad], shape [WIDTH], and its colours."""
+Outline: TypeAlias = tuple[AnyFloat, Paint]
+"""A layer's top [rad], shape [WIDTH], and its colours."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,14 @@ class Layer:
     """Something that stands at the horizon.
 
     Attributes:
-        shape: Its outline and colours.
+        shape: Gives its outline and colours.
+        about: What of.
         veil: Share of haze before it, 0 to 1.
         seed: Of its grain.
     """
 
-    shape: Shape
+    shape: Callable[..., Outline]
+    about: tuple[Any, ...]
     veil: float
     seed: int
 
@@ -126,7 +128,7 @@ def _add_clouds(sky: AnyFloat, elevation: AnyFloat, strength: float) -> None:
 
 def _add_layer(sky: AnyFloat, elevation: AnyFloat, layer: Layer, haze: Colour) -> None:
     """Paint what rises from the horizon: hazier the farther it is, and at its foot."""
-    top, colour = layer.shape()
+    top, colour = layer.shape(*layer.about)
     grain = make_noise(256, WIDTH, 0.8, layer.seed)[: np.count_nonzero(elevation < 0.6)]
     low = len(elevation) - len(grain)
     height = elevation[low:, None]
@@ -148,66 +150,54 @@ def _even(colour: Colour) -> Paint:
     return lambda height, top: np.broadcast_to(as_colour(colour), (*np.broadcast(height, top).shape, 3))
 
 
-def _hills(low: float, swing: float, seed: int, exponent: float, colour: Colour) -> Shape:
-    return lambda: (low + swing * _ridge(seed, exponent), _even(colour))
+def _hills(low: float, swing: float, seed: int, exponent: float, colour: Colour) -> Outline:
+    return low + swing * _ridge(seed, exponent), _even(colour)
 
 
-def _trees(low: float, colour: Colour, seed: int) -> Shape:
-    return lambda: (low + 0.006 * _ridge(seed, 0.6) + 0.006 * np.abs(_ridge(seed + 1, 0.1)), _even(colour))
+def _trees(low: float, colour: Colour, seed: int) -> Outline:
+    return low + 0.006 * _ridge(seed, 0.6) + 0.006 * np.abs(_ridge(seed + 1, 0.1)), _even(colour)
 
 
-def _peaks(low: float, swing: float, seed: int, rock: Colour, snow_line: float) -> Shape:
+def _peaks(low: float, swing: float, seed: int, rock: Colour, snow_line: float) -> Outline:
     """Return steep mountains with snow above a line [rad]."""
+    rough = _ridge(seed, 1.0)
+    top = low + swing * (np.abs(_ridge(seed + 1, 1.2)) + 0.35 * rough - 0.3)
 
-    def shape() -> tuple[AnyFloat, Paint]:
-        rough = _ridge(seed, 1.0)
-        top = low + swing * (np.abs(_ridge(seed + 1, 1.2)) + 0.35 * rough - 0.3)
+    def paint(height: AnyFloat, top: AnyFloat) -> AnyFloat:
+        ragged = snow_line + 0.030 * np.roll(rough, 37)[None, :] + 0.4 * (top - height)
+        snow = np.clip((height - ragged) / 0.012, 0.0, 1.0)[..., None]
+        return np.asarray(as_colour(rock) + (as_colour((236, 240, 246)) - as_colour(rock)) * snow)
 
-        def paint(height: AnyFloat, top: AnyFloat) -> AnyFloat:
-            ragged = snow_line + 0.030 * np.roll(rough, 37)[None, :] + 0.4 * (top - height)
-            snow = np.clip((height - ragged) / 0.012, 0.0, 1.0)[..., None]
-            return np.asarray(as_colour(rock) + (as_colour((236, 240, 246)) - as_colour(rock)) * snow)
-
-        return top, paint
-
-    return shape
+    return top, paint
 
 
-def _mesas(low: float, swing: float, seed: int, rock: Colour) -> Shape:
+def _mesas(low: float, swing: float, seed: int, rock: Colour) -> Outline:
     """Return table mountains in bands of rock."""
+    broad = _ridge(seed, 0.95)
+    top = low + swing * np.clip(1.6 * broad, -0.8, 0.9) + 0.1 * swing * broad
 
-    def shape() -> tuple[AnyFloat, Paint]:
-        broad = _ridge(seed, 0.95)
-        top = low + swing * np.clip(1.6 * broad, -0.8, 0.9) + 0.1 * swing * broad
+    def paint(height: AnyFloat, top: AnyFloat) -> AnyFloat:
+        band = 1.0 + 0.10 * np.sin(height * 420.0 + 2.0 * broad[None, :])[..., None]
+        return np.asarray(as_colour(rock) * band * np.ones_like(top)[..., None])
 
-        def paint(height: AnyFloat, top: AnyFloat) -> AnyFloat:
-            band = 1.0 + 0.10 * np.sin(height * 420.0 + 2.0 * broad[None, :])[..., None]
-            return np.asarray(as_colour(rock) * band * np.ones_like(top)[..., None])
-
-        return top, paint
-
-    return shape
+    return top, paint
 
 
-def _skyline(low: float, high: float, pitch: int, seed: int, wall: Colour, window: Colour) -> Shape:
+def _skyline(low: float, high: float, pitch: int, seed: int, wall: Colour, window: Colour) -> Outline:
     """Return a row of buildings: `pitch` columns each on average, `low` to `high` [rad], with rows of windows."""
+    random = np.random.default_rng(seed)
+    edge = np.sort(random.choice(np.arange(0, WIDTH, 4), WIDTH // pitch, replace=False))
+    index = np.searchsorted(edge, np.arange(WIDTH), side="right") % len(edge)
+    top = (low + (high - low) * random.random(len(edge)) ** 2)[index]
+    shade = (0.82 + 0.36 * random.random(len(edge)))[index]
 
-    def shape() -> tuple[AnyFloat, Paint]:
-        random = np.random.default_rng(seed)
-        edge = np.sort(random.choice(np.arange(0, WIDTH, 4), WIDTH // pitch, replace=False))
-        index = np.searchsorted(edge, np.arange(WIDTH), side="right") % len(edge)
-        top = (low + (high - low) * random.random(len(edge)) ** 2)[index]
-        shade = (0.82 + 0.36 * random.random(len(edge)))[index]
+    def paint(height: AnyFloat, top: AnyFloat) -> AnyFloat:
+        row = np.round(height * HEIGHT / math.pi).astype(int) % 4 < 2
+        lit = (row & (np.arange(WIDTH)[None, :] % 4 < 2) & (height < top - 0.006))[..., None]
+        colour = as_colour(wall) * shade[None, :, None] * np.ones_like(height)[..., None]
+        return np.asarray(colour + (as_colour(window) - colour) * (0.55 * lit))
 
-        def paint(height: AnyFloat, top: AnyFloat) -> AnyFloat:
-            row = np.round(height * HEIGHT / math.pi).astype(int) % 4 < 2
-            lit = (row & (np.arange(WIDTH)[None, :] % 4 < 2) & (height < top - 0.006))[..., None]
-            colour = as_colour(wall) * shade[None, :, None] * np.ones_like(height)[..., None]
-            return np.asarray(colour + (as_colour(window) - colour) * (0.55 * lit))
-
-        return top, paint
-
-    return shape
+    return top, paint
 
 
 SUMMER: Stops = ((0.12, (168, 200, 232)), (0.45, (112, 164, 220)), (1.57, (62, 112, 188)))
@@ -218,43 +208,43 @@ SKIES: dict[str, SkyStyle] = {
         SUMMER,
         1.0,
         (
-            Layer(_hills(0.115, 0.030, 51, 1.3, (120, 148, 172)), 0.45, 61),
-            Layer(_hills(0.070, 0.020, 52, 1.2, (104, 138, 112)), 0.25, 62),
-            Layer(_trees(0.034, (66, 96, 58), 53), 0.08, 63),
+            Layer(_hills, (0.115, 0.030, 51, 1.3, (120, 148, 172)), 0.45, 61),
+            Layer(_hills, (0.070, 0.020, 52, 1.2, (104, 138, 112)), 0.25, 62),
+            Layer(_trees, (0.034, (66, 96, 58), 53), 0.08, 63),
         ),
     ),
     "mountains": SkyStyle(
         ((0.12, (178, 206, 234)), (0.45, (98, 152, 216)), (1.57, (44, 92, 172))),
         0.75,
         (
-            Layer(_peaks(0.15, 0.13, 251, (108, 116, 134), 0.22), 0.38, 261),
-            Layer(_peaks(0.09, 0.07, 255, (88, 98, 98), 0.30), 0.20, 262),
-            Layer(_trees(0.046, (44, 72, 52), 257), 0.08, 263),
+            Layer(_peaks, (0.15, 0.13, 251, (108, 116, 134), 0.22), 0.38, 261),
+            Layer(_peaks, (0.09, 0.07, 255, (88, 98, 98), 0.30), 0.20, 262),
+            Layer(_trees, (0.046, (44, 72, 52), 257), 0.08, 263),
         ),
     ),
     "desert": SkyStyle(
         ((0.12, (196, 212, 228)), (0.45, (124, 172, 222)), (1.57, (66, 118, 194))),
         0.45,
         (
-            Layer(_mesas(0.080, 0.055, 351, (186, 128, 98)), 0.35, 361),
-            Layer(_hills(0.034, 0.012, 353, 1.2, (190, 154, 106)), 0.15, 362),
+            Layer(_mesas, (0.080, 0.055, 351, (186, 128, 98)), 0.35, 361),
+            Layer(_hills, (0.034, 0.012, 353, 1.2, (190, 154, 106)), 0.15, 362),
         ),
     ),
     "city": SkyStyle(
         ((0.12, (176, 200, 224)), (0.45, (124, 168, 214)), (1.57, (74, 122, 190))),
         1.0,
         (
-            Layer(_skyline(0.05, 0.26, 22, 451, (126, 136, 152), (92, 106, 130)), 0.45, 461),
-            Layer(_skyline(0.03, 0.15, 34, 453, (138, 130, 122), (74, 82, 96)), 0.20, 462),
-            Layer(_trees(0.020, (62, 88, 56), 455), 0.06, 463),
+            Layer(_skyline, (0.05, 0.26, 22, 451, (126, 136, 152), (92, 106, 130)), 0.45, 461),
+            Layer(_skyline, (0.03, 0.15, 34, 453, (138, 130, 122), (74, 82, 96)), 0.20, 462),
+            Layer(_trees, (0.020, (62, 88, 56), 455), 0.06, 463),
         ),
     ),
     "coast": SkyStyle(
         ((0.12, (184, 214, 236)), (0.45, (104, 168, 226)), (1.57, (40, 104, 190))),
         0.6,
         (
-            Layer(_hills(0.075, 0.085, 551, 1.6, (126, 140, 140)), 0.30, 561),
-            Layer(_skyline(0.004, 0.075, 18, 553, (214, 190, 160), (120, 106, 96)), 0.16, 562),
+            Layer(_hills, (0.075, 0.085, 551, 1.6, (126, 140, 140)), 0.30, 561),
+            Layer(_skyline, (0.004, 0.075, 18, 553, (214, 190, 160), (120, 106, 96)), 0.16, 562),
         ),
         water=(74, 128, 168),
     ),
@@ -262,8 +252,8 @@ SKIES: dict[str, SkyStyle] = {
         ((0.14, (128, 152, 173)), (0.50, (88, 113, 153)), (1.57, (52, 76, 122))),
         0.0,
         (
-            Layer(_hills(0.064, 0.011, 651, 1.4, (104, 112, 84)), 0.25, 661),
-            Layer(_hills(0.034, 0.010, 652, 1.2, (94, 98, 60)), 0.08, 662),
+            Layer(_hills, (0.064, 0.011, 651, 1.4, (104, 112, 84)), 0.25, 661),
+            Layer(_hills, (0.034, 0.010, 652, 1.2, (94, 98, 60)), 0.08, 662),
         ),
     ),
 }

@@ -13,7 +13,7 @@ from donkeysim.world.tracks.textures import (
     AnyFloat,
     Colour,
     as_colour,
-    blend_colours,
+    grade_noise,
     make_grass,
     make_noise,
     make_plain,
@@ -46,16 +46,8 @@ def _make_dry_grass() -> ByteArray:
     broad = make_noise(_SIZE, _SIZE, 1.6, 111, finest=14.0, coarsest=260.0)
     blades = make_noise(_SIZE, _SIZE, 0.35, 112, finest=1.7)
     tufts = make_noise(_SIZE, _SIZE, 1.0, 113, finest=4.0, coarsest=60.0)
-    colour = blend_colours(
-        0.40 * broad + 0.34 * tufts + 0.42 * blades,
-        (
-            (-2.2, (92, 84, 44)),
-            (-0.8, (136, 122, 66)),
-            (0.0, (164, 148, 84)),
-            (0.9, (190, 174, 106)),
-            (2.2, (214, 198, 140)),
-        ),
-    )
+    shades = ((92, 84, 44), (136, 122, 66), (164, 148, 84), (190, 174, 106), (214, 198, 140))
+    colour = grade_noise(0.40 * broad + 0.34 * tufts + 0.42 * blades, *shades)
     green = np.clip(make_noise(_SIZE, _SIZE, 1.4, 114, finest=9.0, coarsest=200.0) - 0.6, 0.0, 1.2)[..., None] * 0.45
     return to_texture(colour * (1.0 - green) + as_colour((96, 122, 58)) * green)
 
@@ -92,11 +84,8 @@ def _make_dirt() -> ByteArray:
     grain = make_noise(_SIZE, _SIZE, 0.4, 151, finest=1.5)
     clods = make_noise(_SIZE, _SIZE, 0.9, 152, finest=3.0, coarsest=60.0)
     broad = make_noise(_SIZE, _SIZE, 1.6, 153, finest=12.0, coarsest=280.0)
-    stops = (
-        (-2.2, (82, 60, 42)), (-0.8, (112, 86, 60)), (0.0, (134, 106, 76)), (0.9, (154, 126, 94)),
-        (2.2, (182, 158, 124)),
-    )  # fmt: skip
-    return to_texture(blend_colours(0.36 * grain + 0.42 * clods + 0.36 * broad, stops))
+    shades = ((82, 60, 42), (112, 86, 60), (134, 106, 76), (154, 126, 94), (182, 158, 124))
+    return to_texture(grade_noise(0.36 * grain + 0.42 * clods + 0.36 * broad, *shades))
 
 
 def _make_sand() -> ByteArray:

@@ -17,7 +17,7 @@ from types import TracebackType
 
 from donkeysim.core.kernel import CACHE_FOLDER, list_kernel_sources
 
-CREW = (("vehicles and contacts", "lidar"), ("camera",))
+PARTS = (("vehicles and contacts", "lidar"), ("camera",))
 """Compile stages that each process works through; together they are all of `Simulator.list_compile_stages`."""
 
 CompileReport = Callable[[str, int, int], None]
@@ -26,16 +26,16 @@ CompileReport = Callable[[str, int, int], None]
 _WORKPLACE = "donkeysim.sim.compile_apart"
 
 
-class CompileCrew:
+class CompileProcesses:
     """Processes that compile what the cache lacks; none when it lacks nothing.
 
-    They end at `close`, when nobody holds the crew any more, and at the end of the program, whatever they are doing.
+    They end at `close`, when nobody holds this object any more, and at the end of the program, whatever they are doing.
     """
 
     def __init__(self) -> None:
         self._process: dict[str, subprocess.Popen[str]] = {}
         self._end = weakref.finalize(self, _end_processes, self._process)
-        for stages in CREW:
+        for stages in PARTS:
             missing = [stage for stage in stages if not is_compiled(stage)]
             if missing and sys.executable:
                 process = subprocess.Popen(
@@ -47,7 +47,7 @@ class CompileCrew:
                 )
                 self._process |= dict.fromkeys(missing, process)
 
-    def __enter__(self) -> CompileCrew:
+    def __enter__(self) -> CompileProcesses:
         return self
 
     def __exit__(
@@ -96,23 +96,23 @@ def _find_mark(stage: str) -> Path:
 
 
 def compile_stages(
-    stages: Sequence[tuple[str, Callable[[], None]]], report: CompileReport | None, crew: CompileCrew | None
+    stages: Sequence[tuple[str, Callable[[], None]]], report: CompileReport | None, processes: CompileProcesses | None
 ) -> None:
     """Compile some stages, or load them from the cache, telling how far it is.
 
     Args:
         stages: Names and what to call.
         report: Told before each stage and at the end.
-        crew: Processes that already compile; None: start them here where something is missing.
+        processes: Processes that already compile; None: start them here where something is missing.
     """
-    if crew is None:
-        with CompileCrew() as own_crew:
+    if processes is None:
+        with CompileProcesses() as own_crew:
             compile_stages(stages, report, own_crew)
         return
     for done, (name, run) in enumerate(stages):
         if report is not None:
             report(name, done, len(stages))
-        crew.wait_for(name)
+        processes.wait_for(name)
         run()
         mark_compiled(name)
     if report is not None:

@@ -1,4 +1,4 @@
-"""Keeps a program for as long as the process that wants it lives: `python -m donkeysim.envs.keeper PROGRAM ARGUMENTS`.
+"""Keeps a program while the process that wants it lives: `python -m donkeysim.envs.child_guard PROGRAM ARGUMENTS`.
 
 The program must not outlive the one who started it, however that ends, on any system, and knows nothing of it. So this
 small process stands between the two: when its standard input closes, it ends the program.

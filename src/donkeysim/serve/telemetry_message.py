@@ -6,24 +6,24 @@ import logging
 
 from donkeysim.core.errors import WireError
 from donkeysim.core.image import encode_picture
-from donkeysim.serve.cast import CarOnStage
-from donkeysim.serve.stage_options import StageOptions
+from donkeysim.serve.participants import SceneCar
+from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.replies import encode_telemetry
 from donkeysim.world.telemetry import Telemetry
 
 _TRAINING_FIELDS = ("pos_x", "pos_y", "pos_z", "vel_x", "vel_y", "vel_z", "cte")
 
-_log = logging.getLogger("donkeysim.stage")
+_log = logging.getLogger("donkeysim.simulation")
 
 
-class Composer:
-    """Makes what a car's client receives, as the stage's options want it."""
+class TelemetryWriter:
+    """Makes what a car's client receives, as the simulation's options want it."""
 
-    def __init__(self, options: StageOptions) -> None:
+    def __init__(self, options: SimulationOptions) -> None:
         self._options = options
 
-    def observe(self, simulator: Simulator, car: CarOnStage) -> Telemetry:
+    def observe(self, simulator: Simulator, car: SceneCar) -> Telemetry:
         """Return a car's readings and keep them for watchers."""
         telemetry = simulator.observe_telemetry(car.row, car.telemetry_count)
         if not self._options.has_training_fields:
@@ -32,7 +32,7 @@ class Composer:
         car.note_telemetry(telemetry)
         return telemetry
 
-    def compose(self, simulator: Simulator, car: CarOnStage) -> bytes | None:
+    def compose(self, simulator: Simulator, car: SceneCar) -> bytes | None:
         """Return a car's telemetry as a line, None when a reading is not finite (which is logged).
 
         The car's cameras must have been drawn.
@@ -47,7 +47,7 @@ class Composer:
             _log.error("car %d: %s", car.car_id, error)
             return None
 
-    def _encode_camera(self, simulator: Simulator, car: CarOnStage, is_second: bool) -> bytes | None:
+    def _encode_camera(self, simulator: Simulator, car: SceneCar, is_second: bool) -> bytes | None:
         camera = simulator.get_camera(car.row, is_second)
         if camera is None:
             return None

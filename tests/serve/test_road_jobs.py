@@ -9,8 +9,8 @@ from donkeysim.core.frames import position_to_units
 from donkeysim.record.replay import Replay
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, RoadSpec, SceneSpec
-from serve.test_stage import Rehearsal
-from sim.test_relocation import RING
+from serve.test_simulation import SimulationRig
+from sim.test_change_scene import RING
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def make_show(tmp_path):
 
     def make(log=None, challenges=NO_CHALLENGES, **options):
         scene = SceneSpec(folders=(str(tmp_path),), challenges=challenges)
-        show = Rehearsal(**{"max_cars": 4, **options}, experiment=Experiment((scene,), log=log))
+        show = SimulationRig(**{"max_cars": 4, **options}, experiment=Experiment((scene,), log=log))
         show.load("ring")
         show.join(1, 2)
         show.beat()
@@ -30,20 +30,20 @@ def make_show(tmp_path):
 
     yield make
     for show in shows:
-        show.stage.close()
+        show.simulation.close()
 
 
 def wait_for_road(show, beats=False):
     """Let time pass until no client waits for a road any more."""
     end = time.monotonic() + 60.0
-    while show.stage._road_works.seconds_left() is not None:
+    while show.simulation._road_jobs.seconds_left() is not None:
         assert time.monotonic() < end
         time.sleep(0.01)
         show.beat()
 
 
 def width(show):
-    return float(show.stage._simulator.scene.path.width_left[0])
+    return float(show.simulation._simulator.scene.path.width_left[0])
 
 
 def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make_show):
@@ -52,7 +52,7 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
         show.say(client, "control", throttle="0.5")
     show.beat(20)
     show.take(1), show.take(2)
-    outline, pace_car = show.stage.outline, show.stage._pace_car
+    outline, pace_car = show.simulation.outline, show.simulation._pace_car
     show.say(1, "regen_road", road_style="1", rand_seed="3", turn_increment="2")
     show.beat(2)
     assert len(show.take(2, "telemetry")) == 2, "the old road is driven until the new one is there"
@@ -65,10 +65,12 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
         assert abs(last["cte"]) < 5.0
         assert last["lap"] == 0
     assert last["time"] > 1.0, "the clock runs on"
-    assert show.stage.outline is not outline
-    assert show.stage._pace_car is not pace_car
+    assert show.simulation.outline is not outline
+    assert show.simulation._pace_car is not pace_car
     show.beat(40)
-    assert abs(show.stage._simulator.state.cte[show.stage._pace_car.car.row]) < 0.1, "it follows the new road"
+    assert abs(show.simulation._simulator.ledger.offset[show.simulation._pace_car.car.row]) < 0.1, (
+        "it follows the new road"
+    )
 
 
 def test_who_asked_is_heard_again_on_the_new_road_in_its_order(make_show):
@@ -92,10 +94,10 @@ def test_roads_of_several_clients_come_one_after_the_other(make_show):
     show.say(1, "regen_road", road_style="1")
     for seed in range(50):
         show.say(2, "regen_road", road_style="0", rand_seed=str(seed))
-    assert len(show.stage._clients[2].turnstile.waiting) <= 2, "of many in a row the last one counts"
+    assert len(show.simulation._clients[2].queue.waiting) <= 2, "of many in a row the last one counts"
     wait_for_road(show)
-    assert show.stage._simulator.scene.road.seed == 49
-    assert show.stage._simulator.scene.road.style == 0
+    assert show.simulation._simulator.scene.road.seed == 49
+    assert show.simulation._simulator.scene.road.style == 0
     show.beat()
     assert show.take(1, "telemetry")[-1]["reset_count"] == 2
 
@@ -106,13 +108,13 @@ def test_what_is_missing_or_zero_stays_as_it_is(make_show):
     wait_for_road(show)
     show.say(1, "regen_road", turn_increment="-2.5")
     wait_for_road(show)
-    road = show.stage._simulator.scene.road
+    road = show.simulation._simulator.scene.road
     assert (road.style, road.seed, road.turn) == (1, 8, 2.5)
 
 
 def test_in_lock_step_time_waits_for_the_road(make_show):
     show = make_show()
-    show.stage.leave(2)
+    show.simulation.leave(2)
     show.say(1, "step_mode", step_mode="synchronous", time_step="0.05")
     show.say(1, "control", throttle="0.5")
     show.say(1, "regen_road", road_style="1", rand_seed="5")
@@ -126,13 +128,13 @@ def test_in_lock_step_time_waits_for_the_road(make_show):
 def test_who_leaves_or_exits_meanwhile_leaves_no_road_behind(make_show):
     show = make_show()
     show.say(1, "regen_road", road_style="1")
-    show.stage.leave(1)
+    show.simulation.leave(1)
     wait_for_road(show)
     assert width(show) == 0.9, "it was everybody's road"
     show.say(2, "regen_road", road_style="0")
     show.say(2, "exit_scene")
-    show.stage.exit_scene()
-    assert show.stage.seconds_to_beat() is None
+    show.simulation.exit_scene()
+    assert show.simulation.seconds_to_beat() is None
     show.collect()
     assert "scene_selection_ready" in show.types(2)
     show.load("ring")
@@ -148,7 +150,7 @@ def test_the_action_log_tells_the_road(make_show, tmp_path):
     show.say(1, "regen_road", road_style="1", rand_seed="6")
     wait_for_road(show)
     show.beat(5)
-    show.stage.exit_scene()
+    show.simulation.exit_scene()
     replay = Replay(tmp_path / "run.dlog")
     assert sum(1 for _ in replay.play()) > 10
     assert (replay.deviation, replay.broken) == (None, "")
@@ -157,7 +159,7 @@ def test_the_action_log_tells_the_road(make_show, tmp_path):
 
 def test_a_ghost_cone_is_told_once_each_time_and_has_no_body(make_show):
     show = make_show(challenges=ChallengeSpec(cones=12, ghosts=True, seed=2))
-    x, y = show.stage._simulator.scene.ghosts[4]
+    x, y = show.simulation._simulator.scene.ghosts[4]
     right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.0736))
     show.say(1, "car_config", body_style="f1", car_name="Zoë")
     for _ in range(2):
@@ -175,8 +177,7 @@ def test_a_ghost_cone_is_told_once_each_time_and_has_no_body(make_show):
 
 def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     show = make_show(challenges=ChallengeSpec(cones=12, seed=2))
-    state = show.stage._simulator.state
-    before = state.prop_position[-12:].copy()
+    before = show.simulation._simulator.snapshot().state.prop_position[-12:]
     x, y = before[4, :2]
     right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.0736))
     show.say(1, "set_position", pos_x=right, pos_y=up, pos_z=ahead)
@@ -184,19 +185,19 @@ def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     show.beat(30)
     hits = [message["hit"] for message in show.take(1, "telemetry") if message["hit"] != "none"]
     assert "cone" in hits
-    assert abs(state.prop_position[-12:] - before)[4].max() > 0.05
+    assert abs(show.simulation._simulator.snapshot().state.prop_position[-12:] - before)[4].max() > 0.05
 
 
 def test_a_watcher_makes_a_road_too(make_show):
     show = make_show()
-    show.stage.make_road(RoadSpec(1, 9))
+    show.simulation.make_road(RoadSpec(1, 9))
     with pytest.raises(SceneError, match="a road is being made"):
-        show.stage.make_road(RoadSpec(0, 9))
+        show.simulation.make_road(RoadSpec(0, 9))
     wait_for_road(show)
-    assert show.stage.outline.road == RoadSpec(1, 9)
-    show.stage.exit_scene()
+    assert show.simulation.outline.road == RoadSpec(1, 9)
+    show.simulation.exit_scene()
     with pytest.raises(SceneError, match="no scene is running"):
-        show.stage.make_road(RoadSpec())
-    show.stage.load_scene("flat")
+        show.simulation.make_road(RoadSpec())
+    show.simulation.load_scene("flat")
     with pytest.raises(SceneError, match="not a generated one"):
-        show.stage.make_road(RoadSpec())
+        show.simulation.make_road(RoadSpec())

@@ -1,4 +1,4 @@
-"""The one thread that runs the stage, and what the event loop may ask of it.
+"""The one thread that runs the simulation, and what the event loop may ask of it.
 
 The thread imports the simulator itself (numpy and the kernels take seconds), so that sockets listen and the menu
 answers meanwhile. Requests go in by a queue; what clients shall receive comes out in batches on the event loop.
@@ -25,7 +25,7 @@ from donkeysim.world.specs import RoadSpec
 from donkeysim.world.tracks import list_scenes
 
 if TYPE_CHECKING:
-    from donkeysim.serve.stage import Stage
+    from donkeysim.serve.simulation import Simulation
 
 T = TypeVar("T")
 
@@ -47,20 +47,20 @@ MOST_CARS_AT_ONCE = 4
 DELIVERY_SECONDS = 0.25
 """Longest wait for the event loop to take what was produced, when time is not paced [s]."""
 
-_log = logging.getLogger("donkeysim.stage")
+_log = logging.getLogger("donkeysim.simulation")
 
 
-def _wake(stage: Stage) -> None:
+def _wake(simulation: Simulation) -> None:
     """Do nothing: the thread looks around whenever something is in its inbox."""
-    del stage
+    del simulation
 
 
-class Director:
-    """Runs a stage on its own thread; its methods belong to the event loop. Implements `Watchable`."""
+class SimulationThread:
+    """Runs a simulation on its own thread; its methods belong to the event loop. Implements `Watchable`."""
 
     def __init__(
         self,
-        make_stage: Callable[[], Stage],
+        make_simulation: Callable[[], Simulation],
         deliver: Callable[[list[Output]], None],
         read_clock: Clock,
         give_up: Callable[[DonkeySimError], None],
@@ -69,20 +69,20 @@ class Director:
         """Prepare a thread that does not run yet.
 
         Args:
-            make_stage: Called on the thread; may take seconds.
+            make_simulation: Called on the thread; may take seconds.
             deliver: Called on the event loop with outputs in order.
             read_clock: Wall time.
-            give_up: Called on the event loop when the stage cannot be made; nothing runs then.
+            give_up: Called on the event loop when the simulation cannot be made; nothing runs then.
             folders: Further folders with track files.
         """
-        self._make_stage = make_stage
+        self._make_stage = make_simulation
         self._deliver = deliver
         self._read_clock = read_clock
         self._give_up = give_up
         self._scene_names = list_scenes(folders)
-        self._stage: Stage | None = None
-        self._inbox: queue.SimpleQueue[Callable[[Stage], object]] = queue.SimpleQueue()
-        self._picture_inbox: queue.SimpleQueue[Callable[[Stage], object]] = queue.SimpleQueue()
+        self._simulation: Simulation | None = None
+        self._inbox: queue.SimpleQueue[Callable[[Simulation], object]] = queue.SimpleQueue()
+        self._picture_inbox: queue.SimpleQueue[Callable[[Simulation], object]] = queue.SimpleQueue()
         self._moved_time = -1.0
         self._outbox: list[Output] = []
         self._outbox_lock = threading.Lock()
@@ -115,36 +115,36 @@ class Director:
 
     def join(self, client_id: int) -> None:
         """Welcome a client."""
-        self._put(lambda stage: stage.join(client_id))
+        self._put(lambda simulation: simulation.join(client_id))
 
     def leave(self, client_id: int) -> None:
         """Say goodbye to a client."""
-        self._put(lambda stage: stage.leave(client_id))
+        self._put(lambda simulation: simulation.leave(client_id))
 
     def execute(self, client_id: int, request: Request) -> None:
         """Pass on what a client asks for, or do it at once where that is quicker."""
-        stage = self._stage
+        simulation = self._simulation
         if (
-            stage is None
+            simulation is None
             or not isinstance(request, DriveCar)
-            or not stage.is_in_lock_step(MOST_CARS_AT_ONCE)
+            or not simulation.is_in_lock_step(MOST_CARS_AT_ONCE)
             or self._put_count != self._done_count
             or not self._is_delivered.is_set()
             or not self._lock.acquire(blocking=False)
         ):
-            self._put(lambda stage: stage.execute(client_id, request))
+            self._put(lambda simulation: simulation.execute(client_id, request))
             return
         try:
-            self._guard(stage, lambda stage: stage.execute(client_id, request))
-            self._guard(stage, lambda stage: stage.beat())
-            outputs = stage.take_outputs()
-            if stage.seconds_to_beat() is not None:
+            self._guard(simulation, lambda simulation: simulation.execute(client_id, request))
+            self._guard(simulation, lambda simulation: simulation.beat())
+            outputs = simulation.take_outputs()
+            if simulation.seconds_to_beat() is not None:
                 self._put(_wake)
         finally:
             self._lock.release()
         self._deliver(outputs)
 
-    def _put(self, task: Callable[[Stage], object]) -> None:
+    def _put(self, task: Callable[[Simulation], object]) -> None:
         """Hand a task to the thread."""
         self._put_count += 1
         self._inbox.put(task)
@@ -154,17 +154,17 @@ class Director:
     @property
     def scene_name(self) -> str | None:
         """Name of the running or loading scene; None in the menu."""
-        return self._stage.scene_name if self._stage is not None else None
+        return self._simulation.scene_name if self._simulation is not None else None
 
     @property
     def is_loading(self) -> bool:
         """Whether a scene is being loaded, or the simulator itself."""
-        return self._stage is None or self._stage.is_loading
+        return self._simulation is None or self._simulation.is_loading
 
     @property
     def loading_stage(self) -> str:
         """What is being done while loading; "" otherwise."""
-        return self._stage.loading_stage if self._stage is not None else "starting the simulator"
+        return self._simulation.loading_stage if self._simulation is not None else "starting the simulator"
 
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
@@ -180,11 +180,13 @@ class Director:
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene."""
-        return self._stage.outline if self._stage is not None else None
+        return self._simulation.outline if self._simulation is not None else None
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`."""
-        return await self._ask(lambda stage: stage.take_picture(view, car_id, width, height), self._picture_inbox)
+        return await self._ask(
+            lambda simulation: simulation.take_picture(view, car_id, width, height), self._picture_inbox
+        )
 
     async def load_scene(self, name: str) -> None:
         """Begin to load a scene; see `Watchable`."""
@@ -197,9 +199,9 @@ class Director:
     def begin_scene(self, name: str, when_failed: Callable[[DonkeySimError], None] | None = None) -> None:
         """Load a scene as soon as the thread can; a failure is told to the log, or to `when_failed` on the loop."""
 
-        def load(stage: Stage) -> None:
+        def load(simulation: Simulation) -> None:
             try:
-                stage.load_scene(name)
+                simulation.load_scene(name)
             except DonkeySimError as error:
                 if when_failed is None:
                     _log.warning("cannot load %s: %s", name, error)
@@ -210,20 +212,22 @@ class Director:
 
     async def exit_scene(self) -> None:
         """Bring everybody back to the menu; see `Watchable`."""
-        await self._ask(lambda stage: stage.exit_scene())
+        await self._ask(lambda simulation: simulation.exit_scene())
 
     async def make_road(self, road: RoadSpec) -> None:
         """Begin to make another road; see `Watchable`."""
-        await self._ask(lambda stage: stage.make_road(road))
+        await self._ask(lambda simulation: simulation.make_road(road))
 
     async def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began; see `Watchable`."""
-        await self._ask(lambda stage: stage.reset_car(car_id))
+        await self._ask(lambda simulation: simulation.reset_car(car_id))
 
     async def _ask(
-        self, question: Callable[[Stage], T], inbox: queue.SimpleQueue[Callable[[Stage], object]] | None = None
+        self,
+        question: Callable[[Simulation], T],
+        inbox: queue.SimpleQueue[Callable[[Simulation], object]] | None = None,
     ) -> T:
-        """Return what the stage answers, on the event loop."""
+        """Return what the simulation answers, on the event loop."""
         assert self._loop is not None
         answer: asyncio.Future[T] = self._loop.create_future()
 
@@ -235,9 +239,9 @@ class Director:
             else:
                 answer.set_result(result)  # type: ignore[arg-type]
 
-        def put_question(stage: Stage) -> None:
+        def put_question(simulation: Simulation) -> None:
             try:
-                result = question(stage)
+                result = question(simulation)
             except DonkeySimError as error:
                 self._call_on_loop(settle, None, error)
             else:
@@ -251,25 +255,25 @@ class Director:
     # -- on the thread ------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        stage = self._stage = self._open_stage()
-        if stage is None:
+        simulation = self._simulation = self._open_simulation()
+        if simulation is None:
             return
         while not self._is_stopping:
-            first = self._wait(stage)
+            first = self._wait(simulation)
             with self._lock:
                 if first is not None:
-                    self._take_requests(stage, first)
-                is_due = stage.seconds_to_beat() == 0.0
-                self._guard(stage, lambda stage: stage.beat())
-                is_behind = self._hand_out(stage)
-                self._refresh_rows(stage)
-                self._draw_for_watchers(stage, is_due)
+                    self._take_requests(simulation, first)
+                is_due = simulation.seconds_to_beat() == 0.0
+                self._guard(simulation, lambda simulation: simulation.beat())
+                is_behind = self._hand_out(simulation)
+                self._refresh_rows(simulation)
+                self._draw_for_watchers(simulation, is_due)
             if is_behind:
                 self._is_delivered.wait(DELIVERY_SECONDS)
-        stage.close()
+        simulation.close()
 
-    def _open_stage(self) -> Stage | None:
-        """Return the stage; None, and giving up, when it cannot be made."""
+    def _open_simulation(self) -> Simulation | None:
+        """Return the simulation; None, and giving up, when it cannot be made."""
         try:
             return self._make_stage()
         except DonkeySimError as error:
@@ -279,20 +283,20 @@ class Director:
             self._call_on_loop(self._give_up, DonkeySimError(text))
         return None
 
-    def _wait(self, stage: Stage) -> Callable[[Stage], object] | None:
+    def _wait(self, simulation: Simulation) -> Callable[[Simulation], object] | None:
         """Wait for the next beat or a request, and return the request."""
-        seconds = self._seconds_to_act(stage.seconds_to_beat())
+        seconds = self._seconds_to_act(simulation.seconds_to_beat())
         try:
             return self._inbox.get_nowait() if seconds == 0.0 else self._inbox.get(timeout=seconds)
         except queue.Empty:
             return None
 
-    def _take_requests(self, stage: Stage, first: Callable[[Stage], object]) -> None:
+    def _take_requests(self, simulation: Simulation, first: Callable[[Simulation], object]) -> None:
         """Carry out the requests that are there."""
-        self._guard(stage, first)
+        self._guard(simulation, first)
         self._done_count += 1
         for _ in range(self._inbox.qsize()):
-            self._guard(stage, self._inbox.get_nowait())
+            self._guard(simulation, self._inbox.get_nowait())
             self._done_count += 1
 
     def _seconds_to_act(self, seconds_to_beat: float | None) -> float | None:
@@ -302,7 +306,7 @@ class Director:
         patience = max(self._moved_time + PICTURE_PATIENCE - self._read_clock(), 0.0)
         return patience if seconds_to_beat is None else min(seconds_to_beat, patience)
 
-    def _draw_for_watchers(self, stage: Stage, has_moved: bool) -> None:
+    def _draw_for_watchers(self, simulation: Simulation, has_moved: bool) -> None:
         """Draw right after a beat: every picture is of a new moment, and the next beat is far enough."""
         began = self._read_clock()
         if has_moved:
@@ -310,20 +314,20 @@ class Director:
         elif began - self._moved_time < PICTURE_PATIENCE:
             return
         while not self._picture_inbox.empty() and self._read_clock() - began < PICTURE_SECONDS:
-            self._guard(stage, self._picture_inbox.get_nowait())
+            self._guard(simulation, self._picture_inbox.get_nowait())
 
-    def _guard(self, stage: Stage, task: Callable[[Stage], object]) -> None:
+    def _guard(self, simulation: Simulation, task: Callable[[Simulation], object]) -> None:
         """Carry out a task; an error of our own making must not end the program for everybody."""
         try:
-            task(stage)
+            task(simulation)
         except Exception:  # noqa: BLE001  (the thread must live on; the traceback is logged)
             _log.exception("an error in the simulation")
-            if stage.seconds_to_beat() == 0.0:
-                stage.exit_scene()
+            if simulation.seconds_to_beat() == 0.0:
+                simulation.exit_scene()
 
-    def _hand_out(self, stage: Stage) -> bool:
+    def _hand_out(self, simulation: Simulation) -> bool:
         """Pass outputs to the event loop; return whether it should be waited for before more are made."""
-        outputs = stage.take_outputs()
+        outputs = simulation.take_outputs()
         if not outputs:
             return False
         with self._outbox_lock:
@@ -332,7 +336,7 @@ class Director:
             self._is_delivered.clear()
         if is_first:
             self._call_on_loop(self._deliver_outbox)
-        return not is_first and stage.seconds_to_beat() == 0.0
+        return not is_first and simulation.seconds_to_beat() == 0.0
 
     def _deliver_outbox(self) -> None:
         with self._outbox_lock:
@@ -340,10 +344,10 @@ class Director:
             self._is_delivered.set()
         self._deliver(outputs)
 
-    def _refresh_rows(self, stage: Stage) -> None:
+    def _refresh_rows(self, simulation: Simulation) -> None:
         now = self._read_clock()
         if now < self._watched_until and now - self._rows_time >= REFRESH_SECONDS:
-            self._rows = stage.list_cars()
+            self._rows = simulation.list_cars()
             self._rows_time = now
 
     def _call_on_loop(self, function: Callable[..., None], *arguments: object) -> None:

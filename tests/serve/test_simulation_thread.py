@@ -1,4 +1,4 @@
-"""The stage's thread draws for watchers right after time has moved, and also when time stands still."""
+"""The simulation's thread draws for watchers right after time has moved, and also when time stands still."""
 
 import asyncio
 import time
@@ -9,12 +9,12 @@ import pytest
 from donkeysim.cli import donkey_sim
 from donkeysim.cli.options import read_options
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.serve import director as director_module
-from donkeysim.serve.director import Director
+from donkeysim.serve import simulation_thread as director_module
+from donkeysim.serve.simulation_thread import SimulationThread
 
 
 class BeatingStage:
-    """A stage that only beats and draws; a picture is the number of the beat it shows."""
+    """A simulation that only beats and draws; a picture is the number of the beat it shows."""
 
     scene_name, is_loading, loading_stage = "flat", False, ""
 
@@ -48,14 +48,14 @@ class BeatingStage:
         return SimpleNamespace(beat=self.beat_count, phase=self.next_beat - time.perf_counter())
 
 
-def watch(stage, question):
-    """Run a director over the stage and ask it."""
+def watch(simulation, question):
+    """Run a simulation_thread over the simulation and ask it."""
 
     async def run():
-        director = Director(lambda: stage, lambda outputs: None, time.perf_counter, pytest.fail)
-        director.start()
-        answer = await asyncio.wait_for(question(director), 10)
-        director.stop()
+        simulation_thread = SimulationThread(lambda: simulation, lambda outputs: None, time.perf_counter, pytest.fail)
+        simulation_thread.start()
+        answer = await asyncio.wait_for(question(simulation_thread), 10)
+        simulation_thread.stop()
         return answer
 
     return asyncio.run(run())
@@ -64,8 +64,8 @@ def watch(stage, question):
 def test_every_picture_shows_a_new_beat_and_is_drawn_early_in_it():
     """A machine that has other work to do may lose beats; one of three tries must not."""
 
-    async def take_six(director):
-        return [await director.take_picture("chase", 1, 320, 180) for _ in range(6)]
+    async def take_six(simulation_thread):
+        return [await simulation_thread.take_picture("chase", 1, 320, 180) for _ in range(6)]
 
     found = []
     for _ in range(3):
@@ -79,33 +79,35 @@ def test_every_picture_shows_a_new_beat_and_is_drawn_early_in_it():
 
 
 def test_views_asked_for_together_show_the_same_beat():
-    async def take_two(director):
-        await director.take_picture("chase", 1, 320, 180)
-        return await asyncio.gather(*(director.take_picture(view, 1, 320, 180) for view in ("chase", "camera")))
+    async def take_two(simulation_thread):
+        await simulation_thread.take_picture("chase", 1, 320, 180)
+        return await asyncio.gather(
+            *(simulation_thread.take_picture(view, 1, 320, 180) for view in ("chase", "camera"))
+        )
 
     first, second = watch(BeatingStage(0.05), take_two)
     assert first.beat == second.beat
 
 
 def test_a_scene_that_waits_is_drawn_all_the_same():
-    async def take_one(director):
-        return await director.take_picture("chase", 1, 320, 180)
+    async def take_one(simulation_thread):
+        return await simulation_thread.take_picture("chase", 1, 320, 180)
 
     assert watch(BeatingStage(None), take_one).beat == 0
 
 
 def test_many_watchers_cannot_hold_up_time():
-    stage = BeatingStage(0.05)
-    stage.picture_seconds = 0.8 * director_module.PICTURE_SECONDS
+    simulation = BeatingStage(0.05)
+    simulation.picture_seconds = 0.8 * director_module.PICTURE_SECONDS
 
-    async def take_many(director):
+    async def take_many(simulation_thread):
         began = time.perf_counter()
-        await asyncio.gather(*(director.take_picture("chase", 1, 320, 180) for _ in range(20)))
+        await asyncio.gather(*(simulation_thread.take_picture("chase", 1, 320, 180) for _ in range(20)))
         return time.perf_counter() - began
 
-    elapsed = watch(stage, take_many)
-    assert stage.beat_count == pytest.approx(elapsed / 0.05, abs=3)
-    assert stage.beat_count >= 8
+    elapsed = watch(simulation, take_many)
+    assert simulation.beat_count == pytest.approx(elapsed / 0.05, abs=3)
+    assert simulation.beat_count >= 8
 
 
 @pytest.mark.parametrize(
@@ -121,10 +123,10 @@ def test_a_stage_that_cannot_be_made_is_given_up_with_one_sentence(error, text):
 
     async def run():
         told = asyncio.get_running_loop().create_future()
-        director = Director(fail, lambda outputs: None, time.perf_counter, told.set_result)
-        director.start()
+        simulation_thread = SimulationThread(fail, lambda outputs: None, time.perf_counter, told.set_result)
+        simulation_thread.start()
         answer = await asyncio.wait_for(told, 10)
-        director.stop()
+        simulation_thread.stop()
         return answer
 
     answer = asyncio.run(run())
@@ -136,7 +138,7 @@ def test_the_program_ends_with_one_sentence_when_the_stage_cannot_be_made(monkey
     def fail(options):
         raise ImportError("No module named 'numba'")
 
-    monkeypatch.setattr(donkey_sim, "_make_stage", fail)
+    monkeypatch.setattr(donkey_sim, "_make_simulation", fail)
     assert donkey_sim._run(read_options(["--port", "0", "--no-page", "--scene", "generated_track"])) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1

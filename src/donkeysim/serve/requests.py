@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from donkeysim.core import frames
 from donkeysim.core.errors import SceneError
-from donkeysim.serve.cast import CarOnStage
-from donkeysim.serve.stage_options import StageOptions
+from donkeysim.serve.participants import SceneCar
+from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.view import find_node
 from donkeysim.wire import messages, settings
@@ -13,7 +13,7 @@ from donkeysim.wire.replies import NodePosition
 from donkeysim.world.specs import LidarSpec
 
 
-def change_car(simulator: Simulator, car: CarOnStage, request: messages.Request, options: StageOptions) -> str:
+def change_car(simulator: Simulator, car: SceneCar, request: messages.Request, options: SimulationOptions) -> str:
     """Carry out a request that concerns one car only and return a note for its client, "" for none.
 
     Raises:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable
 
 from donkeysim.core.errors import DonkeySimError, SceneError
-from donkeysim.serve.cast import Client
+from donkeysim.serve.participants import Client
 from donkeysim.sim.place import Place
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.messages import RegenerateRoad
@@ -18,10 +18,10 @@ from donkeysim.world.specs import RoadSpec, SceneSpec
 LOOK_SECONDS = 0.05
 """How often to look whether a road is done [s], when nothing else happens."""
 
-_log = logging.getLogger("donkeysim.stage")
+_log = logging.getLogger("donkeysim.simulation")
 
 
-class RoadWork:
+class RoadJob:
     """One road under construction.
 
     Attributes:
@@ -68,14 +68,14 @@ class RoadWork:
             self.trouble = f"the road could not be made ({type(error).__name__})."
 
 
-class RoadWorks:
+class RoadJobs:
     """The roads that clients ask for, one after another.
 
     Who asks waits: what it says meanwhile is carried out when its road is open. Everybody else drives on.
     """
 
     def __init__(self) -> None:
-        self._work: RoadWork | None = None
+        self._work: RoadJob | None = None
 
     @property
     def is_done(self) -> bool:
@@ -97,7 +97,7 @@ class RoadWorks:
         road = change_road(simulator.scene.name, simulator.scene.road, request)
         client.awaits_road = True
         if self._work is not None:
-            client.turnstile.waiting.appendleft(request)
+            client.queue.waiting.appendleft(request)
         else:
             self.begin(simulator, road, client.client_id)
 
@@ -111,14 +111,14 @@ class RoadWorks:
             raise SceneError(f"the road of {simulator.scene.name} is not a generated one; it cannot be made anew.")
         if self._work is not None:
             raise SceneError("a road is being made; wait until it is done.")
-        self._work = RoadWork(simulator, dataclasses.replace(simulator.spec.scene, road=road), client_id)
+        self._work = RoadJob(simulator, dataclasses.replace(simulator.spec.scene, road=road), client_id)
 
     def wait(self) -> None:
         """Wait until the road that is being made is done."""
         if self._work is not None:
             self._work.wait()
 
-    def open(self, simulator: Simulator, clients: Iterable[Client]) -> RoadWork | None:
+    def open(self, simulator: Simulator, clients: Iterable[Client]) -> RoadJob | None:
         """Let everybody begin on the road that is done and return it; nobody waits for it any more."""
         work, self._work = self._work, None
         if work is not None:

@@ -9,7 +9,7 @@ import sys
 import psutil
 import pytest
 
-from donkeysim.sim import compile_crew
+from donkeysim.sim import compile_processes
 from donkeysim.sim.simulator import FIRST_STAGES, Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
@@ -23,10 +23,10 @@ print(len(before), len(set(CACHE_FOLDER.rglob("*.nbc")) - before))
 """
 
 START = """
-from donkeysim.sim.compile_crew import CompileCrew
-crew = CompileCrew()
-print(*{process.pid for process in crew._process.values()}, flush=True)
-crew.wait_for("camera")
+from donkeysim.sim.compile_processes import CompileProcesses
+processes = CompileProcesses()
+print(*{process.pid for process in processes._process.values()}, flush=True)
+processes.wait_for("camera")
 """
 
 
@@ -38,7 +38,7 @@ def run_in(cache, *arguments):
 
 def test_every_stage_belongs_to_the_crew():
     stages = [name for name, _ in Simulator(WorldSpec(scene=SceneSpec("flat"))).list_compile_stages()]
-    assert sorted(stages) == sorted(name for group in compile_crew.CREW for name in group)
+    assert sorted(stages) == sorted(name for group in compile_processes.PARTS for name in group)
     assert set(FIRST_STAGES) <= set(stages)
 
 
@@ -65,21 +65,21 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
 
 
 def test_closing_ends_the_processes(tmp_path, monkeypatch):
-    monkeypatch.setattr(compile_crew, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
     monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
-    with compile_crew.CompileCrew() as crew:
-        processes = set(crew._process.values())
+    with compile_processes.CompileProcesses() as processes:
+        processes = set(processes._process.values())
         assert len(processes) == 2
     assert all(process.poll() is not None for process in processes)
 
 
-def test_a_crew_that_nobody_holds_leaves_no_process_and_no_pipe(tmp_path, monkeypatch):
-    monkeypatch.setattr(compile_crew, "CACHE_FOLDER", tmp_path)
+def test_what_nobody_holds_leaves_no_process_and_no_pipe(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
     monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
-    crew = compile_crew.CompileCrew()
-    processes = set(crew._process.values())
+    holder = compile_processes.CompileProcesses()
+    processes = set(holder._process.values())
     assert len(processes) == 2
-    del crew
+    del holder
     gc.collect()
     assert all(process.returncode is not None for process in processes)
     assert all(pipe.closed for process in processes for pipe in (process.stdin, process.stdout))
@@ -88,10 +88,10 @@ def test_a_crew_that_nobody_holds_leaves_no_process_and_no_pipe(tmp_path, monkey
 def test_a_stage_is_marked_for_the_sources_as_they_are(tmp_path, monkeypatch):
     source = tmp_path / "kernel.py"
     source.write_text("a = 1")
-    monkeypatch.setattr(compile_crew, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(compile_crew, "list_kernel_sources", lambda: [source])
-    assert not compile_crew.is_compiled("camera")
-    compile_crew.mark_compiled("camera")
-    assert compile_crew.is_compiled("camera")
+    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(compile_processes, "list_kernel_sources", lambda: [source])
+    assert not compile_processes.is_compiled("camera")
+    compile_processes.mark_compiled("camera")
+    assert compile_processes.is_compiled("camera")
     os.utime(source, (1, 1))
-    assert not compile_crew.is_compiled("camera")
+    assert not compile_processes.is_compiled("camera")

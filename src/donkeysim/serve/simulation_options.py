@@ -1,4 +1,4 @@
-"""How a stage is run, as a plain value."""
+"""How a simulation is run, as a plain value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from donkeysim.world.experiment import Experiment
 
 
 @dataclass(frozen=True)
-class StageOptions:
+class SimulationOptions:
     """How the simulator is run.
 
     Attributes:

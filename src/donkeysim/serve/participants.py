@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from donkeysim.serve.lock_step import Turnstile
+from donkeysim.serve.ghost_cones import GhostWatch
+from donkeysim.serve.lock_step import RequestQueue
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.sim.ghost_cones import GhostWatch
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
@@ -24,19 +24,19 @@ class Client:
 
     Attributes:
         client_id: Never used again for another.
-        turnstile: Its queue in lock-step.
+        queue: Its queue in lock-step.
         car: Its car; None in the menu and when no place was free.
         awaits_road: Whether it has asked for a road that is being made; what it says meanwhile is carried out after.
     """
 
     client_id: int
-    turnstile: Turnstile
-    car: CarOnStage | None = None
+    queue: RequestQueue
+    car: SceneCar | None = None
     awaits_road: bool = False
 
 
 @dataclass
-class CarOnStage:
+class SceneCar:
     """A car of the running scene.
 
     Attributes:
@@ -75,13 +75,17 @@ class CarOnStage:
         if telemetry.hit != "none":
             self.last_hit = telemetry.hit
 
-    def note_event(self, event: Event) -> Output | None:
-        """Take note of what happened to the car and return what its client is told of it."""
-        if event.kind == EVENT_LAP:
+    def note_event(self, event: Event, path_closed: bool) -> Output | None:
+        """Take note of what happened to the car and return what its client is told of it.
+
+        At the finish of an open road clients are told of line 0: from crossing to crossing they time their laps.
+        """
+        is_lap = event.kind == EVENT_LAP
+        if is_lap:
             self.lap_times.append(event.value)
-        if event.kind != EVENT_CROSSING or self.client is None:
+        if self.client is None or not (event.kind == EVENT_CROSSING or (is_lap and not path_closed)):
             return None
-        crossing = StartLineCrossed(starting_line_index=int(event.value), timeStamp=event.time)
+        crossing = StartLineCrossed(starting_line_index=0 if is_lap else int(event.value), timeStamp=event.time)
         return make_event(self.client, crossing)
 
     def list_cones(self, simulator: Simulator, ghosts: GhostWatch) -> list[Output]:
@@ -115,7 +119,7 @@ class CarOnStage:
             pose=(x, y, yaw),
             lap_times=tuple(self.lap_times),
             last_hit=self.last_hit,
-            drawn=simulator.get_drawn(self.row),
+            drawn=simulator.get_randomization(self.row),
         )
 
 

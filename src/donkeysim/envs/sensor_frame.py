@@ -12,7 +12,7 @@ from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 
 @dataclass(frozen=True)
-class Moment:
+class SensorFrame:
     """Everything that belongs together, of one simulated instant.
 
     Attributes:

@@ -12,18 +12,18 @@ from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import PHYSICS_RATE
-from donkeysim.serve import orders
-from donkeysim.serve.cast import CarOnStage, Client, make_event
-from donkeysim.serve.compose import Composer
-from donkeysim.serve.lock_step import LockStep, Turnstile
+from donkeysim.serve import requests
+from donkeysim.serve.ghost_cones import GhostWatch
+from donkeysim.serve.lock_step import LockStep, RequestQueue
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED, PACE_CAR_BODY, PaceCar
-from donkeysim.serve.road_work import RoadWorks
+from donkeysim.serve.participants import Client, SceneCar, make_event
+from donkeysim.serve.road_jobs import RoadJobs
 from donkeysim.serve.scene_loader import SceneLoader
-from donkeysim.serve.session import Place, find_refusal
-from donkeysim.serve.stage_options import StageOptions
+from donkeysim.serve.session import ClientState, find_refusal
+from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim import viewpoint
-from donkeysim.sim.ghost_cones import GhostWatch
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch import view
 from donkeysim.watch.watchable import CarRow, Outline, View
@@ -33,7 +33,7 @@ from donkeysim.world.specs import BodySpec, RoadSpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
 
 
-class Stage:
+class Simulation:
     """One scene or the menu, with its clients.
 
     Attributes:
@@ -42,20 +42,20 @@ class Stage:
         outline: The ground plan of the running scene; None in the menu.
     """
 
-    def __init__(self, options: StageOptions, read_clock: Clock, report: Callable[[str], None]) -> None:
+    def __init__(self, options: SimulationOptions, read_clock: Clock, report: Callable[[str], None]) -> None:
         self.scene_name: str | None = None
         self.is_loading = False
         self._options = options
-        self._composer = Composer(options)
+        self._composer = TelemetryWriter(options)
         self._read_clock = read_clock
         self._loader = SceneLoader(options, report)
         self._clients: dict[int, Client] = {}
-        self._cars: dict[int, CarOnStage] = {}
+        self._cars: dict[int, SceneCar] = {}
         self._car_count = 0
         self._simulator: Simulator | None = None
         self.outline: Outline | None = None
         self._pace_car: PaceCar | None = None
-        self._road_works = RoadWorks()
+        self._road_jobs = RoadJobs()
         self._lock_step = LockStep(read_clock)
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
         self._pacer = Pacer(interval, read_clock)
@@ -77,7 +77,7 @@ class Stage:
 
     def join(self, client_id: int) -> None:
         """Welcome a client: with a car when a scene is running, with the menu otherwise."""
-        client = self._clients[client_id] = Client(client_id, Turnstile(self._read_clock()))
+        client = self._clients[client_id] = Client(client_id, RequestQueue(self._read_clock()))
         if self._simulator is None:
             self._outputs.append(make_event(client, SceneSelectionReady()))
         else:
@@ -111,15 +111,15 @@ class Stage:
         except CapacityError as error:
             self._refuse(client, f"no car: {error}")
             return
-        client.turnstile.heard = self._read_clock()
+        client.queue.heard = self._read_clock()
         self._outputs.append(make_event(client, CarLoaded(scene_name=self.scene_name)))
 
-    def _add_car(self, client: Client | None, body: BodySpec) -> CarOnStage:
+    def _add_car(self, client: Client | None, body: BodySpec) -> SceneCar:
         assert self._simulator is not None
         row = self._simulator.add_car(0, body)
         x, y, _, _ = viewpoint.find_pose(self._simulator.ledger, row)
         self._car_count += 1
-        car = CarOnStage(self._car_count, row, client, idle_position=(x, y), idle_since=self._read_clock())
+        car = SceneCar(self._car_count, row, client, idle_position=(x, y), idle_since=self._read_clock())
         self._cars[row] = car
         return car
 
@@ -177,7 +177,7 @@ class Stage:
             raise SceneError("no scene is running; there is nothing to exit.")
         self._simulator.close()
         self._simulator = self.outline = self._pace_car = self.scene_name = None
-        self._road_works = RoadWorks()
+        self._road_jobs = RoadJobs()
         self._cars.clear()
         self._lock_step = LockStep(self._read_clock)
         for client in self._clients.values():
@@ -193,25 +193,25 @@ class Stage:
         client = self._clients.get(client_id)
         if client is None:
             return
-        client.turnstile.heard = self._read_clock()
+        client.queue.heard = self._read_clock()
         if (self._lock_step.is_on and client.car is not None) or client.awaits_road:
-            client.turnstile.add(request, last_counts=not self._lock_step.is_on)
+            client.queue.add(request, last_counts=not self._lock_step.is_on)
             self._drain(client)
         else:
             self._perform(client, request)
 
     def _drain(self, client: Client) -> None:
         """Carry out what waits in a client's queue, in lock-step up to its next control."""
-        turnstile = client.turnstile
-        while turnstile.waiting and not client.awaits_road:
-            if self._lock_step.is_on and client.car is not None and turnstile.is_ready():
+        queue = client.queue
+        while queue.waiting and not client.awaits_road:
+            if self._lock_step.is_on and client.car is not None and queue.is_ready():
                 return
-            self._perform(client, turnstile.waiting.popleft())
+            self._perform(client, queue.waiting.popleft())
 
     def _perform(self, client: Client, request: messages.Request) -> None:
-        place = Place.MENU
+        place = ClientState.MENU
         if self._simulator is not None:
-            place = Place.TRACK if client.car is not None else Place.NO_CAR
+            place = ClientState.TRACK if client.car is not None else ClientState.NO_CAR
             if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
                 return
         refusal = find_refusal(request, place)
@@ -224,15 +224,15 @@ class Stage:
             elif self._simulator is None or isinstance(request, messages.ExitScene):
                 self.exit_scene()
             elif isinstance(request, messages.GetNodePosition):
-                node = orders.describe_node(self._simulator, request.index)
+                node = requests.describe_node(self._simulator, request.index)
                 self._outputs.append(make_event(client, node, self._options.numbers_as_strings))
             elif isinstance(request, messages.SetStepMode):
                 self._set_step_mode(request)
             elif isinstance(request, messages.RegenerateRoad):
-                self._road_works.ask(self._simulator, client, request)
+                self._road_jobs.ask(self._simulator, client, request)
                 self._wait_in_lock_step(self._simulator)
             elif client.car is not None:
-                note = orders.change_car(self._simulator, client.car, request, self._options)
+                note = requests.change_car(self._simulator, client.car, request, self._options)
                 if note:
                     self._refuse(client, note)
         except DonkeySimError as error:
@@ -241,13 +241,13 @@ class Stage:
     def _wait_in_lock_step(self, simulator: Simulator) -> None:
         """Let time wait for a road that was just begun."""
         if self._lock_step.is_on:
-            self._road_works.wait()
+            self._road_jobs.wait()
             self._open_road(simulator)
 
     def _open_road(self, simulator: Simulator) -> None:
         """Let everybody begin on the new road; who waited for it, or to ask for another one, goes on."""
         waiting = [client for client in self._clients.values() if client.awaits_road]
-        work = self._road_works.open(simulator, waiting)
+        work = self._road_jobs.open(simulator, waiting)
         if work is not None and work.trouble and work.client_id in self._clients:
             self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
         self._loader.forget()
@@ -265,7 +265,7 @@ class Stage:
         if request.is_synchronous:
             now = self._read_clock()
             for client in self._clients.values():
-                client.turnstile.heard = now
+                client.queue.heard = now
             self._lock_step.is_on = True
         elif request.is_synchronous is False:
             self._leave_lock_step()
@@ -283,12 +283,12 @@ class Stage:
         """Return how long until there is something to do [s]; None: until somebody says something."""
         if self._simulator is None:
             return None
-        times = [self._seconds_to_step(), self._road_works.seconds_left()]
+        times = [self._seconds_to_step(), self._road_jobs.seconds_left()]
         return min((time for time in times if time is not None), default=None)
 
     def _seconds_to_step(self) -> float | None:
         if self._lock_step.is_on:
-            return self._lock_step.seconds_left(c.turnstile for c in self._clients.values() if c.car is not None)
+            return self._lock_step.seconds_left(c.queue for c in self._clients.values() if c.car is not None)
         if self._options.time_scale is None:
             return 0.0 if self._cars else None
         return self._pacer.seconds_left()
@@ -301,7 +301,7 @@ class Stage:
         """Let time move on, if it is due."""
         if self._simulator is None:
             return
-        if self._road_works.is_done:
+        if self._road_jobs.is_done:
             self._open_road(self._simulator)
         if self._seconds_to_step() != 0.0:
             return
@@ -315,27 +315,28 @@ class Stage:
             self._send_idle_away(self._simulator, drivers, self._options.idle_timeout)
 
     def _beat_in_lock_step(self, simulator: Simulator) -> None:
-        ready = [c for c in self._clients.values() if c.car is not None and c.turnstile.is_ready()]
+        ready = [c for c in self._clients.values() if c.car is not None and c.queue.is_ready()]
         cars = []
         for client in ready:
-            request = client.turnstile.waiting.popleft()
+            request = client.queue.waiting.popleft()
             if client.car is not None and isinstance(request, messages.DriveCar):
-                orders.drive_car(simulator, client.car.row, request)
+                requests.drive_car(simulator, client.car.row, request)
                 cars.append(client.car)
         self._advance(simulator, self._lock_step.step_count, cars, OutputKind.ANSWER)
         now = self._read_clock()
         for client in ready:
-            client.turnstile.heard = now
+            client.queue.heard = now
             self._drain(client)
 
-    def _advance(self, simulator: Simulator, step_count: int, cars: list[CarOnStage], kind: OutputKind) -> None:
+    def _advance(self, simulator: Simulator, step_count: int, cars: list[SceneCar], kind: OutputKind) -> None:
         """Step the scene, then send these cars' clients what they see."""
         longest = step_count if self._pace_car is None else MOST_STEPS_UNSTEERED
         for begin in range(0, step_count, longest):
             if self._pace_car is not None:
                 self._pace_car.drive(simulator)
             simulator.step(min(longest, step_count - begin))
-            told = [self._cars[event.car].note_event(event) for event in simulator.list_events()]
+            closed = simulator.scene.path.closed
+            told = [self._cars[event.car].note_event(event, closed) for event in simulator.list_events()]
             self._outputs += [output for output in told if output is not None]
         for car in self._cars.values():
             self._outputs += car.list_cones(simulator, self._ghosts)
@@ -351,7 +352,7 @@ class Stage:
             self._composer.observe(simulator, self._pace_car.car)
             simulator.clear_hits([self._pace_car.car.row])
 
-    def _send_idle_away(self, simulator: Simulator, cars: list[CarOnStage], limit: float) -> None:
+    def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
         now = self._read_clock()
         for car in cars:
             if car.client is not None and car.has_idled(simulator, now, limit):
@@ -381,7 +382,7 @@ class Stage:
         """
         if self._simulator is None:
             raise SceneError("no scene is running; there is no road to make anew.")
-        self._road_works.begin(self._simulator, road)
+        self._road_jobs.begin(self._simulator, road)
         self._wait_in_lock_step(self._simulator)
 
     def reset_car(self, car_id: int) -> None:
@@ -408,7 +409,7 @@ class Stage:
             return car.picture
         return encode_jpeg(view.draw_car(simulator, car.row, kind, width, height))
 
-    def _find_car(self, car_id: int) -> tuple[Simulator, CarOnStage]:
+    def _find_car(self, car_id: int) -> tuple[Simulator, SceneCar]:
         if self._simulator is not None:
             for car in self._cars.values():
                 if car.car_id == car_id:

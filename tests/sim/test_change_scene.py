@@ -32,9 +32,8 @@ def ring(tmp_path_factory):
 
 
 def drive(simulator, steps):
-    simulator.control.throttle[:] = 0.4
-    simulator.control.steer[:] = 0.1
-    simulator.control.brake[:] = 0.0
+    for car in simulator.list_cars():
+        simulator.drive_car(car, steer=0.1, throttle=0.4, brake=0.0)
     for _ in range(steps):
         simulator.step()
 

@@ -1,4 +1,4 @@
-"""The stage gives clients cars, does what they ask for in order, and lets time move on for all of them alike."""
+"""The simulation gives clients cars, does what they ask for in order, and lets time move on for all of them alike."""
 
 import json
 import math
@@ -11,8 +11,8 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import decode_picture
 from donkeysim.record.replay import Replay
 from donkeysim.serve.output import OutputKind
-from donkeysim.serve.stage import Stage
-from donkeysim.serve.stage_options import StageOptions
+from donkeysim.serve.simulation import Simulation
+from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
@@ -20,36 +20,36 @@ from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import find_tracks
 
 
-class Rehearsal:
-    """A stage on a clock of its own, with what each client received."""
+class SimulationRig:
+    """A simulation on a clock of its own, with what each client received."""
 
     def __init__(self, **options):
         self.clock = ManualClock()
-        self.stage = Stage(StageOptions(**{"max_cars": 3, **options}), self.clock, lambda text: None)
+        self.simulation = Simulation(SimulationOptions(**{"max_cars": 3, **options}), self.clock, lambda text: None)
         self.received = {}
         self.kinds = {}
 
     def say(self, client, kind, **fields):
-        self.stage.execute(client, read_request({"msg_type": kind, **fields}).request)
+        self.simulation.execute(client, read_request({"msg_type": kind, **fields}).request)
         self.collect()
 
     def join(self, *clients):
         for client in clients:
-            self.stage.join(client)
+            self.simulation.join(client)
         self.collect()
 
     def load(self, name="generated_track"):
-        self.stage.load_scene(name)
+        self.simulation.load_scene(name)
         self.collect()
 
     def beat(self, count=1):
         for _ in range(count):
             self.clock.advance(0.05)
-            self.stage.beat()
+            self.simulation.beat()
             self.collect()
 
     def collect(self):
-        for client, kind, line in self.stage.take_outputs():
+        for client, kind, line in self.simulation.take_outputs():
             message = json.loads(line) if line.startswith(b"{") else {"msg_type": "refusal", "error": line.decode()}
             self.received.setdefault(client, []).append(message)
             self.kinds.setdefault(client, []).append(kind)
@@ -67,7 +67,7 @@ class Rehearsal:
 
 @pytest.fixture(scope="module")
 def running():
-    rehearsal = Rehearsal()
+    rehearsal = SimulationRig()
     rehearsal.load()
     return rehearsal
 
@@ -80,7 +80,7 @@ def show(running):
     running.received.clear()
     yield running
     for client in (1, 2, 3, 4):
-        running.stage.leave(client)
+        running.simulation.leave(client)
     running.collect()
     running.received.clear()
 
@@ -89,7 +89,7 @@ def show(running):
 
 
 def test_clients_get_the_menu_then_the_scene_then_a_car_then_telemetry():
-    rehearsal = Rehearsal()
+    rehearsal = SimulationRig()
     rehearsal.join(1, 2)
     assert rehearsal.types(1) == rehearsal.types(2) == ["scene_selection_ready"]
     rehearsal.say(1, "load_scene", scene_name="generated_track")
@@ -122,14 +122,14 @@ def test_clients_get_the_menu_then_the_scene_then_a_car_then_telemetry():
 
 @pytest.mark.parametrize("name", ["generated_trac", "flat", "../../etc/passwd", "x.toml", ""])
 def test_only_scenes_of_the_menu_can_be_loaded_by_clients(name):
-    rehearsal = Rehearsal()
+    rehearsal = SimulationRig()
     rehearsal.join(1)
     rehearsal.take(1)
     rehearsal.say(1, "load_scene", scene_name=name)
     (refusal,) = rehearsal.take(1)
     assert "unknown scene" in refusal["error"]
     assert "generated_track" in refusal["error"]
-    assert rehearsal.stage.scene_name is None
+    assert rehearsal.simulation.scene_name is None
 
 
 def test_more_clients_than_places_are_told_and_get_a_car_when_one_leaves(show):
@@ -142,7 +142,7 @@ def test_more_clients_than_places_are_told_and_get_a_car_when_one_leaves(show):
     assert "no car" in show.take(4)[0]["error"]
     show.beat()
     assert show.take(4) == []
-    show.stage.leave(1)
+    show.simulation.leave(1)
     show.collect()
     assert show.types(4) == ["scene_loaded", "car_loaded"]
 
@@ -170,11 +170,24 @@ def test_the_last_of_several_controls_in_one_step_counts(show):
     assert show.take(1)[-1]["steering_angle"] == 0.3
 
 
+def test_telemetry_is_numbered_from_0_for_each_car_whatever_else_happens():
+    rehearsal = SimulationRig()
+    rehearsal.join(1)
+    rehearsal.load("flat")
+    rehearsal.beat(2)
+    rehearsal.simulation.list_cars()
+    rehearsal.join(2)
+    rehearsal.say(1, "reset_car")
+    rehearsal.beat(2)
+    frames = {client: [told["frame"] for told in rehearsal.take(client, "telemetry")] for client in (1, 2)}
+    assert frames == {1: [0, 1, 2, 3], 2: [0, 1]}
+
+
 def test_reset_puts_the_car_back_and_brakes_until_the_next_control(show):
-    start = show.stage.list_cars()[0].pose
+    start = show.simulation.list_cars()[0].pose
     show.say(1, "control", throttle="1")
     show.beat(15)
-    assert math.dist(show.stage.list_cars()[0].pose, start) > 0.1
+    assert math.dist(show.simulation.list_cars()[0].pose, start) > 0.1
     before = show.take(1)[-1]
     show.say(1, "reset_car")
     show.beat(5)
@@ -183,7 +196,7 @@ def test_reset_puts_the_car_back_and_brakes_until_the_next_control(show):
     assert after[0]["frame"] == before["frame"] + 1
     assert after[-1]["speed"] < 0.01
     assert after[-1]["throttle"] == 0.0
-    assert show.stage.list_cars()[0].pose == pytest.approx(start, abs=0.01)
+    assert show.simulation.list_cars()[0].pose == pytest.approx(start, abs=0.01)
     assert after[-1]["time"] > before["time"], "a reset does not turn back the clock"
 
 
@@ -287,7 +300,7 @@ def test_a_lidar_appears_after_its_configuration(show):
 
 
 def test_without_training_telemetry_positions_are_neither_told_nor_taken():
-    rehearsal = Rehearsal(has_training_fields=False)
+    rehearsal = SimulationRig(has_training_fields=False)
     rehearsal.join(1)
     rehearsal.load()
     rehearsal.beat()
@@ -299,7 +312,7 @@ def test_without_training_telemetry_positions_are_neither_told_nor_taken():
 
 
 def test_numbers_are_texts_on_request():
-    rehearsal = Rehearsal(numbers_as_strings=True)
+    rehearsal = SimulationRig(numbers_as_strings=True)
     rehearsal.join(1)
     rehearsal.load()
     rehearsal.beat()
@@ -313,13 +326,13 @@ def test_numbers_are_texts_on_request():
 
 
 def test_paced_time_follows_the_clock_without_drift():
-    rehearsal = Rehearsal()
+    rehearsal = SimulationRig()
     rehearsal.join(1)
     rehearsal.load("flat")
     rehearsal.take(1)
     for _ in range(1000):
         rehearsal.clock.advance(0.013)
-        rehearsal.stage.beat()
+        rehearsal.simulation.beat()
         rehearsal.collect()
     messages = rehearsal.take(1, "telemetry")
     assert len(messages) in (259, 260), "13 s at 20 Hz"
@@ -327,22 +340,22 @@ def test_paced_time_follows_the_clock_without_drift():
 
 
 def test_after_a_long_stall_time_is_not_caught_up_in_a_burst():
-    rehearsal = Rehearsal()
+    rehearsal = SimulationRig()
     rehearsal.join(1)
     rehearsal.load("flat")
     rehearsal.take(1)
     rehearsal.clock.advance(10.0)
     for _ in range(20):
-        rehearsal.stage.beat()
+        rehearsal.simulation.beat()
     rehearsal.collect()
     assert len(rehearsal.take(1)) == 1
 
 
 @pytest.mark.parametrize(("rate", "scale"), [(60, 1.0), (20, 4.0)])
 def test_rate_and_scale_set_the_rhythm(rate, scale):
-    rehearsal = Rehearsal(telemetry_rate=rate, time_scale=scale)
+    rehearsal = SimulationRig(telemetry_rate=rate, time_scale=scale)
     rehearsal.load("flat")
-    assert rehearsal.stage.seconds_to_beat() == pytest.approx(1 / rate / scale)
+    assert rehearsal.simulation.seconds_to_beat() == pytest.approx(1 / rate / scale)
     rehearsal.join(1)
     rehearsal.take(1)
     rehearsal.beat()
@@ -350,11 +363,11 @@ def test_rate_and_scale_set_the_rhythm(rate, scale):
 
 
 def test_unpaced_time_never_waits_while_there_is_a_car():
-    rehearsal = Rehearsal(time_scale=None)
+    rehearsal = SimulationRig(time_scale=None)
     rehearsal.load("flat")
-    assert rehearsal.stage.seconds_to_beat() is None
+    assert rehearsal.simulation.seconds_to_beat() is None
     rehearsal.join(1)
-    assert rehearsal.stage.seconds_to_beat() == 0.0
+    assert rehearsal.simulation.seconds_to_beat() == 0.0
 
 
 def enter_lock_step(show, client=1, time_step="0.05"):
@@ -405,10 +418,10 @@ def test_a_client_silent_for_ten_seconds_is_not_waited_for(show):
     enter_lock_step(show)
     show.say(1, "control")
     show.clock.advance(9.9)
-    show.stage.beat()
+    show.simulation.beat()
     show.collect()
     assert show.take(1) == []
-    assert show.stage.seconds_to_beat() == pytest.approx(0.1)
+    assert show.simulation.seconds_to_beat() == pytest.approx(0.1)
     show.beat(3)
     assert len(show.take(1)) == 1
     assert show.take(2) == []
@@ -417,7 +430,7 @@ def test_a_client_silent_for_ten_seconds_is_not_waited_for(show):
 def test_a_client_that_leaves_lets_the_others_step(show):
     enter_lock_step(show)
     show.say(1, "control")
-    show.stage.leave(2)
+    show.simulation.leave(2)
     show.beat()
     assert len(show.take(1)) == 1
 
@@ -433,8 +446,8 @@ def test_asynchronous_returns_to_paced_time(show):
 
 def test_lock_step_ends_with_its_last_client(show):
     enter_lock_step(show)
-    show.stage.leave(1)
-    show.stage.leave(2)
+    show.simulation.leave(1)
+    show.simulation.leave(2)
     show.join(3)
     show.take(3)
     show.beat()
@@ -442,7 +455,7 @@ def test_lock_step_ends_with_its_last_client(show):
 
 
 def run_in_lock_step(seed):
-    rehearsal = Rehearsal(experiment=Experiment(seed=seed))
+    rehearsal = SimulationRig(experiment=Experiment(seed=seed))
     rehearsal.join(1)
     rehearsal.say(1, "load_scene", scene_name="generated_track")
     rehearsal.say(1, "step_mode", step_mode="synchronous", time_step="0.05")
@@ -451,7 +464,7 @@ def run_in_lock_step(seed):
     for index in range(30):
         rehearsal.clock.advance(0.001 * index)
         rehearsal.say(1, "control", steering=math.sin(index), throttle="0.5")
-        rehearsal.stage.beat()
+        rehearsal.simulation.beat()
     rehearsal.collect()
     return rehearsal.take(1, "telemetry")
 
@@ -467,7 +480,7 @@ def test_lock_step_is_repeatable_bit_for_bit():
 
 
 def test_forward_crossings_are_told_before_their_telemetry_on_the_clock_of_time():
-    rehearsal = Rehearsal()
+    rehearsal = SimulationRig()
     rehearsal.join(1)
     rehearsal.load()
     rehearsal.take(1)
@@ -485,11 +498,11 @@ def test_forward_crossings_are_told_before_their_telemetry_on_the_clock_of_time(
 
 
 def test_a_pace_car_drives_by_itself():
-    rehearsal = Rehearsal(pace_car="steady")
+    rehearsal = SimulationRig(pace_car="steady")
     rehearsal.load()
-    rehearsal.stage.list_cars()
+    rehearsal.simulation.list_cars()
     rehearsal.beat(60)
-    (row,) = rehearsal.stage.list_cars()
+    (row,) = rehearsal.simulation.list_cars()
     assert row.is_pace_car
     assert row.telemetry.speed > 0.2
 
@@ -498,7 +511,7 @@ def test_idle_clients_are_sent_away_only_on_request(show):
     show.clock.advance(1000)
     show.beat(5)
     assert OutputKind.FAREWELL not in show.kinds[1]
-    rehearsal = Rehearsal(idle_timeout=2.0)
+    rehearsal = SimulationRig(idle_timeout=2.0)
     rehearsal.join(1, 2)
     rehearsal.load("flat")
     rehearsal.say(2, "control", throttle="0.3")
@@ -511,41 +524,41 @@ def test_idle_clients_are_sent_away_only_on_request(show):
 def test_watchers_see_cars_and_pictures(show):
     show.say(1, "car_config", body_style="f1", car_name="Ann", body_r="1", body_g="2", body_b="3")
     show.beat(2)
-    first, second = show.stage.list_cars()
+    first, second = show.simulation.list_cars()
     assert (first.name, first.style, first.colour, first.is_pace_car) == ("Ann", "f1", (1, 2, 3), False)
     assert first.telemetry.frame > 0
     assert first.car_id != second.car_id
     for kind in ("chase", "top"):
-        assert decode_picture(show.stage.take_picture(kind, first.car_id, 96, 64)).shape == (64, 96, 3)
-    assert decode_picture(show.stage.take_picture("camera", first.car_id, 1, 1)).shape == (120, 160, 3)
-    outline = show.stage.outline
+        assert decode_picture(show.simulation.take_picture(kind, first.car_id, 96, 64)).shape == (64, 96, 3)
+    assert decode_picture(show.simulation.take_picture("camera", first.car_id, 1, 1)).shape == (120, 160, 3)
+    outline = show.simulation.outline
     assert outline.path.shape == (108, 2)
     assert outline.left.shape == outline.right.shape == (108, 2)
-    show.stage.reset_car(first.car_id)
+    show.simulation.reset_car(first.car_id)
     with pytest.raises(DonkeySimError, match="there is no car"):
-        show.stage.reset_car(10_000)
+        show.simulation.reset_car(10_000)
 
 
 def test_a_watcher_gets_a_jpeg_whatever_the_client_chose(show):
     show.say(1, "cam_config", img_enc="TGA")
     show.beat()
-    car = show.stage.list_cars()[0]
-    assert show.stage.take_picture("camera", car.car_id, 0, 0)[:2] == b"\xff\xd8"
+    car = show.simulation.list_cars()[0]
+    assert show.simulation.take_picture("camera", car.car_id, 0, 0)[:2] == b"\xff\xd8"
 
 
 def test_an_impossible_scene_leaves_the_menu_open(tmp_path):
     (tmp_path / "broken.toml").write_text("format = 1\nnonsense = 3\n")
-    rehearsal = Rehearsal()
+    rehearsal = SimulationRig()
     with pytest.raises(DonkeySimError, match=r"broken\.toml"):
-        rehearsal.stage.load_scene(str(tmp_path / "broken.toml"))
+        rehearsal.simulation.load_scene(str(tmp_path / "broken.toml"))
     rehearsal.join(1)
     assert rehearsal.types(1) == ["scene_selection_ready"]
-    assert not rehearsal.stage.is_loading
+    assert not rehearsal.simulation.is_loading
 
 
 def test_a_track_file_is_told_by_its_name_and_never_taken_for_another_scene(tmp_path):
     (tmp_path / "mine.toml").write_text(find_tracks()["flat"].read_text().replace('"flat"', '"mine"'))
-    rehearsal = Rehearsal(experiment=Experiment((SceneSpec(folders=(str(tmp_path),)),)))
+    rehearsal = SimulationRig(experiment=Experiment((SceneSpec(folders=(str(tmp_path),)),)))
     rehearsal.join(1)
     rehearsal.load(str(tmp_path / "mine.toml"))
     assert [message.get("scene_name") for message in rehearsal.take(1)][1:] == ["mine", "mine"]
@@ -556,7 +569,7 @@ def test_a_track_file_is_told_by_its_name_and_never_taken_for_another_scene(tmp_
 
 
 def test_a_scene_is_recorded_and_replayed(tmp_path):
-    show = Rehearsal(experiment=Experiment(log=str(tmp_path / "run.dlog")))
+    show = SimulationRig(experiment=Experiment(log=str(tmp_path / "run.dlog")))
     for _ in range(2):
         show.load("flat")
         show.join(1)
@@ -565,8 +578,8 @@ def test_a_scene_is_recorded_and_replayed(tmp_path):
         show.beat(20)
         show.say(1, "reset_car")
         show.beat(5)
-        show.stage.leave(1)
-        show.stage.exit_scene()
+        show.simulation.leave(1)
+        show.simulation.exit_scene()
     for name in ("run.dlog", "run-2.dlog"):
         replay = Replay(tmp_path / name)
         assert sum(replay.play()) == 25 * 24
@@ -576,13 +589,13 @@ def test_a_scene_is_recorded_and_replayed(tmp_path):
 
 def test_each_clients_car_draws_for_itself_and_watchers_are_told():
     ranges = read_randomization({"car": {"mass": (0.8, 1.2)}, "picture": {"jpeg_quality": (5, 6)}})
-    rehearsal = Rehearsal(experiment=Experiment(randomization=ranges))
-    rehearsal.stage.join(1)
+    rehearsal = SimulationRig(experiment=Experiment(randomization=ranges))
+    rehearsal.simulation.join(1)
     rehearsal.say(1, "load_scene", scene_name="generated_track")
-    rehearsal.stage.join(2)
-    before = [row.drawn for row in rehearsal.stage.list_cars()]
+    rehearsal.simulation.join(2)
+    before = [row.drawn for row in rehearsal.simulation.list_cars()]
     assert before[0]["car.mass"] != before[1]["car.mass"]
     rehearsal.say(1, "reset_car")
-    after = [row.drawn for row in rehearsal.stage.list_cars()]
+    after = [row.drawn for row in rehearsal.simulation.list_cars()]
     assert after[0] != before[0]
     assert after[1] == before[1]
