@@ -76,11 +76,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile kernels once before there are workers, each of which would compile them."""
     if is_worker(session.config) or not getattr(session.config.option, "numprocesses", None):
         return
-    from donkeysim.sim.compile_crew import CREW, CompileCrew, is_compiled
+    from donkeysim.sim.compile_processes import PARTS, CompileProcesses, is_compiled
 
-    missing = [stage for stages in CREW for stage in stages if not is_compiled(stage)]
+    missing = [stage for stages in PARTS for stage in stages if not is_compiled(stage)]
     if missing:
         print("First run with these kernels: compiling them, a minute or two.", flush=True)
-    with CompileCrew() as crew:
+    with CompileProcesses() as processes:
         for stage in missing:
-            crew.wait_for(stage)
+            processes.wait_for(stage)

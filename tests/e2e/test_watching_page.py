@@ -322,6 +322,7 @@ def test_sixteen_cars_are_listed_and_one_that_leaves_is_gone(open_page, served):
     page = open_page()
     expect(page.locator("#cars button")).to_have_count(16)
     page.get_by_role("button", name="racer 15").click()
+    expect(page.locator("#watched")).to_have_text("racer 15")
     served.stage.names.pop()
     expect(page.locator("#cars button")).to_have_count(15)
     expect(page.locator("#watched")).to_have_text("racer 14")

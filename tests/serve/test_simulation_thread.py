@@ -62,20 +62,21 @@ def watch(simulation, question):
 
 
 def test_every_picture_shows_a_new_beat_and_is_drawn_early_in_it():
-    """A machine that has other work to do may lose beats; one of three tries must not."""
+    """A machine that has other work to do may draw late; one of five tries must not."""
 
     async def take_six(simulation_thread):
         return [await simulation_thread.take_picture("chase", 1, 320, 180) for _ in range(6)]
 
     found = []
-    for _ in range(3):
+    for _ in range(5):
         pictures = watch(BeatingStage(0.05), take_six)
         beats = {picture.beat for picture in pictures}
         phases = sorted(picture.phase for picture in pictures)
-        found.append((len(beats), phases[3]))
-        if len(beats) == 6 and phases[3] > 0.025:
+        assert len(beats) == 6
+        found.append(phases[3])
+        if phases[3] > 0.025:
             return
-    pytest.fail(f"distinct beats and time left at the middle picture, three times: {found}")
+    pytest.fail(f"time left at the middle picture, five times: {found}")
 
 
 def test_views_asked_for_together_show_the_same_beat():
