@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from pathlib import Path
 
 import pytest
 
 from budgets import BUDGETS, BudgetReport, find_folder
+from lanes import find_lane
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -50,20 +50,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
     config.option.loadscopereorder = False
     return LaneScheduling(config, log)
-
-
-@functools.cache
-def find_lane(file: str) -> str:
-    """Return what a test file shares a worker with: itself, or files that would take each other's time.
-
-    Programs and browsers keep to clocks. Of those that drive a browser one runs at a time, and one of the others.
-    Those that train share what takes seconds to import.
-    """
-    folder = find_folder(file)
-    if folder != "e2e":
-        return folder if folder == "learn" else file
-    source = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
-    return "browsers" if "chromium" in source else "programs"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
