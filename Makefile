@@ -12,7 +12,7 @@ run: $(BASE)
 	exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
 
 test: $(DEV)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(DEV)
 	$(BIN)/ruff check .

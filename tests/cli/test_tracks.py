@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from donkeysim.cli.console import console
 from donkeysim.cli.donkey import run
 from donkeysim.world.tracks.catalogue import VARIABLE
 
@@ -14,7 +15,7 @@ from donkeysim.world.tracks.catalogue import VARIABLE
 def place(tmp_path, monkeypatch):
     """An empty folder to work in, and no folders of tracks."""
     monkeypatch.setenv(VARIABLE, "")
-    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.setattr(console, "_width", 150)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

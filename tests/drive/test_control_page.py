@@ -186,7 +186,7 @@ def test_a_page_that_falls_silent_stops_its_car_and_is_told(page):
         began = time.monotonic()
         page.tick_until(lambda wish: wish.throttle == 0.5)
         page.tick_until(lambda wish: wish.throttle == 0.0)
-        assert 0.4 < time.monotonic() - began < 1.5
+        assert 0.4 < time.monotonic() - began < 3.0
         messages = [json.loads(socket_.recv(2)) for _ in range(2)]
         while {"released": True} not in messages:
             messages.append(json.loads(socket_.recv(2)))

@@ -4,7 +4,6 @@ import os
 import struct
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from donkeysim.drive.joystick.controller import Controller, Feel
 from donkeysim.drive.joystick.device import JoystickEvent
 from donkeysim.drive.joystick.joystick import Joystick, choose_layout
 from donkeysim.drive.joystick.layout import ACTIONS, NO_JOYSTICKS, read_layouts
+from waiting import wait_until
 
 AXIS_STEERING, AXIS_THROTTLE = 0, 3
 """Numbers of xbox axes 0x00 and 0x05 in the order of their codes."""
@@ -178,13 +178,14 @@ def drive(tmp_path):
 
 
 def loop_until(joystick, condition, page=(0.1, 0.2, "user", False)):
-    end = time.monotonic() + 5
-    wish = joystick.run_threaded(*page)
-    while not condition(wish):
-        assert time.monotonic() < end, wish
-        time.sleep(0.01)
-        wish = joystick.run_threaded(*page)
-    return wish
+    wishes = []
+
+    def loop():
+        wishes.append(joystick.run_threaded(*page))
+        return condition(wishes[-1])
+
+    wait_until(loop, lambda: wishes[-1])
+    return wishes[-1]
 
 
 def encode(value, kind, number):

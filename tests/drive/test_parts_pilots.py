@@ -1,13 +1,13 @@
 """Pilots on the shelf: choosing, loading beside the loop, reloading what changed, keeping what works."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.drive.parts.pilots import PilotDriver, PilotShelf
+from waiting import wait_until
 
 BLANK = np.zeros((12, 16, 3), np.uint8)
 
@@ -66,13 +66,13 @@ class Shelf(PilotShelf):
 
     def __exit__(self, *_):
         self.shutdown()
-        self.thread.join(2)
+        self.thread.join(20)
 
-    def wait_for(self, condition):
-        deadline = time.monotonic() + 5
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+    def look(self, count=1):
+        """Look at the folder, as the thread does twice a second."""
+        for _ in range(count):
+            self._list_files()
+            self._follow_choice()
 
 
 def steer(shelf):
@@ -127,55 +127,58 @@ def test_a_pilot_is_tried_before_it_may_drive(folder):
 def test_a_choice_is_loaded_beside_the_loop(folder):
     with Shelf(folder) as shelf:
         assert shelf.run_threaded("a.onnx", False, False) == ("a.onnx", "b.h5")
-        shelf.wait_for(lambda: steer(shelf) == pytest.approx(0.1))
+        wait_until(lambda: steer(shelf) == pytest.approx(0.1))
         shelf.run_threaded("b.h5", True, False)
-        shelf.wait_for(lambda: steer(shelf) == pytest.approx(0.2))
+        wait_until(lambda: steer(shelf) == pytest.approx(0.2))
         shelf.run_threaded("", True, False)
-        shelf.wait_for(lambda: steer(shelf) == 0.0)
+        wait_until(lambda: steer(shelf) == 0.0)
 
 
 def test_a_changed_file_is_loaded_again_once_and_only_when_it_is_whole(folder):
-    with Shelf(folder) as shelf:
-        shelf.run_threaded("a.onnx", True, False)
-        shelf.wait_for(lambda: shelf.pilot)
-        with (folder / "a.onnx").open("w") as file:
-            for digit in "0.87":
-                file.write(digit)
-                file.flush()
-                time.sleep(0.3)
-        shelf.wait_for(lambda: steer(shelf) == pytest.approx(0.87))
-        assert shelf.loaded == [("a.onnx", None)] * 2
+    shelf = Shelf(folder)
+    shelf.run_threaded("a.onnx", True, False)
+    shelf.look()
+    with (folder / "a.onnx").open("w") as file:
+        for digit in "0.87":
+            file.write(digit)
+            file.flush()
+            shelf.look()
+            assert steer(shelf) == pytest.approx(0.1)
+    shelf.look(3)
+    assert steer(shelf) == pytest.approx(0.87)
+    assert shelf.loaded == [("a.onnx", None)] * 2
 
 
 def test_a_broken_new_file_leaves_the_old_pilot_driving(folder, caplog):
-    with Shelf(folder) as shelf:
-        shelf.run_threaded("a.onnx", True, False)
-        shelf.wait_for(lambda: shelf.pilot)
-        (folder / "a.onnx").write_text("broken!")
-        shelf.wait_for(lambda: "is broken" in caplog.text)
-        assert steer(shelf) == pytest.approx(0.1)
-        (folder / "a.onnx").unlink()
-        time.sleep(0.6)
-        assert steer(shelf) == pytest.approx(0.1)
-        (folder / "a.onnx").write_text("0.55")
-        shelf.wait_for(lambda: steer(shelf) == pytest.approx(0.55))
-        assert caplog.text.count("is broken") == 1
+    shelf = Shelf(folder)
+    shelf.run_threaded("a.onnx", True, False)
+    shelf.look()
+    (folder / "a.onnx").write_text("broken!")
+    shelf.look(3)
+    assert steer(shelf) == pytest.approx(0.1)
+    (folder / "a.onnx").unlink()
+    shelf.look(2)
+    assert steer(shelf) == pytest.approx(0.1)
+    (folder / "a.onnx").write_text("0.55")
+    shelf.look(2)
+    assert steer(shelf) == pytest.approx(0.55)
+    assert caplog.text.count("is broken") == 1
 
 
 def test_a_choice_that_cannot_be_loaded_does_not_drive(folder, caplog):
     (folder / "b.h5").write_text("odd")
     with Shelf(folder) as shelf:
         shelf.run_threaded("a.onnx", True, False)
-        shelf.wait_for(lambda: shelf.pilot)
+        wait_until(lambda: shelf.pilot)
         shelf.run_threaded("b.h5", True, False)
-        shelf.wait_for(lambda: shelf.pilot is None)
+        wait_until(lambda: shelf.pilot is None)
         assert "b.h5 cannot drive this car: RuntimeError" in caplog.text
 
 
 def test_new_files_become_choices_while_driving(folder):
     with Shelf(folder) as shelf:
         (folder / "c.keras").write_text("0.3")
-        shelf.wait_for(lambda: "c.keras" in shelf.run_threaded(None, False, False))
+        wait_until(lambda: "c.keras" in shelf.run_threaded(None, False, False))
 
 
 def test_the_pilot_forgets_when_its_drive_begins_anew(folder):

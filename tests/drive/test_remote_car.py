@@ -11,6 +11,7 @@ from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.drive.simulated_car import make_simulated_car
 from stand_ins.original_server import OriginalServer
+from waiting import wait_until, watch_stay
 
 
 @pytest.fixture
@@ -35,20 +36,13 @@ def make_car(server):
     for car, thread in running:
         car.halt()
         car.shutdown()
-        thread.join(5.0)
+        thread.join(20.0)
         assert not thread.is_alive()
 
 
 def find_port():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
-
-
-def wait_until(is_so, seconds=5.0):
-    deadline = time.monotonic() + seconds
-    while not is_so() and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return is_so()
 
 
 def test_there_is_a_picture_from_the_first_loop_on(make_car):
@@ -86,7 +80,7 @@ def test_halting_brakes_and_nothing_drives_on_after_it(make_car, server):
     assert wait_until(lambda: server.control["brake"] == "1")
     count = len(server.messages)
     car.run_threaded(0.0, 1.0)
-    assert not wait_until(lambda: len(server.messages) > count, 0.2)
+    watch_stay(lambda: len(server.messages) <= count, 0.2)
 
 
 def test_reset_is_asked_for_once(make_car, server):
@@ -94,7 +88,7 @@ def test_reset_is_asked_for_once(make_car, server):
     car.run_threaded(0.0, 0.0, True)
     assert wait_until(lambda: server.of_kind("reset_car"))
     car.run_threaded(0.0, 0.0, False)
-    assert not wait_until(lambda: len(server.of_kind("reset_car")) > 1, 0.1)
+    watch_stay(lambda: len(server.of_kind("reset_car")) == 1, 0.1)
 
 
 def test_the_original_is_never_told_to_step(make_car, server):

@@ -17,6 +17,7 @@ from pathlib import Path
 from websockets.sync.client import ClientConnection, connect
 
 from donkeysim.car.folder import create_car
+from waiting import PATIENCE
 
 DRIVE = ("manage.py", "drive")
 
@@ -113,8 +114,10 @@ def say(socket: ClientConnection, **wishes: object) -> None:
     socket.send(json.dumps(wishes))
 
 
-def wait_for_news(socket: ClientConnection, key: str, wanted: object, seconds: float = 20.0) -> None:
-    """Wait until the car tells this."""
+def wait_for_news(socket: ClientConnection, key: str, wanted: object, seconds: float = PATIENCE) -> None:
+    """Wait until the car tells this, or of a number that it is at least this."""
     deadline = time.monotonic() + seconds
-    while json.loads(socket.recv(max(0.0, deadline - time.monotonic()))).get(key) != wanted:
-        pass
+    while True:
+        told = json.loads(socket.recv(max(0.0, deadline - time.monotonic()))).get(key)
+        if told == wanted or (isinstance(told, int) and isinstance(wanted, int) and told > wanted):
+            return

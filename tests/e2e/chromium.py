@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import time
+
+from playwright.sync_api import expect
+
+from waiting import PATIENCE, wait_until
 
 PATH = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = [
@@ -18,6 +21,7 @@ ARGUMENTS = [
 
 
 def launch(playwright):
+    expect.set_options(timeout=PATIENCE * 1000.0)
     return playwright.chromium.launch(executable_path=PATH, args=ARGUMENTS)
 
 
@@ -25,12 +29,15 @@ def count_pictures(page):
     return int(page.evaluate("document.getElementById('picture').dataset.count ?? 0"))
 
 
-def wait_for_pictures(page, more=3, timeout=8.0):
+def wait_for_pictures(page, more=3):
     """Wait on this side: the page's policy forbids what `wait_for_function` would evaluate there."""
-    wanted, end = count_pictures(page) + more, time.monotonic() + timeout
-    while count_pictures(page) < wanted:
-        assert time.monotonic() < end, "no new pictures"
-        page.wait_for_timeout(30)
+    wanted = count_pictures(page) + more
+    wait_on_page(page, lambda: count_pictures(page) >= wanted, "no new pictures")
+
+
+def wait_on_page(page, is_so, what="it did not happen"):
+    """Wait until something is true while the page is served."""
+    wait_until(is_so, what, pause=lambda seconds: page.wait_for_timeout(1000.0 * seconds))
 
 
 def read_pixels(page, points):

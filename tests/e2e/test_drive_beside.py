@@ -5,14 +5,13 @@ import os
 import re
 import signal
 import socket
-import threading
-import time
 
 import psutil
 import pytest
 from websockets.sync.client import connect
 
 from e2e.simulator_process import SimulatorProcess
+from waiting import wait_until
 
 
 def find_port():
@@ -21,14 +20,8 @@ def find_port():
 
 
 def wait_for_page(process):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        for line in process.lines:
-            page = re.search(r"go to (http://localhost:\d+)", line)
-            if page:
-                return page[1]
-        time.sleep(0.1)
-    raise AssertionError(f"there is no control page: {process.lines}")
+    find = lambda: re.search(r"go to (http://localhost:\d+)", "\n".join(process.lines))  # noqa: E731
+    return wait_until(find, lambda: f"there is no control page: {process.lines}", seconds=60.0)[1]
 
 
 @pytest.fixture
@@ -50,21 +43,19 @@ def ask_cars(process):
         return json.loads(socket.recv())
 
 
+def read_speed(process):
+    readings = ask_cars(process)["readings"]
+    return readings["telemetry"]["speed"] if readings else 0.0
+
+
 def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven, tmp_path):
     process, page = driven
     assert (tmp_path / "car" / "manage.py").is_file()
-    ended = threading.Event()
     with connect(page.replace("http", "ws") + "/wsDrive?reports=1", origin=page) as control:
         assert json.loads(control.recv())["about"]["watching"] == process.page_address
         control.send('{"angle": 0.0, "throttle": 0.6, "drive_mode": "user", "recording": true}')
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            state = ask_cars(process)
-            if state["readings"] and state["readings"]["telemetry"]["speed"] > 0.3:
-                break
-            ended.wait(0.1)
-    assert [car["name"] for car in state["cars"]] == ["car"]
-    assert state["readings"]["telemetry"]["speed"] > 0.3
+        wait_until(lambda: read_speed(process) > 0.3, "the car does not drive")
+    assert [car["name"] for car in ask_cars(process)["cars"]] == ["car"]
     family = list_family(process)
     assert len(family) >= 3
     assert process.interrupt() == 0

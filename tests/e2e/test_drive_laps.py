@@ -1,12 +1,11 @@
 """A client that behaves as the original's drives laps, whatever way its messages are put on the wire."""
 
-import time
-
 import pytest
 
 from e2e import gym_client
 from e2e.gym_client import GymClient, LaneKeeper
 from e2e.simulator_process import SimulatorProcess
+from waiting import wait_until
 
 CONFIGURATION = [
     {"msg_type": "car_config", "body_style": "f1", "body_r": "20", "body_g": "90", "body_b": "200",
@@ -73,7 +72,7 @@ def test_leaving_the_scene_right_after_making_it_offers_the_scenes_again(simulat
     client.wait_until_loaded()
     client.observe()
     client.queue({"msg_type": "exit_scene"})
-    time.sleep(0.5)
+    wait_until(lambda: [event["msg_type"] for event in client.events].count("car_loaded") == 2)
     telemetry = client.reset()
     client.drive(0.1, 0.2)
     assert client.observe()["time"] > telemetry["time"]

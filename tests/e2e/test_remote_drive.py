@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import psutil
@@ -18,6 +17,7 @@ from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.envs.donkey_env import DonkeyEnv
 from e2e.simulator_process import SimulatorProcess
 from sim.test_change_scene import RING
+from waiting import wait_until
 
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in executables are shell scripts")
 
@@ -35,13 +35,6 @@ def executable(tmp_path):
     )
     path.chmod(0o755)
     return path
-
-
-def wait_until(is_so, seconds=20.0):
-    deadline = time.monotonic() + seconds
-    while not is_so() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return is_so()
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +118,7 @@ def test_a_drive_goes_on_after_the_simulator_was_started_anew(caplog):
         assert wait_until(lambda: car.run_threaded(0.0, 0.0)[1].reset_count > moved)
         car.halt()
         car.shutdown()
-        thread.join(5.0)
+        thread.join(20.0)
         assert not thread.is_alive()
 
 

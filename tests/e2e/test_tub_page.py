@@ -4,10 +4,10 @@ import json
 import re
 import subprocess
 import sys
-import time
 
 import chromium
 import pytest
+from chromium import wait_on_page
 from playwright.sync_api import expect, sync_playwright
 
 from donkeysim.tub.edit import delete_range
@@ -62,11 +62,9 @@ def shown_position(page):
     return int(page.locator("#picture").get_attribute("data-position") or -1)
 
 
-def wait_for_position(page, wanted, timeout=5.0):
-    end = time.monotonic() + timeout
-    while shown_position(page) != wanted:
-        assert time.monotonic() < end, f"the picture of record {shown_position(page)} instead of {wanted}"
-        page.wait_for_timeout(20)
+def wait_for_position(page, wanted):
+    describe = lambda: f"the picture of record {shown_position(page)} instead of {wanted}"  # noqa: E731
+    wait_on_page(page, lambda: shown_position(page) == wanted, describe)
 
 
 def drag(page, selector, start, end):
@@ -83,10 +81,7 @@ def read_deleted(path):
 
 
 def wait_for_deleted(path, wanted, page):
-    end = time.monotonic() + 5
-    while read_deleted(path) != wanted:
-        assert time.monotonic() < end, read_deleted(path)
-        page.wait_for_timeout(20)
+    wait_on_page(page, lambda: read_deleted(path) == wanted, lambda: read_deleted(path))
 
 
 def test_keys_step_and_pictures_follow(page):
@@ -118,12 +113,13 @@ def test_it_plays_like_a_film_and_skips_what_is_deleted(page, tub):
     page.select_option("#speed", "2")
     page.keyboard.press("Space")
     expect(page.locator("body")).to_have_attribute("data-playing", "true")
-    end = time.monotonic() + 15
     seen = set()
-    while page.locator("body").get_attribute("data-playing") == "true":
-        assert time.monotonic() < end
+
+    def has_ended():
         seen.add(shown_position(page))
-        page.wait_for_timeout(20)
+        return page.locator("body").get_attribute("data-playing") != "true"
+
+    wait_on_page(page, has_ended)
     wait_for_position(page, COUNT + 99)
     assert len(seen) > 3
     assert not seen & set(range(6, 450))

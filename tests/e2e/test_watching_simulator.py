@@ -11,6 +11,8 @@ from gym_client import GymClient, LaneKeeper
 from playwright.sync_api import expect, sync_playwright
 from simulator_process import SimulatorProcess
 
+from waiting import wait_until
+
 NAME = "<img src=x onerror=window.hacked=1>"
 COMPILE_MS = 200_000
 """Longest wait for a scene when kernels must be compiled on a busy machine."""
@@ -59,13 +61,6 @@ def drive(client, seconds):
     keeper, end = LaneKeeper(), time.monotonic() + seconds
     while time.monotonic() < end:
         client.drive(*keeper.decide(client.observe()))
-
-
-def wait_until(is_so, seconds=15.0):
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def read_grid(page):

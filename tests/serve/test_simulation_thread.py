@@ -21,7 +21,7 @@ class BeatingStage:
     def __init__(self, beat_seconds):
         self.beat_seconds = beat_seconds
         self.beat_count = 0
-        self.next_beat = time.perf_counter()
+        self.begun = self.next_beat = time.perf_counter()
         self.picture_seconds = 0.0
 
     def close(self):
@@ -62,20 +62,21 @@ def watch(simulation, question):
 
 
 def test_every_picture_shows_a_new_beat_and_is_drawn_early_in_it():
-    """A machine that has other work to do may lose beats; one of three tries must not."""
+    """A machine that has other work to do may draw late; one of five tries must not."""
 
     async def take_six(simulation_thread):
         return [await simulation_thread.take_picture("chase", 1, 320, 180) for _ in range(6)]
 
     found = []
-    for _ in range(3):
+    for _ in range(5):
         pictures = watch(BeatingStage(0.05), take_six)
         beats = {picture.beat for picture in pictures}
         phases = sorted(picture.phase for picture in pictures)
-        found.append((len(beats), phases[3]))
-        if len(beats) == 6 and phases[3] > 0.025:
+        assert len(beats) == 6
+        found.append(phases[3])
+        if phases[3] > 0.025:
             return
-    pytest.fail(f"distinct beats and time left at the middle picture, three times: {found}")
+    pytest.fail(f"time left at the middle picture, five times: {found}")
 
 
 def test_views_asked_for_together_show_the_same_beat():
@@ -101,9 +102,8 @@ def test_many_watchers_cannot_hold_up_time():
     simulation.picture_seconds = 0.8 * director_module.PICTURE_SECONDS
 
     async def take_many(simulation_thread):
-        began = time.perf_counter()
         await asyncio.gather(*(simulation_thread.take_picture("chase", 1, 320, 180) for _ in range(20)))
-        return time.perf_counter() - began
+        return time.perf_counter() - simulation.begun
 
     elapsed = watch(simulation, take_many)
     assert simulation.beat_count == pytest.approx(elapsed / 0.05, abs=3)

@@ -45,5 +45,10 @@ class DrivenPage(ServedPage):
         """Wait until what the page wants fulfils a condition."""
         self.wait_for(lambda: self.wishes and condition(self.wishes[-1]))
 
+    def wait_for_loops(self, count=4):
+        """Wait until the loop has run some more times, so that what the page sent has come or will not come."""
+        wanted = len(self.wishes) + count
+        self.wait_for(lambda: len(self.wishes) >= wanted)
+
     def count_buttons(self, name):
         return sum(bool(wish.buttons.get(name)) for wish in self.wishes)

@@ -2,15 +2,13 @@
 
 import socket
 import threading
-import time
 from types import SimpleNamespace
 
 from websockets.sync.client import connect
 
 from donkeysim.drive.control_message import ControlMessage
 from donkeysim.drive.control_page import ControlPage
-
-PATIENCE = 5.0
+from waiting import PATIENCE, wait_until
 
 
 class ServedPage:
@@ -48,10 +46,7 @@ class ServedPage:
 
     def wait_for(self, condition):
         """Wait until something is true."""
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < end, "it did not happen"
-            time.sleep(0.02)
+        wait_until(condition)
 
     def settle(self):
         """Wait until the page's loop runs and has done all it was handed."""

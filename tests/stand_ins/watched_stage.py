@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +29,8 @@ class WatchedStage:
     calls: list[tuple[object, ...]] = field(default_factory=list)
     picture_delay: float = 0.0
     picture_count: int = 0
+    pictures_under_way: Counter[View] = field(default_factory=Counter)
+    most_at_once: int = 0
     last_hit: str = ""
     road: RoadSpec | None = None
     drawn: dict[str, float] = field(default_factory=dict)
@@ -74,7 +77,10 @@ class WatchedStage:
         self.picture_count += 1
         self.calls.append(("take_picture", view, car_id, width, height))
         if self.picture_delay:
+            self.pictures_under_way[view] += 1
+            self.most_at_once = max(self.most_at_once, self.pictures_under_way[view])
             await asyncio.sleep(self.picture_delay)
+            self.pictures_under_way[view] -= 1
         if view == "camera":
             width, height = 160, 120
         picture = np.full((height, width, 3), (90, 140, 110), np.uint8)

@@ -101,7 +101,7 @@ def test_open_connections_end_promptly_when_the_page_stops():
         await stuck.send("never answered")
         began = time.monotonic()
         await server.stop()
-        assert time.monotonic() - began < 2.5
+        assert time.monotonic() - began < 5.0
         for client in (idle, stuck):
             with pytest.raises(websockets.ConnectionClosed):
                 await asyncio.wait_for(client.recv(), 1)

@@ -306,8 +306,9 @@ class SimulationThread:
             self._moved_time = began
         elif began - self._moved_time < PICTURE_PATIENCE:
             return
-        while not self._picture_inbox.empty() and self._read_clock() - began < PICTURE_SECONDS:
-            self._guard(simulation, self._picture_inbox.get_nowait())
+        for _ in range(self._picture_inbox.qsize()):  # who asks while we draw gets the next beat
+            if self._read_clock() - began < PICTURE_SECONDS:
+                self._guard(simulation, self._picture_inbox.get_nowait())
 
     def _guard(self, simulation: Simulation, task: Callable[[Simulation], object]) -> None:
         """Carry out a task; an error of our own making must not end the program for everybody."""

@@ -1,0 +1,72 @@
+"""How the tests are run: on how many workers, in which order, with kernels compiled before, within which budgets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from budgets import BUDGETS, BudgetReport, find_folder
+from lanes import find_lane
+
+
+def is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def runs_everything(config: pytest.Config) -> bool:
+    """Return whether nobody has chosen tests."""
+    options = config.option
+    is_chosen = options.keyword or options.lf or options.failedfirst or options.markexpr != "not soak"
+    return config.args_source == pytest.Config.ArgsSource.TESTPATHS and not is_chosen
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if is_worker(config):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # training would wait for threads that other workers hold up
+    elif runs_everything(config) and not config.option.collectonly:
+        config.pluginmanager.register(BudgetReport(), "budget-report")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are cores, as many tests wait for programs and browsers; 0: here, with its output live."""
+    paths = [Path(argument.partition("::")[0]) for argument in config.args]
+    is_one_file = len(paths) == 1 and paths[0].is_file()
+    if is_one_file or config.option.capture == "no":
+        return 0
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Keep the tests of a file together, as they share simulators and browsers, and those of a lane."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class LaneScheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return find_lane(nodeid.partition("::")[0])
+
+    config.option.loadscopereorder = False
+    return LaneScheduling(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that no worker is left alone with it at the end."""
+    if is_worker(config):
+        items.sort(key=lambda item: -BUDGETS.get(find_folder(item.nodeid), 0.0))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile kernels once before there are workers, each of which would compile them."""
+    if is_worker(session.config) or not getattr(session.config.option, "numprocesses", None):
+        return
+    from donkeysim.sim.compile_processes import PARTS, CompileProcesses, is_compiled
+
+    missing = [stage for stages in PARTS for stage in stages if not is_compiled(stage)]
+    if missing:
+        print("First run with these kernels: compiling them, a minute or two.", flush=True)
+    with CompileProcesses() as processes:
+        for stage in missing:
+            processes.wait_for(stage)

@@ -1,0 +1,34 @@
+"""The tests' own rules: what folders may cost, and which files share a worker."""
+
+from collections import Counter
+from pathlib import Path
+
+from budgets import BUDGETS, find_folder, list_excesses
+from lanes import find_lane
+
+TESTS = Path(__file__).parents[1]
+WORKERS, SECONDS = 3, 300.0
+
+
+def test_every_folder_of_tests_has_a_budget_and_together_they_fit_into_five_minutes():
+    folders = {path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py")} - {"soak"}
+    assert folders - set(BUDGETS) == set()
+    assert sum(BUDGETS.values()) < WORKERS * SECONDS
+
+
+def test_who_takes_longer_than_its_budget_or_has_none_is_named():
+    spent = Counter({"wire": BUDGETS["wire"] + 1.0, "web": BUDGETS["web"], "unheard": 2.0, "soak": 0.0})
+    first, second = list_excesses(spent)
+    assert first.startswith("tests/unheard took 2 s and has no budget")
+    assert second.startswith("tests/wire took 6 s, its budget is 5 s")
+
+
+def test_a_test_belongs_to_the_folder_right_below_tests():
+    assert find_folder("tests/learn/files/test_x.py::test_y[a/b]") == "learn"
+
+
+def test_browsers_share_one_worker_and_programs_another():
+    pages = {find_lane(f"tests/e2e/{name}.py") for name in ("test_tub_page", "test_watching_page")}
+    programs = {find_lane(f"tests/e2e/{name}.py") for name in ("test_manage", "test_program")}
+    assert (pages, programs) == ({"browsers"}, {"programs"})
+    assert find_lane("tests/wire/test_replies.py") == "tests/wire/test_replies.py"

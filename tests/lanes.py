@@ -1,0 +1,22 @@
+"""Which test files share a worker of `make test`."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from budgets import find_folder
+
+
+@functools.cache
+def find_lane(file: str) -> str:
+    """Return what a test file shares a worker with: itself, or files that would take each other's time.
+
+    Programs and browsers keep to clocks. Of those that drive a browser one runs at a time, and one of the others.
+    Those that train share what takes seconds to import.
+    """
+    folder = find_folder(file)
+    if folder != "e2e":
+        return folder if folder == "learn" else file
+    source = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
+    return "browsers" if "chromium" in source else "programs"
