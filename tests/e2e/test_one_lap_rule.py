@@ -234,19 +234,19 @@ def drive_on_a_server(track, starts, actions):
     shown, heard = [], []
     for drive, start in enumerate(starts):
         show.say(1, "reset_car")
-        show.stage._simulator.put_on_path(0, *start)
+        show.simulation._simulator.put_on_path(0, *start)
         show.take(1)
         for steering, throttle in actions[:, drive].tolist():
             show.say(1, "control", steering=str(steering), throttle=str(throttle), brake="0")
             show.beat()
-        shown.append(show.stage.list_cars()[0].lap_times)
+        shown.append(show.simulation.list_cars()[0].lap_times)
         clock, messages = LapClock(), show.take(1)
         for message in messages:
             if message["msg_type"] == "collision_with_starting_line" and message["starting_line_index"] == 0:
                 clock.note_crossing(message["timeStamp"])
         assert max(messages[-1]["lap"] - 1, 0) == len(clock.lap_times)
         heard.append(clock.lap_times)
-    show.stage.close()
+    show.simulation.close()
     return shown, heard
 
 

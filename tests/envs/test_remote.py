@@ -89,6 +89,17 @@ def test_laps_are_timed_from_crossing_to_crossing_of_line_0(server, make_lasting
     assert env.reset()[1]["lap_count"] == 0
 
 
+@pytest.mark.parametrize("verdict", ["DQ", "missed_checkpoint"])
+def test_an_episode_ends_when_the_server_disqualifies_the_car(verdict, server, make_lasting_env):
+    env = make_lasting_env(server.port)
+    env.reset()
+    assert not env.step([0.0, 0.1])[2]
+    server.say(server._client, {"msg_type": verdict})
+    assert any(env.step([0.0, 0.1])[2] for _ in range(200))
+    env.reset()
+    assert not env.step([0.0, 0.1])[2]
+
+
 def test_a_scene_that_the_server_lacks_is_refused():
     with OriginalServer(scenes=["warehouse"]) as server, pytest.raises(SceneError, match="no generated_track"):
         make_env(server.port)

@@ -61,11 +61,11 @@ def test_the_command_line_asks_for_the_experiment_that_its_options_name(tmp_path
     options = read_options([*arguments.split(), "--tracks", str(tmp_path), "--action-log", "a.dlog"])
     challenges = ChallengeSpec(cones=4, light=True, seed=9)
     scene = SceneSpec("generated_track", (str(tmp_path),), RoadSpec(2, 0, 3.0), challenges, "meadow")
-    assert options.stage.experiment == Experiment((scene,), "original-2021", 9, "a.dlog")
+    assert options.simulation.experiment == Experiment((scene,), "original-2021", 9, "a.dlog")
     assert options.begins_in_menu
     options = read_options(["--scene", "warehouse", "--randomization", "mild"])
     wanted = Experiment(randomization=read_randomization("mild")).move_to("warehouse")
-    assert (options.stage.experiment, options.begins_in_menu) == (wanted, False)
+    assert (options.simulation.experiment, options.begins_in_menu) == (wanted, False)
 
 
 def test_settings_of_environments_name_every_part_of_an_experiment_but_the_seed(tmp_path):

@@ -293,7 +293,8 @@ class RemoteCar:
             return
         with self._news:
             self.has_lock_step = "frame" in message
-            self._moment = SensorFrame(telemetry, image, image_b, read_lidar(message), self._laps.lap_times)
+            scan, lap_times = read_lidar(message), self._laps.lap_times
+            self._moment = SensorFrame(telemetry, image, image_b, scan, lap_times, is_disqualified=self.is_disqualified)
             self._moment_count += 1
             self._news.notify_all()
 

@@ -24,7 +24,7 @@ def find_forward_velocity(moment: SensorFrame) -> float:
 
 
 def is_over(moment: SensorFrame, max_cte: float) -> bool:
-    """Return whether the car has left the road or touched something.
+    """Return whether the car has left the road or touched something, or a server has disqualified it.
 
     A distance of more than twice `max_cte` is passed over, as the original does: no car gets there in one step, but its
     first readings after a start may say so.
@@ -34,7 +34,7 @@ def is_over(moment: SensorFrame, max_cte: float) -> bool:
         max_cte: Farthest from the path [U].
     """
     distance = abs(moment.telemetry.cte or 0.0)
-    return max_cte < distance <= 2.0 * max_cte or moment.telemetry.hit != "none"
+    return moment.is_disqualified or max_cte < distance <= 2.0 * max_cte or moment.telemetry.hit != "none"
 
 
 def compute_reward(moment: SensorFrame, max_cte: float, over: bool) -> float:

@@ -22,6 +22,7 @@ class SensorFrame:
         lidar: Returned rays; None when the lidar is off.
         lap_times: Since the last reset, oldest first [s].
         drawn: What was drawn for the car, by name; see `world.randomization`.
+        is_disqualified: Whether a server has said so since the last reset.
     """
 
     telemetry: Telemetry
@@ -30,6 +31,7 @@ class SensorFrame:
     lidar: Sequence[LidarPoint] | None = None
     lap_times: tuple[float, ...] = ()
     drawn: Mapping[str, float] = field(default_factory=dict)
+    is_disqualified: bool = False
 
 
 def make_distances(points: Sequence[LidarPoint] | None, lidar: Mapping[str, float]) -> FloatArray:

@@ -221,8 +221,8 @@ class LogReader:
 
 
 def _list_numbers(value: Any) -> Any:
-    """Return the numbers of an array of NumPy's, or one such number, as plain ones."""
-    return value.tolist()
+    """Return the numbers of an array of NumPy's, one such number, or those of a range as plain ones."""
+    return list(value) if isinstance(value, range) else value.tolist()
 
 
 def _pack_block(content: bytes) -> bytes:
