@@ -11,6 +11,7 @@ from typing import Any
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.learn.files.atomic import replace_file
+from donkeysim.learn.kinds import KINDS
 
 _log = logging.getLogger(__name__)
 
@@ -20,19 +21,6 @@ Entry = dict[str, Any]
 """Number, Name, Pilot, Type, Tubs, Time, History, Transfer, Comment, Config."""
 
 NOT_SERIALIZABLE = "<not serializable>"
-
-CLASSES = {
-    "linear": "KerasLinear",
-    "categorical": "KerasCategorical",
-    "inferred": "KerasInferred",
-    "memory": "KerasMemory",
-    "imu": "KerasIMU",
-    "behavior": "KerasBehavioral",
-    "localizer": "KerasLocalizer",
-    "rnn": "KerasLSTM",
-    "3d": "Keras3D_CNN",
-}
-"""The original's class of each kind, which its lists show as "Pilot"."""
 
 
 def read_entries(folder: Path) -> list[Entry]:
@@ -96,7 +84,7 @@ def make_entry(
     return {
         "Number": number,
         "Name": model_path.name,
-        "Pilot": CLASSES[kind],
+        "Pilot": KINDS[kind].class_name,
         "Type": kind,
         "Tubs": ",".join(map(str, tub_paths)),
         "Time": datetime.now().timestamp(),
