@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.config import read_toml
+from donkeysim.core.errors import shorten
 
 TRANSFORMATIONS = (
     *("CROP", "TRAPEZE", "TRAPEZE_EDGE"),
@@ -134,8 +135,4 @@ def describe_bad_value(name: str, value: object) -> str | None:
     kind = KINDS.get(name)
     if kind is None or kind.takes(value):
         return None
-    return f"{name} is {_shorten(repr(value))}, but takes {kind}."
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."
+    return f"{name} is {shorten(repr(value))}, but takes {kind}."

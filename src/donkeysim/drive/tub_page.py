@@ -28,7 +28,7 @@ from starlette.routing import Mount, Route
 
 from donkeysim.core.errors import DonkeySimError, TubError, describe_unknown
 from donkeysim.tub.edit import change_deleted
-from donkeysim.tub.overview import TubOverview, group_positions, read_overview
+from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
 from donkeysim.tub.reader import TubReader
 from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles
@@ -46,14 +46,6 @@ BODY_LIMIT = 4 * 1024 * 1024
 _encode = msgspec.json.Encoder().encode
 
 
-class Session(msgspec.Struct):
-    """A drive: its id and the positions of its first and last record."""
-
-    id: str
-    first: int
-    last: int
-
-
 class DeletedState(msgspec.Struct):
     """Which stretches (first, last) are deleted, and a number that changes with them."""
 
@@ -68,7 +60,7 @@ class Summary(msgspec.Struct):
     path: str
     count: int
     keys: list[str]
-    sessions: list[Session]
+    sessions: list[SessionSpan]
     can_change: bool
     state: DeletedState
 
@@ -152,13 +144,13 @@ class TubPage:
         tub = TubReader(self._path)
         if signature != self._signature:
             self._overview, self._signature = read_overview(tub), signature
-        overview: TubOverview = self._overview
+        overview = self._overview
         summary = Summary(
             self._path.name,
             str(self._path),
             overview.count,
             sorted(overview.numbers),
-            [Session(span.session_id, span.first, span.last) for span in overview.sessions],
+            overview.sessions,
             not tub.is_old_format,
             describe_deleted(tub.deleted_indexes),
         )

@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw
 from donkeysim.core.errors import DonkeySimError, TubError
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.saliency import paint_saliency
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ def draw_frame(record: TubRecord, picture: ByteArray, options: FilmOptions) -> B
     if picture.shape[2] == 1:
         picture = np.repeat(picture, 3, axis=2)
     if options.find_saliency:
-        picture = _paint(picture, options.find_saliency(record))
+        picture = paint_saliency(picture, options.find_saliency(record))
     height, width = (side * options.scale // 2 * 2 for side in picture.shape[:2])
     image = Image.fromarray(picture).resize((width, height), Image.Resampling.BICUBIC)
     angle, throttle = record.values.get("user/angle"), record.values.get("user/throttle")
@@ -120,12 +121,6 @@ def _draw_frames(
         else:
             yield draw_frame(record, picture, options)
         report(done, total)
-
-
-def _paint(picture: ByteArray, saliency: FloatArray) -> ByteArray:
-    from donkeysim.tub.saliency import paint_saliency
-
-    return paint_saliency(picture, saliency)
 
 
 def _draw_command(image: Image.Image, angle: float, throttle: float, colour: tuple[int, int, int], side: int) -> None:
@@ -182,10 +177,10 @@ def _add_stream(container: Any, rate: float, shape: tuple[int, ...]) -> Any:
     stream = container.add_stream(codec, rate=Fraction(rate).limit_denominator(1000))
     stream.height, stream.width = shape[:2]
     stream.pix_fmt = "yuv420p"
-    if codec != "mpeg4":
-        stream.options = {"crf": "20", "preset": "veryfast"}
-    else:
+    if codec == "mpeg4":
         stream.bit_rate = 4_000_000
+    else:
+        stream.options = {"crf": "20", "preset": "veryfast"}
     return stream
 
 
