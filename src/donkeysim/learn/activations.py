@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw, UnidentifiedImageError
 
 from donkeysim.core.errors import PilotError, SpecError
-from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.core.types import ByteArray, Float32Array, Report
 from donkeysim.learn.backend import import_keras
 
 GRID_WIDTH = 1000
@@ -129,9 +128,7 @@ def _paint_map(values: Float32Array) -> ByteArray:
     return np.stack(channels, axis=2).astype(np.uint8)
 
 
-def write_activations(
-    model: Any, image: ByteArray, folder: Path, stem: str, report: Callable[[int, int], None]
-) -> list[Path]:
+def write_activations(model: Any, image: ByteArray, folder: Path, stem: str, report: Report) -> list[Path]:
     """Draw every convolution's feature maps into `<folder>/<stem>_<layer>.png`; returns the files.
 
     Args:

@@ -7,13 +7,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.core.types import Float32Array, FloatArray, LongArray
+from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
 from donkeysim.tub.channel import read_channel
 from donkeysim.tub.reader import TubReader, TubRecord
@@ -22,7 +21,6 @@ _log = logging.getLogger(__name__)
 
 ANGLE_KEY = "user/angle"
 THROTTLE_KEY = "user/throttle"
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 LEAST_STEERING = 0.01
 """Records whose angles all lie in a range narrower than this are of a car that was never steered."""
@@ -53,7 +51,7 @@ class RecordTable:
     throttle: FloatArray
     channels: Float32Array
     location: LongArray | None
-    follows: Mask
+    follows: BoolArray
 
 
 def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any], bool] | None = None) -> RecordTable:
@@ -157,7 +155,7 @@ def _check_steering(table: RecordTable, kind: PilotKind) -> None:
         _log.warning("the throttle is 0 in all records: the pilot will learn to stand still")
 
 
-def make_examples(table: RecordTable, usable: Mask, kind: PilotKind, spec: PilotSpec) -> LongArray:
+def make_examples(table: RecordTable, usable: BoolArray, kind: PilotKind, spec: PilotSpec) -> LongArray:
     """Return which records make each example, shape [example_count, record_count]; the last is the one to answer.
 
     Args:

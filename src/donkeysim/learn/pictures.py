@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from donkeysim.core.errors import DonkeySimError, TubError
-from donkeysim.core.types import ByteArray, LongArray
-from donkeysim.learn.dataset import Mask
+from donkeysim.core.types import BoolArray, ByteArray, LongArray, Report
 from donkeysim.learn.options import find_available_memory
 from donkeysim.tub.reader import TubRecord
 from donkeysim.tub.values import decode_picture
@@ -17,7 +16,6 @@ from donkeysim.tub.values import decode_picture
 _log = logging.getLogger(__name__)
 
 Transform = Callable[[ByteArray], ByteArray]
-Report = Callable[[int, int], None]
 
 MEMORY_SHARE = 0.5
 """Of the memory that is free, what pictures may take."""
@@ -56,7 +54,7 @@ class PictureStore:
             policy = "NOCACHE"
         return policy
 
-    def load(self, report: Report) -> Mask:
+    def load(self, report: Report) -> BoolArray:
         """Look at every picture once, keep what the policy says, and return which are usable, shape [record_count].
 
         Broken ones are named in the log.

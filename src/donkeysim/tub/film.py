@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from donkeysim.core.errors import DonkeySimError, TubError
-from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.core.errors import TubError
+from donkeysim.core.extras import import_extra
+from donkeysim.core.types import ByteArray, FloatArray, Report
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.saliency import paint_saliency
 
@@ -56,7 +57,7 @@ def make_film(
     options: FilmOptions,
     start: int = 0,
     end: int = -1,
-    report: Callable[[int, int], None] = lambda _done, _total: None,
+    report: Report = lambda _done, _total: None,
 ) -> int:
     """Write the living records `start` to `end` (not included; -1: to the last) as a film; returns how many.
 
@@ -107,9 +108,7 @@ def draw_frame(record: TubRecord, picture: ByteArray, options: FilmOptions) -> B
     return np.asarray(image)
 
 
-def _draw_frames(
-    records: Iterable[TubRecord], options: FilmOptions, total: int, report: Callable[[int, int], None]
-) -> Iterable[ByteArray]:
+def _draw_frames(records: Iterable[TubRecord], options: FilmOptions, total: int, report: Report) -> Iterable[ByteArray]:
     broken = 0
     for done, record in enumerate(records, start=1):
         try:
@@ -150,10 +149,7 @@ def write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> int:
         DonkeySimError: PyAV is not installed.
     """
     count = 0
-    try:
-        import av
-    except ImportError as error:
-        raise DonkeySimError('films need PyAV; install it with: pip install "donkeysim[learn]"') from error
+    av = import_extra("av", "films need PyAV")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with av.open(str(path), "w") as container:

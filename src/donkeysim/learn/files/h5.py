@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError, PilotError
+from donkeysim.core.errors import PilotError
+from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
 from donkeysim.learn.files.hard_sigmoid import read_gates, write_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
@@ -25,24 +26,9 @@ _WEIGHT_NAMES = {
 """Names of weights of a class of layers; kernel and bias for all others."""
 
 
-def import_h5py() -> Any:
-    """Return the module `h5py`.
-
-    Raises:
-        DonkeySimError: The extra `learn` is missing.
-    """
-    try:
-        import h5py
-    except ImportError as error:
-        raise DonkeySimError(
-            'reading and writing .h5 and .keras needs h5py; install it: pip install "donkeysim[learn]".'
-        ) from error
-    return h5py
-
-
 def write_h5(network: Network, path: Path, header: PilotHeader) -> None:
     """Write a network; the file at `path` is overwritten."""
-    h5py = import_h5py()
+    h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
     with h5py.File(path, "w") as file:
         file.attrs["keras_version"] = _KERAS_VERSION
         file.attrs["backend"] = "tensorflow"
@@ -71,7 +57,7 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
     Raises:
         PilotError: Not such a file, or one that holds weights only, or layers that pilots cannot have.
     """
-    h5py = import_h5py()
+    h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
     try:
         with h5py.File(path, "r") as file:
             header = read_header(file.attrs.get(HEADER_KEY))

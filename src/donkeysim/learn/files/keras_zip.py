@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import PilotError
+from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.h5 import import_h5py
 from donkeysim.learn.files.hard_sigmoid import read_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config
@@ -37,7 +37,7 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
     Raises:
         PilotError: Not such a file, or layers that pilots cannot have.
     """
-    h5py = import_h5py()
+    h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
     try:
         with zipfile.ZipFile(path) as archive:
             text = archive.read(_HEADER_NAME) if _HEADER_NAME in archive.namelist() else None
