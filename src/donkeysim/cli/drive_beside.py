@@ -6,7 +6,6 @@ pointed at the simulator's port, with the built-in pilot chosen. It ends with th
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import runpy
 import subprocess
@@ -14,7 +13,7 @@ import sys
 from pathlib import Path
 
 from donkeysim.core.errors import SpecError
-from donkeysim.envs.child_guard import PATIENCE
+from donkeysim.envs.launch import end_guarded
 
 PROGRAM = "manage.py"
 
@@ -49,14 +48,7 @@ class DriveBeside:
 
     def stop(self) -> None:
         """End it; its tub is closed."""
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-        try:
-            self._process.wait(PATIENCE + 1.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end_guarded(self._process)
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import simplejpeg
 from PIL import Image
 
@@ -39,6 +40,11 @@ def encode_jpeg(picture: ByteArray, quality: int = JPEG_QUALITY) -> bytes:
     return encoded
 
 
+def spread_grey(picture: ByteArray) -> ByteArray:
+    """Return a picture [height, width, 1 or 3] with three channels, C-contiguous."""
+    return np.ascontiguousarray(np.broadcast_to(picture, (*picture.shape[:2], 3)))
+
+
 def decode_jpeg(data: bytes, target: ByteArray) -> None:
     """Write the pixels of a JPEG file, sRGB, into an array of the picture's shape, [height, width, 3]."""
     simplejpeg.decode_jpeg(data, colorspace="RGB", buffer=target)
@@ -46,7 +52,5 @@ def decode_jpeg(data: bytes, target: ByteArray) -> None:
 
 def decode_picture(data: bytes) -> ByteArray:
     """Return the pixels of any picture file Pillow opens, sRGB, shape [height, width, 3]."""
-    import numpy as np
-
     with Image.open(io.BytesIO(data)) as image:
         return np.asarray(image.convert("RGB"))

@@ -55,13 +55,13 @@ def create_app(
     guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=hosts, programs_may=True)]
     return Starlette(
         routes=[
-            Route("/", endpoints.show_way),
+            Route("/", RedirectResponse("/drive", status_code=301), methods=["GET"]),
             Route("/drive", endpoints.show_page, methods=["GET"]),
             Route("/drive", endpoints.take_message, methods=["POST"]),
             WebSocketRoute("/wsDrive", link.serve),
-            Route("/wsDrive", endpoints.ask_for_upgrade),
+            Route("/wsDrive", PlainTextResponse(_UPGRADE_ONLY, status_code=400), methods=["GET"]),
             Route("/video", endpoints.show_video),
-            Route("/calibrate", endpoints.show_no_calibration),
+            Route("/calibrate", PlainTextResponse(_NOTHING_TO_CALIBRATE), methods=["GET"]),
             Route("/wsTest", endpoints.show_test_page),
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
             Mount("/static", PageFiles(directory=PAGES)),
@@ -76,10 +76,6 @@ class Endpoints:
     def __init__(self, state: ControlState, stream: PictureStream) -> None:
         self._state = state
         self._stream = stream
-
-    async def show_way(self, _request: Request) -> Response:
-        """Send on to the page."""
-        return RedirectResponse("/drive", status_code=301)
 
     async def show_page(self, _request: Request) -> Response:
         """Answer the page itself."""
@@ -103,11 +99,3 @@ class Endpoints:
     async def show_video(self, _request: Request) -> Response:
         """Answer what the car sees, without end."""
         return self._stream.answer()
-
-    async def show_no_calibration(self, _request: Request) -> Response:
-        """Answer why there is nothing to calibrate."""
-        return PlainTextResponse(_NOTHING_TO_CALIBRATE)
-
-    async def ask_for_upgrade(self, _request: Request) -> Response:
-        """Answer a plain request for the WebSocket."""
-        return PlainTextResponse(_UPGRADE_ONLY, status_code=400)

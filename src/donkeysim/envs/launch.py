@@ -22,7 +22,7 @@ LAST_LINES = 8
 """Lines of its output that are shown when it ends unasked."""
 
 END_PATIENCE = 8.0
-"""How long its keeper may take to end it [s]."""
+"""How long a guard may take to end its program [s]."""
 
 
 class LaunchedSimulator:
@@ -49,7 +49,7 @@ class LaunchedSimulator:
         self._output = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (closed with the process)
         command = [sys.executable, "-m", "donkeysim.envs.child_guard", str(program.resolve()), "--port", str(port)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self._output, stderr=subprocess.STDOUT)
-        self._end = weakref.finalize(self, _end, self._process)
+        self._end = weakref.finalize(self, end_guarded, self._process)
 
     def wait_until_listening(
         self, read_clock: Clock, seconds: float, tell: Callable[[], object] = lambda: None
@@ -111,8 +111,8 @@ def _is_listening(host: str, port: int) -> bool:
     return False
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let go of the keeper, which ends the simulator."""
+def end_guarded(process: subprocess.Popen[bytes]) -> None:
+    """Let go of a `child_guard`, which ends its program."""
     if process.stdin is not None:
         with contextlib.suppress(OSError):
             process.stdin.close()
