@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -124,7 +125,5 @@ def _make_plain(value: Any) -> Any:
 
 
 def _find_free_name(folder: Path) -> Path:
-    number = 1
-    while (path := folder / f"database.damaged-{number}.json").exists():
-        number += 1
-    return path
+    names = (folder / f"database.damaged-{number}.json" for number in itertools.count(1))
+    return next(path for path in names if not path.exists())

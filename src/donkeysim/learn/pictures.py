@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from donkeysim.car.transform import Transform
 from donkeysim.core.errors import DonkeySimError, TubError
 from donkeysim.core.types import BoolArray, ByteArray, LongArray, Report
 from donkeysim.learn.options import find_available_memory
@@ -14,8 +15,6 @@ from donkeysim.tub.reader import TubRecord
 from donkeysim.tub.values import decode_picture
 
 _log = logging.getLogger(__name__)
-
-Transform = Callable[[ByteArray], ByteArray]
 
 MEMORY_SHARE = 0.5
 """Of the memory that is free, what pictures may take."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -64,17 +63,13 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
             described = file.attrs.get("model_config")
             if described is None:
                 raise PilotError("it holds no description of the network (weights only?); save the whole model as .h5.")
-            network = _read_weights(read_model_config(json.loads(described)), file.get("model_weights", file))
+            group = file.get("model_weights", file)
+            network = read_model_config(json.loads(described)).fill(lambda layer: _read_layer(group, layer))
             return read_gates(network, _read_text(file.attrs.get("keras_version", _KERAS_VERSION))), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
     except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise PilotError(f"{path} is not an .h5 file of Keras, or is broken: {error}.") from error
-
-
-def _read_weights(network: Network, group: Any) -> Network:
-    layers = [dataclasses.replace(layer, weights=_read_layer(group, layer)) for layer in network.layers]
-    return dataclasses.replace(network, layers=tuple(layers))
 
 
 def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from donkeysim.core.errors import PilotError
@@ -63,6 +63,11 @@ class Network:
     def find(self, name: str) -> Layer:
         """Return a layer by its name."""
         return next(layer for layer in self.layers if layer.name == name)
+
+    def fill(self, find_weights: Callable[[Layer], Iterable[Float32Array]]) -> Network:
+        """Return the network with the weights that are found for each layer."""
+        layers = (replace(layer, weights=tuple(find_weights(layer))) for layer in self.layers)
+        return replace(self, layers=tuple(layers))
 
 
 def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -> dict[str, Any]:
