@@ -71,29 +71,22 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
     follows: list[bool] = []
     dropped = 0
     for path in tub_paths:
-        before: TubRecord | None = None
+        expected: tuple[str, int] | None = None
         for record in TubReader(path):
-            if keep is not None and not keep(RecordView(_describe_fields(record))):
+            fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
+            if keep is not None and not keep(RecordView({**fields, **record.values})):
                 dropped += 1
                 continue
-            follows.append(before is not None and _comes_after(record, before))
+            place = (record.session_id, record.index)
+            follows.append(place == expected)
             records.append(record)
-            before = record
+            expected = (record.session_id, record.index + 1)
     _check_count(len(records), dropped, tub_paths)
     if dropped:
         _log.info("TRAIN_FILTER left out %d records", dropped)
     table = _make_table(records, follows, kind)
     _check_steering(table, kind)
     return table
-
-
-def _describe_fields(record: TubRecord) -> dict[str, Any]:
-    fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
-    return {**fields, **record.values}
-
-
-def _comes_after(record: TubRecord, before: TubRecord) -> bool:
-    return record.index == before.index + 1 and record.session_id == before.session_id
 
 
 def _check_count(count: int, dropped: int, tub_paths: Sequence[Path]) -> None:
