@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from donkeysim import __version__
-from donkeysim.cli.track_folders import use_track_folders
+from donkeysim.cli.shared_options import use_track_folders
 from donkeysim.core.errors import describe_unknown
 from donkeysim.drive.options import run_program
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from donkeysim import __version__
-from donkeysim.cli.track_folders import add_tracks_argument
+from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, nearest_name
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.world.experiment import Experiment

@@ -58,12 +58,7 @@ class WatchingPage:
     """
 
     def __init__(self, car: BuiltInSimulatedCar, listener: socket.socket) -> None:
-        """Prepare to serve; connections wait until `update` runs.
-
-        Args:
-            car: What to show.
-            listener: A bound socket, see `bind_port`; it is closed at the end.
-        """
+        """Prepare to show a car on a bound socket, which is closed at the end; connections wait until `update` runs."""
         self._server = PageServer(create_app(WatchedCar(car), wire_port=None), listener)
         self._listener = listener
         self._loop: asyncio.AbstractEventLoop | None = None

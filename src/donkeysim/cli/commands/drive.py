@@ -10,7 +10,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from donkeysim.cli.track_folders import add_tracks_argument
+from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.options import add_drive_options
 

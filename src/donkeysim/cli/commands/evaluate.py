@@ -13,8 +13,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.cli.car_config import add_config_arguments, find_config
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.shared_options import add_config_arguments, find_config
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import Report, console, show_progress
-from donkeysim.cli.track_folders import add_tracks_argument
+from donkeysim.cli.shared_options import add_tracks_argument
 
 if TYPE_CHECKING:
     from donkeysim.record.replay import Replay

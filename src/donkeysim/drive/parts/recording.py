@@ -70,13 +70,7 @@ class TubRecorder:
         types: Sequence[str],
         metadata: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """Open the tub.
-
-        Args:
-            path: Its folder; made when there is none.
-            inputs: Keys of a record; `run` takes their values in this order.
-            types: Their types: "image_array", "float", "int", "str", "boolean", "nparray", "list", "vector".
-            metadata: Pairs that describe the drive.
+        """Open the tub; the arguments are those of `TubWriter`, and `run` takes values in the order of `inputs`.
 
         Raises:
             TubError: The tub cannot be opened, or holds records of other keys.
