@@ -80,11 +80,7 @@ class PilotReplay:
 
 
 def compare_drive(
-    tubs: Sequence[TubReader],
-    pilot: Pilot,
-    config: Config,
-    limit: int,
-    report: Report = lambda _done, _total: None,
+    tubs: Sequence[TubReader], pilot: Pilot, config: Config, limit: int, report: Report = lambda _done, _total: None
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """Return what the driver did and what a pilot says, (angle, throttle) each, for the first `limit` records.
 

@@ -23,7 +23,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from donkeysim.core.errors import DonkeySimError, TubError, describe_unknown
@@ -31,7 +31,7 @@ from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
 from donkeysim.tub.reader import TubReader
 from donkeysim.web.body import read_body
-from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.origin import OriginCheck
 
@@ -82,7 +82,7 @@ def create_app(path: str | Path) -> Starlette:
     page = TubPage(path)
     return Starlette(
         routes=[
-            Route("/", page.show_page),
+            Route("/", answer_file(PAGES / "index.html")),
             Route("/summary", page.show_summary),
             Route("/times", page.show_times),
             Route("/numbers/{key:path}", page.show_numbers),
@@ -103,10 +103,6 @@ class TubPage:
         self._path = Path(path).expanduser().absolute()
         self._overview = read_overview(TubReader(self._path))
         self._signature = _sign_files(self._path)
-
-    async def show_page(self, _request: Request) -> Response:
-        """Answer the page itself."""
-        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
 
     async def show_summary(self, _request: Request) -> Response:
         """Answer the tub's outline."""

@@ -23,13 +23,13 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.watch.track_watch import TrackOutline, TrackState, TrackWatch
-from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.origin import OriginCheck
 from donkeysim.world.tracks.figures import LineFigures, SceneFigures
@@ -106,7 +106,7 @@ def create_app(watch: TrackWatch) -> Starlette:
     page = PreviewPage(watch)
     return Starlette(
         routes=[
-            Route("/", page.show_page),
+            Route("/", answer_file(PAGES / "index.html")),
             WebSocketRoute("/state", page.serve_state),
             Route("/map", page.show_map),
             Route("/view", page.show_view),
@@ -123,10 +123,6 @@ class PreviewPage:
 
     def __init__(self, watch: TrackWatch) -> None:
         self._watch = watch
-
-    async def show_page(self, _request: Request) -> Response:
-        """Answer the page itself."""
-        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
 
     async def serve_state(self, socket: WebSocket) -> None:
         """Answer every question of one page with a state that it does not know yet."""

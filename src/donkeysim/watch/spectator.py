@@ -25,14 +25,14 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.watch.watchable import CarRow, View, Watchable
 from donkeysim.web.body import read_body
-from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.origin import OriginCheck
 from donkeysim.world.randomization import find_unit
@@ -156,7 +156,7 @@ def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
     spectator = Spectator(watchable, wire_port, previews)
     return Starlette(
         routes=[
-            Route("/", spectator.show_page),
+            Route("/", answer_file(PAGES / "index.html")),
             Route("/outline", spectator.show_outline),
             WebSocketRoute("/state", spectator.serve_state),
             WebSocketRoute("/picture", spectator.serve_pictures),
@@ -179,10 +179,6 @@ class Spectator:
         self._watchable = watchable
         self._wire_port = wire_port
         self._previews = previews
-
-    async def show_page(self, _request: Request) -> Response:
-        """Answer the page itself."""
-        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
 
     async def show_outline(self, _request: Request) -> Response:
         """Answer the ground plan of the running scene as JSON, or null."""

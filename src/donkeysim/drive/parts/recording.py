@@ -64,11 +64,7 @@ class TubRecorder:
     """Writes a record of each loop it runs in. A full disk turns recording off; the car drives on."""
 
     def __init__(
-        self,
-        path: Path | str,
-        inputs: Sequence[str],
-        types: Sequence[str],
-        metadata: Sequence[tuple[str, str]] = (),
+        self, path: Path | str, inputs: Sequence[str], types: Sequence[str], metadata: Sequence[tuple[str, str]] = ()
     ) -> None:
         """Open the tub; the arguments are those of `TubWriter`, and `run` takes values in the order of `inputs`.
 
