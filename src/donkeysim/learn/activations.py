@@ -70,7 +70,8 @@ def compute_activations(model: Any, image: ByteArray) -> dict[str, Float32Array]
             f"{image.shape[1]}x{image.shape[0]} with {image.shape[2]}; set IMAGE_W, IMAGE_H and IMAGE_DEPTH to the "
             "pilot's."
         )
-    layers = [layer for layer in model.layers if _is_convolution(layer)]
+    peeled = ((layer, getattr(layer, "layer", layer)) for layer in model.layers)  # TimeDistributed has the layer inside
+    layers = [layer for layer, inner in peeled if type(inner).__name__ in ("Conv2D", "Conv3D")]
     if not layers:
         raise PilotError("the pilot has no convolutions, so that there are no feature maps to draw.")
     seeing = keras.Model(model.inputs, [layer.output for layer in layers])
@@ -87,10 +88,6 @@ def _find_picture_input(model: Any) -> int:
     """The input of the highest rank is the picture, or the sequence of pictures."""
     ranks = [len(tensor.shape) for tensor in model.inputs]
     return ranks.index(max(ranks))
-
-
-def _is_convolution(layer: Any) -> bool:
-    return type(getattr(layer, "layer", layer)).__name__ in ("Conv2D", "Conv3D")
 
 
 def draw_activations(name: str, maps: Float32Array) -> ByteArray:

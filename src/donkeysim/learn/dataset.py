@@ -106,12 +106,15 @@ def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) 
             f"the records give {' and '.join(map(str, sorted(widths)))} numbers for {', '.join(kind.channels)}; "
             "all must give equally many."
         )
+    location: LongArray | None = None
+    if kind.form == "place":
+        location = np.array([round(_read_number(record, LOCATION_KEY)) for record in records], dtype=np.int64)
     return RecordTable(
         records=records,
         angle=np.array([_read_number(record, ANGLE_KEY) for record in records]),
         throttle=np.array([_read_number(record, THROTTLE_KEY) for record in records]),
         channels=np.array(rows, dtype=np.float32).reshape(len(records), -1),
-        location=_read_locations(records) if kind.form == "place" else None,
+        location=location,
         follows=np.array(follows, dtype=bool),
     )
 
@@ -119,10 +122,6 @@ def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) 
 def _read_row(record: TubRecord, kind: PilotKind) -> list[float]:
     """Return the numbers that a pilot reads beside the picture, one channel after the other."""
     return [float(x) for name in kind.channels for x in np.ravel(read_channel(record.values, name))]
-
-
-def _read_locations(records: list[TubRecord]) -> LongArray:
-    return np.array([round(_read_number(record, LOCATION_KEY)) for record in records], dtype=np.int64)
 
 
 def _read_number(record: TubRecord, key: str) -> float:

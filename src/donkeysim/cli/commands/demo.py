@@ -117,13 +117,10 @@ def _evaluate(config: Config, pilot: Path, lap_count: int, report: Path) -> Eval
 
 
 def _tell(evaluation: Evaluation, marks: list[float], report: Path) -> None:
-    """Print how it went in a line, how long it took in another, and where the report is."""
-    from donkeysim.learn.report import describe_verdict
-
+    """Print how it went and how long it took in a line, and where the report is."""
     (run,) = evaluation.runs
     sampled, trained, driven = (end - begin for begin, end in itertools.pairwise(marks))
     total = round(marks[-1] - marks[0])
-    console.print(describe_verdict(evaluation), style="green" if evaluation.is_passed else "red")
     console.print(
         f"{len(run.lap_times)} of {run.wanted_laps} laps, on the road {100.0 * run.on_road_share:.1f} %, "
         f"{len(run.hits)} hits; recording took {sampled:.0f} s, training {trained:.0f} s, driving {driven:.0f} s, "
