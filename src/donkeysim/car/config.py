@@ -77,7 +77,7 @@ def load_config(
     if not path.is_file():
         raise SpecError(f"there is no {path.resolve()}; make a car folder with `donkey createcar`, then work in it.")
     defaults = read_defaults(path.parent)
-    given = run_file(path)
+    given = _run_file(path)
     own_path = path.parent / Path(myconfig).expanduser()
     own = _run_own(own_path, is_asked_for=myconfig != "myconfig.py")
     if set(defaults) <= set(given):
@@ -113,16 +113,7 @@ def make_default_config(folder: str | os.PathLike[str] = ".", changes: Mapping[s
 
 def read_defaults(folder: Path) -> dict[str, Any]:
     """Return all keys of a car folder and their defaults."""
-    return _run_source(TEMPLATE_FOLDER / "config.py", folder / "config.py")
-
-
-def run_file(path: Path) -> dict[str, Any]:
-    """Run a configuration file and return its keys.
-
-    Raises:
-        SpecError: It cannot be read, or fails; the text names file and line.
-    """
-    return _run_source(path, path)
+    return _run_file(folder / "config.py", TEMPLATE_FOLDER / "config.py")
 
 
 def check_values(config: Config) -> None:
@@ -160,12 +151,16 @@ def _describe_environment(line: str) -> str:
     return "".join(f"; the environment variable {name} is {os.environ.get(name)!r}" for name in names)
 
 
-def _run_source(source: Path, path: Path) -> dict[str, Any]:
-    """Run the file `source` as if it were `path` and return its names in capitals."""
+def _run_file(path: Path, source: Path | None = None) -> dict[str, Any]:
+    """Run a configuration file, or `source` as if it lay there, and return its keys: the names in capitals.
+
+    Raises:
+        SpecError: It cannot be read, or fails; the text names file and line.
+    """
     module = types.ModuleType("config")
     module.__file__ = str(path)
     try:
-        exec(compile(source.read_bytes(), str(path), "exec"), module.__dict__)
+        exec(compile((source or path).read_bytes(), str(path), "exec"), module.__dict__)
     except Exception as error:
         raise SpecError(describe_failure(path, error)) from error
     return {name: value for name, value in vars(module).items() if name.isupper()}
@@ -173,7 +168,7 @@ def _run_source(source: Path, path: Path) -> dict[str, Any]:
 
 def _run_own(path: Path, is_asked_for: bool) -> dict[str, Any]:
     if path.is_file():
-        return run_file(path)
+        return _run_file(path)
     if is_asked_for:
         raise SpecError(f"there is no {path}; --myconfig takes a file in the car folder, or a whole path.")
     _log.warning("there is no %s: all keys are as in config.py", path)

@@ -58,12 +58,8 @@ def _write_script(python: str) -> str:
     """Return a shell script that becomes the simulator; -P keeps files of the working folder from being imported."""
     if not python:
         raise SpecError("this Python does not know its own path; call it by its path, then install again.")
-    lines = (
-        "#!/bin/sh",
-        "# Starts donkeysim where the original's simulator would be started.",
-        f'exec {shlex.quote(python)} -P -m {_MODULE} "$@"',
-    )
-    return "\n".join(lines) + "\n"
+    comment = "# Starts donkeysim where the original's simulator would be started."
+    return f'#!/bin/sh\n{comment}\nexec {shlex.quote(python)} -P -m {_MODULE} "$@"\n'
 
 
 def _read_windows_program() -> bytes:

@@ -16,7 +16,8 @@ import numpy as np
 
 from donkeysim.car.config import Config, describe_failure
 from donkeysim.car.keys import TRANSFORMATIONS
-from donkeysim.core.errors import DonkeySimError, ShapeError, SpecError, describe_unknown
+from donkeysim.core.errors import ShapeError, SpecError, describe_unknown
+from donkeysim.core.extras import import_extra
 
 if TYPE_CHECKING:
     from donkeysim.core.types import ByteArray
@@ -73,7 +74,7 @@ def _make_step(config: Config, name: str) -> Transform:
     if name in ("GRAY2RGB", "GRAY2BGR"):
         return lambda image: np.repeat(_require_depth(image, 1, name), 3, axis=2)
     if name in TRANSFORMATIONS:
-        return _guard(name, _make_opencv_step(config, name, _import_opencv(name)))
+        return _guard(name, _make_opencv_step(config, name, import_extra("cv2", f"{name} needs OpenCV")))
     if name.startswith("CUSTOM"):
         return _load_custom(config, name)
     raise SpecError(describe_unknown("transformation", name, TRANSFORMATIONS))
@@ -124,7 +125,7 @@ def _make_trapeze(config: Config, name: str) -> MakeMask:
     upper, lower = config.ROI_TRAPEZE_MIN_Y, config.ROI_TRAPEZE_MAX_Y
     upper_left, upper_right = config.ROI_TRAPEZE_UL, config.ROI_TRAPEZE_UR
     lower_left, lower_right = config.ROI_TRAPEZE_LL, config.ROI_TRAPEZE_LR
-    opencv = _import_opencv(name)
+    opencv = import_extra("cv2", f"{name} needs OpenCV")
 
     def make_mask(height: int, width: int) -> ByteArray:
         rights, bottom = (upper_right, lower_right), lower
@@ -183,14 +184,6 @@ def _guard(name: str, step: Transform) -> Transform:
             ) from error
 
     return run
-
-
-def _import_opencv(name: str) -> Any:
-    try:
-        import cv2
-    except ImportError as error:
-        raise DonkeySimError(f'{name} needs OpenCV; install it with: pip install "donkeysim[learn]"') from error
-    return cv2
 
 
 def _load_custom(config: Config, name: str) -> Transform:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from donkeysim import __version__
 from donkeysim.cli.port_owner import find_owner
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, shorten
 
 FINE, NOTE, WRONG = "fine", "note", "wrong"
 
@@ -208,7 +208,7 @@ def _check_port(port: int, use: str, advice: str) -> Finding:
         open_listener("127.0.0.1", port).close()
     except PortInUseError:
         owner = find_owner(port)
-        held = f"held by process {owner.pid}: {_shorten(owner.command)}" if owner else "held by another user's process"
+        held = f"held by process {owner.pid}: {shorten(owner.command)}" if owner else "held by another user's process"
         if owner and re.search(r"donkey_?sim|manage\.py", owner.command):
             return Finding(subject, FINE, f"{use}; {held}")
         is_needed = advice.startswith("stop")
@@ -232,7 +232,3 @@ def _check_joystick(device: str) -> Finding:
         advice = f'JOYSTICK_DEVICE_FILE = "{others[0]}" in myconfig.py'
         return Finding("joystick", NOTE, f"there is no {device}, but {', '.join(others)}", advice)
     return Finding("joystick", NOTE, f"none: there is no {device}", "nothing to do, unless you want to use one")
-
-
-def _shorten(command: str) -> str:
-    return command if len(command) <= 70 else command[:67] + "..."

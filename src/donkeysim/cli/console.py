@@ -18,12 +18,7 @@ Report = Callable[[int, int], None]
 @contextmanager
 def show_progress(description: str) -> Iterator[Report]:
     """Show a bar while the block runs, on a terminal only; the block says how much of how much is done."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_interactive) as progress:
         task = progress.add_task(description, total=None)
 

@@ -10,11 +10,12 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
 from donkeysim import __version__
-from donkeysim.cli.track_folders import use_track_folders
+from donkeysim.cli.shared_options import use_track_folders
 from donkeysim.core.errors import describe_unknown
 from donkeysim.drive.options import run_program
 
@@ -74,7 +75,8 @@ def run(given: Sequence[str]) -> int:
 
 def _run_command(name: str, words: Sequence[str]) -> int:
     command = import_module(f"donkeysim.cli.commands.{name}")
-    parser = CommandParser(prog=f"donkey {name}", description=command.__doc__, formatter_class=_keep_lines)
+    formatter = partial(argparse.RawDescriptionHelpFormatter, width=110, max_help_position=34)
+    parser = CommandParser(prog=f"donkey {name}", description=command.__doc__, formatter_class=formatter)
     command.add_arguments(parser)
     parse = getattr(command, "parse_arguments", CommandParser.parse_args)  # its own, to pass words on
     arguments = parse(parser, words)
@@ -89,7 +91,3 @@ def describe_commands() -> str:
     return (
         f"usage: donkey COMMAND [options]\n\nThe available commands are:\n{rows}\n\ndonkey COMMAND --help tells more."
     )
-
-
-def _keep_lines(prog: str) -> argparse.HelpFormatter:
-    return argparse.RawDescriptionHelpFormatter(prog, width=110, max_help_position=34)

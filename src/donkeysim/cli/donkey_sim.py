@@ -10,7 +10,7 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.options import Options, read_options
@@ -153,12 +153,11 @@ def _start_drive(options: Options, port: int, watching_url: str) -> DriveBeside 
         return None
 
 
-def _end_at_signals(quit_program: object) -> None:
+def _end_at_signals(quit_program: Callable[[], object]) -> None:
     """Let SIGINT and SIGTERM end the event loop's work."""
     import asyncio
     import signal
 
-    assert callable(quit_program)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         try:

@@ -66,8 +66,8 @@ def main() -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
     for told in (ControlPage, TubWriter):  # the address for phones, and where the records are
         logging.getLogger(told.__module__).setLevel(logging.INFO)
-    vars(config).update(DONKEY_SIM_PATH="remote", SIM_HOST="127.0.0.1", SIM_PORT=int(port))
-    vars(config).update(WATCH_PAGE_URL=watching_url)
+    here = {"DONKEY_SIM_PATH": "remote", "SIM_HOST": "127.0.0.1", "SIM_PORT": int(port), "WATCH_PAGE_URL": watching_url}
+    vars(config).update(here)
     if scene:
         vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(scene[0]))
     drive(config, parse_options(["drive", *(["--model", str(BUILT_IN_PILOT)] if BUILT_IN_PILOT.exists() else [])]))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from donkeysim import __version__
+from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, nearest_name
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.world.experiment import Experiment
@@ -73,7 +74,7 @@ def read_options(arguments: Sequence[str]) -> Options:
 def _read_experiment(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Experiment:
     challenges = ChallengeSpec(given.cones, given.ghost_cones, given.trees, given.random_light, given.seed)
     name, road = SceneSpec.name if given.scene is None else given.scene, _read_road(given, parser)
-    scene = SceneSpec(name, tuple(given.tracks), road, challenges, given.look)
+    scene = SceneSpec(name, tuple(given.track_folders), road, challenges, given.look)
     try:
         randomization = read_randomization(given.randomization)
     except SpecError as error:
@@ -114,13 +115,7 @@ def _make_parser() -> _Parser:
     add("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)")
     add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
     add("--scene", help="start in this scene, or track file, rather than in the menu")
-    add(
-        "--tracks",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="look for tracks in this folder too (again for more)",
-    )
+    add_tracks_argument(parser)
     add("--look", metavar="NAME", default="", help='how scenes look that offer it: "meadow" on generated_track')
     add("--action-log", metavar="FILE", help="record all that happens, for donkey replay; a file for each scene")
     add(

@@ -53,6 +53,11 @@ def nearest_name(given: str, allowed: Iterable[str], cutoff: float = 0.5) -> str
     return matches[0] if matches else None
 
 
+def shorten(text: str, most: int = 80) -> str:
+    """Return a text of at most so many characters; three dots stand for what was cut off."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def describe_unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
     """Return one sentence about an unknown name: what was given, the nearest valid name, and all valid names.
 
@@ -62,10 +67,9 @@ def describe_unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
         allowed: Every valid name.
     """
     names = sorted(allowed)
-    shown = given if len(given) <= 80 else given[:77] + "..."
     nearest = nearest_name(given, names)
     hint = f"; did you mean {nearest!r}?" if nearest else "."
-    return f"unknown {kind} {shown!r}{hint} Valid: {', '.join(names)}."
+    return f"unknown {kind} {shorten(given)!r}{hint} Valid: {', '.join(names)}."
 
 
 class TubError(DonkeySimError):

@@ -40,6 +40,11 @@ def encode_jpeg(picture: ByteArray, quality: int = JPEG_QUALITY) -> bytes:
     return encoded
 
 
+def spread_grey(picture: ByteArray) -> ByteArray:
+    """Return a picture [height, width, 1 or 3] with three channels, C-contiguous."""
+    return np.ascontiguousarray(np.broadcast_to(picture, (*picture.shape[:2], 3)))
+
+
 def decode_jpeg(data: bytes, target: ByteArray) -> None:
     """Write the pixels of a JPEG file, sRGB, into an array of the picture's shape, [height, width, 3]."""
     simplejpeg.decode_jpeg(data, colorspace="RGB", buffer=target)

@@ -1,7 +1,8 @@
-"""Array types used everywhere. Shapes, units and frames stand in the docstring of each field."""
+"""Types used everywhere. Shapes, units and frames stand in the docstring of each field."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,9 @@ LongArray: TypeAlias = npt.NDArray[np.int64]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 WordArray: TypeAlias = npt.NDArray[np.uint32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+Report: TypeAlias = Callable[[int, int], None]
+"""Takes news of work that lasts, often: report(done, total)."""
 
 PHYSICS_RATE = 480
 """Physics steps per simulated second; 20 Hz and 60 Hz divide it."""

@@ -83,12 +83,7 @@ class ControlLink:
     """All listeners; used in the loop that serves them."""
 
     def __init__(self, state: ControlState, about: dict[str, Any]) -> None:
-        """Make it.
-
-        Args:
-            state: Takes what clients say.
-            about: Told once to each client that asks for reports.
-        """
+        """Bring to `state` what clients say; `about` is told once to each that asks for reports."""
         self._state = state
         self._about = about
         self._listeners: set[Listener] = set()

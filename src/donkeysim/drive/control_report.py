@@ -82,17 +82,7 @@ def make_report(
     pilots: Sequence[str] | None,
     hit: str,
 ) -> CarReport:
-    """Return the report of one loop.
-
-    Args:
-        tick: What the drivers want.
-        record_count: Records written so far.
-        telemetry: The car's readings.
-        lap_times: Of all finished laps [s].
-        pace: Loops per second, and latency [s].
-        pilots: All that can be chosen.
-        hit: What was hit last.
-    """
+    """Return the report of one loop: what drivers want and the car senses, all lap times [s], rate and latency [s]."""
     wish, laps = tick.wish, tuple(lap_times or ())
     return CarReport(
         mode=wish.mode,

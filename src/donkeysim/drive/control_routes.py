@@ -19,7 +19,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 
 from donkeysim.core.errors import DonkeySimError, WireError
@@ -27,7 +27,7 @@ from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_message import MESSAGE_LIMIT, read_message
 from donkeysim.drive.control_state import ControlState
 from donkeysim.web.body import read_body
-from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.origin import OriginCheck
@@ -55,14 +55,14 @@ def create_app(
     guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=hosts, programs_may=True)]
     return Starlette(
         routes=[
-            Route("/", endpoints.show_way),
-            Route("/drive", endpoints.show_page, methods=["GET"]),
+            Route("/", RedirectResponse("/drive", status_code=301), methods=["GET"]),
+            Route("/drive", answer_file(PAGES / "index.html"), methods=["GET"]),
             Route("/drive", endpoints.take_message, methods=["POST"]),
             WebSocketRoute("/wsDrive", link.serve),
-            Route("/wsDrive", endpoints.ask_for_upgrade),
+            Route("/wsDrive", PlainTextResponse(_UPGRADE_ONLY, status_code=400), methods=["GET"]),
             Route("/video", endpoints.show_video),
-            Route("/calibrate", endpoints.show_no_calibration),
-            Route("/wsTest", endpoints.show_test_page),
+            Route("/calibrate", PlainTextResponse(_NOTHING_TO_CALIBRATE), methods=["GET"]),
+            Route("/wsTest", answer_file(PAGES / "socket_test.html")),
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
             Mount("/static", PageFiles(directory=PAGES)),
         ],
@@ -76,18 +76,6 @@ class Endpoints:
     def __init__(self, state: ControlState, stream: PictureStream) -> None:
         self._state = state
         self._stream = stream
-
-    async def show_way(self, _request: Request) -> Response:
-        """Send on to the page."""
-        return RedirectResponse("/drive", status_code=301)
-
-    async def show_page(self, _request: Request) -> Response:
-        """Answer the page itself."""
-        return FileResponse(PAGES / "index.html", media_type="text/html; charset=utf-8")
-
-    async def show_test_page(self, _request: Request) -> Response:
-        """Answer the page that tries the WebSocket."""
-        return FileResponse(PAGES / "socket_test.html", media_type="text/html; charset=utf-8")
 
     async def take_message(self, request: Request) -> Response:
         """Follow what a program wants."""
@@ -103,11 +91,3 @@ class Endpoints:
     async def show_video(self, _request: Request) -> Response:
         """Answer what the car sees, without end."""
         return self._stream.answer()
-
-    async def show_no_calibration(self, _request: Request) -> Response:
-        """Answer why there is nothing to calibrate."""
-        return PlainTextResponse(_NOTHING_TO_CALIBRATE)
-
-    async def ask_for_upgrade(self, _request: Request) -> Response:
-        """Answer a plain request for the WebSocket."""
-        return PlainTextResponse(_UPGRADE_ONLY, status_code=400)

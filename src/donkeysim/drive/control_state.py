@@ -69,12 +69,7 @@ class ControlState:
     """Wishes of all drivers; safe to use from several threads."""
 
     def __init__(self, mode: str = "user", read_clock: Clock = time.monotonic) -> None:
-        """Begin at a standstill.
-
-        Args:
-            mode: Who drives at the start.
-            read_clock: Tells the time.
-        """
+        """Begin at a standstill; `mode` says who drives at the start."""
         self.angle = 0.0
         self.throttle = 0.0
         self.mode = mode

@@ -22,34 +22,8 @@ OUTER_ERRORS = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EACC
 BROKEN_PIPE_CODE = 141
 """Exit code of a program whose reader left, as shells count it."""
 
-USAGE = """\
-Usage:
-    manage.py drive [--model=<model>] [--js] [--type=<type>] [--camera=<camera>] [--meta=<key:value> ...]
-                    [--myconfig=<file>]
-    manage.py train [--tubs=<tubs>] --model=<model> [--type=<type>] [--transfer=<model>] [--comment=<text>]
-                    [--myconfig=<file>]
-    manage.py -h | --help
-"""
-
-HELP = f"""\
-Drive the car of this folder, or train a pilot for it.
-
-{USAGE}
-Options of drive:
-    --model=<model>      A pilot (.h5, .keras, .onnx) for the modes "local" and "local_angle".
-    --js                 Drive with a joystick as well as with the page.
-    --type=<type>        What kind of pilot it is; needed for files that do not tell.
-                         linear, categorical, inferred, memory, imu, behavior, localizer, rnn or 3d.
-    --camera=<camera>    single; a simulated car has one camera.
-    --meta=<key:value>   Describes the drive; kept in the tub. May be given several times.
-    --myconfig=<file>    What overrides config.py [default: myconfig.py].
-
-Options of train:
-    --tubs=<tubs>        Folders of records with commas between them [default: the data folder]. Also --tub.
-    --model=<model>      The file to write.
-    --transfer=<model>   A pilot to start from.
-    --comment=<text>     Kept in models/database.json.
-"""
+HELP_FILE = Path(__file__).with_name("manage_help.txt")
+"""What `--help` prints; the second paragraph is the usage, which mistakes print too."""
 
 
 @dataclass(frozen=True)
@@ -84,20 +58,10 @@ def parse_options(words: Sequence[str] | None = None) -> Options:
     Raises:
         SystemExit: 0 after the help, 1 after a mistake; the usage has been printed.
     """
-    parser = _make_parser()
-    given = parser.parse_args(list(sys.argv[1:] if words is None else words))
-    return Options(
-        command=given.command,
-        model=given.model,
-        kind=given.type,
-        use_joystick=getattr(given, "js", False),
-        camera=getattr(given, "camera", "single"),
-        metadata=read_metadata(getattr(given, "meta", [])),
-        myconfig=given.myconfig,
-        tubs=tuple(tub for text in getattr(given, "tubs", []) for tub in text.split(",") if tub),
-        transfer=getattr(given, "transfer", None),
-        comment=getattr(given, "comment", None),
-    )
+    given = vars(_make_parser().parse_args(words))
+    given["metadata"] = read_metadata(given.get("metadata", ()))
+    given["tubs"] = tuple(tub for text in given.get("tubs", ()) for tub in text.split(",") if tub)
+    return Options(**given)
 
 
 def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
@@ -144,31 +108,33 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
     """Add what driving can be told."""
     add = parser.add_argument
     add("--model", help="a pilot (.h5, .keras, .onnx) for the modes local and local_angle")
-    add("--js", action="store_true", help="drive with a joystick as well as with the page")
-    add("--type", help="what kind of pilot it is, for files that do not tell")
+    add("--js", dest="use_joystick", action="store_true", help="drive with a joystick as well as with the page")
+    add("--type", dest="kind", help="what kind of pilot it is, for files that do not tell")
     add("--camera", choices=("single",), default="single", help="a simulated car has one camera")
-    add("--meta", action="append", default=[], metavar="KEY:VALUE", help="kept in the tub; may be given several times")
+    told = "kept in the tub; may be given several times"
+    add("--meta", dest="metadata", action="append", default=[], metavar="KEY:VALUE", help=told)
     add("--myconfig", default="myconfig.py", help="what overrides config.py (default: myconfig.py)")
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"{message.rstrip('.')}.\n\n{USAGE}")
+        usage = self.format_help().split("\n\n")[1]
+        sys.stderr.write(f"{message.rstrip('.')}.\n\n{usage}\n")
         raise SystemExit(1)
 
     def format_help(self) -> str:
-        return HELP
+        return HELP_FILE.read_text(encoding="utf-8")
 
 
 def _make_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="manage.py")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     add_drive_options(commands.add_parser("drive"))
-    train = commands.add_parser("train")
-    train.add_argument("--tubs", "--tub", action="append", default=[])
-    train.add_argument("--model", required=True)
-    train.add_argument("--transfer")
-    train.add_argument("--comment")
-    train.add_argument("--type")
-    train.add_argument("--myconfig", default="myconfig.py")
+    add = commands.add_parser("train").add_argument
+    add("--tubs", "--tub", action="append", default=[])
+    add("--model", required=True)
+    for name in ("--transfer", "--comment"):
+        add(name)
+    add("--type", dest="kind")
+    add("--myconfig", default="myconfig.py")
     return parser

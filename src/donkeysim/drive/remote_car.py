@@ -142,13 +142,7 @@ class RemoteSimulatedCar:
     def run_threaded(
         self, steering: float | None, throttle: float | None, reset: bool | None = False
     ) -> tuple[Any, ...]:
-        """Set the controls and return what the car sensed `SIM_ARTIFICIAL_LATENCY` ago, without waiting.
-
-        Args:
-            steering: -1 to 1, + = right.
-            throttle: -1 to 1.
-            reset: Have the car put back to its start.
-        """
+        """Set the controls, as in `BuiltInSimulatedCar.run`, and return what the car sensed `latency` ago at once."""
         with self._lock:
             self._controls = (steering or 0.0, throttle or 0.0)
             self._is_reset_wanted = self._is_reset_wanted or bool(reset)

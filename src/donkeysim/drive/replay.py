@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,8 +12,8 @@ from PIL import Image
 from donkeysim.car.config import Config
 from donkeysim.car.transform import make_transform
 from donkeysim.core.errors import SpecError, TubError
-from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.drive.pilot import Pilot
+from donkeysim.core.pilot import Pilot
+from donkeysim.core.types import ByteArray, FloatArray, Report
 from donkeysim.tub.channel import read_channel
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.saliency import find_saliency
@@ -80,11 +80,7 @@ class PilotReplay:
 
 
 def compare_drive(
-    tubs: Sequence[TubReader],
-    pilot: Pilot,
-    config: Config,
-    limit: int,
-    report: Callable[[int, int], None] = lambda _done, _total: None,
+    tubs: Sequence[TubReader], pilot: Pilot, config: Config, limit: int, report: Report = lambda _done, _total: None
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """Return what the driver did and what a pilot says, (angle, throttle) each, for the first `limit` records.
 

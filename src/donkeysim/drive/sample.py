@@ -7,13 +7,13 @@ loop of `DRIVE_LOOP_HZ` per record, in the order of the vehicle loop: sense, dec
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from donkeysim.car.config import Config, make_default_config
 from donkeysim.core import frames
 from donkeysim.core.errors import SpecError
+from donkeysim.core.types import Report
 from donkeysim.drive.simulator_settings import SimulatorSettings, read_settings
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.envs.built_in import BuiltInCar
@@ -29,9 +29,6 @@ CHANNELS = (
 
 PATIENCE = 5.0
 """Time off the road after which the driver has failed [s, simulated]."""
-
-Report = Callable[[int, int], None]
-"""Called as report(done, total), in records; the total is an estimate while laps are counted."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ def record_sample(
     seed: int = 0,
     record_count: int | None = None,
     config: Config | None = None,
-    report: Report | None = None,
+    report: Report = lambda _done, _total: None,
 ) -> SampleResult:
     """Let `HumanDriver` drive laps and record them; an existing tub grows.
 
@@ -78,7 +75,7 @@ def record_sample(
         seed: Of the driver's hands; the same seed gives the same records.
         record_count: Stop after so many records instead of laps.
         config: The car; None: the defaults of a new car folder.
-        report: Told how far it is.
+        report: Called as report(done, total), in records; the total is an estimate while laps are counted.
 
     Raises:
         SpecError: The numbers, the seed or the track are not possible, or the driver left the road for good.
@@ -111,17 +108,15 @@ class _Drive:
         self._names = [name for name, _ in settings.channels]
         self._loop_count = self._written = self._skipped = 0
 
-    def record(self, lap_count: int, record_count: int | None, report: Report | None) -> SampleResult:
+    def record(self, lap_count: int, record_count: int | None, report: Report) -> SampleResult:
         """Drive and write until enough laps or records are there."""
         begun = time.perf_counter()
         estimate = record_count or round(lap_count * self._driver.plan.lap_time * self._settings.rate)
         laps, row = self._car.simulator.ledger.laps, self._car.row
         while self._written < record_count if record_count else laps[row] < lap_count:
             self._record_moment()
-            if report is not None:
-                report(self._written, max(estimate, self._written))
-        if report is not None:
-            report(self._written, self._written)
+            report(self._written, max(estimate, self._written))
+        report(self._written, self._written)
         return SampleResult(
             tub_path=self._tub.path,
             record_count=self._written,

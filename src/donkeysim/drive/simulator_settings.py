@@ -121,8 +121,7 @@ def find_scene(env_name: str) -> str:
 
 def _read_gym_conf(config: Config) -> EnvConf:
     """Return GYM_CONF with the picture's size from IMAGE_W, IMAGE_H and IMAGE_DEPTH, which pilots and tubs go by."""
-    given = dict(config.GYM_CONF or {})
-    given = _leave_out_size(given)
+    given = _leave_out_size(config.GYM_CONF or {})
     if isinstance(given.get("cam_config"), dict):
         given["cam_config"] = _leave_out_size(given["cam_config"])
     if config.SIM_RECORD_LIDAR:

@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from donkeysim.core.errors import TubError, describe_unknown
 from donkeysim.tub.edit import change_deleted
-from donkeysim.tub.overview import TubOverview, group_positions, read_overview
+from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
 from donkeysim.tub.reader import TubReader
 from donkeysim.web.body import read_body
 from donkeysim.web.page import answer_json, decode_question, make_page
@@ -38,14 +38,6 @@ PICTURE_LIMIT = 256
 
 BODY_LIMIT = 4 * 1024 * 1024
 """Longest body of a POST [byte]; a tub of 100,000 records with every other one deleted needs 0.8 MB."""
-
-
-class Session(msgspec.Struct):
-    """A drive: its id and the positions of its first and last record."""
-
-    id: str
-    first: int
-    last: int
 
 
 class DeletedState(msgspec.Struct):
@@ -62,7 +54,7 @@ class Summary(msgspec.Struct):
     path: str
     count: int
     keys: list[str]
-    sessions: list[Session]
+    sessions: list[SessionSpan]
     can_change: bool
     state: DeletedState
 
@@ -138,13 +130,13 @@ class TubPage:
         tub = TubReader(self._path)
         if signature != self._signature:
             self._overview, self._signature = read_overview(tub), signature
-        overview: TubOverview = self._overview
+        overview = self._overview
         summary = Summary(
             self._path.name,
             str(self._path),
             overview.count,
             sorted(overview.numbers),
-            [Session(span.session_id, span.first, span.last) for span in overview.sessions],
+            overview.sessions,
             not tub.is_old_format,
             describe_deleted(tub.deleted_indexes),
         )

@@ -12,8 +12,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError, SpecError
-from donkeysim.core.image import encode_jpeg
-from donkeysim.core.types import ByteArray
+from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
 from donkeysim.sim.viewpoint import draw_car, find_pose
 from donkeysim.watch.spectator import create_app
@@ -58,12 +57,7 @@ class WatchingPage:
     """
 
     def __init__(self, car: BuiltInSimulatedCar, listener: socket.socket) -> None:
-        """Prepare to serve; connections wait until `update` runs.
-
-        Args:
-            car: What to show.
-            listener: A bound socket, see `bind_port`; it is closed at the end.
-        """
+        """Prepare to show a car on a bound socket, which is closed at the end; connections wait until `update` runs."""
         self._server = PageServer(create_app(WatchedCar(car), wire_port=None), listener)
         self._listener = listener
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -161,7 +155,7 @@ class WatchedCar:
             car.loop_done.wait(PICTURE_PATIENCE)
             moment = car.moment
         if kind == "camera" and moment is not None:
-            return encode_jpeg(_spread_grey(moment.image))
+            return encode_jpeg(spread_grey(moment.image))
         with car.lock:
             picture = draw_car(car.car.simulator, car.car.row, kind, width, height)
         return encode_jpeg(picture)
@@ -186,10 +180,3 @@ class WatchedCar:
     def _require_car(self, car_id: int) -> None:
         if car_id != _CAR_ID or self._car.moment is None:
             raise SceneError(f"there is no car {car_id} now.")
-
-
-def _spread_grey(image: ByteArray) -> ByteArray:
-    """Return a picture with three channels, C-contiguous."""
-    import numpy as np
-
-    return np.ascontiguousarray(np.broadcast_to(image, (*image.shape[:2], 3)))

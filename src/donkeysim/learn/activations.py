@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw, UnidentifiedImageError
 
 from donkeysim.core.errors import PilotError, SpecError
-from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.core.types import ByteArray, Float32Array, Report
 from donkeysim.learn.backend import import_keras
 
 GRID_WIDTH = 1000
@@ -71,7 +70,8 @@ def compute_activations(model: Any, image: ByteArray) -> dict[str, Float32Array]
             f"{image.shape[1]}x{image.shape[0]} with {image.shape[2]}; set IMAGE_W, IMAGE_H and IMAGE_DEPTH to the "
             "pilot's."
         )
-    layers = [layer for layer in model.layers if _is_convolution(layer)]
+    peeled = ((layer, getattr(layer, "layer", layer)) for layer in model.layers)  # TimeDistributed has the layer inside
+    layers = [layer for layer, inner in peeled if type(inner).__name__ in ("Conv2D", "Conv3D")]
     if not layers:
         raise PilotError("the pilot has no convolutions, so that there are no feature maps to draw.")
     seeing = keras.Model(model.inputs, [layer.output for layer in layers])
@@ -88,10 +88,6 @@ def _find_picture_input(model: Any) -> int:
     """The input of the highest rank is the picture, or the sequence of pictures."""
     ranks = [len(tensor.shape) for tensor in model.inputs]
     return ranks.index(max(ranks))
-
-
-def _is_convolution(layer: Any) -> bool:
-    return type(getattr(layer, "layer", layer)).__name__ in ("Conv2D", "Conv3D")
 
 
 def draw_activations(name: str, maps: Float32Array) -> ByteArray:
@@ -129,9 +125,7 @@ def _paint_map(values: Float32Array) -> ByteArray:
     return np.stack(channels, axis=2).astype(np.uint8)
 
 
-def write_activations(
-    model: Any, image: ByteArray, folder: Path, stem: str, report: Callable[[int, int], None]
-) -> list[Path]:
+def write_activations(model: Any, image: ByteArray, folder: Path, stem: str, report: Report) -> list[Path]:
     """Draw every convolution's feature maps into `<folder>/<stem>_<layer>.png`; returns the files.
 
     Args:

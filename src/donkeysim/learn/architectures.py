@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from donkeysim.core.errors import SpecError
@@ -99,16 +100,10 @@ def _add_bins(build: _Builder, x: Tensor) -> list[Tensor]:
     return [angle, build.dense(THROTTLE_BINS, "throttle_out", "softmax")(x)]
 
 
-def _build_linear(build: _Builder, spec: PilotSpec) -> tuple[list[Tensor], list[Tensor]]:
+def _build_linear(build: _Builder, spec: PilotSpec, output_count: int = 2) -> tuple[list[Tensor], list[Tensor]]:
     image = build.make_input(spec.image_shape, "img_in")
     x = _add_head(build, _add_core(build, image))
-    return [image], [build.dense(1, f"n_outputs{index}", "linear")(x) for index in range(2)]
-
-
-def _build_inferred(build: _Builder, spec: PilotSpec) -> tuple[list[Tensor], list[Tensor]]:
-    image = build.make_input(spec.image_shape, "img_in")
-    x = _add_head(build, _add_core(build, image))
-    return [image], [build.dense(1, "n_outputs0", "linear")(x)]
+    return [image], [build.dense(1, f"n_outputs{index}", "linear")(x) for index in range(output_count)]
 
 
 def _build_categorical(build: _Builder, spec: PilotSpec) -> tuple[list[Tensor], list[Tensor]]:
@@ -206,7 +201,7 @@ def _build_3d(build: _Builder, spec: PilotSpec) -> tuple[list[Tensor], list[Tens
 _BUILDERS: dict[str, Callable[[_Builder, PilotSpec], tuple[list[Tensor], list[Tensor]]]] = {
     "linear": _build_linear,
     "categorical": _build_categorical,
-    "inferred": _build_inferred,
+    "inferred": partial(_build_linear, output_count=1),
     "memory": _build_memory,
     "imu": _build_imu,
     "behavior": _build_behavior,

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.car.transform import Transform
 from donkeysim.core.types import ByteArray, Float32Array, LongArray
 from donkeysim.learn.augment import Augmentation
 from donkeysim.learn.kinds import Targets
-from donkeysim.learn.pictures import PictureStore, Transform
+from donkeysim.learn.pictures import PictureStore
 
 BATCHES_AHEAD = 2
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core import frames
-from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.core.types import ByteArray, Float32Array, Report
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.backend import import_keras
@@ -40,9 +40,6 @@ THROTTLE_WEIGHT = 4.0
 BRIGHTNESS, CONTRAST = 0.2, 0.25
 """Greatest change of pictures while learning, as shares."""
 
-Report = Callable[[str, int, int], None]
-"""Called as report(stage, done, total)."""
-
 
 @dataclass(frozen=True)
 class Lesson:
@@ -58,7 +55,11 @@ class Lesson:
 
 
 def train_built_in(
-    path: Path | str, record_count: int = 20_000, epoch_count: int = 16, seed: int = 0, report: Report | None = None
+    path: Path | str,
+    record_count: int = 20_000,
+    epoch_count: int = 16,
+    seed: int = 0,
+    report: Callable[[str, int, int], None] = lambda _stage, _done, _total: None,
 ) -> float:
     """Train the small pilot, write it, and return its error in angle (root mean square) on unseen drives.
 
@@ -67,26 +68,21 @@ def train_built_in(
         record_count: Records to learn from.
         epoch_count: How often to look at each.
         seed: Of drives, weights and batches.
-        report: Told how far it is.
+        report: Called as report(stage, done, total).
 
     Raises:
         DonkeySimError: The extra `learn` is missing, or the file cannot be written.
     """
-    tell = report or _say_nothing
     import_keras()
-    lesson = collect_lesson(record_count, seed, lambda done, total: tell("driving", done, total))
-    test = collect_lesson(record_count // 10, seed + 1, lambda done, total: tell("driving", done, total))
-    model = _fit(lesson, epoch_count, seed, lambda done, total: tell("learning", done, total))
+    lesson = collect_lesson(record_count, seed, lambda done, total: report("driving", done, total))
+    test = collect_lesson(record_count // 10, seed + 1, lambda done, total: report("driving", done, total))
+    model = _fit(lesson, epoch_count, seed, lambda done, total: report("learning", done, total))
     size = SimpleNamespace(IMAGE_H=120, IMAGE_W=160, IMAGE_DEPTH=3)
     save_model(model, path, "linear", size)
     return _measure_error(model, test)
 
 
-def _say_nothing(_stage: str, _done: int, _total: int) -> None:
-    """Report to nobody."""
-
-
-def collect_lesson(record_count: int, seed: int, report: Callable[[int, int], None]) -> Lesson:
+def collect_lesson(record_count: int, seed: int, report: Report) -> Lesson:
     """Drive and note pictures and what the driver means to do."""
     simulator = Simulator(WorldSpec(scene=SceneSpec(SCENE), cars_per_world=2, seed=seed))
     simulator.compile()
@@ -139,7 +135,7 @@ def build_small_model() -> Any:
     return import_keras().Model(inputs=[picture], outputs=outputs, name="linear")
 
 
-def _fit(lesson: Lesson, epoch_count: int, seed: int, report: Callable[[int, int], None]) -> Any:
+def _fit(lesson: Lesson, epoch_count: int, seed: int, report: Report) -> Any:
     """Return the trained network."""
     import torch
 

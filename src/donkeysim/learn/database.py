@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.learn.files.atomic import replace_file
+from donkeysim.learn.kinds import KINDS
 
 _log = logging.getLogger(__name__)
 
@@ -20,19 +22,6 @@ Entry = dict[str, Any]
 """Number, Name, Pilot, Type, Tubs, Time, History, Transfer, Comment, Config."""
 
 NOT_SERIALIZABLE = "<not serializable>"
-
-CLASSES = {
-    "linear": "KerasLinear",
-    "categorical": "KerasCategorical",
-    "inferred": "KerasInferred",
-    "memory": "KerasMemory",
-    "imu": "KerasIMU",
-    "behavior": "KerasBehavioral",
-    "localizer": "KerasLocalizer",
-    "rnn": "KerasLSTM",
-    "3d": "Keras3D_CNN",
-}
-"""The original's class of each kind, which its lists show as "Pilot"."""
 
 
 def read_entries(folder: Path) -> list[Entry]:
@@ -96,7 +85,7 @@ def make_entry(
     return {
         "Number": number,
         "Name": model_path.name,
-        "Pilot": CLASSES[kind],
+        "Pilot": KINDS[kind].class_name,
         "Type": kind,
         "Tubs": ",".join(map(str, tub_paths)),
         "Time": datetime.now().timestamp(),
@@ -136,7 +125,5 @@ def _make_plain(value: Any) -> Any:
 
 
 def _find_free_name(folder: Path) -> Path:
-    number = 1
-    while (path := folder / f"database.damaged-{number}.json").exists():
-        number += 1
-    return path
+    names = (folder / f"database.damaged-{number}.json" for number in itertools.count(1))
+    return next(path for path in names if not path.exists())

@@ -7,13 +7,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.core.types import Float32Array, FloatArray, LongArray
+from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
 from donkeysim.tub.channel import read_channel
 from donkeysim.tub.reader import TubReader, TubRecord
@@ -22,7 +21,6 @@ _log = logging.getLogger(__name__)
 
 ANGLE_KEY = "user/angle"
 THROTTLE_KEY = "user/throttle"
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 LEAST_STEERING = 0.01
 """Records whose angles all lie in a range narrower than this are of a car that was never steered."""
@@ -53,7 +51,7 @@ class RecordTable:
     throttle: FloatArray
     channels: Float32Array
     location: LongArray | None
-    follows: Mask
+    follows: BoolArray
 
 
 def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any], bool] | None = None) -> RecordTable:
@@ -73,29 +71,22 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
     follows: list[bool] = []
     dropped = 0
     for path in tub_paths:
-        before: TubRecord | None = None
+        expected: tuple[str, int] | None = None
         for record in TubReader(path):
-            if keep is not None and not keep(RecordView(_describe_fields(record))):
+            fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
+            if keep is not None and not keep(RecordView({**fields, **record.values})):
                 dropped += 1
                 continue
-            follows.append(before is not None and _comes_after(record, before))
+            place = (record.session_id, record.index)
+            follows.append(place == expected)
             records.append(record)
-            before = record
+            expected = (record.session_id, record.index + 1)
     _check_count(len(records), dropped, tub_paths)
     if dropped:
         _log.info("TRAIN_FILTER left out %d records", dropped)
     table = _make_table(records, follows, kind)
     _check_steering(table, kind)
     return table
-
-
-def _describe_fields(record: TubRecord) -> dict[str, Any]:
-    fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
-    return {**fields, **record.values}
-
-
-def _comes_after(record: TubRecord, before: TubRecord) -> bool:
-    return record.index == before.index + 1 and record.session_id == before.session_id
 
 
 def _check_count(count: int, dropped: int, tub_paths: Sequence[Path]) -> None:
@@ -115,12 +106,15 @@ def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) 
             f"the records give {' and '.join(map(str, sorted(widths)))} numbers for {', '.join(kind.channels)}; "
             "all must give equally many."
         )
+    location: LongArray | None = None
+    if kind.form == "place":
+        location = np.array([round(_read_number(record, LOCATION_KEY)) for record in records], dtype=np.int64)
     return RecordTable(
         records=records,
         angle=np.array([_read_number(record, ANGLE_KEY) for record in records]),
         throttle=np.array([_read_number(record, THROTTLE_KEY) for record in records]),
         channels=np.array(rows, dtype=np.float32).reshape(len(records), -1),
-        location=_read_locations(records) if kind.form == "place" else None,
+        location=location,
         follows=np.array(follows, dtype=bool),
     )
 
@@ -128,10 +122,6 @@ def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) 
 def _read_row(record: TubRecord, kind: PilotKind) -> list[float]:
     """Return the numbers that a pilot reads beside the picture, one channel after the other."""
     return [float(x) for name in kind.channels for x in np.ravel(read_channel(record.values, name))]
-
-
-def _read_locations(records: list[TubRecord]) -> LongArray:
-    return np.array([round(_read_number(record, LOCATION_KEY)) for record in records], dtype=np.int64)
 
 
 def _read_number(record: TubRecord, key: str) -> float:
@@ -157,7 +147,7 @@ def _check_steering(table: RecordTable, kind: PilotKind) -> None:
         _log.warning("the throttle is 0 in all records: the pilot will learn to stand still")
 
 
-def make_examples(table: RecordTable, usable: Mask, kind: PilotKind, spec: PilotSpec) -> LongArray:
+def make_examples(table: RecordTable, usable: BoolArray, kind: PilotKind, spec: PilotSpec) -> LongArray:
     """Return which records make each example, shape [example_count, record_count]; the last is the one to answer.
 
     Args:

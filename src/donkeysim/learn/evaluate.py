@@ -10,18 +10,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray
+from donkeysim.core.pilot import Pilot
+from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray, Report
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.sim.viewpoint import find_pose
-from donkeysim.tub.channel import read_channel
+from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS, read_channel
 from donkeysim.world.scene import Scene
 
 OFF_ROAD_PATIENCE = 3.0
@@ -46,27 +47,6 @@ LAPS_DONE, LEFT_ROAD, STOOD_STILL, TIME_UP = "all laps done", "left the road", "
 
 TRACE_FIELDS = ("time", "x", "y", "yaw", "speed", "cte", "on_road", "steering", "throttle", "lap", "along")
 """Columns of `Run.trace`."""
-
-Report = Callable[[int, int], None]
-"""Called as report(done, total), in laps times a hundred."""
-
-
-class Pilot(Protocol):
-    """What is evaluated; `learn.pilot.load_pilot` makes one."""
-
-    @property
-    def kind(self) -> str:
-        """The type as the commands name it."""
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Channels it wants beside the picture."""
-
-    def run(self, image: ByteArray, *others: Any) -> tuple[float, ...]:
-        """Return angle (+ = right) and throttle for a picture."""
-
-    def reset(self) -> None:
-        """Forget earlier pictures."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +178,7 @@ def evaluate(
     lap_count: int,
     conditions: Conditions | None = None,
     seed: int = 0,
-    report: Report | None = None,
+    report: Report = lambda _done, _total: None,
 ) -> Evaluation:
     """Let a pilot drive laps on tracks.
 
@@ -208,7 +188,7 @@ def evaluate(
         lap_count: Whole laps on each.
         conditions: Camera and the like; None: the defaults of a new car.
         seed: 0 starts on the grid, as driving does; others somewhere on the road, a little askew.
-        report: Told how far it is.
+        report: Called as report(done, total), in laps times a hundred.
 
     Raises:
         SpecError: No laps, no track, a negative seed, or no such track; then nothing is driven.
@@ -224,8 +204,7 @@ def evaluate(
     for index, drive in enumerate(drives):
 
         def tell(done: int, before: int = index) -> None:
-            if report is not None:
-                report(100 * lap_count * before + done, 100 * lap_count * len(scenes))
+            report(100 * lap_count * before + done, 100 * lap_count * len(scenes))
 
         runs.append(drive.run(tell))
     return Evaluation(pilot.kind, seed, tuple(runs))
@@ -348,9 +327,7 @@ class _Drive:
 
 def list_channels(moment: SensorFrame) -> Mapping[str, float]:
     """Return what else a car can tell a pilot: acceleration [m/s²] and turn rates [rad/s], as a drive records them."""
-    telemetry = moment.telemetry
-    names = [f"{group}/{group}_{axis}" for group in ("accel", "gyro") for axis in "xyz"]
-    return {name: float(getattr(telemetry, name.split("/")[1])) for name in names}
+    return {name: float(getattr(moment.telemetry, name.split("/")[1])) for name in SIMULATED_IMU_CHANNELS}
 
 
 def _read(values: Mapping[str, float], channel: str) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-import numpy as np
 from PIL import Image
 
+from donkeysim.core.image import spread_grey
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.sim.viewpoint import draw_car
@@ -54,7 +54,7 @@ def encode_film(pictures: Sequence[tuple[ByteArray, ByteArray]], rate: float) ->
 def _compose(chase: ByteArray, own: ByteArray) -> Image.Image:
     """Return both pictures in one, the car's own in the corner."""
     picture = Image.fromarray(chase)
-    inset = Image.fromarray(np.ascontiguousarray(np.broadcast_to(own, (*own.shape[:2], 3))))
+    inset = Image.fromarray(spread_grey(own))
     width = INSET_WIDTH
     height = round(width * inset.height / inset.width)
     inset = inset.resize((width, height), Image.Resampling.NEAREST)

@@ -14,11 +14,12 @@ from typing import Any
 import torch
 
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.types import Report
 from donkeysim.learn.allocation import keep_freed_memory
 from donkeysim.learn.batches import Examples, iterate_batches
 from donkeysim.learn.kinds import PilotKind
 from donkeysim.learn.options import TrainingOptions
-from donkeysim.learn.trainer import Report, Trainer
+from donkeysim.learn.trainer import Trainer
 
 WARM_UP_STEPS = 250
 """Training does not end early before so many steps: at first the loss stands still for a hundred or more, which are

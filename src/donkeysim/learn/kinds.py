@@ -8,18 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+import msgspec
 import numpy as np
 
+from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import Float32Array, FloatArray, LongArray
-from donkeysim.tub.channel import IMU_CHANNELS
 
 ANGLE_BINS = 15
 THROTTLE_BINS = 20
 
-BEHAVIOR_CHANNEL = "behavior/one_hot_state_array"
 LOCATION_KEY = "localizer/location"
 
 
@@ -95,6 +96,8 @@ class PilotKind:
     name: str
     model_name: str
     """Name of the network in its file, as the original's."""
+    class_name: str
+    """The original's class, which its lists of pilots show."""
     output_names: tuple[str, ...]
     form: Literal["numbers", "angle", "bins", "place"] = "numbers"
     """What the outputs are: angle and throttle in one output or two; the angle alone; a probability per bin of
@@ -114,35 +117,10 @@ class PilotKind:
 
 
 KINDS: Mapping[str, PilotKind] = {
-    kind.name: kind
-    for kind in (
-        PilotKind("linear", "linear", ("n_outputs0", "n_outputs1")),
-        PilotKind(
-            "categorical",
-            "categorical",
-            ("angle_out", "throttle_out"),
-            form="bins",
-            loss="categorical_crossentropy",
-            loss_weight=0.5,
-        ),
-        PilotKind("inferred", "linear", ("n_outputs0",), form="angle"),
-        PilotKind("memory", "memory", ("n_outputs0", "n_outputs1"), history="commands"),
-        PilotKind("imu", "imu", ("out_0", "out_1"), channels=IMU_CHANNELS),
-        PilotKind(
-            "behavior",
-            "behavioral",
-            ("angle_out", "throttle_out"),
-            form="bins",
-            channels=(BEHAVIOR_CHANNEL,),
-            loss="categorical_crossentropy",
-            loss_weight=0.5,
-        ),
-        PilotKind("localizer", "localizer", ("angle", "throttle", "zloc"), form="place"),
-        PilotKind("rnn", "lstm", ("model_outputs",), history="pictures", optimizer="rmsprop"),
-        PilotKind("3d", "3dcnn", ("outputs",), history="pictures"),
-    )
+    name: msgspec.convert({"name": name, **table}, PilotKind)
+    for name, table in read_toml(Path(__file__).with_name("kinds.toml")).items()
 }
-"""Every kind by its name, in the order that lists show."""
+"""Every kind by its name, in the order that lists show; the table is `kinds.toml`."""
 
 
 def decode_outputs(kind: PilotKind, outputs: Outputs, spec: PilotSpec) -> tuple[float, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+import psutil
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,5 @@ def read_options(config: object) -> TrainingOptions:
 
 
 def find_available_memory() -> int:
-    """Return how many bytes of memory a program may still take; a cautious 2 GB where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (OSError, ValueError, AttributeError):
-        return 2 << 30
+    """Return how many bytes of memory a program may still take."""
+    return int(psutil.virtual_memory().available)

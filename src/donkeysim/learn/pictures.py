@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from donkeysim.car.transform import Transform
 from donkeysim.core.errors import DonkeySimError, TubError
-from donkeysim.core.types import ByteArray, LongArray
-from donkeysim.learn.dataset import Mask
+from donkeysim.core.types import BoolArray, ByteArray, LongArray, Report
 from donkeysim.learn.options import find_available_memory
 from donkeysim.tub.reader import TubRecord
-from donkeysim.tub.values import decode_picture
 
 _log = logging.getLogger(__name__)
-
-Transform = Callable[[ByteArray], ByteArray]
-Report = Callable[[int, int], None]
 
 MEMORY_SHARE = 0.5
 """Of the memory that is free, what pictures may take."""
@@ -56,7 +52,7 @@ class PictureStore:
             policy = "NOCACHE"
         return policy
 
-    def load(self, report: Report) -> Mask:
+    def load(self, report: Report) -> BoolArray:
         """Look at every picture once, keep what the policy says, and return which are usable, shape [record_count].
 
         Broken ones are named in the log.
@@ -103,7 +99,7 @@ class PictureStore:
         return np.stack([self.take(int(index)) for index in indexes.ravel()]).reshape(*indexes.shape, *self._shape)
 
     def _prepare(self, file: bytes, record: TubRecord) -> ByteArray:
-        picture = self._fit(_decode(file, record))
+        picture = self._fit(record.decode_image(file))
         if self._transform is not None:
             picture = self._transform(picture)
             picture = picture[:, :, np.newaxis] if picture.ndim == 2 else picture
@@ -130,13 +126,6 @@ class PictureStore:
         if image.size != (width, height):
             image = image.resize((width, height))
         return np.asarray(image, dtype=np.uint8).reshape(height, width, -1)
-
-
-def _decode(file: bytes, record: TubRecord) -> ByteArray:
-    try:
-        return decode_picture(file)
-    except (OSError, ValueError, SyntaxError) as error:  # Pillow raises each for one or another broken file
-        raise TubError(f"the picture {record.locate_image()} is broken: {error}.") from error
 
 
 def _read_or_nothing(record: TubRecord) -> bytes:

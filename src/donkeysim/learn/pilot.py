@@ -24,7 +24,7 @@ BUILT_IN_PILOT = Path(__file__).parent / "pilots" / "generated_track.onnx"
 
 
 class NetworkPilot:
-    """A loaded network with what its kind knows of inputs, memory and outputs; meets `drive.pilot.Pilot`."""
+    """A loaded network with what its kind knows of inputs, memory and outputs; meets `core.pilot.Pilot`."""
 
     def __init__(self, session: Session, kind: PilotKind, spec: PilotSpec) -> None:
         self.kind = kind.name

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from donkeysim.tub.histogram import make_figure
+
 
 def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) -> None:
     """Draw the training and the validation loss of every epoch into a PNG file.
@@ -14,13 +16,10 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
         path: Where to; replaced.
         title: Above the plot.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     epochs = range(1, len(history["loss"]) + 1)
-    figure = Figure(figsize=(7.0, 4.2), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = make_figure((7.0, 4.2))
     axes = figure.add_subplot()
     axes.plot(epochs, history["loss"], color="#8a94a6", marker="o", markersize=3, label="train")
     axes.plot(epochs, history["val_loss"], color="#d1495b", marker="o", markersize=3, label="validate")
@@ -33,4 +32,4 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
     axes.grid(which="both", color="#e6e8ec", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    figure.savefig(path)
+    figure.savefig(path, dpi=120)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from html import escape
 
 import numpy as np
 
-from donkeysim.core.types import FloatArray
+from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.learn.evaluate import Event, Run
 from donkeysim.watch.watchable import draw_outline
 
@@ -55,12 +56,14 @@ def _draw_trace(run: Run) -> Iterator[str]:
     place = np.column_stack([run.column("x"), run.column("y")])
     colour = find_colours(run.column("cte"), find_cte_scale(run))
     lap = run.column("lap").astype(int)
-    begin = 0
-    for end in range(1, len(place) + 1):
-        if end == len(place) or colour[end] != colour[begin] or lap[end] != lap[begin]:
-            piece = place[begin : end + 1]
-            yield f'<path class="lap lap-{lap[begin]} c{colour[begin]}" d="{_format_line(piece)}"/>'
-            begin = end
+    for begin, end in _find_pieces((np.diff(colour) != 0) | (np.diff(lap) != 0)):
+        piece = place[begin : end + 1]
+        yield f'<path class="lap lap-{lap[begin]} c{colour[begin]}" d="{_format_line(piece)}"/>'
+
+
+def _find_pieces(is_broken: BoolArray) -> Iterator[tuple[int, int]]:
+    """Return begin and end of each piece of a line that is broken behind the points told, shape [point_count - 1]."""
+    return itertools.pairwise([0, *(np.flatnonzero(is_broken) + 1).tolist(), len(is_broken) + 1])
 
 
 def find_colours(cte: FloatArray, scale: float) -> list[int]:
@@ -109,12 +112,9 @@ def draw_curves(run: Run, name: str, label: str, low: float, high: float, ticks:
 def _draw_laps(run: Run, point: FloatArray) -> Iterator[str]:
     """Yield curves, broken where a lap ends or the place along the path jumps back."""
     lap = run.column("lap").astype(int)
-    begin = 0
-    for end in range(1, len(point) + 1):
-        if end == len(point) or lap[end] != lap[begin] or abs(point[end, 0] - point[end - 1, 0]) > 0.2 * PLOT_WIDTH:
-            d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in point[begin:end].tolist())
-            yield f'<path class="curve lap lap-{lap[begin]}" d="{d}"/>'
-            begin = end
+    for begin, end in _find_pieces((np.diff(lap) != 0) | (np.abs(np.diff(point[:, 0])) > 0.2 * PLOT_WIDTH)):
+        d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in point[begin:end].tolist())
+        yield f'<path class="curve lap lap-{lap[begin]}" d="{d}"/>'
 
 
 def _mark(event: Event, kind: str, text: str) -> str:

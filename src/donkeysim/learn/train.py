@@ -13,16 +13,11 @@ from typing import TYPE_CHECKING, Any
 from donkeysim.car.config import Config
 from donkeysim.car.transform import make_steps
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.types import Report
 from donkeysim.learn.augment import make_augmentation
 from donkeysim.learn.batches import Examples
 from donkeysim.learn.database import append_entry, make_entry, name_pilot
-from donkeysim.learn.dataset import (
-    make_examples,
-    make_targets,
-    make_vectors,
-    read_records,
-    split_examples,
-)
+from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.model_file import check_ending, save_model
 from donkeysim.learn.kinds import PilotKind, get_kind, read_spec
 from donkeysim.learn.options import TrainingOptions, read_options
@@ -33,8 +28,6 @@ if TYPE_CHECKING:
     from donkeysim.learn.fit import EpochResult, FitResult
 
 _log = logging.getLogger(__name__)
-
-Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ def train(
     kind: str | None = None,
     transfer: str | Path | None = None,
     comment: str | None = None,
-    report: Report = lambda *_: None,
+    report: Report = lambda _done, _total: None,
     tell: Callable[[EpochResult], None] = lambda _: None,
 ) -> TrainingResult:
     """Train a pilot from recorded drives.
@@ -99,7 +92,12 @@ def train(
     examples = load_examples(config, job.tubs, named, options, report)
     with _seeded(options.train_seed):
         model = _make_model(job)
-    result = _fit(job, model, examples, report, tell)
+    from donkeysim.learn.fit import fit
+
+    def save_best() -> None:
+        save_model(model, job.path, job.kind.name, job.config)
+
+    result = fit(model, job.kind, *examples, job.options, save_best, report, tell)
     return _finish(job, model, result, examples)
 
 
@@ -217,21 +215,6 @@ def _transfer_weights(path: Path, model: Any) -> None:
             "or of one with the same picture layers."
         )
     _log.info("began with the weights of %s%s", path, f"; new are {', '.join(left)}" if left else "")
-
-
-def _fit(
-    job: _Job,
-    model: Any,
-    examples: tuple[Examples, Examples],
-    report: Report,
-    tell: Callable[[EpochResult], None],
-) -> FitResult:
-    from donkeysim.learn.fit import fit
-
-    def save_best() -> None:
-        save_model(model, job.path, job.kind.name, job.config)
-
-    return fit(model, job.kind, *examples, job.options, save_best, report, tell)
 
 
 def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, Examples]) -> TrainingResult:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 
+from donkeysim.core.types import Report
 from donkeysim.learn.batches import Batch
 from donkeysim.learn.kinds import PilotKind
 from donkeysim.learn.options import TrainingOptions
 from donkeysim.learn.torch_layers import make_fast
 
 Tensor = torch.Tensor
-
-Report = Callable[[int, int], None]
 
 LEAST_SHARE = 1e-7
 """Of a class, in logarithms: Keras cuts there too."""

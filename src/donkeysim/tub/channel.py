@@ -9,12 +9,8 @@ from donkeysim.core.errors import SpecError
 
 IMU_CHANNELS = ("imu/acl_x", "imu/acl_y", "imu/acl_z", "imu/gyr_x", "imu/gyr_y", "imu/gyr_z")
 SIMULATED_IMU_CHANNELS = (
-    "accel/accel_x",
-    "accel/accel_y",
-    "accel/accel_z",
-    "gyro/gyro_x",
-    "gyro/gyro_y",
-    "gyro/gyro_z",
+    *("accel/accel_x", "accel/accel_y", "accel/accel_z"),
+    *("gyro/gyro_x", "gyro/gyro_y", "gyro/gyro_z"),
 )
 """The same readings under the names that a simulated car records, in the order of `IMU_CHANNELS`."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from itertools import islice
 from pathlib import Path
 
 from donkeysim.tub.files import explain_failure, replace_file
@@ -25,13 +26,8 @@ def delete_range(folder: str | Path, first: int, last: int) -> frozenset[int]:
 
 def find_last_alive(total: int, deleted: Collection[int], count: int) -> list[int]:
     """Return the last `count` positions below `total` that are not deleted, in order."""
-    chosen: list[int] = []
-    position = total - 1
-    while position >= 0 and len(chosen) < count:
-        if position not in deleted:
-            chosen.append(position)
-        position -= 1
-    return chosen[::-1]
+    alive = (position for position in range(total - 1, -1, -1) if position not in deleted)
+    return list(islice(alive, max(count, 0)))[::-1]
 
 
 def change_deleted(folder: str | Path, change: Callable[[set[int], int], set[int]]) -> frozenset[int]:

@@ -25,8 +25,11 @@ NEW_SUFFIX = ".new"
 
 def write_file(path: Path, content: bytes) -> None:
     """Write a whole file; a process that dies here leaves a part of it."""
-    with _open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as descriptor:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o666)
+    try:
         _write(descriptor, content)
+    finally:
+        os.close(descriptor)
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -97,15 +100,6 @@ def explain_failure(what: str) -> Iterator[None]:
             raise TubError(f"cannot write {what}: the disk is full. Earlier records are safe; make room.") from error
         reason = error.strerror or str(error)
         raise TubError(f"cannot write {what}: {reason} ({error.filename or 'no file named'}).") from error
-
-
-@contextlib.contextmanager
-def _open(path: Path, flags: int) -> Iterator[int]:
-    descriptor = os.open(path, flags | _BINARY, 0o666)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _write(descriptor: int, content: bytes) -> None:

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from donkeysim.core.errors import DonkeySimError, TubError
-from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.core.errors import TubError
+from donkeysim.core.extras import import_extra
+from donkeysim.core.types import ByteArray, FloatArray, Report
 from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.saliency import paint_saliency
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +57,7 @@ def make_film(
     options: FilmOptions,
     start: int = 0,
     end: int = -1,
-    report: Callable[[int, int], None] = lambda _done, _total: None,
+    report: Report = lambda _done, _total: None,
 ) -> int:
     """Write the living records `start` to `end` (not included; -1: to the last) as a film; returns how many.
 
@@ -94,7 +96,7 @@ def draw_frame(record: TubRecord, picture: ByteArray, options: FilmOptions) -> B
     if picture.shape[2] == 1:
         picture = np.repeat(picture, 3, axis=2)
     if options.find_saliency:
-        picture = _paint(picture, options.find_saliency(record))
+        picture = paint_saliency(picture, options.find_saliency(record))
     height, width = (side * options.scale // 2 * 2 for side in picture.shape[:2])
     image = Image.fromarray(picture).resize((width, height), Image.Resampling.BICUBIC)
     angle, throttle = record.values.get("user/angle"), record.values.get("user/throttle")
@@ -106,9 +108,7 @@ def draw_frame(record: TubRecord, picture: ByteArray, options: FilmOptions) -> B
     return np.asarray(image)
 
 
-def _draw_frames(
-    records: Iterable[TubRecord], options: FilmOptions, total: int, report: Callable[[int, int], None]
-) -> Iterable[ByteArray]:
+def _draw_frames(records: Iterable[TubRecord], options: FilmOptions, total: int, report: Report) -> Iterable[ByteArray]:
     broken = 0
     for done, record in enumerate(records, start=1):
         try:
@@ -120,12 +120,6 @@ def _draw_frames(
         else:
             yield draw_frame(record, picture, options)
         report(done, total)
-
-
-def _paint(picture: ByteArray, saliency: FloatArray) -> ByteArray:
-    from donkeysim.tub.saliency import paint_saliency
-
-    return paint_saliency(picture, saliency)
 
 
 def _draw_command(image: Image.Image, angle: float, throttle: float, colour: tuple[int, int, int], side: int) -> None:
@@ -155,10 +149,7 @@ def write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> int:
         DonkeySimError: PyAV is not installed.
     """
     count = 0
-    try:
-        import av
-    except ImportError as error:
-        raise DonkeySimError('films need PyAV; install it with: pip install "donkeysim[learn]"') from error
+    av = import_extra("av", "films need PyAV")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with av.open(str(path), "w") as container:
@@ -182,10 +173,10 @@ def _add_stream(container: Any, rate: float, shape: tuple[int, ...]) -> Any:
     stream = container.add_stream(codec, rate=Fraction(rate).limit_denominator(1000))
     stream.height, stream.width = shape[:2]
     stream.pix_fmt = "yuv420p"
-    if codec != "mpeg4":
-        stream.options = {"crf": "20", "preset": "veryfast"}
-    else:
+    if codec == "mpeg4":
         stream.bit_rate = 4_000_000
+    else:
+        stream.options = {"crf": "20", "preset": "veryfast"}
     return stream
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import DonkeySimError, TubError, describe_unknown
+from donkeysim.core.errors import TubError, describe_unknown
+from donkeysim.core.extras import import_extra
 from donkeysim.tub.reader import TubReader
 
 BIN_COUNT = 50
@@ -70,8 +71,4 @@ def make_figure(size: tuple[float, float]) -> Any:
     Raises:
         DonkeySimError: matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise DonkeySimError('plots need matplotlib; install it with: pip install "donkeysim[learn]"') from error
-    return Figure(figsize=size, layout="constrained")
+    return import_extra("matplotlib.figure", "plots need matplotlib").Figure(figsize=size, layout="constrained")

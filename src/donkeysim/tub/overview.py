@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from donkeysim.tub.reader import IMAGE_KEY, TubReader, TubRecord
 class SessionSpan:
     """A stretch of records of one drive, both ends included."""
 
-    session_id: str
+    id: str
     first: int
     last: int
 
@@ -84,10 +85,8 @@ def _gather_times(records: list[TubRecord | None]) -> FloatArray:
 
 
 def _find_sessions(records: Iterable[TubRecord]) -> list[SessionSpan]:
-    spans: list[SessionSpan] = []
-    for record in records:
-        if spans and spans[-1].session_id == record.session_id:
-            spans[-1] = SessionSpan(record.session_id, spans[-1].first, record.position)
-        else:
-            spans.append(SessionSpan(record.session_id, record.position, record.position))
+    spans = []
+    for session_id, drive in groupby(records, key=lambda record: record.session_id):
+        positions = [record.position for record in drive]
+        spans.append(SessionSpan(session_id, positions[0], positions[-1]))
     return spans

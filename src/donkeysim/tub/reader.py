@@ -43,8 +43,16 @@ class TubRecord:
         Raises:
             TubError: The record has none, or the file is missing or broken.
         """
+        return self.decode_image(self.read_image(key), key)
+
+    def decode_image(self, file: bytes, key: str = IMAGE_KEY) -> ByteArray:
+        """Return the picture in the bytes of its file, as `load_image` does.
+
+        Raises:
+            TubError: The file is broken.
+        """
         try:
-            return decode_picture(self.read_image(key))
+            return decode_picture(file)
         except (OSError, ValueError, SyntaxError) as error:  # Pillow raises each for one or another broken file
             raise TubError(f"the picture {self.locate_image(key)} is broken: {error}.") from error
 

@@ -12,14 +12,7 @@ import time
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.catalog import (
-    LineTable,
-    list_catalogs,
-    locate_table,
-    parse_record,
-    read_lines,
-    read_table,
-)
+from donkeysim.tub.catalog import LineTable, list_catalogs, locate_table, parse_record, read_lines, read_table
 from donkeysim.tub.files import NEW_SUFFIX, replace_file
 from donkeysim.tub.manifest import MANIFEST_NAME, Manifest, format_manifest, read_manifest
 from donkeysim.tub.old_format import is_old_format

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from donkeysim.core.errors import TubError, describe_unknown
+from donkeysim.core.errors import TubError, describe_unknown, shorten
 from donkeysim.core.types import ByteArray
 
 IMAGE_TYPE = "image_array"
@@ -93,9 +94,9 @@ def _convert(key: str, kind: str, value: object) -> Any:
     try:
         converted = _CONVERSIONS[kind](value)
     except (TypeError, ValueError, OverflowError, AttributeError) as error:
-        raise TubError(f"{key} should be of the type {kind}, and {_shorten(value)} is not: {error}.") from error
+        raise TubError(f"{key} should be of the type {kind}, and {shorten(repr(value))} is not: {error}.") from error
     if not _is_finite(converted):
-        raise TubError(f"{key} is {_shorten(value)}; a tub keeps finite numbers only.")
+        raise TubError(f"{key} is {shorten(repr(value))}; a tub keeps finite numbers only.")
     return converted
 
 
@@ -103,10 +104,6 @@ def _take_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("it is no text")
     return value
-
-
-def _take_array(value: Any) -> Any:
-    return value.tolist()
 
 
 def _take_list(value: Any) -> list[Any]:
@@ -118,7 +115,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "int": int,
     "boolean": bool,
     "str": _take_text,
-    "nparray": _take_array,
+    "nparray": methodcaller("tolist"),
     "list": _take_list,
     "vector": _take_list,
 }
@@ -130,8 +127,3 @@ def _is_finite(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_is_finite, value))
     return True
-
-
-def _shorten(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -15,7 +15,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.catalog import LineTable, format_record, locate_table, read_table
@@ -149,9 +148,7 @@ class TubWriter:
     def __enter__(self) -> TubWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check_open(self) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -23,6 +25,15 @@ MEDIA_TYPES = {
 
 SHARED_FOLDER = Path(__file__).parent / "static"
 """Style, icon and scripts that all pages share; a page mounts it at /shared."""
+
+
+def answer_file(path: Path) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a page: it answers an HTML file."""
+
+    async def show_file(_request: Request) -> Response:
+        return FileResponse(path, media_type="text/html; charset=utf-8")
+
+    return show_file
 
 
 class PageFiles(StaticFiles):

@@ -15,7 +15,7 @@ import numpy as np
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from donkeysim.core.image import encode_jpeg
+from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import ByteArray
 
 BOUNDARY = "--boundarydonotcross"
@@ -112,7 +112,6 @@ class Film(StreamingResponse):
 
 def _make_part(picture: ByteArray) -> bytes:
     """Return one picture with its headers, and the line that begins the next."""
-    colours = np.broadcast_to(picture.reshape(*picture.shape[:2], -1), (*picture.shape[:2], 3))
-    jpeg = encode_jpeg(np.ascontiguousarray(colours))
+    jpeg = encode_jpeg(spread_grey(picture.reshape(*picture.shape[:2], -1)))
     head = f"Content-type: image/jpeg\r\nContent-length: {len(jpeg)}\r\n\r\n".encode()
     return head + jpeg + BOUNDARY_LINE

@@ -12,12 +12,12 @@ import numpy as np
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError, WireError
-from donkeysim.web.files import SHARED_FOLDER, PageFiles
+from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.origin import OriginCheck
 
@@ -36,15 +36,12 @@ def make_page(folder: Path, routes: Sequence[BaseRoute]) -> Starlette:
         routes: Its other addresses.
     """
 
-    async def show_page(_request: Request) -> Response:
-        return FileResponse(folder / "index.html", media_type="text/html; charset=utf-8")
-
     async def answer_refusal(_request: Request, error: Exception) -> Response:
         return answer_json(Refusal(str(error)), 409)
 
     return Starlette(
         routes=[
-            Route("/", show_page),
+            Route("/", answer_file(folder / "index.html")),
             *routes,
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
             Mount("/pages", PageFiles(directory=folder)),

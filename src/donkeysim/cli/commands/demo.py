@@ -12,9 +12,8 @@ import argparse
 import itertools
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from donkeysim.cli.commands.evaluate import read_conditions, report_evaluation, show_evaluation
 from donkeysim.cli.commands.train import show_training
@@ -25,15 +24,8 @@ if TYPE_CHECKING:
     from donkeysim.learn.evaluate import Evaluation
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """How much is done.
-
-    Attributes:
-        record_count: Records to drive.
-        lap_count: Laps of the pilot.
-        changes: Keys of the config that differ from a new car's.
-    """
+class _Plan(NamedTuple):
+    """How much is done: records to drive, laps of the pilot, and keys of the config that differ from a new car's."""
 
     record_count: int
     lap_count: int
@@ -67,11 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
     marks = [time.perf_counter()]
     _sample(config, plan.record_count if arguments.records is None else arguments.records)
     marks.append(time.perf_counter())
-    if not _train(config, folder):
+    pilot = folder / "models" / "mypilot.h5"
+    if not _train(config, pilot):
         console.print("Stopped by Ctrl-C; the best pilot so far was kept, but has not driven.")
         return 130
     marks.append(time.perf_counter())
-    evaluation, report = _evaluate(config, folder, plan.lap_count)
+    report = folder / "report.html"
+    evaluation = _evaluate(config, pilot, plan.lap_count, report)
     marks.append(time.perf_counter())
     _tell(evaluation, marks, report)
     return 0 if evaluation.is_passed else 1
@@ -99,41 +93,34 @@ def _sample(config: Config, record_count: int) -> None:
     console.print(f"Recorded {result.record_count:,} records of an expert, {result.speed_up:.0f} times real time")
 
 
-def _train(config: Config, folder: Path) -> bool:
+def _train(config: Config, pilot: Path) -> bool:
     """Train, and return whether nobody stopped it."""
     from donkeysim.learn.train import train
 
     with show_training(config.MAX_EPOCHS) as (report, tell):
-        result = train(config, config.DATA_PATH, _locate_pilot(folder), comment="donkey demo", report=report, tell=tell)
+        result = train(config, config.DATA_PATH, pilot, comment="donkey demo", report=report, tell=tell)
     console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
     return not result.was_interrupted
 
 
-def _locate_pilot(folder: Path) -> Path:
-    return folder / "models" / "mypilot.h5"
-
-
-def _evaluate(config: Config, folder: Path, lap_count: int) -> tuple[Evaluation, Path]:
-    """Let the pilot drive, and return how it did and where the report is."""
+def _evaluate(config: Config, pilot: Path, lap_count: int, report: Path) -> Evaluation:
+    """Let the pilot drive, write the report, and return how it did."""
     from donkeysim.learn.evaluate import evaluate
     from donkeysim.learn.pilot import load_pilot
 
-    path = _locate_pilot(folder)
     conditions, scene = read_conditions(config)
-    with show_progress("driving") as report:
-        evaluation = evaluate(load_pilot(path, None, config), [scene], lap_count, conditions, report=report)
+    with show_progress("driving") as tell:
+        evaluation = evaluate(load_pilot(pilot, None, config), [scene], lap_count, conditions, report=tell)
     show_evaluation(evaluation)
-    return evaluation, report_evaluation(evaluation, path, folder / "report.html")
+    report_evaluation(evaluation, pilot, report)
+    return evaluation
 
 
 def _tell(evaluation: Evaluation, marks: list[float], report: Path) -> None:
-    """Print how it went in a line, how long it took in another, and where the report is."""
-    from donkeysim.learn.report import describe_verdict
-
+    """Print how it went and how long it took in a line, and where the report is."""
     (run,) = evaluation.runs
     sampled, trained, driven = (end - begin for begin, end in itertools.pairwise(marks))
     total = round(marks[-1] - marks[0])
-    console.print(describe_verdict(evaluation), style="green" if evaluation.is_passed else "red")
     console.print(
         f"{len(run.lap_times)} of {run.wanted_laps} laps, on the road {100.0 * run.on_road_share:.1f} %, "
         f"{len(run.hits)} hits; recording took {sampled:.0f} s, training {trained:.0f} s, driving {driven:.0f} s, "

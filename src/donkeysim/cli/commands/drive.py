@@ -10,7 +10,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from donkeysim.cli.track_folders import add_tracks_argument
+from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.options import add_drive_options
 
@@ -42,9 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list_words(arguments: argparse.Namespace) -> list[str]:
-    words = ["--js"] if arguments.js else []
-    words += [f"--meta={pair}" for pair in arguments.meta]
-    for name in ("model", "type", "camera", "myconfig"):
-        value = getattr(arguments, name)
-        words += [f"--{name}={value}"] if value is not None else []
-    return words
+    words = ["--js"] if arguments.use_joystick else []
+    words += [f"--meta={pair}" for pair in arguments.metadata]
+    given = {"model": arguments.model, "type": arguments.kind, "camera": arguments.camera}
+    given["myconfig"] = arguments.myconfig
+    return words + [f"--{name}={value}" for name, value in given.items() if value is not None]

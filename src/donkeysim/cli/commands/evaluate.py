@@ -13,8 +13,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.cli.car_config import add_config_arguments, find_config
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.shared_options import add_config_arguments, find_config
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -41,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Drive, show the figures, write the report."""
     from donkeysim.learn.evaluate import evaluate
     from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
-    from donkeysim.learn.report import describe_verdict
     from donkeysim.world.tracks.catalogue import expand_tracks
 
     config = find_config(arguments)
@@ -54,7 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
     show_evaluation(evaluation)
     out = arguments.out or (f"{path.with_suffix('')}_report.html" if arguments.model else "built_in_report.html")
     written = report_evaluation(evaluation, path, out)
-    console.print(describe_verdict(evaluation), style="green" if evaluation.is_passed else "red")
     console.print(f"report: {written}", soft_wrap=True)
     return 0 if evaluation.is_passed else 1
 
@@ -93,8 +91,10 @@ def report_evaluation(evaluation: Evaluation, model: Path, out: str | Path) -> P
 
 
 def show_evaluation(evaluation: Evaluation) -> None:
-    """Print the figures, a column for each track."""
+    """Print the figures, a column for each track, and the verdict."""
     from rich.table import Table
+
+    from donkeysim.learn.report import describe_verdict
 
     table = Table(title=f"{evaluation.kind} pilot")
     table.add_column()
@@ -104,6 +104,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     for row in zip(*(column.items() for column in columns), strict=True):
         table.add_row(row[0][0], *(value for _, value in row))
     console.print(table)
+    console.print(describe_verdict(evaluation), style="green" if evaluation.is_passed else "red")
 
 
 def list_figures(run: Run) -> dict[str, str]:

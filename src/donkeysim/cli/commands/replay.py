@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import Report, console, show_progress
-from donkeysim.cli.track_folders import add_tracks_argument
+from donkeysim.cli.shared_options import add_tracks_argument
 
 if TYPE_CHECKING:
     from donkeysim.record.replay import Replay
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     with show_progress("getting ready") as report:
         replay.simulator.compile(lambda _, done, total: report(done, total))
     with show_progress("replaying") as report:
-        count = _film(replay, arguments, report) if arguments.film else _check(replay, report)
+        count = _film(replay, arguments, report) if arguments.film else sum(1 for _ in replay.play(report=report))
     cars, worlds = len(replay.rows), replay.simulator.spec.world_count
     console.print(
         f"{arguments.log}: {replay.step_count} steps, {replay.time:.2f} s simulated; {cars} car{'s' * (cars != 1)} in "
@@ -49,10 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
     if count and arguments.film:
         console.print(f"saved {arguments.film}: {count} pictures", soft_wrap=True)
     return _tell_outcome(replay)
-
-
-def _check(replay: Replay, report: Report) -> int:
-    return sum(1 for _ in replay.play(report=report))
 
 
 def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:

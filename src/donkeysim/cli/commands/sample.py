@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import argparse
 
-from donkeysim.cli.car_config import add_config_arguments, find_config
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.track_folders import add_tracks_argument
+from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

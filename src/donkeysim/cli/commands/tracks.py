@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console
-from donkeysim.cli.track_folders import add_tracks_argument
+from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:

@@ -42,10 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = ", ".join(str(tub.path) for tub in tubs)
     draw_comparison(driven, said, f"Model predictions\nTubs: {names}\nModel: {model}\nType: {pilot.kind}", path)
     console.print(f"saved {path} with {len(said)} records", soft_wrap=True)
-    if not arguments.noshow and _has_display():
+    has_display = sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    if has_display and not arguments.noshow:
         webbrowser.open(path.absolute().as_uri())
     return 0
-
-
-def _has_display() -> bool:
-    return sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

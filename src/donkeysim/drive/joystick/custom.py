@@ -17,6 +17,9 @@ from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.drive.joystick.layout import ACTIONS, Layout
 
+TEXT_FILE = Path(__file__).with_name("my_joystick.txt")
+"""A my_joystick.py with gaps for what a joystick has."""
+
 CHAOS = ("chaos_monkey_on_left", "chaos_monkey_on_right")
 SURVEYED_ACTIONS = tuple(action for action in ACTIONS if action != "erase_or_stop")
 """What such a file can give a button."""
@@ -149,7 +152,7 @@ def format_layout(layout: Layout, device_name: str) -> str:
     actions = {button: action for button, action in layout.actions.items() if action not in BUTTONS_BY_NAME}
     released = dict.fromkeys((button for button, action in actions.items() if action in CHAOS), "chaos_monkey_off")
     moved = {layout.steering: "set_steering", layout.throttle: "set_throttle"}
-    return _TEXT.format(
+    return TEXT_FILE.read_text(encoding="utf-8").format(
         device_name=repr(device_name) if device_name else "a joystick without a name",
         axes=_format_rows({code: repr(name) for code, name in layout.axes.items()}),
         buttons=_format_rows({code: repr(name) for code, name in layout.buttons.items()}),
@@ -162,36 +165,3 @@ def format_layout(layout: Layout, device_name: str) -> str:
 def _format_rows(rows: Mapping[Any, str]) -> str:
     lines = [f"            {hex(key) if isinstance(key, int) else repr(key)}: {text},\n" for key, text in rows.items()]
     return "{\n" + "".join(lines) + "        }" if lines else "{}"
-
-
-_TEXT = '''"""What the controls of this joystick do; CONTROLLER_TYPE = "custom" in myconfig.py uses this file."""
-
-# donkeysim reads this file without donkeycar, which can use it too.
-from donkeycar.parts.controller import Joystick, JoystickController
-
-
-class MyJoystick(Joystick):
-    # What the axes and buttons are called, by the codes of Linux's input system. The device: {device_name}
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.axis_names = {axes}
-        self.button_names = {buttons}
-
-
-class MyJoystickController(JoystickController):
-    # What they do. A car gives R2 (AI_LAUNCH_ENABLE_BUTTON) and, with TRAIN_BEHAVIORS, L1 a meaning of its own.
-
-    def init_js(self):
-        try:
-            self.js = MyJoystick(self.dev_fn)
-            self.js.init()
-        except FileNotFoundError:
-            self.js = None
-        return self.js is not None
-
-    def init_trigger_maps(self):
-        self.button_down_trigger_map = {down}
-        self.button_up_trigger_map = {up}
-        self.axis_trigger_map = {moved}
-'''

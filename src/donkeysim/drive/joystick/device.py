@@ -28,7 +28,7 @@ FULL_SCALE = 32767.0
 
 _GET_AXIS_COUNT, _GET_BUTTON_COUNT = 0x80016A11, 0x80016A12
 _GET_AXIS_CODES, _GET_BUTTON_CODES = 0x80406A32, 0x80406A34
-_GET_NAME = 0x80006A13
+_GET_NAME = 0x80006A13 + 64 * 0x10000  # for a name of up to 64 bytes
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class JoystickDevice:
 
     def _ask_name(self) -> str:
         buffer = array.array("B", bytes(64))
-        return buffer.tobytes().split(b"\0")[0].decode("utf-8", "replace") if self._ask(_name_request(), buffer) else ""
+        return buffer.tobytes().split(b"\0")[0].decode("utf-8", "replace") if self._ask(_GET_NAME, buffer) else ""
 
     def _ask_codes(self, count_request: int, codes_request: int, kind: str) -> list[int]:
         count, codes = array.array("B", [0]), array.array(kind, [0] * 512)
@@ -125,7 +125,3 @@ class JoystickDevice:
         except OSError:
             return False
         return True
-
-
-def _name_request() -> int:
-    return _GET_NAME + 64 * 0x10000

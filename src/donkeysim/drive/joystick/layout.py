@@ -13,18 +13,9 @@ import msgspec
 from donkeysim.core.config import read_toml
 
 ACTIONS = (
-    "toggle_mode",
-    "toggle_manual_recording",
-    "erase_last_N_records",
-    "erase_or_stop",
-    "emergency_stop",
-    "increase_max_throttle",
-    "decrease_max_throttle",
-    "toggle_constant_throttle",
-    "chaos_monkey_on_left",
-    "chaos_monkey_on_right",
-    "arm_launch",
-    "next_behavior",
+    *("toggle_mode", "toggle_manual_recording", "erase_last_N_records", "erase_or_stop", "emergency_stop"),
+    *("increase_max_throttle", "decrease_max_throttle", "toggle_constant_throttle"),
+    *("chaos_monkey_on_left", "chaos_monkey_on_right", "arm_launch", "next_behavior"),
 )
 """What a button can do, under the original's names. erase_or_stop erases records in user mode and is an emergency stop
 in the others."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import DonkeySimError, PilotError, SpecError
+from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray
-from donkeysim.drive.pilot import Pilot
 
 logger = logging.getLogger(__name__)
 

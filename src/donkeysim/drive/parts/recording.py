@@ -64,19 +64,9 @@ class TubRecorder:
     """Writes a record of each loop it runs in. A full disk turns recording off; the car drives on."""
 
     def __init__(
-        self,
-        path: Path | str,
-        inputs: Sequence[str],
-        types: Sequence[str],
-        metadata: Sequence[tuple[str, str]] = (),
+        self, path: Path | str, inputs: Sequence[str], types: Sequence[str], metadata: Sequence[tuple[str, str]] = ()
     ) -> None:
-        """Open the tub.
-
-        Args:
-            path: Its folder; made when there is none.
-            inputs: Keys of a record; `run` takes their values in this order.
-            types: Their types: "image_array", "float", "int", "str", "boolean", "nparray", "list", "vector".
-            metadata: Pairs that describe the drive.
+        """Open the tub; the arguments are those of `TubWriter`, and `run` takes values in the order of `inputs`.
 
         Raises:
             TubError: The tub cannot be opened, or holds records of other keys.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError, PilotError
+from donkeysim.core.errors import PilotError
+from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
 from donkeysim.learn.files.hard_sigmoid import read_gates, write_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
@@ -25,24 +25,9 @@ _WEIGHT_NAMES = {
 """Names of weights of a class of layers; kernel and bias for all others."""
 
 
-def import_h5py() -> Any:
-    """Return the module `h5py`.
-
-    Raises:
-        DonkeySimError: The extra `learn` is missing.
-    """
-    try:
-        import h5py
-    except ImportError as error:
-        raise DonkeySimError(
-            'reading and writing .h5 and .keras needs h5py; install it: pip install "donkeysim[learn]".'
-        ) from error
-    return h5py
-
-
 def write_h5(network: Network, path: Path, header: PilotHeader) -> None:
     """Write a network; the file at `path` is overwritten."""
-    h5py = import_h5py()
+    h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
     with h5py.File(path, "w") as file:
         file.attrs["keras_version"] = _KERAS_VERSION
         file.attrs["backend"] = "tensorflow"
@@ -71,24 +56,20 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
     Raises:
         PilotError: Not such a file, or one that holds weights only, or layers that pilots cannot have.
     """
-    h5py = import_h5py()
+    h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
     try:
         with h5py.File(path, "r") as file:
             header = read_header(file.attrs.get(HEADER_KEY))
             described = file.attrs.get("model_config")
             if described is None:
                 raise PilotError("it holds no description of the network (weights only?); save the whole model as .h5.")
-            network = _read_weights(read_model_config(json.loads(described)), file.get("model_weights", file))
+            group = file.get("model_weights", file)
+            network = read_model_config(json.loads(described)).fill(lambda layer: _read_layer(group, layer))
             return read_gates(network, _read_text(file.attrs.get("keras_version", _KERAS_VERSION))), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
     except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise PilotError(f"{path} is not an .h5 file of Keras, or is broken: {error}.") from error
-
-
-def _read_weights(network: Network, group: Any) -> Network:
-    layers = [dataclasses.replace(layer, weights=_read_layer(group, layer)) for layer in network.layers]
-    return dataclasses.replace(network, layers=tuple(layers))
 
 
 def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:

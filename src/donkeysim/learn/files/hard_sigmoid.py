@@ -6,8 +6,6 @@ are 6/5 as large say there what they said before, with no rounding beyond that o
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from donkeysim.core.errors import PilotError
@@ -36,19 +34,19 @@ def write_gates(network: Network) -> Network:
 
 
 def _scale(network: Network, factor: float) -> Network:
-    return replace(network, layers=tuple(_scale_layer(layer, factor) for layer in network.layers))
+    return network.fill(lambda layer: _scale_layer(layer, factor))
 
 
-def _scale_layer(layer: Layer, factor: float) -> Layer:
+def _scale_layer(layer: Layer, factor: float) -> tuple[Float32Array, ...]:
     settings = (layer.inner or layer).settings
     if "hard_sigmoid" not in settings.values():
-        return layer
+        return layer.weights
     if layer.class_name != "LSTM" or settings.get("activation") == "hard_sigmoid":
         raise PilotError(
             f"the layer {layer.name!r} has the activation hard_sigmoid, which Keras 2 and 3 compute differently; only "
             "the gates of an LSTM can have it (recurrent_activation)."
         )
-    return replace(layer, weights=tuple(_scale_gates(weight, factor) for weight in layer.weights))
+    return tuple(_scale_gates(weight, factor) for weight in layer.weights)
 
 
 def _scale_gates(weight: Float32Array, factor: float) -> Float32Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import Any
 
@@ -19,13 +18,7 @@ def describe_model(model: Any) -> Network:
         PilotError: It has a layer that pilots' files cannot hold.
     """
     network = read_model_config(json.loads(model.to_json()))
-    layers = [
-        layer
-        if layer.class_name == "InputLayer"
-        else dataclasses.replace(layer, weights=tuple(model.get_layer(layer.name).get_weights()))
-        for layer in network.layers
-    ]
-    return dataclasses.replace(network, layers=tuple(layers))
+    return network.fill(lambda layer: model.get_layer(layer.name).get_weights())
 
 
 def make_model(network: Network) -> Any:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
+import itertools
 import json
 import re
 import zipfile
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from donkeysim.core.errors import PilotError
+from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.h5 import import_h5py
 from donkeysim.learn.files.hard_sigmoid import read_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config
@@ -37,7 +38,7 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
     Raises:
         PilotError: Not such a file, or layers that pilots cannot have.
     """
-    h5py = import_h5py()
+    h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
     try:
         with zipfile.ZipFile(path) as archive:
             text = archive.read(_HEADER_NAME) if _HEADER_NAME in archive.namelist() else None
@@ -55,15 +56,14 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
 
 def _read_weights(network: Network, group: Any) -> Network:
     """Layers lie under their class in small letters and a number, counted in the order of the description."""
-    used: Counter[str] = Counter()
-    layers = []
-    for layer in network.layers:
+    counts: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+
+    def find_weights(layer: Layer) -> tuple[Float32Array, ...]:
         stem = _name_group(layer)
-        count = used[stem]
-        used[stem] += 1
-        name = f"{stem}_{count}" if count else stem
-        layers.append(dataclasses.replace(layer, weights=_read_layer(group, name)))
-    return dataclasses.replace(network, layers=tuple(layers))
+        number = next(counts[stem])
+        return _read_layer(group, f"{stem}_{number}" if number else stem)
+
+    return network.fill(find_weights)
 
 
 def _read_layer(group: Any, name: str) -> tuple[Float32Array, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from donkeysim.core.errors import PilotError
@@ -15,22 +15,17 @@ _REMEMBERING = ("stateful", "return_state", "time_major")
 _POOLING = ("pool_size", "strides", "padding", "data_format")
 
 LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
-    "Conv2D": (*_CONVOLUTION, *_ACTIVE),
-    "Conv3D": (*_CONVOLUTION, *_ACTIVE),
+    **dict.fromkeys(("Conv2D", "Conv3D"), (*_CONVOLUTION, *_ACTIVE)),
     "Dense": ("units", *_ACTIVE),
     "LSTM": ("units", *_ACTIVE, "recurrent_activation", "return_sequences", "go_backwards"),
     "BatchNormalization": ("axis", "momentum", "epsilon", "center", "scale"),
-    "MaxPooling2D": _POOLING,
-    "MaxPooling3D": _POOLING,
-    "AveragePooling2D": _POOLING,
+    **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _POOLING),
     "GlobalAveragePooling2D": ("data_format",),
-    "Cropping2D": ("cropping", "data_format"),
-    "Cropping3D": ("cropping", "data_format"),
+    **dict.fromkeys(("Cropping2D", "Cropping3D"), ("cropping", "data_format")),
     "ZeroPadding2D": ("padding", "data_format"),
     "Flatten": ("data_format",),
     "Activation": ("activation",),
-    "Dropout": ("rate",),
-    "SpatialDropout2D": ("rate",),
+    **dict.fromkeys(("Dropout", "SpatialDropout2D"), ("rate",)),
     "Concatenate": ("axis",),
     "Add": (),
 }
@@ -63,6 +58,11 @@ class Network:
     def find(self, name: str) -> Layer:
         """Return a layer by its name."""
         return next(layer for layer in self.layers if layer.name == name)
+
+    def fill(self, find_weights: Callable[[Layer], Iterable[Float32Array]]) -> Network:
+        """Return the network with the weights that are found for each layer."""
+        layers = (replace(layer, weights=tuple(find_weights(layer))) for layer in self.layers)
+        return replace(self, layers=tuple(layers))
 
 
 def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -> dict[str, Any]:

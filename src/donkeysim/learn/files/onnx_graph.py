@@ -14,15 +14,8 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 
-_ACTIVATIONS = {
-    "relu": "Relu",
-    "tanh": "Tanh",
-    "sigmoid": "Sigmoid",
-    "softmax": "Softmax",
-    "softplus": "Softplus",
-    "elu": "Elu",
-    "selu": "Selu",
-}
+_ACTIVATIONS = ("relu", "tanh", "sigmoid", "softmax", "softplus", "elu", "selu")
+"""Names of Keras; those of ONNX have a capital."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +98,7 @@ class Graph:
 
     def activate(self, tensor: Tensor, activation: str | None) -> Tensor:
         """Return the tensor behind an activation of Keras; None and "linear" change nothing."""
-        if activation in (None, "linear"):
+        if activation is None or activation == "linear":
             return tensor
         if activation not in _ACTIVATIONS:
             raise PilotError(
@@ -114,4 +107,4 @@ class Graph:
         if activation == "softmax":
             tensor = self.put_channels_last(tensor)
             return replace(tensor, name=self.node("Softmax", [tensor.name], axis=-1))
-        return replace(tensor, name=self.node(_ACTIVATIONS[activation], [tensor.name]))
+        return replace(tensor, name=self.node(activation.capitalize(), [tensor.name]))

@@ -12,7 +12,7 @@ import onnxruntime
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header
+from donkeysim.learn.files.header import HEADER_KEY, read_header
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,12 @@ class Session:
         self.inputs = tuple(_read_port(port, path) for port in given)
         self.outputs = tuple(_read_port(port, path) for port in self._session.get_outputs())
         self._has_bytes = given[0].type == "tensor(uint8)"
-        self.header = _read_metadata(self._session, path)
-        self._has_channels_first = self._check_channels_first()
-
-    def _check_channels_first(self) -> bool:
-        """Say whether the picture's channels come before its height, as in files that PyTorch exports."""
-        shape = self.inputs[0].shape
-        return len(shape) in (3, 4) and shape[-1] not in (1, 3) and shape[-3] in (1, 3)
+        try:
+            self.header = read_header(self._session.get_modelmeta().custom_metadata_map.get(HEADER_KEY))
+        except PilotError as error:
+            raise PilotError(f"{path}: {error}") from error
+        shape = self.inputs[0].shape  # files that PyTorch exports have the channels before the height
+        self._has_channels_first = len(shape) in (3, 4) and shape[-1] not in (1, 3) and shape[-3] in (1, 3)
 
     @property
     def image_shape(self) -> tuple[int, ...]:
@@ -80,13 +79,6 @@ class Session:
         values = [np.ascontiguousarray(image), *others]
         feed = {port.name: value[None] for port, value in zip(self.inputs, values, strict=True)}
         return [np.asarray(output[0], dtype=np.float32) for output in self._session.run(None, feed)]
-
-
-def _read_metadata(session: Any, path: Path) -> PilotHeader | None:
-    try:
-        return read_header(session.get_modelmeta().custom_metadata_map.get(HEADER_KEY))
-    except PilotError as error:
-        raise PilotError(f"{path}: {error}") from error
 
 
 def _check_types(inputs: Sequence[Any], path: Path) -> None:

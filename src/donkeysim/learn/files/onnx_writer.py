@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.extras import import_extra
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, write_header
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.onnx_graph import Graph, Tensor
@@ -30,7 +30,9 @@ def make_onnx(network: Network, header: PilotHeader | None) -> bytes:
         PilotError: A layer or a setting that this cannot write.
         DonkeySimError: The package onnx is missing.
     """
-    graph = Graph(_import_onnx())
+    graph = Graph(
+        import_extra("onnx", "this needs the package onnx (pilots that are .onnx files already drive without it)")
+    )
     names = sorted(network.inputs, key=lambda name: -len(network.find(name).settings["shape"]))
     shapes = {name: tuple(network.find(name).settings["shape"]) for name in names}
     inputs = [_declare(graph, name, shape, is_picture=name == names[0]) for name, shape in shapes.items()]
@@ -41,17 +43,6 @@ def make_onnx(network: Network, header: PilotHeader | None) -> bytes:
             tensors[layer.name] = _add_layer(graph, layer, [tensors[source] for source in layer.sources])
     outputs = [_add_output(graph, name, tensors[name]) for name in network.outputs]
     return _serialize(graph, network.name, inputs, outputs, header)
-
-
-def _import_onnx() -> Any:
-    try:
-        import onnx
-    except ImportError as error:
-        raise DonkeySimError(
-            'this needs the package onnx; install it: pip install "donkeysim[learn]" '
-            "(pilots that are .onnx files already drive without it)."
-        ) from error
-    return onnx
 
 
 def _declare(graph: Graph, name: str, shape: tuple[int, ...], is_picture: bool) -> Any:

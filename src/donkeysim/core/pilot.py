@@ -1,4 +1,4 @@
-"""What driving needs to know of a pilot. `donkeysim.learn` makes them; this room only drives with them."""
+"""What all who drive with a pilot need to know of it. `donkeysim.learn` makes them."""
 
 from __future__ import annotations
 
