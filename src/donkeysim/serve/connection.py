@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, cast
 
 from donkeysim.core.clock import Clock
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.peer_window import PeerWindow
 from donkeysim.serve.session import Received, Session
+from donkeysim.serve.simulation_thread import SimulationThread
 from donkeysim.wire.replies import TELEMETRY_START
-
-if TYPE_CHECKING:
-    from donkeysim.serve.server import Server
 
 READ_BYTES = 1 << 14
 """Most bytes read at a time, so that no client keeps the others waiting."""
@@ -31,6 +29,20 @@ PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
 """Times between single bytes of the next telemetry, which ask a client that seems not to read for a sign [s]."""
 
 
+class _Server(Protocol):
+    """Who accepted a client, and what its connection asks of them; see `server.Server`."""
+
+    simulation_thread: SimulationThread
+
+    def scene_names(self) -> tuple[str, ...]: ...
+
+    def welcome(self, connection: Connection) -> None: ...
+
+    def forget(self, connection: Connection) -> None: ...
+
+    def quit(self) -> None: ...
+
+
 class Connection(asyncio.BufferedProtocol):
     """Protocol of one accepted socket.
 
@@ -39,7 +51,7 @@ class Connection(asyncio.BufferedProtocol):
         session: The client's session.
     """
 
-    def __init__(self, server: Server, client_id: int, read_clock: Clock) -> None:
+    def __init__(self, server: _Server, client_id: int, read_clock: Clock) -> None:
         self.client_id = client_id
         self.session = Session(f"client {client_id}", server.scene_names, read_clock)
         self._server = server
