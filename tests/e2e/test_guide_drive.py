@@ -6,7 +6,7 @@ from pathlib import Path
 
 from car_process import CarProcess, make_car, say, wait_for_news
 
-from donkeysim.drive.options import HELP
+from donkeysim.drive.options import HELP_FILE
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.tub.reader import TubReader
 
@@ -38,5 +38,6 @@ car.add(Tell(), inputs=["steering", "throttle", "pilot/throttle"], run_condition
 
 def test_the_guides_options_are_those_of_the_program():
     described = set(re.findall(r"`(--\w+)", GUIDE.read_text(encoding="utf-8")))
-    drive = HELP[HELP.index("Options of drive") : HELP.index("Options of train")]
+    text = HELP_FILE.read_text(encoding="utf-8")
+    drive = text[text.index("Options of drive") : text.index("Options of train")]
     assert described - {"--tracks"} == set(re.findall(r"(--\w+)", drive)) - {"--camera"}  # --tracks: of donkey drive
