@@ -24,6 +24,7 @@ CASES = (
     "envs",
     "action_log",
     "randomization",
+    "traces",
     "peers",
 )
 

@@ -10,6 +10,7 @@ from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import decode_picture
 from donkeysim.record.replay import Replay
+from donkeysim.render import nameplate
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
@@ -599,3 +600,23 @@ def test_each_clients_car_draws_for_itself_and_watchers_are_told():
     after = [row.drawn for row in rehearsal.simulation.list_cars()]
     assert after[0] != before[0]
     assert after[1] == before[1]
+
+
+def test_a_plate_that_was_prepared_is_not_drawn_by_the_simulation(monkeypatch):
+    rig = SimulationRig()
+    rig.join(1)
+    rig.load()
+    fields = {
+        "body_style": "f1",
+        "body_r": "1",
+        "body_g": "2",
+        "body_b": "3",
+        "car_name": "Grace H.",
+        "font_size": "70",
+    }
+    rig.simulation.prepare(read_request({"msg_type": "car_config", **fields}).request)
+    monkeypatch.setattr(nameplate, "draw_plate", pytest.fail)
+    rig.say(1, "car_config", **fields)
+    assert rig.simulation.list_cars()[0].name == "Grace H."
+    with pytest.raises(pytest.fail.Exception):
+        rig.say(1, "car_config", **{**fields, "car_name": "somebody else"})

@@ -27,6 +27,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
+from donkeysim.wire.settings import change_body
 from donkeysim.world.specs import BodySpec, RoadSpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
 
@@ -185,6 +186,12 @@ class Simulation:
             self._drain(client)
 
     # -- requests -----------------------------------------------------------------------------------------------------
+
+    def prepare(self, request: messages.Request) -> None:
+        """Draw beforehand, on any thread, what would keep the simulation's waiting: a car's name plate."""
+        simulator = self._simulator
+        if simulator is not None and isinstance(request, messages.ConfigureCar):
+            simulator.renderer.prepare_body(change_body(BodySpec(), request))
 
     def execute(self, client_id: int, request: messages.Request) -> None:
         """Do what a client asks for, in lock-step in its turn."""

@@ -126,6 +126,8 @@ class SimulationThread:
     def execute(self, client_id: int, request: Request) -> None:
         """Pass on what a client asks for, or do it at once where that is quicker."""
         simulation = self._simulation
+        if simulation is not None:
+            simulation.prepare(request)
         if (
             simulation is None
             or not isinstance(request, DriveCar)
