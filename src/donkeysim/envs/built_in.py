@@ -111,8 +111,9 @@ class BuiltInCar:
     def advance(self, step_count: int = STEPS_PER_FRAME) -> None:
         """Let time pass by so many physics steps of 1/480 s."""
         self.simulator.step(step_count)
-        finished = (event.value for event in self.simulator.list_events() if event.kind == EVENT_LAP)
-        self._lap_times = (*self._lap_times, *finished)
+        for event in self.simulator.list_events():
+            if event.kind == EVENT_LAP:
+                self._lap_times = (*self._lap_times, event.value)
 
     def observe(self, with_pictures: bool = True) -> SensorFrame:
         """Return what the car senses now, its pictures drawn anew or those of before; hits are told once."""
@@ -128,7 +129,8 @@ class BuiltInCar:
             simulator.get_randomization(row),
         )
         self._moment_count += 1
-        simulator.clear_hits((row,))
+        if moment.telemetry.hit != "none":
+            simulator.clear_hits((row,))
         return moment
 
     def _copy_picture(self, second: bool) -> ByteArray:

@@ -38,7 +38,7 @@ from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.nameplate import prepare_plate
-from donkeysim.render.tables import CameraTables, Scratch, read_poses
+from donkeysim.render.tables import CameraTables, PoseReader, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
 from donkeysim.world.specs import BodySpec, CameraSpec
@@ -146,6 +146,7 @@ class Renderer:
         self.variation: CarVariation | None = None
         self._scratch: dict[tuple[int, int, int, bool], Scratch] = {}
         self._render_cameras = RepeatedCall(render_cameras)
+        self._poses = PoseReader()
 
     def open_variation(self, with_looks: bool) -> CarVariation:
         """Let pictures differ from car to car and return the rows that say how; call it before any group is made.
@@ -265,7 +266,7 @@ class Renderer:
     def _render(self, group: CameraGroup, state: State) -> None:
         looks = self._looks
         tables = looks.tables
-        poses = read_poses(state)
+        poses = self._poses.read(state)
         width, height = group.size
         frame = group.frame
         words = view_words(frame.colour)

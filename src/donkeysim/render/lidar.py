@@ -27,7 +27,7 @@ from donkeysim.render.kernels.lidar import (
     scan_cars,
     write_shape,
 )
-from donkeysim.render.tables import read_poses
+from donkeysim.render.tables import PoseReader
 from donkeysim.world.layout import Layout
 from donkeysim.world.scene import COLLIDER_BOX, Colliders, Ground, Props, Scene
 from donkeysim.world.specs import BODY_STYLES, CarSpec, LidarSpec
@@ -44,7 +44,7 @@ class LidarScanner:
         self._rays = functools.lru_cache(maxsize=64)(
             lambda lidar: (make_rays(lidar), np.array(lidar.position, np.float64))
         )
-        self._seen: State | None = None
+        self._poses = PoseReader()
         self._scratch = functools.lru_cache(maxsize=64)(self._make_scratch)
         self._scan_cars = RepeatedCall(scan_cars)
 
@@ -90,9 +90,7 @@ class LidarScanner:
         owner: LongArray = np.array(cars, np.int64)
         key: LongArray = np.array(keys, np.int64)
         rays, offset = self._rays(lidar)
-        if state is not self._seen:
-            self._seen, self._poses = state, read_poses(state)
-        poses = self._poses
+        poses = self._poses.read(state)
         shape = rays.direction.shape[:2]
         sensor: FloatArray = np.empty((len(owner), SHAPE_WIDTH))
         place_bodies(sensor, owner, state.position, state.orientation)

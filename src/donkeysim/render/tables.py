@@ -74,9 +74,18 @@ class PoseTables(NamedTuple):
     prop_orientation: FloatArray
 
 
-def read_poses(state: State) -> PoseTables:
-    """Return those arrays of a state."""
-    return PoseTables._make(getattr(state, name) for name in PoseTables._fields)
+class PoseReader:
+    """Takes those arrays of a state, and remembers them: it is the same state from picture to picture."""
+
+    def __init__(self) -> None:
+        self._state: State | None = None
+        self._poses: PoseTables
+
+    def read(self, state: State) -> PoseTables:
+        """Return the arrays."""
+        if state is not self._state:
+            self._state, self._poses = state, PoseTables._make(getattr(state, name) for name in PoseTables._fields)
+        return self._poses
 
 
 class CameraTables(NamedTuple):

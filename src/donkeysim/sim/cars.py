@@ -41,12 +41,7 @@ class Cars(CommandShorthands):
     """
 
     def __init__(
-        self,
-        spec: WorldSpec,
-        *,
-        worker_count: int = 1,
-        scene: Scene | None = None,
-        look_ahead: Sequence[float] = (),
+        self, spec: WorldSpec, *, worker_count: int = 1, scene: Scene | None = None, look_ahead: Sequence[float] = ()
     ) -> None:
         """Build the place, quickly; nothing is compiled.
 
@@ -67,6 +62,7 @@ class Cars(CommandShorthands):
         self.state = make_state(spec.world_count, spec.cars_per_world, self.place.props_per_world)
         self.control = make_control(self.car_count)
         self._equipment = Equipment()
+        self._held: Snapshot | None = None
         self._keeper = LedgerKeeper(self.place, self.state, self.control, look_ahead)
         self.ledger: Ledger = self._keeper.ledger
         self._log: commands.CommandLog | None = None
@@ -258,9 +254,6 @@ class Cars(CommandShorthands):
                 self._require_car(car)
                 self.state.hit[car] = HIT_NONE
 
-    def _seed(self, command: commands.Seed) -> None:
-        self.world_key[self._require_worlds(command.worlds)] = make_world_keys(command.seeds, [0] * len(command.seeds))
-
     def _restore(self, command: commands.Restore) -> None:
         worlds = None if command.worlds is None else self._require_worlds(command.worlds)
         write_snapshot(command.snapshot, self._hold_snapshot(), worlds)
@@ -332,7 +325,7 @@ class Cars(CommandShorthands):
             fresh = make_state(self.spec.world_count, self.spec.cars_per_world, place.props_per_world)
             props = {name: getattr(fresh, name) for name in State._fields if name.startswith("prop_")}
             self.state = self.state._replace(**props)
-        self.place = place
+        self.place, self._held = place, None
         self._keeper.move(place, self.state)
         self._equipment.forget_groups()
         self._place_props()
@@ -372,9 +365,11 @@ class Cars(CommandShorthands):
         return self.place.randomizer is not None and self.place.randomizer.has_own_params()
 
     def _hold_snapshot(self) -> Snapshot:
-        """Return our own arrays as a snapshot."""
-        under_way = {} if self.place.randomizer is None else self.place.randomizer.list_arrays()
-        return Snapshot(self.state, self.control, self.world_key, under_way, self.spec.scenes)
+        """Return our own arrays as a snapshot, the same one as long as we are here."""
+        if self._held is None:
+            under_way = {} if self.place.randomizer is None else self.place.randomizer.list_arrays()
+            self._held = Snapshot(self.state, self.control, self.world_key, under_way, self.spec.scenes)
+        return self._held
 
 
 _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
@@ -391,7 +386,9 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.PutOnPath: Cars._put_on_path,
     commands.SetSpawn: Cars._set_spawn,
     commands.ClearHits: Cars._clear_hits,
-    commands.Seed: Cars._seed,
+    commands.Seed: lambda cars, command: cars.world_key.put(
+        cars._require_worlds(command.worlds), make_world_keys(command.seeds, [0] * len(command.seeds))
+    ),
     commands.Restore: Cars._restore,
     commands.SetParams: Cars._set_params,
     commands.ChangeScene: lambda cars, command: cars._move_to(cars.prepare_scene(command.scene)),

@@ -60,7 +60,9 @@ class LedgerKeeper:
     def list_events(self) -> list[Event]:
         """Return what happened in the last frame, world by world, in the order of time but for who left the road."""
         count, row, _ = self._physics.events
-        happened = [0] if len(count) == 1 else np.flatnonzero(count).tolist()
+        if not count.any():
+            return []
+        happened = np.flatnonzero(count).tolist()
         return [
             Event(time, int(car), int(kind), value)
             for world in happened

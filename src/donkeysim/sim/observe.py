@@ -30,11 +30,11 @@ def observe_telemetry(
         key: World key of that noise, see `core.rng`.
     """
     slot = car % ledger.cars_per_world
-    orientation = _row4(ledger.orientation, car)
-    velocity_world = _row3(ledger.velocity, car)
+    orientation = ledger.orientation[car].tolist()
+    velocity_world = ledger.velocity[car].tolist()
     velocity = frames.vector_to_unity(rotate_to_body(orientation, velocity_world))
-    position = frames.vector_to_unity(_row3(ledger.position, car))
-    accel, gyro = _row3(ledger.acceleration_body, car), _row3(ledger.angular_velocity, car)
+    position = frames.vector_to_unity(ledger.position[car].tolist())
+    accel, gyro = ledger.acceleration_body[car].tolist(), ledger.angular_velocity[car].tolist()
     step = round(float(ledger.time[car]) * PHYSICS_RATE)
     accel, gyro = add_noise(accel, gyro, imu, key=key, slot=slot, step=step)
     accel, gyro = frames.vector_to_unity(accel), frames.rate_to_unity(gyro)
@@ -106,11 +106,3 @@ def name_hit(code: int, scene: Scene, car_names: dict[int, str], first_car: int)
     if code >= HIT_CAR:
         return car_names.get(first_car + code - HIT_CAR, "car")
     return scene.hit_names[code]
-
-
-def _row3(array: FloatArray, row: int) -> frames.Vector:
-    return (float(array[row, 0]), float(array[row, 1]), float(array[row, 2]))
-
-
-def _row4(array: FloatArray, row: int) -> frames.Quaternion:
-    return (float(array[row, 0]), float(array[row, 1]), float(array[row, 2]), float(array[row, 3]))

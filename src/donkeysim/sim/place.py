@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.errors import CapacityError, SpecError
-from donkeysim.core.rng import hash_rows
+from donkeysim.core.rng import hash_rows, hash_words
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
@@ -130,6 +130,8 @@ def move_spec(spec: WorldSpec, scene: SceneSpec) -> WorldSpec:
 
 def make_world_keys(seeds: Sequence[int], worlds: Sequence[int]) -> LongArray:
     """Return what all random numbers of worlds are functions of, each of a seed and the world's number, shape [n]."""
+    if len(seeds) == 1:  # an episode of one car begins with it
+        return np.array([int(hash_words(seeds[0] & _WORD, worlds[0], 0, 0)) & _WORD])
     given = np.array([seed & _WORD for seed in seeds], np.int64)
     keys: LongArray = hash_rows(given, np.asarray(worlds, np.int64), 0, 0) & _WORD
     return keys

@@ -36,8 +36,8 @@ class CommandShorthands:
         self, car: int, steer: float | None = None, throttle: float | None = None, brake: float | None = None
     ) -> None:
         """Ask a car for something from now on, see `commands.Drive`; None leaves it as it is."""
-        asked = (None if value is None else [float(value)] for value in (steer, throttle, brake))
-        self.apply(commands.Drive([car], *asked))
+        turn, push = None if steer is None else [steer], None if throttle is None else [throttle]
+        self.apply(commands.Drive([car], turn, push, None if brake is None else [brake]))
 
     def configure_car(self, car: int, body: BodySpec) -> None:
         """Dress a car."""

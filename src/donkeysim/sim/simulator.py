@@ -157,14 +157,15 @@ class Simulator(Cars):
     def observe_telemetry(self, car: int, frame: int = 0) -> Telemetry:
         """Return the car's readings; `frame`: how many telemetries of it the caller has had before."""
         self._require_car(car)
+        place, world = self.place, car // self.ledger.cars_per_world
         return observe_telemetry(
             self.ledger,
-            self.get_scene(car),
+            place.scenes[place.world_scene[world]],
             car,
             car_names=self._equipment.name,
             frame=frame,
-            imu=self.car_spec.imu,
-            key=self._world_key(car),
+            imu=place.car.imu,
+            key=int(self.world_key[world]),
         )
 
     def name_hit(self, car: int, code: int) -> str:

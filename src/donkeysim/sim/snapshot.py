@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,13 @@ class Snapshot:
     world_key: LongArray
     under_way: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     places: tuple[SceneSpec, ...] = ()
+
+    @functools.cached_property
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """All arrays by name; found once, as episodes go back to the same snapshot over and over."""
+        arrays = {f"state.{name}": array for name, array in self.state._asdict().items()}
+        arrays |= {f"control.{name}": array for name, array in self.control._asdict().items()}
+        return arrays | {"world_key": self.world_key, **self.under_way}
 
 
 def copy_snapshot(here: Snapshot) -> Snapshot:
@@ -105,11 +113,9 @@ def make_snapshot(spec: WorldSpec, props_per_world: int) -> Snapshot:
     return Snapshot(state, control, np.zeros(world_count, np.int64), under_way, spec.scenes)
 
 
-def list_arrays(snapshot: Snapshot) -> dict[str, NDArray[Any]]:
+def list_arrays(snapshot: Snapshot) -> Mapping[str, NDArray[Any]]:
     """Return all arrays of a snapshot by name, always in the same order."""
-    arrays: dict[str, NDArray[Any]] = {f"state.{name}": getattr(snapshot.state, name) for name in State._fields}
-    arrays |= {f"control.{name}": getattr(snapshot.control, name) for name in Control._fields}
-    return arrays | {"world_key": snapshot.world_key, **snapshot.under_way}
+    return snapshot.arrays
 
 
 def hash_state(state: State) -> str:
