@@ -7,7 +7,9 @@ import pytest
 
 from donkeysim.core.clock import ManualClock
 from donkeysim.serve.connection import MOST_DEAF_SECONDS, Connection
+from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.reading_turns import ReadingTurns
 from serve.test_peer_window import Announcing
 
 LINE = b"x" * 3999 + b"\n"
@@ -29,6 +31,9 @@ class Buffering(Announcing):
     def set_write_buffer_limits(self, high):
         pass
 
+    def is_reading(self):
+        return True
+
     def is_closing(self):
         return self.is_aborted
 
@@ -45,8 +50,15 @@ class Buffering(Announcing):
 @pytest.fixture
 def wire():
     clock, transport = ManualClock(), Buffering()
-    server = SimpleNamespace(scene_names=tuple, welcome=lambda connection: None, simulation_thread=None)
-    connection = Connection(server, 1, clock)
+    thread = SimpleNamespace(note_reading=lambda client_id, is_reading: None, is_listening=lambda client_id: True)
+    server = SimpleNamespace(
+        scene_names=tuple,
+        welcome=lambda connection: None,
+        simulation_thread=thread,
+        reading_turns=ReadingTurns(clock),
+        faults=FaultLog(clock),
+    )
+    connection = Connection(server, 1, "127.0.0.1", clock)
     connection.connection_made(transport)
     return clock, transport, connection
 

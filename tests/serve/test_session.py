@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.clock import ManualClock
+from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.session import MOST_MESSAGES_A_SECOND, ClientState, Session, find_refusal
 from donkeysim.wire import messages
 from donkeysim.wire.reading import read_request
@@ -24,8 +25,9 @@ JSON_BYTES = st.recursive(
 ).map(lambda value: json.dumps(value).encode())
 
 
-def make_session(clock=None):
-    return Session("client 1", lambda: ("generated_track", "warehouse"), clock or ManualClock())
+def make_session(clock=None, faults=None):
+    clock = clock or ManualClock()
+    return Session("client 1", lambda: ("generated_track", "warehouse"), clock, faults or FaultLog(clock))
 
 
 def test_what_needs_no_stage_is_answered_at_once():
@@ -80,6 +82,15 @@ def test_errors_are_limited_to_ten_in_any_second_and_logged_once_per_kind(caplog
     assert len(caplog.records) == 1
     session.receive(b"garbage\n")
     assert len(caplog.records) == 2
+
+
+def test_kinds_of_faults_stay_few_whatever_is_invented():
+    faults = FaultLog(ManualClock())
+    session = make_session(faults=faults)
+    for number in range(100):
+        session.receive(b'{"msg_type":"invented %d"}{"msg_type":"control","steering":"%dx"}' % (number, number))
+    assert faults.totals == {"unknown msg_type": 100, "bad control": 100}
+    assert session.has_faults
 
 
 def test_a_too_long_message_closes_after_an_error_even_when_errors_are_used_up():

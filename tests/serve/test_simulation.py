@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 
 import pytest
 from PIL import Image
@@ -602,21 +603,38 @@ def test_each_clients_car_draws_for_itself_and_watchers_are_told():
     assert after[1] == before[1]
 
 
-def test_a_plate_that_was_prepared_is_not_drawn_by_the_simulation(monkeypatch):
+def test_a_plate_is_drawn_beside_the_simulation_before_it_is_needed(monkeypatch):
     rig = SimulationRig()
     rig.join(1)
     rig.load()
-    fields = {
-        "body_style": "f1",
-        "body_r": "1",
-        "body_g": "2",
-        "body_b": "3",
-        "car_name": "Grace H.",
-        "font_size": "70",
-    }
-    rig.simulation.prepare(read_request({"msg_type": "car_config", **fields}).request)
+    given = {"body_style": "f1", "body_r": "1", "body_g": "2", "body_b": "3", "font_size": "70"}
+    fields = {**given, "car_name": "Grace H."}
+    request = read_request({"msg_type": "car_config", **fields}).request
+    assert not rig.simulation.may_execute(1, request), "its plate is not drawn yet"
+    deadline = time.perf_counter() + 10.0
+    while not rig.simulation.may_execute(1, request):
+        assert time.perf_counter() < deadline
     monkeypatch.setattr(nameplate, "draw_plate", pytest.fail)
     rig.say(1, "car_config", **fields)
     assert rig.simulation.list_cars()[0].name == "Grace H."
     with pytest.raises(pytest.fail.Exception):
         rig.say(1, "car_config", **{**fields, "car_name": "somebody else"})
+    assert rig.simulation.may_execute(1, read_request({"msg_type": "car_config", **given}).request), "it has no plate"
+
+
+def test_who_does_not_read_gets_telemetry_seldom_until_it_reads_again():
+    rig = SimulationRig()
+    rig.join(1, 2)
+    rig.load()
+    rig.beat(20)
+    assert [len(rig.take(client, "telemetry")) for client in (1, 2)] == [20, 20]
+    rig.simulation.note_reading(2, False)
+    rig.beat(40)
+    assert [len(rig.take(client, "telemetry")) for client in (1, 2)] == [40, 40], "it may only be a little slow"
+    rig.simulation.note_reading(2, False)
+    rig.beat(40)
+    assert len(rig.take(1, "telemetry")) == 40
+    assert len(rig.take(2, "telemetry")) == pytest.approx(8, abs=2), "every quarter of a second"
+    rig.simulation.note_reading(2, True)
+    rig.beat(20)
+    assert len(rig.take(2, "telemetry")) == 20

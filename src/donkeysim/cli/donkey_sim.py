@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from donkeysim.serve.simulation_thread import SimulationThread
     from donkeysim.web.serving import PageServer
 
+SWITCH_SECONDS = 0.00005
+"""After so long the event loop lets the simulation go on, which asks for it after each picture [s]."""
+
 _log = logging.getLogger("donkeysim")
 
 
@@ -84,6 +87,7 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation_thread import SimulationThread
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     clock = time.perf_counter
     server = Server(listener, clock)
     failures: list[DonkeySimError] = []

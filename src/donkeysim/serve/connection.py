@@ -7,14 +7,20 @@ import socket
 from typing import Protocol, cast
 
 from donkeysim.core.clock import Clock
+from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.peer_window import PeerWindow
+from donkeysim.serve.reading_turns import ReadingTurns, Turn
 from donkeysim.serve.session import Received, Session
 from donkeysim.serve.simulation_thread import SimulationThread
+from donkeysim.wire.messages import Request
 from donkeysim.wire.replies import TELEMETRY_START
 
 READ_BYTES = 1 << 14
 """Most bytes read at a time, so that no client keeps the others waiting."""
+
+TURN_BYTES = 1 << 10
+"""Most bytes read in one turn."""
 
 SEND_BUFFER_BYTES = 1 << 13
 """Asked of the system for its own send buffer; it holds about two telemetries of the default camera."""
@@ -33,10 +39,14 @@ class _Server(Protocol):
     """Who accepted a client, and what its connection asks of them; see `server.Server`."""
 
     simulation_thread: SimulationThread
+    reading_turns: ReadingTurns
+    faults: FaultLog
 
     def scene_names(self) -> tuple[str, ...]: ...
 
     def welcome(self, connection: Connection) -> None: ...
+
+    def carry_out(self, client_id: int, request: Request) -> None: ...
 
     def forget(self, connection: Connection) -> None: ...
 
@@ -48,16 +58,19 @@ class Connection(asyncio.BufferedProtocol):
 
     Attributes:
         client_id: Never used again for another.
+        address: Of the client's machine.
         session: The client's session.
     """
 
-    def __init__(self, server: _Server, client_id: int, read_clock: Clock) -> None:
+    def __init__(self, server: _Server, client_id: int, address: str, read_clock: Clock) -> None:
         self.client_id = client_id
-        self.session = Session(f"client {client_id}", server.scene_names, read_clock)
+        self.address = address
+        self.session = Session(f"client {client_id}", server.scene_names, read_clock, server.faults)
         self._server = server
         self._read_clock = read_clock
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
+        self._unread = bytearray()
         self._transport: asyncio.Transport | None = None
         self._window: PeerWindow | None = None
         self._is_blocked = False
@@ -70,6 +83,11 @@ class Connection(asyncio.BufferedProtocol):
         self._unsent_bytes = 0
         self._taken_bytes = 0
         self._life_time = read_clock()
+
+    @property
+    def is_sane(self) -> bool:
+        """Whether all that came was read and understood."""
+        return not self._unread and not self.session.has_faults
 
     # -- called by asyncio --------------------------------------------------------------------------------------------
 
@@ -88,10 +106,12 @@ class Connection(asyncio.BufferedProtocol):
         return self._view
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Read what came."""
-        self._take_received(self.session.receive(bytes(self._view[:nbytes])))
+        """Read what came, or wait for a turn to read it and take no more until then."""
+        self._unread += self._view[:nbytes]
         self._has_answered = True
         self._life_time = self._read_clock()
+        self._server.reading_turns.ask(self)
+        self._set_listening()
         self._send_held()
 
     def eof_received(self) -> bool:
@@ -123,7 +143,9 @@ class Connection(asyncio.BufferedProtocol):
         """Send, hold or replace what the simulation has for this client."""
         if output.kind is OutputKind.TELEMETRY:
             self._newest = output.line
-            if self._may_send(len(output.line)):
+            may_send = self._may_send(len(output.line))
+            self._server.simulation_thread.note_reading(self.client_id, may_send)
+            if may_send:
                 self._send_newest()
             else:
                 self._probe()
@@ -139,7 +161,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def check_time(self) -> None:
         """Let the session and the limits see that time passes; call it now and then."""
-        self._take_received(self.session.check_time())
+        if not self._unread:
+            self._take_received(self.session.check_time())
         if self._transport is None:
             return
         unsent = self._transport.get_write_buffer_size()
@@ -149,7 +172,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._is_deafened and unsent < MOST_UNSENT_BYTES // 2:
             self._is_deafened = False
-            self._transport.resume_reading()
+            self._set_listening()
 
     def close(self) -> None:
         """Close after what was written has been sent."""
@@ -161,17 +184,43 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def read_some(self) -> Turn:
+        """Read a portion of what came; see `ReadingTurns`."""
+        if self._transport is None or self._transport.is_closing():
+            self._unread.clear()
+            return Turn.DONE
+        if self._is_deafened or not self._server.simulation_thread.is_listening(self.client_id):
+            return Turn.HELD
+        began = self._read_clock()
+        received = self.session.receive(bytes(self._unread[:TURN_BYTES]))
+        self._server.reading_turns.charge(self._read_clock() - began)
+        del self._unread[:TURN_BYTES]
+        self._take_received(received)
+        if self._unread:
+            return Turn.MORE
+        self._set_listening()
+        return Turn.DONE
+
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _take_received(self, turn: Received) -> None:
         for line in turn.replies:
             self._write(line)
         for request in turn.requests:
-            self._server.simulation_thread.execute(self.client_id, request)
+            self._server.carry_out(self.client_id, request)
         if turn.is_over:
             self.close()
         if turn.wants_quit:
             self._server.quit()
+
+    def _set_listening(self) -> None:
+        """Take more bytes from the system only when those that came are read and the client takes what it is sent."""
+        if self._transport is None or self._transport.is_closing():
+            return
+        if self._unread or self._is_deafened:
+            self._transport.pause_reading()
+        elif not self._transport.is_reading():
+            self._transport.resume_reading()
 
     def _watch_for_life(self, unsent: int) -> None:
         """Note the time when nothing waits for the client, or when it has taken some of what waited."""
@@ -226,7 +275,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.write(line)
         if not self._is_deafened and self._transport.get_write_buffer_size() > MOST_UNSENT_BYTES:
             self._is_deafened = True
-            self._transport.pause_reading()
+            self._set_listening()
 
 
 def _tune(connection: socket.socket) -> None:

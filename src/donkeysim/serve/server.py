@@ -4,17 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import ipaddress
 import itertools
 import socket
+from collections import Counter
 
 from donkeysim.core.clock import Clock
 from donkeysim.serve.connection import Connection
+from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output
+from donkeysim.serve.reading_turns import ReadingTurns
 from donkeysim.serve.simulation_thread import SimulationThread
-from donkeysim.web.listener import BACKLOG
+from donkeysim.serve.time_budget import TimeBudget
+from donkeysim.wire.messages import Request
+from donkeysim.wire.replies import ErrorReply, encode_reply
 
 CHECK_SECONDS = 0.5
 """How often time limits are looked at [s]."""
+
+JOIN_SECONDS, JOIN_SECONDS_OF_STRANGE = 0.1, 2.0
+"""A client gets a car when it has asked for something, or has stayed so long; the second if it talked nonsense [s]."""
+
+MOST_CONNECTIONS = 512
+"""Clients at once; who comes then is sent away."""
+
+MOST_OF_AN_ADDRESS = 128
+"""Clients at once from one address, but for this machine's own."""
+
+ACCEPT_SHARE = 0.1
+"""Of the event loop's time, for taking up clients."""
+
+ACCEPT_BURST_SECONDS = 0.02
+"""After a pause clients are taken up for so long without a break [s]."""
+
+SHORTAGE_SECONDS = 1.0
+"""When the system has no more room for connections, it is asked again after this time [s]."""
 
 
 class Server:
@@ -22,22 +47,27 @@ class Server:
 
     Attributes:
         simulation_thread: Runs the simulation.
+        reading_turns: Which connection reads when.
+        faults: What clients do wrong.
     """
 
     def __init__(self, listener: socket.socket, read_clock: Clock) -> None:
         self.simulation_thread: SimulationThread
+        self.reading_turns = ReadingTurns(read_clock)
+        self.faults = FaultLog(read_clock)
         self._listener = listener
         self._read_clock = read_clock
         self._connections: dict[int, Connection] = {}
+        self._joined: set[int] = set()
+        self._addresses: Counter[str] = Counter()
         self._next_id = itertools.count(1)
-        self._server: asyncio.Server | None = None
+        self._accepting: asyncio.Task[None] | None = None
         self._is_ending = asyncio.Event()
 
     async def start(self, simulation_thread: SimulationThread) -> None:
         """Begin to accept clients."""
         self.simulation_thread = simulation_thread
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._make_connection, sock=self._listener, backlog=BACKLOG)
+        self._accepting = asyncio.create_task(self._accept())
 
     async def run(self) -> None:
         """Serve until `quit` is called."""
@@ -46,6 +76,7 @@ class Server:
                 await asyncio.wait_for(self._is_ending.wait(), CHECK_SECONDS)
             for connection in list(self._connections.values()):
                 connection.check_time()
+            self.faults.check_time()
 
     def quit(self) -> None:
         """End `run`."""
@@ -53,10 +84,12 @@ class Server:
 
     async def stop(self) -> None:
         """Close all sockets."""
-        if self._server is not None:
-            self._server.close()
+        if self._accepting is not None:
+            self._accepting.cancel()
+        self._listener.close()
         for connection in list(self._connections.values()):
             connection.abort()
+        self.faults.close()
         await asyncio.sleep(0)
 
     def deliver(self, outputs: list[Output]) -> None:
@@ -71,15 +104,93 @@ class Server:
         """Return the scenes that the menu offers."""
         return self.simulation_thread.scene_names()
 
+    # -- coming and going ---------------------------------------------------------------------------------------------
+
     def welcome(self, connection: Connection) -> None:
-        """Take up a new client."""
+        """Take up a new client; the simulation hears of it a little later."""
         self._connections[connection.client_id] = connection
-        self.simulation_thread.join(connection.client_id)
+        self._addresses[connection.address] += 1
+        loop = asyncio.get_running_loop()
+        loop.call_later(JOIN_SECONDS, self._let_stay, connection)
+        loop.call_later(JOIN_SECONDS_OF_STRANGE, self._let_join, connection.client_id)
+
+    def carry_out(self, client_id: int, request: Request) -> None:
+        """Pass on what a client asks for."""
+        self._let_join(client_id)
+        self.simulation_thread.execute(client_id, request)
 
     def forget(self, connection: Connection) -> None:
         """Let a client go."""
         del self._connections[connection.client_id]
-        self.simulation_thread.leave(connection.client_id)
+        self._addresses[connection.address] -= 1
+        if not self._addresses[connection.address]:
+            del self._addresses[connection.address]
+        if connection.client_id in self._joined:
+            self._joined.remove(connection.client_id)
+            self.simulation_thread.leave(connection.client_id)
 
-    def _make_connection(self) -> Connection:
-        return Connection(self, next(self._next_id), self._read_clock)
+    def _let_stay(self, connection: Connection) -> None:
+        if connection.is_sane:
+            self._let_join(connection.client_id)
+
+    def _let_join(self, client_id: int) -> None:
+        if client_id in self._connections and client_id not in self._joined:
+            self._joined.add(client_id)
+            self.simulation_thread.join(client_id)
+
+    async def _accept(self) -> None:
+        """Take up clients, only so many at a time that the others don't feel it."""
+        loop = asyncio.get_running_loop()
+        budget = TimeBudget(ACCEPT_SHARE, ACCEPT_BURST_SECONDS, self._read_clock)
+        while True:
+            try:
+                accepted, peer = await loop.sock_accept(self._listener)
+                began = self._read_clock()
+                await self._take_up(accepted, str(peer[0]))
+                budget.charge(self._read_clock() - began)
+            except ConnectionError:  # it came and went
+                continue
+            except OSError as error:
+                self._note("no room for a connection", f"the system has {error.strerror}; close other programs.")
+                await asyncio.sleep(SHORTAGE_SECONDS)
+            await asyncio.sleep(budget.seconds_to_more())
+
+    async def _take_up(self, accepted: socket.socket, address: str) -> None:
+        """Make a connection of a socket, or close it: many have gone already, others are too many."""
+        if is_gone(accepted):
+            accepted.close()
+        elif refusal := self._find_refusal(address):
+            self._note("too many connections", refusal)
+            with contextlib.suppress(OSError):
+                accepted.send(encode_reply(ErrorReply(error=refusal)))
+            accepted.close()
+        else:
+            client_id = next(self._next_id)
+            make = functools.partial(Connection, self, client_id, address, self._read_clock)
+            try:
+                await asyncio.get_running_loop().connect_accepted_socket(make, accepted)
+            except OSError:
+                accepted.close()
+                raise
+
+    def _find_refusal(self, address: str) -> str:
+        """Return why nobody more may come, "" when there is room."""
+        if len(self._connections) >= MOST_CONNECTIONS:
+            return f"{MOST_CONNECTIONS} clients are connected, which is the most; come again when one has left."
+        if self._addresses[address] >= MOST_OF_AN_ADDRESS and not ipaddress.ip_address(address).is_loopback:
+            return f"{MOST_OF_AN_ADDRESS} clients of your address are connected, which is the most; close one first."
+        return ""
+
+    def _note(self, kind: str, text: str) -> None:
+        self.faults.note("donkey_sim", kind, text, kind not in self.faults.totals)
+
+
+def is_gone(accepted: socket.socket) -> bool:
+    """Return whether the peer of a fresh socket has closed it, saying nothing."""
+    accepted.setblocking(False)
+    try:
+        return not accepted.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import enum
-import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import WireError
+from donkeysim.serve.fault_log import FaultLog
 from donkeysim.wire import messages
 from donkeysim.wire.framing import Fault, ObjectReader
 from donkeysim.wire.messages import PROTOCOL_VERSION, Request
-from donkeysim.wire.reading import read_request
+from donkeysim.wire.reading import list_requests, read_request
 from donkeysim.wire.replies import ErrorReply, ProtocolVersion, SceneNames, encode_reply
 
 MOST_ERRORS_A_SECOND = 10
@@ -22,8 +22,6 @@ MOST_MESSAGES_A_SECOND = 10_000
 """A client that stays above this for `MOST_FLOODED_SECONDS` is sent away."""
 
 MOST_FLOODED_SECONDS = 5.0
-
-_log = logging.getLogger("donkeysim.wire")
 
 
 class ClientState(enum.Enum):
@@ -71,18 +69,26 @@ class Session:
         racer: What the client told about its racer.
     """
 
-    def __init__(self, name: str, list_scenes: Callable[[], tuple[str, ...]], read_clock: Clock) -> None:
+    def __init__(
+        self, name: str, list_scenes: Callable[[], tuple[str, ...]], read_clock: Clock, faults: FaultLog
+    ) -> None:
         self.name = name
         self.racer: messages.SetRacerInfo | None = None
         self._list_scenes = list_scenes
         self._read_clock = read_clock
         self._reader = ObjectReader(read_clock)
         self._error_times: deque[float] = deque(maxlen=MOST_ERRORS_A_SECOND)
-        self._logged: set[str] = set()
+        self._faults = faults
+        self._seen_kinds: set[str] = set()
         self._is_over = False
         self._window_start = read_clock()
         self._window_count = 0
         self._flooded_seconds = 0.0
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether anything that the client sent was not understood or not possible."""
+        return bool(self._seen_kinds)
 
     def receive(self, data: bytes) -> Received:
         """Return what the client's bytes lead to."""
@@ -114,12 +120,11 @@ class Session:
         """Return the line that tells the client of an error, None when it was told enough in this second.
 
         Args:
-            kind: Short name of this sort of error; logged once.
+            kind: Short name of this sort of error, of which there must be few; logged in words once.
             text: One sentence.
         """
-        if kind not in self._logged:
-            self._logged.add(kind)
-            _log.warning("%s: %s", self.name, text)
+        self._faults.note(self.name, kind, text, kind not in self._seen_kinds)
+        self._seen_kinds.add(kind)
         now = self._read_clock()
         if len(self._error_times) == MOST_ERRORS_A_SECOND and now - self._error_times[0] < 1.0:
             return None
@@ -138,7 +143,9 @@ class Session:
         try:
             request, note = read_request(fields)
         except WireError as error:
-            self._take_fault(Fault(f"bad {str(fields.get('msg_type'))[:40]}", str(error)), turn)
+            name = fields.get("msg_type")
+            kind = f"bad {name}" if name in list_requests() else "unknown msg_type"
+            self._take_fault(Fault(kind, str(error)), turn)
             return
         if note:
             self._take_fault(Fault(f"changed {request.message_type()}", note), turn)

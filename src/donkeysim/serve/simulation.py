@@ -6,6 +6,7 @@ All methods are called on one thread, the simulation's. What clients shall recei
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 from donkeysim.core.clock import Clock, Pacer
@@ -17,6 +18,7 @@ from donkeysim.serve.lock_step import LockStep, RequestQueue
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED, PACE_CAR_BODY, PaceCar
 from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
+from donkeysim.serve.plate_jobs import PlateJobs
 from donkeysim.serve.road_jobs import RoadJobs
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import ClientState, find_refusal
@@ -27,9 +29,11 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
-from donkeysim.wire.settings import change_body
 from donkeysim.world.specs import BodySpec, RoadSpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
+
+MOST_IN_LOCK_STEP = 64
+"""Requests of one client that wait for their step; further ones wait in front of the simulation."""
 
 
 class Simulation:
@@ -55,6 +59,7 @@ class Simulation:
         self.outline: Outline | None = None
         self._pace_car: PaceCar | None = None
         self._road_jobs = RoadJobs()
+        self._plate_jobs = PlateJobs()
         self._lock_step = LockStep(read_clock)
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
         self._pacer = Pacer(interval, read_clock)
@@ -64,6 +69,7 @@ class Simulation:
     def close(self) -> None:
         """End what runs beside: threads, and processes that compile."""
         self._loader.close()
+        self._plate_jobs.close()
         if self._simulator is not None:
             self._simulator.close()
 
@@ -85,6 +91,7 @@ class Simulation:
     def leave(self, client_id: int) -> None:
         """Take a client and its car away; who waited for a place gets it."""
         client = self._clients.pop(client_id, None)
+        self._plate_jobs.forget(client_id)
         if client is None or self._simulator is None:
             return
         if client.car is not None:
@@ -154,6 +161,7 @@ class Simulation:
 
     def _open_scene(self) -> None:
         assert self._simulator is not None
+        _set_aside()
         self._look_around(self._simulator)
         for client in self._clients.values():
             self._seat(client)
@@ -187,11 +195,19 @@ class Simulation:
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
-    def prepare(self, request: messages.Request) -> None:
-        """Draw beforehand, on any thread, what would keep the simulation's waiting: a car's name plate."""
-        simulator = self._simulator
-        if simulator is not None and isinstance(request, messages.ConfigureCar):
-            simulator.renderer.prepare_body(change_body(BodySpec(), request))
+    def may_execute(self, client_id: int, request: messages.Request) -> bool:
+        """Return whether a request can be carried out now; not while much waits for others, or a plate is drawn."""
+        client = self._clients.get(client_id)
+        if client is None or self._simulator is None:
+            return True
+        is_open = len(client.queue.waiting) < MOST_IN_LOCK_STEP
+        return is_open and self._plate_jobs.is_ready(self._simulator, client_id, request)
+
+    def note_reading(self, client_id: int, is_reading: bool) -> None:
+        """Take note whether a client reads its telemetry; may be called on any thread."""
+        client = self._clients.get(client_id)
+        if client is not None:
+            client.deaf_since = None if is_reading else client.deaf_since or self._read_clock()
 
     def execute(self, client_id: int, request: messages.Request) -> None:
         """Do what a client asks for, in lock-step in its turn."""
@@ -314,10 +330,11 @@ class Simulation:
             self._beat_in_lock_step(self._simulator)
             return
         self._pacer.take_beat()
-        drivers = [car for car in self._cars.values() if car.client is not None]
+        now = self._read_clock()
+        drivers = [car for car in self._cars.values() if car.client is not None and car.client.wants_telemetry(now)]
         self._advance(self._simulator, PHYSICS_RATE // self._options.telemetry_rate, drivers, OutputKind.TELEMETRY)
         if self._options.idle_timeout is not None:
-            self._send_idle_away(self._simulator, drivers, self._options.idle_timeout)
+            self._send_idle_away(self._simulator, list(self._cars.values()), self._options.idle_timeout)
 
     def _beat_in_lock_step(self, simulator: Simulator) -> None:
         ready = [c for c in self._clients.values() if c.car is not None and c.queue.is_ready()]
@@ -420,3 +437,10 @@ class Simulation:
                 if car.car_id == car_id:
                     return self._simulator, car
         raise SceneError(f"there is no car {car_id} now; it has left or the scene has ended.")
+
+
+def _set_aside() -> None:
+    """Keep the garbage collector from all that has been loaded: looking through it would take 150 ms, again and again."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

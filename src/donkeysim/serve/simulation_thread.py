@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
+from donkeysim.serve.client_queues import ClientQueue, Entry, Presence, QueueTurns
 from donkeysim.serve.output import Output
 from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.wire.messages import DriveCar, Request
@@ -52,6 +53,9 @@ DELIVERY_SECONDS = 0.25
 _log = logging.getLogger("donkeysim.simulation")
 
 
+ANY_CARS = 1 << 30
+
+
 def _wake(simulation: Simulation) -> None:
     """Do nothing: the thread looks around whenever something is in its inbox."""
     del simulation
@@ -77,13 +81,15 @@ class SimulationThread:
             give_up: Called on the event loop when the simulation cannot be made; nothing runs then.
             folders: Further folders with track files.
         """
-        self._make_stage = make_simulation
+        self._make_simulation = make_simulation
         self._deliver = deliver
         self._read_clock = read_clock
         self._give_up = give_up
         self._scene_names = list_scenes(folders)
         self._simulation: Simulation | None = None
         self._inbox: queue.SimpleQueue[Callable[[Simulation], object]] = queue.SimpleQueue()
+        self._queues: dict[int, ClientQueue] = {}
+        self._turns = QueueTurns(self._perform, self._may_take, read_clock)
         self._picture_inbox: queue.SimpleQueue[Callable[[Simulation], object]] = queue.SimpleQueue()
         self._moved_time = -1.0
         self._outbox: list[Output] = []
@@ -117,26 +123,38 @@ class SimulationThread:
 
     def join(self, client_id: int) -> None:
         """Welcome a client."""
-        self._put(lambda simulation: simulation.join(client_id))
+        queue = self._queues[client_id] = ClientQueue(client_id)
+        self._append(queue, Presence.JOIN)
 
     def leave(self, client_id: int) -> None:
-        """Say goodbye to a client."""
-        self._put(lambda simulation: simulation.leave(client_id))
+        """Say goodbye to a client, once what it asked for is done."""
+        queue = self._queues.pop(client_id, None)
+        if queue is not None and not queue.drop_if_unseen():
+            self._append(queue, Presence.LEAVE)
+
+    def is_listening(self, client_id: int) -> bool:
+        """Return whether a client may ask for more now."""
+        queue = self._queues.get(client_id)
+        return queue is None or not queue.is_full
+
+    def note_reading(self, client_id: int, is_reading: bool) -> None:
+        """Take note whether a client reads its telemetry."""
+        if self._simulation is not None:
+            self._simulation.note_reading(client_id, is_reading)
 
     def execute(self, client_id: int, request: Request) -> None:
-        """Pass on what a client asks for, or do it at once where that is quicker."""
+        """Pass on what a client that has joined asks for, or do it at once where that is quicker."""
         simulation = self._simulation
-        if simulation is not None:
-            simulation.prepare(request)
         if (
             simulation is None
             or not isinstance(request, DriveCar)
             or not simulation.is_in_lock_step(MOST_CARS_AT_ONCE)
             or self._put_count != self._done_count
+            or not self._turns.is_idle
             or not self._is_delivered.is_set()
             or not self._lock.acquire(blocking=False)
         ):
-            self._put(lambda simulation: simulation.execute(client_id, request))
+            self._append(self._queues[client_id], request)
             return
         try:
             self._guard(simulation, lambda simulation: simulation.execute(client_id, request))
@@ -147,6 +165,13 @@ class SimulationThread:
         finally:
             self._lock.release()
         self._deliver(outputs)
+
+    def _append(self, queue: ClientQueue, entry: Entry) -> None:
+        """Put an entry into a client's queue and see to it that the thread knows."""
+        simulation = self._simulation
+        latest_counts = simulation is None or not simulation.is_in_lock_step(ANY_CARS)
+        if queue.append(entry, latest_counts):
+            self._put(functools.partial(self._list, queue))
 
     def _put(self, task: Callable[[Simulation], object]) -> None:
         """Hand a task to the thread."""
@@ -257,9 +282,11 @@ class SimulationThread:
             first = self._wait(simulation)
             with self._lock:
                 if first is not None:
-                    self._take_requests(simulation, first)
+                    self._take_tasks(simulation, first)
+                self._turns.take_quick()
                 is_due = simulation.seconds_to_beat() == 0.0
                 self._guard(simulation, lambda simulation: simulation.beat())
+                self._turns.take_costly()
                 is_behind = self._hand_out(simulation)
                 self._refresh_rows(simulation)
                 self._draw_for_watchers(simulation, is_due)
@@ -270,7 +297,7 @@ class SimulationThread:
     def _open_simulation(self) -> Simulation | None:
         """Return the simulation; None, and giving up, when it cannot be made."""
         try:
-            return self._make_stage()
+            return self._make_simulation()
         except DonkeySimError as error:
             self._call_on_loop(self._give_up, error)
         except Exception as error:  # noqa: BLE001  (a broken install may raise anything; it is told to the user)
@@ -286,20 +313,37 @@ class SimulationThread:
         except queue.Empty:
             return None
 
-    def _take_requests(self, simulation: Simulation, first: Callable[[Simulation], object]) -> None:
-        """Carry out the requests that are there."""
+    def _take_tasks(self, simulation: Simulation, first: Callable[[Simulation], object]) -> None:
+        """Do what the pages ask for, and see which clients have asked for something."""
         self._guard(simulation, first)
         self._done_count += 1
         for _ in range(self._inbox.qsize()):
             self._guard(simulation, self._inbox.get_nowait())
             self._done_count += 1
 
+    def _list(self, queue: ClientQueue, _: Simulation) -> None:
+        self._turns.add(queue)
+
+    def _perform(self, client_id: int, entry: Entry) -> None:
+        """Do what a client wants."""
+        assert self._simulation is not None
+        if entry is Presence.JOIN:
+            self._guard(self._simulation, lambda simulation: simulation.join(client_id))
+        elif entry is Presence.LEAVE:
+            self._guard(self._simulation, lambda simulation: simulation.leave(client_id))
+        else:
+            self._guard(self._simulation, lambda simulation: simulation.execute(client_id, entry))
+
+    def _may_take(self, client_id: int, entry: Entry) -> bool:
+        assert self._simulation is not None
+        return isinstance(entry, Presence) or self._simulation.may_execute(client_id, entry)
+
     def _seconds_to_act(self, seconds_to_beat: float | None) -> float | None:
-        """Return how long the thread may wait: to the next beat, or until a waiting picture loses its patience."""
-        if self._picture_inbox.empty():
-            return seconds_to_beat
-        patience = max(self._moved_time + PICTURE_PATIENCE - self._read_clock(), 0.0)
-        return patience if seconds_to_beat is None else min(seconds_to_beat, patience)
+        """Return how long the thread may wait: to the next beat or turn, or until a picture loses its patience."""
+        times = [seconds_to_beat, self._turns.seconds_left()]
+        if not self._picture_inbox.empty():
+            times.append(max(self._moved_time + PICTURE_PATIENCE - self._read_clock(), 0.0))
+        return min((seconds for seconds in times if seconds is not None), default=None)
 
     def _draw_for_watchers(self, simulation: Simulation, has_moved: bool) -> None:
         """Draw right after a beat: every picture is of a new moment, and the next beat is far enough."""

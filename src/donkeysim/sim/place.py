@@ -84,15 +84,15 @@ class Place:
         """
         start, name = self.get_scene(car).start, self.get_scene(car).name
         taken = state.spawn_position[list(others)]
-        for slot, position in enumerate(start.position):
-            if not len(taken) or np.linalg.norm(taken - position, axis=1).min() > GRID_ROOM:
-                yaw = start.yaw[slot]
-                state.spawn_position[car] = position
-                state.spawn_orientation[car] = (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
-                return
-        raise CapacityError(
-            f"the start grid of {name} has {len(start.position)} places and all are taken; wait until a car leaves."
-        )
+        apart = np.linalg.norm(start.position[:, None] - taken, axis=2)
+        free = np.flatnonzero((apart > GRID_ROOM).all(axis=1))
+        if not len(free):
+            raise CapacityError(
+                f"the start grid of {name} has {len(start.position)} places and all are taken; wait until a car leaves."
+            )
+        yaw = start.yaw[free[0]]
+        state.spawn_position[car] = start.position[free[0]]
+        state.spawn_orientation[car] = (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
 
 
 def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) -> Place:

@@ -1,0 +1,151 @@
+"""Queues of clients: order, the latest control, turns, and shares of the simulation's time."""
+
+import threading
+
+import pytest
+
+from donkeysim.core.clock import ManualClock
+from donkeysim.serve.client_queues import (
+    COSTLY_SHARE,
+    MOST_WAITING,
+    QUICK_SHARE,
+    ClientQueue,
+    Presence,
+    QueueTurns,
+)
+from donkeysim.wire.messages import DriveCar, ResetCar, SetStepMode
+from donkeysim.wire.reading import read_request
+
+CAMERA = read_request({"msg_type": "cam_config", "img_w": "64", "img_h": "64"}).request
+
+
+def control(steer=None, throttle=None):
+    return DriveCar(steer=steer, throttle=throttle, brake=0.0)
+
+
+def fill(*entries, client_id=1, latest_counts=True):
+    queue = ClientQueue(client_id)
+    for entry in entries:
+        queue.append(entry, latest_counts)
+    return queue
+
+
+def empty(queue):
+    return list(iter(queue.take, None))
+
+
+class Doer:
+    """Does what is asked for, which takes the time that it says."""
+
+    def __init__(self, seconds=0.0):
+        self.clock = ManualClock()
+        self.done = []
+        self.seconds = seconds
+        self.refused = set()
+        self.turns = QueueTurns(self.perform, lambda client, entry: client not in self.refused, self.clock)
+
+    def perform(self, client_id, entry):
+        self.clock.advance(self.seconds)
+        self.done.append((client_id, entry))
+
+    def take(self):
+        self.turns.take_quick()
+        self.turns.take_costly()
+
+
+def test_of_controls_in_a_row_the_latest_counts_and_keeps_what_it_does_not_say():
+    taken = empty(fill(control(steer=0.1), control(throttle=0.5), ResetCar(), control(steer=0.2), control(steer=0.3)))
+    assert taken == [control(steer=0.1, throttle=0.5), ResetCar(), control(steer=0.3)]
+
+
+@pytest.mark.parametrize("first", [[], [SetStepMode(is_synchronous=True, step_count=None)]])
+def test_in_lock_step_and_from_its_beginning_each_control_counts(first):
+    entries = [*first, control(steer=0.1), control(steer=0.2)]
+    assert empty(fill(*entries, latest_counts=bool(first))) == entries
+
+
+def test_a_full_queue_says_so_until_it_is_emptied():
+    queue = fill(*[ResetCar()] * MOST_WAITING)
+    assert queue.is_full
+    queue.take()
+    assert not queue.is_full
+
+
+def test_who_has_only_joined_may_vanish_unseen_but_not_with_a_request():
+    assert fill(Presence.JOIN).drop_if_unseen()
+    assert not fill(Presence.JOIN, ResetCar()).drop_if_unseen()
+    assert not fill(ResetCar()).drop_if_unseen()
+
+
+def test_everybody_has_a_turn_and_each_clients_order_is_kept():
+    doer = Doer()
+    wanted = {client: [Presence.JOIN, CAMERA, ResetCar(), control(), CAMERA, Presence.LEAVE] for client in range(5)}
+    for client, entries in wanted.items():
+        doer.turns.add(fill(*entries, client_id=client))
+    while not doer.turns.is_idle:
+        doer.take()
+    for client, entries in wanted.items():
+        assert [entry for other, entry in doer.done if other == client] == entries
+    assert [client for client, entry in doer.done if entry is Presence.JOIN] == [0, 1, 2, 3, 4]
+
+
+def test_one_client_that_asks_for_much_does_not_keep_another_waiting():
+    doer = Doer(0.001)
+    greedy, modest = fill(*[CAMERA] * 60), fill(control(), client_id=2)
+    doer.turns.add(greedy)
+    doer.turns.add(modest)
+    doer.take()
+    assert doer.done[0] == (2, control()), "what is quick comes first"
+    assert doer.clock.now < 0.02, "and what is costly waits when its share is spent"
+
+
+@pytest.mark.parametrize(("entry", "share"), [(ResetCar(), QUICK_SHARE), (CAMERA, COSTLY_SHARE)])
+def test_requests_take_no_more_than_their_share_of_the_thread(entry, share):
+    doer = Doer(0.0005)
+    queue = fill(entry)
+    doer.turns.add(queue)
+    while doer.clock.now < 10.0:
+        if queue.append(entry, latest_counts=False):
+            doer.turns.add(queue)
+        doer.take()
+        doer.clock.advance(max(doer.turns.seconds_left() or 0.0, 1e-5))
+    assert len(doer.done) * 0.0005 <= 10.0 * share * 1.05
+    assert len(doer.done) * 0.0005 >= 10.0 * share * 0.9
+
+
+def test_a_client_that_must_wait_is_looked_at_again_and_holds_up_nobody():
+    doer = Doer()
+    doer.refused.add(1)
+    doer.turns.add(fill(control(steer=0.1)))
+    doer.turns.add(fill(control(steer=0.2), client_id=2))
+    doer.take()
+    assert doer.done == [(2, control(steer=0.2))]
+    assert 0.0 < doer.turns.seconds_left() < 0.05
+    doer.refused.clear()
+    doer.take()
+    assert doer.done[1:] == [(1, control(steer=0.1))]
+    assert doer.turns.is_idle
+
+
+def test_nothing_is_lost_between_two_threads():
+    """One thread appends 20,000 resets, as the event loop does, and another takes them, as the simulation does."""
+    queue, doer = ClientQueue(1), Doer()
+    listed = threading.Semaphore(0)
+
+    def append():
+        for _ in range(20_000):
+            if queue.append(ResetCar(), latest_counts=True):
+                listed.release()
+        queue.append(Presence.LEAVE, latest_counts=True)
+        listed.release()
+
+    thread = threading.Thread(target=append)
+    thread.start()
+    while (1, Presence.LEAVE) not in doer.done[-1:]:
+        if listed.acquire(timeout=5.0):
+            doer.turns.add(queue)
+        while not doer.turns.is_idle:
+            doer.clock.advance(1.0)
+            doer.take()
+    thread.join()
+    assert len(doer.done) == 20_001
