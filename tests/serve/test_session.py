@@ -136,6 +136,15 @@ def test_an_unfinished_message_is_reported_by_the_passing_of_time():
     assert session.receive(PING).replies == [PONG]
 
 
+def test_time_in_which_the_server_did_not_read_is_not_counted():
+    clock = ManualClock()
+    session = make_session(clock)
+    session.receive(PING[:10])
+    clock.advance(5.0)
+    session.skip_time(4.5)
+    assert session.receive(PING[10:]).replies == [PONG]
+
+
 @pytest.mark.parametrize("fields", REAL, ids=lambda fields: fields["msg_type"])
 def test_in_the_menu_only_load_scene_is_for_the_stage(fields):
     assert "load_scene first" in find_refusal(read_request(fields).request, ClientState.MENU)

@@ -71,6 +71,7 @@ class Connection(asyncio.BufferedProtocol):
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
         self._unread = bytearray()
+        self._unread_since = 0.0
         self._transport: asyncio.Transport | None = None
         self._window: PeerWindow | None = None
         self._is_blocked = False
@@ -109,7 +110,7 @@ class Connection(asyncio.BufferedProtocol):
         """Read what came, or wait for a turn to read it and take no more until then."""
         self._unread += self._view[:nbytes]
         self._has_answered = True
-        self._life_time = self._read_clock()
+        self._life_time = self._unread_since = self._read_clock()
         self._server.reading_turns.ask(self)
         self._set_listening()
         self._send_held()
@@ -192,9 +193,11 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_deafened or not self._server.simulation_thread.is_listening(self.client_id):
             return Turn.HELD
         began = self._read_clock()
+        self.session.skip_time(began - self._unread_since)
         received = self.session.receive(bytes(self._unread[:TURN_BYTES]))
-        self._server.reading_turns.charge(self._read_clock() - began)
         del self._unread[:TURN_BYTES]
+        self._unread_since = self._read_clock()
+        self._server.reading_turns.charge(self._unread_since - began)
         self._take_received(received)
         if self._unread:
             return Turn.MORE

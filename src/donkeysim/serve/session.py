@@ -108,6 +108,10 @@ class Session:
             self._take_fault(Fault("flood", text, is_fatal=True), turn)
         return turn
 
+    def skip_time(self, seconds: float) -> None:
+        """Do not count time in which the client had sent more than was read [s]."""
+        self._reader.skip_time(seconds)
+
     def check_time(self) -> Received:
         """Return what the passing of time leads to; call it now and then."""
         turn = Received()

@@ -118,6 +118,10 @@ class ObjectReader:
         self._end_object(len(self._buffer), _BLANK_OR_OBJECT)
         return [Fault("unfinished", f"a JSON object was still unfinished after {MOST_SECONDS:g} s and was dropped.")]
 
+    def skip_time(self, seconds: float) -> None:
+        """Do not count time in which bytes had come that were not fed yet [s]."""
+        self._began += seconds
+
     # -- between objects ----------------------------------------------------------------------------------------------
 
     def _check_request_line(self, head: bytes, items: list[Item]) -> bytes:
