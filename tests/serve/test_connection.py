@@ -45,7 +45,9 @@ class Buffering(Announcing):
 @pytest.fixture
 def wire():
     clock, transport = ManualClock(), Buffering()
-    server = SimpleNamespace(scene_names=tuple, welcome=lambda connection: None, simulation_thread=None)
+    server = SimpleNamespace(
+        scene_names=tuple, welcome=lambda _: None, list_forbidden=lambda _: frozenset(), simulation_thread=None
+    )
     connection = Connection(server, 1, clock)
     connection.connection_made(transport)
     return clock, transport, connection

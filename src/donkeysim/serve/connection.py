@@ -11,6 +11,7 @@ from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.peer_window import PeerWindow
 from donkeysim.serve.session import Received, Session
 from donkeysim.serve.simulation_thread import SimulationThread
+from donkeysim.wire.messages import Request
 from donkeysim.wire.replies import TELEMETRY_START
 
 READ_BYTES = 1 << 14
@@ -35,6 +36,8 @@ class _Server(Protocol):
     simulation_thread: SimulationThread
 
     def scene_names(self) -> tuple[str, ...]: ...
+
+    def list_forbidden(self, connection: socket.socket) -> frozenset[type[Request]]: ...
 
     def welcome(self, connection: Connection) -> None: ...
 
@@ -78,6 +81,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=0)
         connection = transport.get_extra_info("socket")
+        self.session.forbidden = self._server.list_forbidden(connection)
         _tune(connection)
         self._window = PeerWindow(connection, self._read_clock)
         self._server.welcome(self)

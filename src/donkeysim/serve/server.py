@@ -11,7 +11,9 @@ from donkeysim.core.clock import Clock
 from donkeysim.serve.connection import Connection
 from donkeysim.serve.output import Output
 from donkeysim.serve.simulation_thread import SimulationThread
+from donkeysim.serve.wire_control import DEFAULT_CONTROL, find_forbidden
 from donkeysim.web.listener import BACKLOG
+from donkeysim.wire.messages import Request
 
 CHECK_SECONDS = 0.5
 """How often time limits are looked at [s]."""
@@ -24,8 +26,9 @@ class Server:
         simulation_thread: Runs the simulation.
     """
 
-    def __init__(self, listener: socket.socket, read_clock: Clock) -> None:
+    def __init__(self, listener: socket.socket, read_clock: Clock, wire_control: str = DEFAULT_CONTROL) -> None:
         self.simulation_thread: SimulationThread
+        self._wire_control = wire_control
         self._listener = listener
         self._read_clock = read_clock
         self._connections: dict[int, Connection] = {}
@@ -70,6 +73,10 @@ class Server:
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
         return self.simulation_thread.scene_names()
+
+    def list_forbidden(self, connection: socket.socket) -> frozenset[type[Request]]:
+        """Return what the client of this connection may not say, because of where it is."""
+        return find_forbidden(self._wire_control, connection)
 
     def welcome(self, connection: Connection) -> None:
         """Take up a new client."""
