@@ -51,6 +51,17 @@ def test_quit_is_passed_on():
     assert make_session().receive(b'{"msg_type":"quit_app"}').wants_quit
 
 
+def test_what_is_forbidden_is_an_error_and_the_next_message_works(caplog):
+    session = make_session()
+    session.forbidden = frozenset((messages.QuitApp, messages.ExitScene))
+    turn = session.receive(b'{"msg_type":"quit_app"}{"msg_type":"exit_scene"}' + PING)
+    assert (turn.wants_quit, turn.requests, turn.is_over) == (False, [], False)
+    assert json.loads(turn.replies[0])["error"].startswith("quit_app: only clients on the simulator's own machine may")
+    assert turn.replies[2:] == [PONG]
+    session.receive(b'{"msg_type":"quit_app"}' * 5)
+    assert len(caplog.records) == 2
+
+
 def test_a_bad_message_is_an_error_and_the_next_good_one_works():
     turn = make_session().receive(b'{"msg_type":"contrl"}\n' + PING)
     error = json.loads(turn.replies[0])
