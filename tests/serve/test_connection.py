@@ -8,6 +8,7 @@ import pytest
 from donkeysim.core.clock import ManualClock
 from donkeysim.serve.connection import MOST_DEAF_SECONDS, Connection
 from donkeysim.serve.output import Output, OutputKind
+from donkeysim.wire.messages import QuitApp
 from serve.test_peer_window import Announcing
 
 LINE = b"x" * 3999 + b"\n"
@@ -100,3 +101,21 @@ def test_who_has_read_all_before_telemetry_ended_stays(wire):
     wire[1].window = Announcing.window
     pass_time(wire, 3 * MOST_DEAF_SECONDS, has_telemetry=False)
     assert not wire[1].is_aborted
+
+
+@pytest.mark.parametrize("forbidden", [frozenset((QuitApp,)), frozenset()])
+def test_only_who_may_ends_the_program(forbidden):
+    ended = []
+    server = SimpleNamespace(
+        scene_names=tuple,
+        welcome=lambda _: None,
+        list_forbidden=lambda _: forbidden,
+        simulation_thread=None,
+        quit=lambda: ended.append(True),
+    )
+    connection = Connection(server, 1, ManualClock())
+    connection.connection_made(Buffering())
+    quit_app = b'{"msg_type":"quit_app"}'
+    connection.get_buffer(-1)[: len(quit_app)] = quit_app
+    connection.buffer_updated(len(quit_app))
+    assert ended == ([] if forbidden else [True])
