@@ -93,6 +93,34 @@ def test_errors_are_limited_to_ten_in_any_second_and_logged_once_per_kind(caplog
     assert len(caplog.records) == 2
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"msg_type": "SAID"},
+        {"msg_type": "node_position", "index": "SAID"},
+        {"msg_type": "car_config", "body_style": "SAID"},
+        {"msg_type": "cam_config", "img_enc": "SAID"},
+        {"msg_type": "step_mode", "step_mode": "SAID"},
+    ],
+)
+def test_what_a_client_says_forges_no_line_of_the_log(fields, caplog):
+    said = "x\r\n2026 ERROR forged \x1b[2J\x9b\u2028"
+    make_session().receive(
+        json.dumps({key: said if value == "SAID" else value for key, value in fields.items()}).encode()
+    )
+    assert len(caplog.messages) == 1
+    assert "forged" in caplog.messages[0]
+    assert caplog.messages[0].isprintable()
+
+
+def test_messages_of_any_number_of_unknown_types_are_one_kind_of_mistake(caplog):
+    session = make_session()
+    for type_ in ["nonsense", "other", 7, None, [], {}, "", *map(str, range(100))]:
+        session.receive(json.dumps({"msg_type": type_}).encode())
+    session.receive(b"{}")
+    assert len(caplog.messages) == 1
+
+
 def test_a_too_long_message_closes_after_an_error_even_when_errors_are_used_up():
     session = make_session()
     for _ in range(20):

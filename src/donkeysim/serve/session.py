@@ -13,7 +13,7 @@ from donkeysim.core.errors import WireError
 from donkeysim.wire import messages
 from donkeysim.wire.framing import Fault, ObjectReader
 from donkeysim.wire.messages import PROTOCOL_VERSION, Request
-from donkeysim.wire.reading import read_request
+from donkeysim.wire.reading import list_requests, read_request
 from donkeysim.wire.replies import ErrorReply, ProtocolVersion, SceneNames, encode_reply
 
 MOST_ERRORS_A_SECOND = 10
@@ -140,7 +140,8 @@ class Session:
         try:
             request, note = read_request(fields)
         except WireError as error:
-            self._take_fault(Fault(f"bad {str(fields.get('msg_type'))[:40]}", str(error)), turn)
+            kind = fields.get("msg_type")
+            self._take_fault(Fault(f"bad {kind}" if kind in list_requests() else "bad message", str(error)), turn)
             return
         if note:
             self._take_fault(Fault(f"changed {request.message_type()}", note), turn)
