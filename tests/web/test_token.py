@@ -74,9 +74,10 @@ def test_nobody_is_sent_to_another_site(path):
         ("127.0.0.1", "http://192.0.2.7:8887", False),
         ("192.0.2.9", "http://localhost:8887", False),
         ("192.0.2.127", "http://127.0.0.1", False),
+        ("192.0.2.7", "http://192.0.2.7:8887", True),
     ],
 )
-def test_only_this_machine_asking_for_its_own_names_needs_none(peer, host, is_known):
+def test_only_this_machine_needs_none(peer, host, is_known):
     assert make_client(peer, host).get("/").status_code == (200 if is_known else 401)
 
 

@@ -1,8 +1,8 @@
 """A secret word for a page that others in the network can reach: in the address once, then in a cookie.
 
-Whoever is on this machine (its own address, and asking for one of its loopback names) needs none, so programs go on
-as they are. Everybody else shows it in one of three ways: `?token=WORD` at any address (a browser that opens a page so
-gets the cookie and is sent on to the address without the word), that cookie, or `Authorization: Bearer WORD`.
+Whoever is on this machine (see `is_local`) needs none, so programs go on as they are. Everybody else shows it in one of
+three ways: `?token=WORD` at any address (a browser that opens a page so gets the cookie and is sent on to the address
+without the word), that cookie, or `Authorization: Bearer WORD`.
 
 A page may let anybody read: then the word is for changes only, and `may_change` tells the page who may.
 """
@@ -136,10 +136,16 @@ class TokenCheck:
 
 
 def is_local(scope: Scope) -> bool:
-    """Return whether a request comes from this machine and asks for one of its loopback names."""
-    client = scope.get("client")
-    comes_from_here = client is not None and is_loopback(client[0])
-    return comes_from_here and check_host(Headers(scope=scope).getlist("host"), LOOPBACK_HOSTS) is None
+    """Return whether a request comes from this machine: by loopback and one of its names, or to the sender's address.
+
+    `OriginCheck` has looked at the name before: a site whose name was bent to this machine gets no further.
+    """
+    client, server = scope.get("client"), scope.get("server")
+    if client is None:
+        return False
+    if is_loopback(client[0]):
+        return check_host(Headers(scope=scope).getlist("host"), LOOPBACK_HOSTS) is None
+    return server is not None and bool(client[0] == server[0])
 
 
 def _name_cookie(asked: HTTPConnection) -> str:
