@@ -18,6 +18,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.image import decode_picture
 from donkeysim.drive import control_page
 from donkeysim.drive.control_page import ControlPage
+from donkeysim.web import access
 from stand_ins.served_page import ServedPage
 from stand_ins.watched_stage import make_telemetry
 
@@ -381,7 +382,7 @@ def test_a_mode_nobody_knows_is_refused():
 
 
 def test_a_phone_needs_the_token_once(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(control_page, "find_network_address", lambda: "192.0.2.7")
+    monkeypatch.setattr(access, "find_network_address", lambda: "192.0.2.7")
     caplog.set_level("INFO")
     with ServedPage(WEB_CONTROL_HOST="0.0.0.0", CAR_PATH=tmp_path) as page:
         token = (tmp_path / ".web" / "token").read_text().strip()

@@ -115,3 +115,16 @@ def test_a_tub_without_records_has_a_page(tmp_path):
     assert client.get("/times").content == b""
     with pytest.raises(TubError, match="no tub"):
         create_app(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["../../secret.jpg", "/etc/hostname", "..", "sub/3.jpg", ""])
+def test_a_tub_of_somebody_else_shows_pictures_of_its_own_folder_only(path, name):
+    (path.parent / "secret.jpg").write_bytes(b"secret")
+    catalog = path / "catalog_0.catalog"
+    catalog.write_text(catalog.read_text().replace('"0_cam_image_array_.jpg"', f'"{name}"'))
+    client = TestClient(create_app(path), base_url=BASE)
+    answered = client.get("/pictures?first=0&count=2")
+    if answered.status_code == 200:
+        assert unpack_pictures(answered.content)[0] == b""
+    else:
+        assert (answered.status_code, "no picture" in answered.json()["error"]) == (409, True)

@@ -40,9 +40,9 @@ class SimulatorProcess:
             if listening:
                 self.address = (listening[1], int(listening[2]))
                 self._is_listening.set()
-            page = re.search(r"http://[\d.]+:\d+", line)
+            page = re.search(r"Watch it at (https?://[\d.]+:\d+)", line)
             if page:
-                self.page_address = page[0]
+                self.page_address = page[1]
                 self._has_page.set()
 
     def interrupt(self) -> int:

@@ -42,6 +42,7 @@ def run(*arguments):
         (["--time-scale", "fast"], "'max'"),
         (["--pace-car", "quick"], "'steady', 'fast'"),
         (["--max-cars", "0"], "1 to 256"),
+        (["--wire-control", "me"], "'local', 'scenes', 'all'"),
         (["--idle-timeout", "0"], "more than 0"),
         (["--scene", "generated_trak"], "did you mean 'generated_track'?"),
         (["--scene", "nowhere.toml"], "no track file"),

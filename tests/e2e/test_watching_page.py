@@ -10,6 +10,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from donkeysim.core.errors import SceneError
 from donkeysim.watch.spectator import create_app
+from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.serving import PageServer, bind_port
 from stand_ins.watched_stage import WatchedStage
 from waiting import wait_until
@@ -30,7 +31,8 @@ pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on th
 class ServedStage:
     """A stage and its page on a loop in a thread of their own."""
 
-    def __init__(self):
+    def __init__(self, wrap=lambda app: app, access=THIS_MACHINE):
+        self.wrap, self.access = wrap, access
         self.stage = WatchedStage(names=["pace", "Ada", "Grace"], time=45.0)
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
@@ -39,7 +41,8 @@ class ServedStage:
 
     def start(self, port):
         async def start():
-            self.server = PageServer(create_app(self.stage, wire_port=9191), bind_port(port))
+            app = create_app(self.stage, wire_port=9191, access=self.access)
+            self.server = PageServer(self.wrap(app), bind_port(port))
             await self.server.start()
 
         asyncio.run_coroutine_threadsafe(start(), self.loop).result(20)
@@ -327,3 +330,55 @@ def test_sixteen_cars_are_listed_and_one_that_leaves_is_gone(open_page, served):
     expect(page.locator("#cars button")).to_have_count(15)
     expect(page.locator("#watched")).to_have_text("racer 14")
     wait_for_pictures(page)
+
+
+def come_from_elsewhere(app):
+    """Let every request seem to come from another machine."""
+
+    async def moved(scope, receive, send):
+        await app({**scope, "client": ("192.0.2.9", 5555)}, receive, send)
+
+    return moved
+
+
+@pytest.fixture
+def served_to_others():
+    served = ServedStage(come_from_elsewhere, Access(token="abcdefghjk"))
+    yield served
+    served.close()
+
+
+NOTE = "You are watching only. To control the simulator, open the address with ?token= that it printed at its start."
+
+
+def test_who_has_no_token_watches_is_told_so_and_has_no_buttons(browser, served_to_others):
+    stage = served_to_others.stage
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(served_to_others.address)
+    wait_for_pictures(page)
+    expect(page.locator("#watch-only")).to_have_text(NOTE)
+    for button in ("#exit", "#road", "#reset"):
+        expect(page.locator(button)).to_be_hidden()
+    expect(page.get_by_role("button", name="Top", exact=True)).to_be_visible()
+    page.locator("body").press("r")
+    stage.scene_name = None
+    expect(page.get_by_role("heading", name="No scene has been chosen yet")).to_be_visible()
+    expect(page.locator(".scene-card").first).to_be_disabled()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert {call[0] for call in stage.calls} == {"take_picture"}
+    page.close()
+
+
+def test_the_address_with_the_token_gives_the_buttons_and_keeps_them(browser, served_to_others):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(f"{served_to_others.address}/?token=abcdefghjk")
+    assert page.url == f"{served_to_others.address}/"
+    wait_for_pictures(page)
+    expect(page.locator("#watch-only")).to_be_hidden()
+    with page.expect_response("**/cars/1/reset") as answered:
+        page.get_by_role("button", name="Reset car").click()
+    assert answered.value.status == 200
+    page.goto(served_to_others.address)
+    expect(page.get_by_role("button", name="Exit scene")).to_be_visible()
+    context.close()

@@ -10,6 +10,7 @@ from donkeysim.serve.connection import MOST_DEAF_SECONDS, Connection
 from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.reading_turns import ReadingTurns
+from donkeysim.wire.messages import QuitApp
 from serve.test_peer_window import Announcing
 
 LINE = b"x" * 3999 + b"\n"
@@ -47,20 +48,27 @@ class Buffering(Announcing):
         self.is_aborted = True
 
 
+def make_connection(clock, transport, forbidden=frozenset(), **server):
+    """Return a connection on a server of stand-ins."""
+    thread = SimpleNamespace(note_reading=lambda client_id, is_reading: None, is_listening=lambda client_id: True)
+    given = {
+        "scene_names": tuple,
+        "welcome": lambda connection: None,
+        "list_forbidden": lambda connection: forbidden,
+        "simulation_thread": thread,
+        "reading_turns": ReadingTurns(clock),
+        "faults": FaultLog(clock),
+        **server,
+    }
+    connection = Connection(SimpleNamespace(**given), 1, "127.0.0.1", clock)
+    connection.connection_made(transport)
+    return connection
+
+
 @pytest.fixture
 def wire():
     clock, transport = ManualClock(), Buffering()
-    thread = SimpleNamespace(note_reading=lambda client_id, is_reading: None, is_listening=lambda client_id: True)
-    server = SimpleNamespace(
-        scene_names=tuple,
-        welcome=lambda connection: None,
-        simulation_thread=thread,
-        reading_turns=ReadingTurns(clock),
-        faults=FaultLog(clock),
-    )
-    connection = Connection(server, 1, "127.0.0.1", clock)
-    connection.connection_made(transport)
-    return clock, transport, connection
+    return clock, transport, make_connection(clock, transport)
 
 
 def pass_time(wire, seconds, happen=lambda: None, has_telemetry=True):
@@ -110,3 +118,13 @@ def test_who_has_read_all_before_telemetry_ended_stays(wire):
     wire[1].window = Announcing.window
     pass_time(wire, 3 * MOST_DEAF_SECONDS, has_telemetry=False)
     assert not wire[1].is_aborted
+
+
+@pytest.mark.parametrize("forbidden", [frozenset((QuitApp,)), frozenset()])
+def test_only_who_may_ends_the_program(forbidden):
+    ended = []
+    connection = make_connection(ManualClock(), Buffering(), forbidden, quit=lambda: ended.append(True))
+    quit_app = b'{"msg_type":"quit_app"}'
+    connection.get_buffer(-1)[: len(quit_app)] = quit_app
+    connection.buffer_updated(len(quit_app))
+    assert ended == ([] if forbidden else [True])

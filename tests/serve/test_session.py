@@ -53,6 +53,17 @@ def test_quit_is_passed_on():
     assert make_session().receive(b'{"msg_type":"quit_app"}').wants_quit
 
 
+def test_what_is_forbidden_is_an_error_and_the_next_message_works(caplog):
+    session = make_session()
+    session.forbidden = frozenset((messages.QuitApp, messages.ExitScene))
+    turn = session.receive(b'{"msg_type":"quit_app"}{"msg_type":"exit_scene"}' + PING)
+    assert (turn.wants_quit, turn.requests, turn.is_over) == (False, [], False)
+    assert json.loads(turn.replies[0])["error"].startswith("quit_app: only clients on the simulator's own machine may")
+    assert turn.replies[2:] == [PONG]
+    session.receive(b'{"msg_type":"quit_app"}' * 5)
+    assert len(caplog.records) == 2
+
+
 def test_a_bad_message_is_an_error_and_the_next_good_one_works():
     turn = make_session().receive(b'{"msg_type":"contrl"}\n' + PING)
     error = json.loads(turn.replies[0])
@@ -89,8 +100,36 @@ def test_kinds_of_faults_stay_few_whatever_is_invented():
     session = make_session(faults=faults)
     for number in range(100):
         session.receive(b'{"msg_type":"invented %d"}{"msg_type":"control","steering":"%dx"}' % (number, number))
-    assert faults.totals == {"unknown msg_type": 100, "bad control": 100}
+    assert faults.totals == {"unknown message": 100, "bad control": 100}
     assert session.has_faults
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"msg_type": "SAID"},
+        {"msg_type": "node_position", "index": "SAID"},
+        {"msg_type": "car_config", "body_style": "SAID"},
+        {"msg_type": "cam_config", "img_enc": "SAID"},
+        {"msg_type": "step_mode", "step_mode": "SAID"},
+    ],
+)
+def test_what_a_client_says_forges_no_line_of_the_log(fields, caplog):
+    said = "x\r\n2026 ERROR forged \x1b[2J\x9b\u2028"
+    make_session().receive(
+        json.dumps({key: said if value == "SAID" else value for key, value in fields.items()}).encode()
+    )
+    assert len(caplog.messages) == 1
+    assert "forged" in caplog.messages[0]
+    assert caplog.messages[0].isprintable()
+
+
+def test_messages_of_any_number_of_unknown_types_are_one_kind_of_mistake(caplog):
+    session = make_session()
+    for type_ in ["nonsense", "other", 7, None, [], {}, "", *map(str, range(100))]:
+        session.receive(json.dumps({"msg_type": type_}).encode())
+    session.receive(b"{}")
+    assert len(caplog.messages) == 1
 
 
 def test_a_too_long_message_closes_after_an_error_even_when_errors_are_used_up():

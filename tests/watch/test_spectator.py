@@ -11,6 +11,8 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from donkeysim.core.image import decode_picture
 from donkeysim.watch.spectator import create_app
+from donkeysim.web import limits
+from donkeysim.web.access import Access
 from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.specs import RoadSpec
 from stand_ins.watched_stage import WatchedStage, make_telemetry
@@ -29,8 +31,8 @@ def client(stage):
     return TestClient(create_app(stage, wire_port=9191), base_url=PAGE)
 
 
-def ask_state(client, question='{"car":1}'):
-    with client.websocket_connect("/state", headers=OWN) as socket:
+def ask_state(client, question='{"car":1}', headers=OWN):
+    with client.websocket_connect("/state", headers=headers) as socket:
         socket.send_text(question)
         return json.loads(socket.receive_text())
 
@@ -223,3 +225,69 @@ def bare_telemetry():
     telemetry = make_telemetry(1.0)
     telemetry.cte = telemetry.activeNode = None
     return telemetry
+
+
+LAN = "http://192.0.2.7:9093"
+LAN_OWN = {"origin": LAN, "host": "192.0.2.7:9093"}
+NETWORK = Access(hosts=frozenset(("localhost", "127.0.0.1", "192.0.2.7")), token="abcdefghjk")
+
+
+def make_visitor(stage, peer, page=LAN):
+    return TestClient(create_app(stage, wire_port=9191, access=NETWORK), base_url=page, client=(peer, 5555))
+
+
+def test_anybody_in_the_network_watches_and_changes_nothing(stage):
+    visitor = make_visitor(stage, "192.0.2.9")
+    assert visitor.get("/").status_code == 200
+    assert visitor.get("/outline").json()["is_closed"]
+    assert ask_state(visitor, headers=LAN_OWN)["may_change"] is False
+    with visitor.websocket_connect("/picture", headers=LAN_OWN) as socket:
+        socket.send_text('{"view":"chase","car":1,"width":320,"height":180}')
+        assert socket.receive_bytes()[:2] == b"\xff\xd8"
+    for path in ("/exit", "/scene", "/road", "/cars/1/reset"):
+        assert visitor.post(path, headers=LAN_OWN, json={}).status_code == 401
+        assert visitor.post(path, headers={**LAN_OWN, "origin": "http://evil.example"}).status_code == 403
+    assert [call for call in stage.calls if call[0] != "take_picture"] == []
+
+
+def test_who_knows_the_token_changes_from_anywhere_and_this_machine_needs_none(stage):
+    visitor = make_visitor(stage, "192.0.2.9")
+    opened = visitor.get("/?token=abcdefghjk", headers={"accept": "text/html"}, follow_redirects=False)
+    cookie = {"cookie": opened.headers["set-cookie"].split(";")[0]}
+    assert ask_state(visitor, headers={**LAN_OWN, **cookie})["may_change"] is True
+    assert visitor.post("/cars/1/reset", headers=LAN_OWN).status_code == 200
+    here = make_visitor(stage, "127.0.0.1", PAGE)
+    assert ask_state(here)["may_change"] is True
+    assert here.post("/cars/2/reset", headers=OWN).status_code == 200
+    assert stage.calls == [("reset_car", 1), ("reset_car", 2)]
+
+
+def test_a_hundred_pages_of_one_address_leave_another_its_pictures(stage, monkeypatch):
+    """All connections come from this machine here, so each is a visitor by its first question's car."""
+    monkeypatch.setattr("donkeysim.watch.spectator.find_visitor", lambda scope: scope["query_string"].decode())
+    stage.picture_delay = 0.02
+
+    async def look(address, visitor, ends):
+        count, clock = 0, asyncio.get_running_loop().time
+        async with websockets.connect(f"{address}/picture?{visitor}", origin=address.replace("ws", "http")) as socket:
+            while clock() < ends:
+                await socket.send('{"view":"chase","car":1,"width":320,"height":180}')
+                await socket.recv()
+                count += 1
+        return count
+
+    async def run():
+        monkeypatch.setattr("donkeysim.web.serving.MOST_CONNECTIONS", 200)
+        server = PageServer(create_app(stage, wire_port=9191), bind_port(0))
+        await server.start()
+        ends = asyncio.get_running_loop().time() + 1.5
+        address = server.address.replace("http", "ws")
+        greedy = [look(address, "greedy", ends) for _ in range(100)]
+        counts = await asyncio.gather(look(address, "modest", ends), *greedy)
+        await server.stop()
+        return counts
+
+    modest, *greedy = asyncio.run(run())
+    assert stage.most_at_once <= limits.PICTURES_AT_ONCE + 1
+    assert modest > 20
+    assert sum(greedy) <= limits.PICTURES_A_SECOND * (1.5 + limits.BURST_SECONDS) + 100

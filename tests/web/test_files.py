@@ -9,7 +9,8 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-import donkeysim.watch.spectator as spectator
+from donkeysim.drive import control_routes, tub_page
+from donkeysim.watch import preview, spectator
 from donkeysim.web.files import MEDIA_TYPES, SHARED_FOLDER, PageFiles
 
 
@@ -35,7 +36,9 @@ def test_other_files_do_not_exist(client, path):
     assert client.get(f"/f/{path}").status_code == 404
 
 
-@pytest.mark.parametrize("folder", [SHARED_FOLDER, spectator.PAGES], ids=["shared", "spectator"])
+@pytest.mark.parametrize(
+    "folder", [SHARED_FOLDER, spectator.PAGES, preview.PAGES, control_routes.PAGES, tub_page.PAGES], ids=str
+)
 def test_pages_hold_served_kinds_only_and_load_nothing_from_outside(folder):
     files = [path for path in Path(folder).rglob("*") if path.is_file()]
     assert files

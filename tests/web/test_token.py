@@ -7,11 +7,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 
 from donkeysim.core.errors import SpecError
-from donkeysim.web.token import COOKIE, TokenCheck, keep_token
+from donkeysim.web.limits import MOST_WRONG_WORDS
+from donkeysim.web.token import COOKIE, TokenCheck, keep_token, may_change
 
 TOKEN = "abcdefghjk"
 BROWSER = {"accept": "text/html,*/*"}
@@ -21,17 +22,22 @@ async def answer(request):
     return PlainTextResponse("done")
 
 
-def make_client(peer="192.0.2.9", host="http://192.0.2.7:8887"):
+async def tell_rights(socket):
+    await socket.accept()
+    await socket.send_text(str(may_change(socket.scope)))
+
+
+def make_client(peer="192.0.2.9", host="http://192.0.2.7:8887", **options):
     app = Starlette(
-        routes=[Route("/{rest:path}", answer, methods=["GET", "POST"])],
-        middleware=[Middleware(TokenCheck, token=TOKEN)],
+        routes=[WebSocketRoute("/rights", tell_rights), Route("/{rest:path}", answer, methods=["GET", "POST"])],
+        middleware=[Middleware(TokenCheck, token=TOKEN, **options)],
     )
     return TestClient(app, base_url=host, client=(peer, 5555), follow_redirects=False)
 
 
 def test_nobody_comes_in_without_the_token():
     client = make_client()
-    for headers in ({}, {"cookie": f"{COOKIE}=wrong"}, {"authorization": "Bearer no"}, {"authorization": TOKEN}):
+    for headers in ({}, {"cookie": f"{COOKIE}_8887=wrong"}, {"authorization": "Bearer no"}, {"authorization": TOKEN}):
         refused = client.get("/drive", headers=headers)
         assert refused.status_code == 401
         assert refused.text.count("\n") == 1
@@ -68,9 +74,10 @@ def test_nobody_is_sent_to_another_site(path):
         ("127.0.0.1", "http://192.0.2.7:8887", False),
         ("192.0.2.9", "http://localhost:8887", False),
         ("192.0.2.127", "http://127.0.0.1", False),
+        ("192.0.2.7", "http://192.0.2.7:8887", True),
     ],
 )
-def test_only_this_machine_asking_for_its_own_names_needs_none(peer, host, is_known):
+def test_only_this_machine_needs_none(peer, host, is_known):
     assert make_client(peer, host).get("/").status_code == (200 if is_known else 401)
 
 
@@ -90,3 +97,51 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SpecError, match=r"cannot keep the page's token in .*\.$"):
         keep_token(tmp_path / "file" / "token")
+
+
+@pytest.mark.parametrize("port", [8887, 9093])
+def test_pages_of_one_machine_keep_their_cookies_apart(port):
+    opened = make_client(host=f"http://192.0.2.7:{port}").get(f"/?token={TOKEN}", headers=BROWSER)
+    assert opened.headers["set-cookie"].startswith(f"{COOKIE}_{port}={TOKEN};")
+
+
+def ask_rights(client, query="", host="192.0.2.7:8887"):
+    with client.websocket_connect(f"/rights{query}", headers={"host": host}) as socket:
+        return socket.receive_text()
+
+
+def test_where_anybody_may_read_only_the_word_allows_changes():
+    client = make_client(anybody_may_read=True)
+    assert client.get("/").text == "done"
+    assert client.head("/").status_code == 200
+    assert client.post("/exit").status_code == 401
+    assert ask_rights(client) == "False"
+    assert ask_rights(client, f"?token={TOKEN}") == "True"
+    client.get(f"/?token={TOKEN}", headers=BROWSER)
+    assert client.post("/exit").text == "done"
+    here = make_client("127.0.0.1", "http://localhost:8887", anybody_may_read=True)
+    assert ask_rights(here, host="localhost:8887") == "True"
+
+
+def test_whoever_guesses_is_not_even_told_when_a_guess_is_right():
+    client = make_client()
+    for count in range(MOST_WRONG_WORDS):
+        assert client.post("/", headers={"authorization": f"Bearer {count}"}).status_code == 401
+    refused = client.post("/", headers={"authorization": f"Bearer {TOKEN}"})
+    assert refused.status_code == 429
+    assert refused.text.startswith("Too many wrong tokens from your address; wait 60 s")
+    assert client.get(f"/?token={TOKEN}", headers=BROWSER).status_code == 429
+
+
+def test_who_only_watches_goes_on_watching_with_the_cookie_of_yesterday():
+    client = make_client(anybody_may_read=True)
+    for _ in range(100):
+        assert client.get("/", headers={"cookie": f"{COOKIE}_8887=yesterday"}).text == "done"
+    assert client.post("/", headers={"authorization": f"Bearer {TOKEN}"}).text == "done"
+
+
+def test_the_word_is_compared_in_constant_time(monkeypatch):
+    compared = []
+    monkeypatch.setattr("hmac.compare_digest", lambda given, word: compared.append((given, word)) or False)
+    assert make_client().get(f"/?token={TOKEN}").status_code == 401
+    assert (TOKEN.encode(), TOKEN.encode()) in compared

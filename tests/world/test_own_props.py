@@ -13,6 +13,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import CLASS_PROP, COLLIDER_BOX, COLLIDER_CYLINDER, SHADE_CUTOUT, SHADE_TEXTURE
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
+from donkeysim.world.tracks.model_file import read_meshes
 from donkeysim.world.tracks.props import own
 from donkeysim.world.tracks.tables.props import PropTable
 from standing import write_track
@@ -253,3 +254,39 @@ def test_the_example_yard_has_what_its_page_shows():
     assert {"drum", "skittle", "parcels"} < set(scene.hit_names)
     assert "ribbon" not in scene.hit_names
     assert sorted(set(scene.props.mass.tolist())) == [0.5, 12.0]
+
+
+def declare_millions(document):
+    for accessor in document["accessors"]:
+        accessor["count"] = 20_000_000
+        del accessor["bufferView"]
+
+
+def show_a_thousand_times(document):
+    for _ in range(1000):
+        document["nodes"].append({"mesh": 0})
+        document["scenes"][0]["nodes"].append(len(document["nodes"]) - 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (declare_millions, "declares 20000000 elements of one kind; 1000 are allowed"),
+        (show_a_thousand_times, "its nodes show 12012 triangles; 1000 are allowed"),
+    ],
+)
+def test_a_model_that_unfolds_to_more_than_its_bytes_is_refused(tmp_path, monkeypatch, change, sentence):
+    monkeypatch.setattr("donkeysim.world.tracks.model_file.ELEMENTS_MOST", 1000)
+    path = write_model(tmp_path / "box.glb", meshes=[("box", make_block((1, 1, 1), (0, 0, 0)))], change=change)
+    with pytest.raises(SceneError, match=sentence):
+        read_meshes(path, "props[0].model")
+
+
+def test_a_picture_of_a_model_that_unfolds_to_gigabytes_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("donkeysim.world.tracks.model_file.TEXELS_MOST", 1000)
+    block = make_block((1, 1, 1), (0, 0, 0))
+    picture = Image.new("RGB", (64, 64), (200, 60, 40))
+    block.visual = trimesh.visual.TextureVisuals(uv=block.vertices[:, :2], image=picture)
+    path = write_model(tmp_path / "box.glb", meshes=[("box", block)])
+    with pytest.raises(SceneError, match="a picture has 64 x 64 pixels; 1000 are allowed"):
+        read_meshes(path, "props[0].model")

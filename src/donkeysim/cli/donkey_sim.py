@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.options import Options, read_options
@@ -89,7 +90,7 @@ async def _serve(options: Options, listener: socket.socket) -> int:
 
     sys.setswitchinterval(SWITCH_SECONDS)
     clock = time.perf_counter
-    server = Server(listener, clock)
+    server = Server(listener, clock, options.wire_control)
     failures: list[DonkeySimError] = []
 
     def give_up(error: DonkeySimError) -> None:
@@ -104,8 +105,8 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     thread.start()
     if not options.begins_in_menu:
         thread.begin_scene(scene.name, give_up)
-    page = await _open_page(options, thread, listener.getsockname()[1])
-    drive = _start_drive(options, listener.getsockname()[1], page.address if page is not None else "")
+    page, url = await _open_page(options, thread, listener)
+    drive = _start_drive(options, listener.getsockname()[1], url)
     await server.run()
     if drive is not None:
         await asyncio.to_thread(drive.stop)
@@ -125,22 +126,43 @@ def _make_simulation(options: SimulationOptions) -> Simulation:
     return Simulation(options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))
 
 
-async def _open_page(options: Options, thread: SimulationThread, wire_port: int) -> PageServer | None:
-    """Start the watching page, on the next free port when its own is taken; without one the simulator still runs."""
-    if not options.has_page:
-        return None
-    from donkeysim.watch.spectator import create_app
-    from donkeysim.web.serving import PageServer, bind_port
+async def _open_page(
+    options: Options, thread: SimulationThread, listener: socket.socket
+) -> tuple[PageServer | None, str]:
+    """Start the watching page where the wire listens, on the next free port when its own is taken; return its address.
 
+    Without a page, which has no address, the simulator still runs.
+    """
+    if not options.has_page:
+        return None, ""
+    from donkeysim.watch.spectator import create_app
+    from donkeysim.web.access import arrange_access
+    from donkeysim.web.serving import PageServer, bind_port
+    from donkeysim.web.token import make_token
+
+    host, wire_port = listener.getsockname()[:2]
     try:
-        page_listener = bind_port(options.page_port)
+        tls_folder = _find_tls_folder() if options.has_tls else None
+        page_listener = bind_port(options.page_port, host)
+        access = arrange_access(page_listener, make_token, tls_folder)
     except SpecError as error:
         _log.warning("no watching page: %s", error)
-        return None
-    page = PageServer(create_app(thread, wire_port=wire_port), page_listener)
+        return None, ""
+    app = create_app(thread, wire_port=wire_port, access=access)
+    page = PageServer(app, page_listener, certificate=access.certificate)
     await page.start()
-    print(f"Watch it at {page.address}", flush=True)
-    return page
+    print(f"Watch it at {access.url}", flush=True)
+    if access.network_url is not None:
+        print(f"Others in the network watch at {access.network_url}", flush=True)
+        print(f"Who may control it opens {access.network_url}/?token={access.token}", flush=True)
+    return page, access.url
+
+
+def _find_tls_folder() -> Path:
+    """Return where the page's certificate and its key are kept, so that browsers ask about it once."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("donkeysim", appauthor=False)) / "web"
 
 
 def _start_drive(options: Options, port: int, watching_url: str) -> DriveBeside | None:

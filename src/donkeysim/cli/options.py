@@ -14,6 +14,7 @@ from donkeysim import __version__
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, nearest_name
 from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.serve.wire_control import DEFAULT_CONTROL, WIRE_CONTROLS
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
@@ -32,9 +33,11 @@ class Options:
     begins_in_menu: bool
     host: str
     port: int
+    wire_control: str
     log_file: str | None
     has_page: bool
     page_port: int
+    has_tls: bool
     car_folder: str | None
     ignored: tuple[str, ...]
 
@@ -63,9 +66,11 @@ def read_options(arguments: Sequence[str]) -> Options:
         begins_in_menu=given.scene is None,
         host=given.host,
         port=given.port,
+        wire_control=given.wire_control,
         log_file=log_file,
         has_page=not given.no_page,
         page_port=given.page_port,
+        has_tls=given.tls,
         car_folder=given.drive,
         ignored=tuple(ignored),
     )
@@ -112,7 +117,7 @@ def _make_parser() -> _Parser:
     )
     add = parser.add_argument
     add("--version", action="version", version=f"donkey_sim {__version__}")
-    add("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)")
+    add("--host", default="127.0.0.1", help="address for clients and page (default 127.0.0.1; 0.0.0.0: the network)")
     add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
     add("--scene", help="start in this scene, or track file, rather than in the menu")
     add_tracks_argument(parser)
@@ -131,6 +136,9 @@ def _make_parser() -> _Parser:
     add("--idle-timeout", type=_seconds, help="send away clients whose car does not move for so many seconds")
     add("--no-page", action="store_true", help="do not serve the watching page")
     add("--page-port", type=_port, default=9093, help="port of the watching page (default 9093, else the next free)")
+    add("--tls", action="store_true", help="serve the watching page over https, with a certificate of our own")
+    wire_control = "what clients on other machines may do to all: nothing, load and exit scenes (default), or quit too"
+    add("--wire-control", choices=WIRE_CONTROLS, default=DEFAULT_CONTROL, help=wire_control)
     add("--numbers-as-strings", action="store_true", help="write numbers in telemetry as texts")
     add("--no-training-telemetry", action="store_true", help="leave out pos_*, vel_* and cte; refuse set_position")
     _add_scene_options(parser)

@@ -24,11 +24,9 @@ from donkeysim.drive.control_report import CarReport, HitMemory, make_report
 from donkeysim.drive.control_routes import create_app
 from donkeysim.drive.control_state import ControlState, Tick, Wish
 from donkeysim.drive.parts.driving import MODES
-from donkeysim.web.address import find_network_address, list_own_names
+from donkeysim.web.access import arrange_access
 from donkeysim.web.mjpeg import PictureStream
-from donkeysim.web.origin import LOOPBACK_HOSTS
 from donkeysim.web.serving import PageServer, bind_exactly
-from donkeysim.web.tls import keep_certificate
 from donkeysim.web.token import keep_token
 from donkeysim.world.telemetry import Telemetry
 
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from donkeysim.car.config import Config
 
 LOCAL_HOST = "127.0.0.1"
-EVERY_HOST = "0.0.0.0"
 SECRETS_FOLDER = ".web"
 """In the car's folder: certificate, its key, and the token."""
 
@@ -93,21 +90,15 @@ class ControlPage:
     def _listen(self, config: Config) -> None:
         """Take the port and get ready what guards it."""
         host = str(getattr(config, "WEB_CONTROL_HOST", LOCAL_HOST)).replace("localhost", LOCAL_HOST)
-        is_open = host != LOCAL_HOST
         self._listener = bind_exactly(int(config.WEB_CONTROL_PORT), host, _PORT_ADVICE)
         self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        port = self._listener.getsockname()[1]
-        address = find_network_address() if host == EVERY_HOST else host if is_open else None
-        names = list_own_names(address)
         folder = Path(getattr(config, "CAR_PATH", ".")) / SECRETS_FOLDER
-        self._hosts = frozenset((*LOOPBACK_HOSTS, *(names if is_open else ())))
-        self._token = keep_token(folder / "token") if is_open else None
-        self._certificate = keep_certificate(folder, names) if getattr(config, "WEB_CONTROL_TLS", False) else None
-        scheme = "https" if self._certificate else "http"
-        self.url = f"{scheme}://{'localhost' if host in (LOCAL_HOST, EVERY_HOST) else host}:{port}"
+        tls_folder = folder if getattr(config, "WEB_CONTROL_TLS", False) else None
+        self._access = arrange_access(self._listener, lambda: keep_token(folder / "token"), tls_folder, "localhost")
+        self.url = self._access.url
         self.network_url: str | None = None
-        if is_open:
-            self.network_url = f"{scheme}://{address or socket.gethostname()}:{port}/drive?token={self._token}"
+        if self._access.network_url is not None:
+            self.network_url = f"{self._access.network_url}/drive?token={self._access.token}"
             _log.warning("On a phone in the same network, open %s", self.network_url)
 
     def update(self) -> None:
@@ -192,5 +183,5 @@ class ControlPage:
             await server.stop()
 
     def _make_server(self) -> PageServer:
-        app = create_app(self.state, self.link, self.stream, self._hosts, self._token)
-        return PageServer(app, self._listener, certificate=self._certificate, message_limit=SOCKET_LIMIT)
+        app = create_app(self.state, self.link, self.stream, self._access)
+        return PageServer(app, self._listener, certificate=self._access.certificate, message_limit=SOCKET_LIMIT)

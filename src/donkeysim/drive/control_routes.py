@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -26,6 +25,7 @@ from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_message import MESSAGE_LIMIT, read_message
 from donkeysim.drive.control_state import ControlState
+from donkeysim.web.access import Access
 from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
@@ -39,20 +39,19 @@ _NOTHING_TO_CALIBRATE = "A simulated car has nothing to calibrate; drive it at /
 _UPGRADE_ONLY = "This address speaks WebSocket only; programs without one may POST to /drive.\n"
 
 
-def create_app(
-    state: ControlState, link: ControlLink, stream: PictureStream, hosts: Collection[str], token: str | None
-) -> Starlette:
+def create_app(state: ControlState, link: ControlLink, stream: PictureStream, access: Access) -> Starlette:
     """Return the page as an ASGI app.
 
     Args:
         state: Takes what drivers want.
         link: Serves WebSockets.
         stream: What the car sees.
-        hosts: Names the page answers to.
-        token: What others in the network must know; None: nobody else reaches the page.
+        access: Who reaches the page; others in the network must know its token, to read too.
     """
     endpoints = Endpoints(state, stream)
-    guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=hosts, programs_may=True)]
+    guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=access.hosts, programs_may=True)]
+    if access.token is not None:
+        guard.append(Middleware(TokenCheck, token=access.token))
     return Starlette(
         routes=[
             Route("/", RedirectResponse("/drive", status_code=301), methods=["GET"]),
@@ -66,7 +65,7 @@ def create_app(
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
             Mount("/static", PageFiles(directory=PAGES)),
         ],
-        middleware=[*guard, Middleware(TokenCheck, token=token)] if token else guard,
+        middleware=guard,
     )
 
 

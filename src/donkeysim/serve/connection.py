@@ -44,6 +44,8 @@ class _Server(Protocol):
 
     def scene_names(self) -> tuple[str, ...]: ...
 
+    def list_forbidden(self, connection: socket.socket) -> frozenset[type[Request]]: ...
+
     def welcome(self, connection: Connection) -> None: ...
 
     def carry_out(self, client_id: int, request: Request) -> None: ...
@@ -97,6 +99,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=0)
         connection = transport.get_extra_info("socket")
+        self.session.forbidden = self._server.list_forbidden(connection)
         _tune(connection)
         self._window = PeerWindow(connection, self._read_clock)
         self._server.welcome(self)

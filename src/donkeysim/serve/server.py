@@ -17,6 +17,7 @@ from donkeysim.serve.output import Output
 from donkeysim.serve.reading_turns import ReadingTurns
 from donkeysim.serve.simulation_thread import SimulationThread
 from donkeysim.serve.time_budget import TimeBudget
+from donkeysim.serve.wire_control import DEFAULT_CONTROL, find_forbidden
 from donkeysim.wire.messages import Request
 from donkeysim.wire.replies import ErrorReply, encode_reply
 
@@ -51,10 +52,11 @@ class Server:
         faults: What clients do wrong.
     """
 
-    def __init__(self, listener: socket.socket, read_clock: Clock) -> None:
+    def __init__(self, listener: socket.socket, read_clock: Clock, wire_control: str = DEFAULT_CONTROL) -> None:
         self.simulation_thread: SimulationThread
         self.reading_turns = ReadingTurns(read_clock)
         self.faults = FaultLog(read_clock)
+        self._wire_control = wire_control
         self._listener = listener
         self._read_clock = read_clock
         self._connections: dict[int, Connection] = {}
@@ -103,6 +105,10 @@ class Server:
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
         return self.simulation_thread.scene_names()
+
+    def list_forbidden(self, connection: socket.socket) -> frozenset[type[Request]]:
+        """Return what the client of this connection may not say, because of where it is."""
+        return find_forbidden(self._wire_control, connection)
 
     # -- coming and going ---------------------------------------------------------------------------------------------
 
@@ -177,12 +183,18 @@ class Server:
         """Return why nobody more may come, "" when there is room."""
         if len(self._connections) >= MOST_CONNECTIONS:
             return f"{MOST_CONNECTIONS} clients are connected, which is the most; come again when one has left."
-        if self._addresses[address] >= MOST_OF_AN_ADDRESS and not ipaddress.ip_address(address).is_loopback:
+        if self._addresses[address] >= MOST_OF_AN_ADDRESS and not is_own_address(address):
             return f"{MOST_OF_AN_ADDRESS} clients of your address are connected, which is the most; close one first."
         return ""
 
     def _note(self, kind: str, text: str) -> None:
         self.faults.note("donkey_sim", kind, text, kind not in self.faults.totals)
+
+
+def is_own_address(address: str) -> bool:
+    """Return whether an address is this machine's loopback."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback
 
 
 def is_gone(accepted: socket.socket) -> bool:

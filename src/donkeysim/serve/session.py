@@ -67,6 +67,7 @@ class Session:
     Attributes:
         name: For the log.
         racer: What the client told about its racer.
+        forbidden: Messages that this client may not say, because of where it is.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Session:
     ) -> None:
         self.name = name
         self.racer: messages.SetRacerInfo | None = None
+        self.forbidden: frozenset[type[Request]] = frozenset()
         self._list_scenes = list_scenes
         self._read_clock = read_clock
         self._reader = ObjectReader(read_clock)
@@ -148,12 +150,16 @@ class Session:
             request, note = read_request(fields)
         except WireError as error:
             name = fields.get("msg_type")
-            kind = f"bad {name}" if name in list_requests() else "unknown msg_type"
+            kind = f"bad {name}" if name in list_requests() else "unknown message"
             self._take_fault(Fault(kind, str(error)), turn)
             return
         if note:
             self._take_fault(Fault(f"changed {request.message_type()}", note), turn)
-        if isinstance(request, messages.GetProtocolVersion):
+        if type(request) in self.forbidden:
+            name = request.message_type()
+            text = f"{name}: only clients on the simulator's own machine may; it runs with --wire-control for that."
+            self._take_fault(Fault(f"forbidden {name}", text), turn)
+        elif isinstance(request, messages.GetProtocolVersion):
             turn.replies.append(encode_reply(ProtocolVersion(version=PROTOCOL_VERSION)))
         elif isinstance(request, messages.GetSceneNames):
             turn.replies.append(encode_reply(SceneNames(scene_names=self._list_scenes())))

@@ -440,7 +440,7 @@ class Simulation:
 
 
 def _set_aside() -> None:
-    """Keep the garbage collector from all that has been loaded: looking through it would take 150 ms, again and again."""
+    """Keep all that is loaded from the garbage collector, which would look through it again and again, 150 ms each."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -13,6 +13,8 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 `POST /exit`               bring everybody back to the menu
 `POST /cars/ID/reset`      put a car back to where it began
 =========================  =========================================================================
+
+Whoever reaches the page may watch; `StateReply.may_change` says whether the POSTs are for this viewer too.
 """
 
 from __future__ import annotations
@@ -26,11 +28,15 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from donkeysim.core.errors import WireError
 from donkeysim.watch.watchable import CarRow, View, Watchable
+from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.body import read_body
+from donkeysim.web.limits import PictureTurns, find_visitor
 from donkeysim.web.page import answer_json, answer_questions, decode_question, make_page
+from donkeysim.web.token import may_change
 from donkeysim.world.randomization import find_unit
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
@@ -118,8 +124,9 @@ class CarReadings(msgspec.Struct):
 
 
 class StateReply(msgspec.Struct):
-    """The state of the simulation at one moment."""
+    """The state of the simulation at one moment, and whether this viewer may change it."""
 
+    may_change: bool
     scene: str | None
     is_loading: bool
     stage: str
@@ -130,25 +137,27 @@ class StateReply(msgspec.Struct):
     readings: CarReadings | None
 
 
-def create_app(watchable: Watchable, *, wire_port: int | None) -> Starlette:
+def create_app(watchable: Watchable, *, wire_port: int | None, access: Access = THIS_MACHINE) -> Starlette:
     """Return the page as an ASGI app.
 
     Args:
         watchable: The simulation to show.
         wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
+        access: Who reaches the page.
     """
     spectator = Spectator(watchable, wire_port)
     return make_page(
         PAGES,
         [
             Route("/outline", spectator.show_outline),
-            WebSocketRoute("/state", partial(answer_questions, answer=spectator.answer_state)),
-            WebSocketRoute("/picture", partial(answer_questions, answer=spectator.answer_picture)),
+            WebSocketRoute("/state", spectator.serve_state),
+            WebSocketRoute("/picture", spectator.serve_pictures),
             Route("/scene", spectator.load_scene, methods=["POST"]),
             Route("/road", spectator.make_road, methods=["POST"]),
             Route("/exit", spectator.exit_scene, methods=["POST"]),
             Route("/cars/{car_id:int}/reset", spectator.reset_car, methods=["POST"]),
         ],
+        access,
     )
 
 
@@ -158,6 +167,7 @@ class Spectator:
     def __init__(self, watchable: Watchable, wire_port: int | None) -> None:
         self._watchable, self._wire_port = watchable, wire_port
         self._previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
+        self._turns = PictureTurns()
 
     async def show_outline(self, _request: Request) -> Response:
         """Answer the ground plan of the running scene as JSON, or null."""
@@ -185,17 +195,28 @@ class Spectator:
         await self._watchable.reset_car(request.path_params["car_id"])
         return answer_json({})
 
-    async def answer_picture(self, question: str) -> bytes:
-        """Answer a request of one view with a picture."""
-        wanted = decode_question(question, PictureRequest)
-        return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
+    async def serve_pictures(self, socket: WebSocket) -> None:
+        """Answer each request of a view with a picture, when it is the viewer's turn."""
+        visitor = find_visitor(socket.scope)
 
-    async def answer_state(self, question: str) -> StateReply:
-        """Answer a request of one page with the state."""
+        async def answer_picture(question: str) -> bytes:
+            wanted = decode_question(question, PictureRequest)
+            async with self._turns.take(visitor):
+                return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
+
+        await answer_questions(socket, answer_picture)
+
+    async def serve_state(self, socket: WebSocket) -> None:
+        """Answer each request of one page with the state."""
+        await answer_questions(socket, partial(self.answer_state, may_change=may_change(socket.scope)))
+
+    async def answer_state(self, question: str, may_change: bool) -> StateReply:
+        """Answer a request of a viewer with the state."""
         wanted, shown = decode_question(question, StateRequest), self._watchable
         cars = shown.list_cars()
         watched = next((car for car in cars if car.car_id == wanted.car), None)
         return StateReply(
+            may_change=may_change,
             scene=shown.scene_name,
             is_loading=shown.is_loading,
             stage=shown.loading_stage,

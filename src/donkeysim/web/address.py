@@ -20,6 +20,15 @@ def find_network_address() -> str | None:
     return None if ipaddress.ip_address(address).is_loopback or address == "0.0.0.0" else address
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether an address is this machine's own, which nobody else can send from."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+
+
 def list_own_names(address: str | None) -> tuple[str, ...]:
     """Return the names of this machine in lower case: loopback, host name, and the network address if there is one."""
     name = socket.gethostname().lower()

@@ -25,7 +25,7 @@ LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """Names of this machine; any port is fine behind them, so that a forwarded port works."""
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
-_READING = ("GET", "HEAD")
+READING = ("GET", "HEAD")
 
 
 class OriginCheck:
@@ -99,7 +99,7 @@ def check_origin(scope: Scope, headers: Headers, *, programs_may: bool = False) 
         headers: Its headers.
         programs_may: Whether no Origin at all is allowed too.
     """
-    if scope["type"] == "http" and scope["method"] in _READING:
+    if scope["type"] == "http" and scope["method"] in READING:
         return None
     if programs_may and "origin" not in headers:
         return None

@@ -17,9 +17,12 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError, WireError
+from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
+from donkeysim.web.limits import PacedQuestions
 from donkeysim.web.origin import OriginCheck
+from donkeysim.web.token import TokenCheck
 
 
 class Refusal(msgspec.Struct):
@@ -28,13 +31,17 @@ class Refusal(msgspec.Struct):
     error: str
 
 
-def make_page(folder: Path, routes: Sequence[BaseRoute]) -> Starlette:
+def make_page(folder: Path, routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> Starlette:
     """Return a page as an ASGI app; a `DonkeySimError` of a route is answered with a `Refusal` and status 409.
 
     Args:
         folder: Its files, at /pages; `index.html` is the page itself, and what pages share is at /shared.
-        routes: Its other addresses.
+        routes: Its other addresses; WebSockets and GET change nothing.
+        access: Who reaches it: whoever does may read, and with the token change something.
     """
+    guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=access.hosts), Middleware(PacedQuestions)]
+    if access.token is not None:
+        guard.append(Middleware(TokenCheck, token=access.token, anybody_may_read=True))
 
     async def answer_refusal(_request: Request, error: Exception) -> Response:
         return answer_json(Refusal(str(error)), 409)
@@ -46,7 +53,7 @@ def make_page(folder: Path, routes: Sequence[BaseRoute]) -> Starlette:
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
             Mount("/pages", PageFiles(directory=folder)),
         ],
-        middleware=[Middleware(PageHeaders), Middleware(OriginCheck)],
+        middleware=guard,
         exception_handlers={DonkeySimError: answer_refusal},
     )
 

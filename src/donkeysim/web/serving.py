@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donkeysim.core.errors import SpecError
+from donkeysim.web.limits import MOST_CONNECTIONS, MOST_CONNECTIONS_IN_ALL, name_visitor
 from donkeysim.web.listener import try_listen
 from donkeysim.web.tls import Certificate
 
@@ -22,13 +26,21 @@ PORT_TRIES = 50
 MESSAGE_LIMIT = 64 * 1024
 """Longest message that a page may send over a WebSocket [byte]."""
 
+HEAD_SECONDS = 10.0
+"""How long the head of a request may take to come [s]."""
+
+_TOO_MANY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+    b"Too many connections from your address; close some of its pages.\n"
+)
+
 
 def bind_exactly(port: int, host: str, advice: str) -> socket.socket:
     """Return a bound socket on `port` and no other; 0 takes any free port.
 
     Args:
         port: The port.
-        host: An IPv4 address of this machine, or 0.0.0.0.
+        host: An address of this machine, or 0.0.0.0.
         advice: What to do when the port is in use; ends the sentence.
 
     Raises:
@@ -50,7 +62,7 @@ def bind_port(port: int, host: str = "127.0.0.1") -> socket.socket:
     _check_port(port)
     last = min(port + PORT_TRIES, 65536) if port else 1
     for candidate in range(port, last):
-        bound = try_listen(host, candidate)
+        bound = try_listen(host, candidate, socket.AF_INET6 if ":" in host else socket.AF_INET)
         if bound is not None:
             return bound
     raise SpecError(f"ports {port} to {last - 1} on {host} are all in use; give another one.")
@@ -88,10 +100,10 @@ class PageServer:
                 app,
                 lifespan="off",
                 log_config=None,
-                log_level="warning",
+                log_level="error",  # a warning would be a line for every broken request
                 access_log=False,
                 server_header=False,
-                http=_PromptProtocol,
+                http=functools.partial(_PromptProtocol, Callers()),  # type: ignore[arg-type]
                 ssl_certfile=certificate.chain if certificate else None,
                 ssl_keyfile=certificate.key if certificate else None,
                 ws_max_size=message_limit,
@@ -120,12 +132,58 @@ class PageServer:
         self._task = None
 
 
+class Callers:
+    """The open connections of a page, by visitor."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[str, asyncio.Transport]] = []
+
+    def admit(self, visitor: str, transport: asyncio.Transport) -> bool:
+        """Return whether there is room for a visitor's connection, and if so count it until it closes."""
+        self._open = [(name, other) for name, other in self._open if not other.is_closing()]
+        count = Counter(name for name, _ in self._open)[visitor]
+        if count >= MOST_CONNECTIONS or len(self._open) >= MOST_CONNECTIONS_IN_ALL:
+            return False
+        self._open.append((visitor, transport))
+        return True
+
+
 class _PromptProtocol(H11Protocol):
-    """Lets an app that sends wait until the system took everything: nothing piles up in this process."""
+    """Waits for no slow head, takes a visitor's share only, and lets an app wait until the system took what it sends.
+
+    So nothing piles up in this process.
+    """
+
+    def __init__(self, callers: Callers, **options: Any) -> None:
+        super().__init__(**options)
+        self._callers = callers
+        self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         transport.set_write_buffer_limits(1)  # with 0, asyncio's TLS would wait for ever
+        if self._callers.admit(name_visitor(self.client[0] if self.client else ""), transport):
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.close)
+        else:
+            transport.write(_TOO_MANY)
+            transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        is_within_head = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
+        if is_within_head and self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+        elif not is_within_head:
+            self._forget_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_head()
+        super().connection_lost(exc)
+
+    def _forget_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
 
 class _LoopServer(uvicorn.Server):

@@ -1,8 +1,10 @@
 """A secret word for a page that others in the network can reach: in the address once, then in a cookie.
 
-Whoever is on this machine (its own address, and asking for one of its loopback names) needs none, so programs go on
-as they are. Everybody else shows it in one of three ways: `?token=WORD` at any address (a browser that opens a page so
-gets the cookie and is sent on to the address without the word), that cookie, or `Authorization: Bearer WORD`.
+Whoever is on this machine (see `is_local`) needs none, so programs go on as they are. Everybody else shows it in one of
+three ways: `?token=WORD` at any address (a browser that opens a page so gets the cookie and is sent on to the address
+without the word), that cookie, or `Authorization: Bearer WORD`.
+
+A page may let anybody read: then the word is for changes only, and `may_change` tells the page who may.
 """
 
 from __future__ import annotations
@@ -18,17 +20,24 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from donkeysim.core.errors import SpecError
-from donkeysim.web.origin import LOOPBACK_HOSTS, check_host, refuse
+from donkeysim.web.address import is_loopback
+from donkeysim.web.limits import WRONG_WORDS_SECONDS, WrongWords, find_visitor
+from donkeysim.web.origin import LOOPBACK_HOSTS, READING, check_host, refuse
 from donkeysim.web.tls import write_private
 
 COOKIE = "donkeysim_token"
+"""With the port behind it: a browser sends the cookies of a machine to all its ports."""
+
 COOKIE_DAYS = 365
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 _LENGTH = 10
 """Of 31 letters that cannot be mistaken for each other: 49 bits, to be typed on a phone."""
 
-_REFUSAL = "This page needs its token; open the address that the drive program shows, with ?token= at its end."
+_REFUSAL = "This needs the page's token; open the address with ?token= that the program printed at its start."
+_TOO_MANY = f"Too many wrong tokens from your address; wait {WRONG_WORDS_SECONDS:g} s, then open the right address."
+
+_MAY_CHANGE = "donkeysim.may_change"
 
 
 def keep_token(path: Path) -> str:
@@ -43,7 +52,7 @@ def keep_token(path: Path) -> str:
         kept = ""
     if len(kept) >= _LENGTH and kept.isalnum():
         return kept
-    token = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+    token = make_token()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_private(path, f"{token}\n".encode())
@@ -52,31 +61,61 @@ def keep_token(path: Path) -> str:
     return token
 
 
-class TokenCheck:
-    """Middleware that answers 401 with one sentence to whoever does not know the word."""
+def make_token() -> str:
+    """Return a new word."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        """Guard `app` with `token`."""
+
+def may_change(scope: Scope) -> bool:
+    """Return whether who asks may change something; where no word is needed, everybody who gets through may."""
+    return bool(scope.get(_MAY_CHANGE, True))
+
+
+class TokenCheck:
+    """Middleware that answers 401 with one sentence to whoever does not know the word, 429 to whoever guesses it."""
+
+    def __init__(self, app: ASGIApp, token: str, *, anybody_may_read: bool = False) -> None:
+        """Guard `app`.
+
+        Args:
+            app: What is guarded.
+            token: The word.
+            anybody_may_read: Whether GET, HEAD and WebSockets, which then change nothing, need no word.
+        """
         self._app = app
         self._token = token
+        self._anybody_may_read = anybody_may_read
+        self._wrong_words = WrongWords()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refusal, hand out the cookie, or pass the request on."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        asked = HTTPConnection(scope)
-        in_address = self._is_right(asked.query_params.get("token", ""))
-        if in_address and scope["type"] == "http" and _opens_page(asked.headers, scope["method"]):
+        asked, visitor = HTTPConnection(scope), find_visitor(scope)
+        is_guessing = self._wrong_words.has_tried_enough(visitor)
+        right = set() if is_guessing else self._find_right_words(asked, visitor)
+        is_known = bool(right) or is_local(scope)
+        if "address" in right and scope["type"] == "http" and _opens_page(asked.headers, scope["method"]):
             await self._hand_out(asked)(scope, receive, send)
-        elif in_address or is_local(scope) or self._is_known(asked):
-            await self._app(scope, receive, send)
+        elif is_known or (self._anybody_may_read and (scope["type"] == "websocket" or scope["method"] in READING)):
+            await self._app({**scope, _MAY_CHANGE: is_known}, receive, send)
         else:
-            await refuse(scope, receive, send, _REFUSAL, 401)
+            sentence, code = (_TOO_MANY, 429) if is_guessing else (_REFUSAL, 401)
+            await refuse(scope, receive, send, sentence, code)
 
-    def _is_known(self, asked: HTTPConnection) -> bool:
+    def _find_right_words(self, asked: HTTPConnection, visitor: str) -> set[str]:
+        """Return where the word stands in a request; wrong words are counted when it stands nowhere."""
         kind, _, word = asked.headers.get("authorization", "").partition(" ")
-        return (kind.lower() == "bearer" and self._is_right(word)) or self._is_right(asked.cookies.get(COOKIE, ""))
+        words = {
+            "address": asked.query_params.get("token", ""),
+            "header": word if kind.lower() == "bearer" else "",
+            "cookie": asked.cookies.get(_name_cookie(asked), ""),
+        }
+        right = {place for place, word in words.items() if self._is_right(word)}
+        for word in filter(None, () if right else words.values()):
+            self._wrong_words.note(visitor, word)
+        return right
 
     def _is_right(self, word: str) -> bool:
         return hmac.compare_digest(word.encode("utf-8", "replace"), self._token.encode())
@@ -86,7 +125,7 @@ class TokenCheck:
         path = "/" + quote(asked.url.path.lstrip("/\\"))  # one slash: never the name of another site
         response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
         response.set_cookie(
-            COOKIE,
+            _name_cookie(asked),
             self._token,
             max_age=COOKIE_DAYS * 24 * 3600,
             secure=asked.url.scheme == "https",
@@ -97,10 +136,21 @@ class TokenCheck:
 
 
 def is_local(scope: Scope) -> bool:
-    """Return whether a request comes from this machine and asks for one of its loopback names."""
-    client = scope.get("client")
-    comes_from_here = client is not None and (client[0].startswith("127.") or client[0] == "::1")
-    return comes_from_here and check_host(Headers(scope=scope).getlist("host"), LOOPBACK_HOSTS) is None
+    """Return whether a request comes from this machine: by loopback and one of its names, or to the sender's address.
+
+    `OriginCheck` has looked at the name before: a site whose name was bent to this machine gets no further.
+    """
+    client, server = scope.get("client"), scope.get("server")
+    if client is None:
+        return False
+    if is_loopback(client[0]):
+        return check_host(Headers(scope=scope).getlist("host"), LOOPBACK_HOSTS) is None
+    return server is not None and bool(client[0] == server[0])
+
+
+def _name_cookie(asked: HTTPConnection) -> str:
+    port = asked.url.port or (443 if asked.url.scheme in ("https", "wss") else 80)
+    return f"{COOKIE}_{port}"
 
 
 def _opens_page(headers: Headers, method: str) -> bool:

@@ -265,6 +265,19 @@ def test_a_layer_that_holds_code_is_never_run(linear_h5):
             load(linear_h5)
 
 
+def test_parts_that_unpack_to_gigabytes_are_refused(linear_h5, tmp_path, monkeypatch):
+    save_model(load_model(linear_h5), tmp_path / "linear.keras", "linear", DefaultConfig)
+    with h5py.File(linear_h5, "r+") as file:
+        del file["model_weights/dense_1/dense_1/kernel:0"]
+        file["model_weights/dense_1"].create_dataset("dense_1/kernel:0", (1 << 20, 1 << 20), "f4", compression="gzip")
+    assert linear_h5.stat().st_size < 1 << 24
+    with pytest.raises(PilotError, match=r"kernel:0' has \d+ bytes; a pilot's part may have"):
+        read_h5(linear_h5)
+    monkeypatch.setattr("donkeysim.learn.files.parts.PART_MOST", 1000)
+    with pytest.raises(PilotError, match=r"'config\.json' has \d+ bytes; a pilot's part may have 1000"):
+        load_pilot(tmp_path / "linear.keras")
+
+
 def test_layers_that_go_round_in_a_circle_are_refused(linear_h5):
     def turn_round(config):
         find_layer(config, "conv2d_1")["inbound_nodes"] = [[["dense_1", 0, 0, {}]]]

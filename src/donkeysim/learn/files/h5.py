@@ -15,6 +15,7 @@ from donkeysim.learn.files.hard_sigmoid import read_gates, write_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config, write_model_config
 from donkeysim.learn.files.network import Layer, Network
+from donkeysim.learn.files.parts import read_weight
 
 _KERAS_VERSION = "2.15.0"
 
@@ -77,7 +78,7 @@ def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:
         return ()
     own = group[layer.name]
     names = own.attrs.get("weight_names", ())
-    return tuple(np.asarray(own[_read_text(name)], dtype=np.float32) for name in names)
+    return tuple(read_weight(own[_read_text(name)]) for name in names)
 
 
 def _read_text(value: Any) -> str:

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
@@ -21,6 +19,7 @@ from donkeysim.learn.files.hard_sigmoid import read_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config
 from donkeysim.learn.files.network import Layer, Network
+from donkeysim.learn.files.parts import read_part, read_weight
 
 _HEADER_NAME = f"{HEADER_KEY}.json"
 
@@ -41,11 +40,11 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
     h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
     try:
         with zipfile.ZipFile(path) as archive:
-            text = archive.read(_HEADER_NAME) if _HEADER_NAME in archive.namelist() else None
+            text = read_part(archive, _HEADER_NAME) if _HEADER_NAME in archive.namelist() else None
             header = read_header(text)
-            network = read_model_config(json.loads(archive.read("config.json")))
-            version = str(json.loads(archive.read("metadata.json"))["keras_version"])
-            weights = io.BytesIO(archive.read("model.weights.h5"))
+            network = read_model_config(json.loads(read_part(archive, "config.json")))
+            version = str(json.loads(read_part(archive, "metadata.json"))["keras_version"])
+            weights = io.BytesIO(read_part(archive, "model.weights.h5"))
         with h5py.File(weights, "r") as file:
             return read_gates(_read_weights(network, file["layers"]), version), header
     except PilotError as error:
@@ -72,7 +71,7 @@ def _read_layer(group: Any, name: str) -> tuple[Float32Array, ...]:
     own = group[name]
     holder = next((own[part] for part in ("layer", "cell") if part in own), own)
     variables = holder.get("vars", {})
-    return tuple(np.asarray(variables[key], dtype=np.float32) for key in sorted(variables, key=int))
+    return tuple(read_weight(variables[key]) for key in sorted(variables, key=int))
 
 
 def _name_group(layer: Layer) -> str:

@@ -60,6 +60,8 @@ function showState(next) {
   const before = state;
   state = next;
   showLink(true);
+  byId("watch-only").hidden = next.may_change;
+  document.body.dataset.mayChange = next.may_change;
   chooseCar(before);
   const section = next.is_loading ? "loading" : next.scene === null ? "menu" : "stage";
   showSection(section);
@@ -74,7 +76,7 @@ function showSection(name) {
   document.body.dataset.state = name;
   for (const id of ["offline", "loading", "menu", "stage"]) byId(id).hidden = id !== name;
   const isStage = name === "stage";
-  byId("exit").hidden = !isStage || state.wire_port === null;
+  byId("exit").hidden = !isStage || state.wire_port === null || !state.may_change;
   byId("road").hidden = byId("exit").hidden || state.road === null;
   byId("scene-name").hidden = !isStage;
   byId("clock").hidden = !isStage || !state?.readings?.telemetry;
@@ -93,9 +95,11 @@ function showLoading() {
 }
 
 function showMenu() {
-  const key = JSON.stringify(state.scenes);
+  const key = JSON.stringify([state.scenes, state.may_change]);
   if (byId("scenes").dataset.key === key) return;
   byId("scenes").dataset.key = key;
+  setText(byId("menu-title"), state.may_change ? "Choose a scene" : "No scene has been chosen yet");
+  byId("menu-lead").hidden = !state.may_change;
   byId("scenes").replaceChildren(...state.scenes.map(makeSceneCard));
 }
 
@@ -105,6 +109,7 @@ function makeSceneCard(scene) {
   const button = make("button", "scene-card card", "", preview, make("span", "title", nameScene(scene.name)));
   button.type = "button";
   button.dataset.scene = scene.name;
+  button.disabled = !state.may_change;
   button.addEventListener("click", () => act("/scene", { name: scene.name }, button));
   return make("li", "", "", button);
 }
@@ -168,7 +173,7 @@ function showHint() {
     "import gymnasium, gym_donkeycar",
     "",
     'env = gymnasium.make("donkey-generated-track-v0",',
-    `    conf={"exe_path": "remote", "host": "127.0.0.1", "port": ${state.wire_port}})`,
+    `    conf={"exe_path": "remote", "host": "${location.hostname}", "port": ${state.wire_port}})`,
     "env.reset()",
   ].join("\n"));
 }
@@ -221,7 +226,7 @@ async function act(path, body, button) {
 }
 
 function resetCar() {
-  if (watched !== null) act(`/cars/${watched}/reset`);
+  if (watched !== null && state?.may_change) act(`/cars/${watched}/reset`);
 }
 
 function askExit() {

@@ -20,9 +20,16 @@ from donkeysim.core.errors import SceneError
 from donkeysim.core.types import ByteArray, FloatArray, LongArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, Material, Mesh
 from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.paths.gltf_lines import count_declared
 
 TRIANGLES_MOST = 60_000
 """Of a model; every picture passes through all that lie before the camera."""
+
+ELEMENTS_MOST = 1_000_000
+"""Of an array that a model declares, and triangles of all its nodes; a few bytes can ask for any number."""
+
+TEXELS_MOST = 8192 * 8192
+"""Of a picture in a model, before it is made smaller."""
 
 TEXTURE_SIDE_MOST = 1024
 """Longest side of a texture; larger ones are made smaller [texel]."""
@@ -72,14 +79,15 @@ def read_meshes(path: Path, key: str) -> list[ModelMesh]:
     import trimesh
 
     try:
+        if (count := count_declared(path)) > ELEMENTS_MOST:
+            raise ValueError(f"it declares {count} elements of one kind; {ELEMENTS_MOST} are allowed")
         model = trimesh.load_scene(path)
         found = [(str(name), *model.graph[name]) for name in model.graph.nodes_geometry]
         shapes = [(name, np.asarray(matrix, float), model.geometry[shape]) for name, matrix, shape in found]
-        return [
-            _place_mesh(name, matrix, shape)
-            for name, matrix, shape in shapes
-            if isinstance(shape, trimesh.Trimesh) and len(shape.faces)
-        ]
+        meshes = [item for item in shapes if isinstance(item[2], trimesh.Trimesh) and len(item[2].faces)]
+        if (count := sum(len(shape.faces) for _, _, shape in meshes)) > ELEMENTS_MOST:
+            raise ValueError(f"its nodes show {count} triangles; {ELEMENTS_MOST} are allowed")
+        return [_place_mesh(name, matrix, shape) for name, matrix, shape in meshes]
     except _FAULTS as error:
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         text = f"{path.name} cannot be read as a model: {reason}; export it again as glTF 2.0."
@@ -96,6 +104,8 @@ def _place_mesh(name: str, matrix: FloatArray, shape: Any) -> ModelMesh:
     if not np.isfinite(placed).all():
         raise ValueError(f"the mesh {name!r} has a coordinate that is no number")
     if (picture := _find_picture(shape)) is not None:
+        if picture.width * picture.height > TEXELS_MOST:
+            raise ValueError(f"a picture has {picture.width} x {picture.height} pixels; {TEXELS_MOST} are allowed")
         picture.load()
     is_mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     return ModelMesh(name, placed, (face[:, ::-1] if is_mirrored else face).astype(np.int64), shape)

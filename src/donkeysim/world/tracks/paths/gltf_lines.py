@@ -61,6 +61,15 @@ def read_model_lines(path: Path) -> tuple[list[ModelLine], list[str]]:
         raise SceneError(f"{path} is no valid model in glTF 2.0 ({type(error).__name__}: {error}).") from error
 
 
+def count_declared(path: Path) -> int:
+    """Return how many elements the longest array of a model has, as it declares; the file need not hold them.
+
+    Raises:
+        OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, struct.error: It cannot be read.
+    """
+    return max((int(accessor["count"]) for accessor in _Model(path).list_accessors()), default=0)
+
+
 class _Model:
     """One model being read; what is wrong with it surfaces as Python's own errors."""
 
@@ -74,6 +83,9 @@ class _Model:
         if not str(self._json["asset"]["version"]).startswith("2"):
             raise ValueError("it is of another version")
         self._buffers: dict[int, bytes] = {}
+
+    def list_accessors(self) -> list[dict[str, Any]]:
+        return list(self._json.get("accessors", []))
 
     def read_lines(self) -> tuple[list[ModelLine], list[str]]:
         lines: list[ModelLine] = []

@@ -1,0 +1,40 @@
+"""Parts of pilots' files, read up to a size: a few bytes can say that there are any number of them."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.errors import PilotError
+from donkeysim.core.types import Float32Array
+
+PART_MOST = 1 << 28
+"""Of a part of a `.keras` file, unpacked, and of the weights of one layer [byte]."""
+
+
+def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a part of a zip file.
+
+    Raises:
+        PilotError: It is too large.
+        KeyError: There is none of this name.
+    """
+    _check_size(name, archive.getinfo(name).file_size)
+    return archive.read(name)
+
+
+def read_weight(dataset: Any) -> Float32Array:
+    """Return the numbers of a dataset of h5py.
+
+    Raises:
+        PilotError: There are too many.
+    """
+    _check_size(dataset.name, 4 * dataset.size)
+    return np.asarray(dataset, dtype=np.float32)
+
+
+def _check_size(name: str, size: int) -> None:
+    if size > PART_MOST:
+        raise PilotError(f"{name!r} has {size} bytes; a pilot's part may have {PART_MOST}, so this is no pilot.")
