@@ -9,7 +9,8 @@ from typing import Any
 
 from donkeysim.core.errors import SpecError
 
-BACKLOG = 128
+BACKLOG = 512
+"""Connections that the system keeps until they are taken up."""
 
 
 class PortInUseError(SpecError):

@@ -137,13 +137,18 @@ def test_this_machine_may_connect_as_often_as_there_is_room(address):
 
 
 def test_clients_are_served_while_others_come_all_the_time():
+    def come_and_go(port):
+        for _ in range(500):
+            with connect(port):
+                pass
+
     async def crowd(port, thread):
         with connect(port) as client:
-            for _ in range(40):
-                for _ in range(20):
-                    with connect(port):
-                        pass
+            others = asyncio.create_task(asyncio.to_thread(come_and_go, port))
+            answers = 0
+            while not others.done() or answers < 20:
                 client.sendall(PING)
                 assert await receive(client) == PONG
+                answers += 1
 
     serve(crowd)
