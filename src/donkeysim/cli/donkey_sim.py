@@ -10,7 +10,7 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,7 +105,7 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     thread.start()
     if not options.begins_in_menu:
         thread.begin_scene(scene.name, give_up)
-    page, url = await _open_page(options, thread, listener)
+    page, url = await _open_page(options, thread, listener, server.faults.totals)
     drive = _start_drive(options, listener.getsockname()[1], url)
     await server.run()
     if drive is not None:
@@ -127,7 +127,7 @@ def _make_simulation(options: SimulationOptions) -> Simulation:
 
 
 async def _open_page(
-    options: Options, thread: SimulationThread, listener: socket.socket
+    options: Options, thread: SimulationThread, listener: socket.socket, faults: Mapping[str, int]
 ) -> tuple[PageServer | None, str]:
     """Start the watching page where the wire listens, on the next free port when its own is taken; return its address.
 
@@ -148,7 +148,7 @@ async def _open_page(
     except SpecError as error:
         _log.warning("no watching page: %s", error)
         return None, ""
-    app = create_app(thread, wire_port=wire_port, access=access)
+    app = create_app(thread, wire_port=wire_port, access=access, faults=faults)
     page = PageServer(app, page_listener, certificate=access.certificate)
     await page.start()
     print(f"Watch it at {access.url}", flush=True)

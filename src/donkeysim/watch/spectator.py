@@ -19,8 +19,10 @@ Whoever reaches the page may watch; `StateReply.may_change` says whether the POS
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import msgspec
@@ -135,17 +137,25 @@ class StateReply(msgspec.Struct):
     road: RoadSpec | None
     cars: list[CarEntry]
     readings: CarReadings | None
+    faults: dict[str, int]
 
 
-def create_app(watchable: Watchable, *, wire_port: int | None, access: Access = THIS_MACHINE) -> Starlette:
+def create_app(
+    watchable: Watchable,
+    *,
+    wire_port: int | None,
+    access: Access = THIS_MACHINE,
+    faults: Mapping[str, int] = MappingProxyType({}),
+) -> Starlette:
     """Return the page as an ASGI app.
 
     Args:
         watchable: The simulation to show.
         wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
         access: Who reaches the page.
+        faults: How often clients have sent what was not understood or not possible, by kind; read again and again.
     """
-    spectator = Spectator(watchable, wire_port)
+    spectator = Spectator(watchable, wire_port, faults)
     return make_page(
         PAGES,
         [
@@ -164,8 +174,8 @@ def create_app(watchable: Watchable, *, wire_port: int | None, access: Access = 
 class Spectator:
     """The page's endpoints over one simulation."""
 
-    def __init__(self, watchable: Watchable, wire_port: int | None) -> None:
-        self._watchable, self._wire_port = watchable, wire_port
+    def __init__(self, watchable: Watchable, wire_port: int | None, faults: Mapping[str, int]) -> None:
+        self._watchable, self._wire_port, self._faults = watchable, wire_port, faults
         self._previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
         self._turns = PictureTurns()
 
@@ -225,6 +235,7 @@ class Spectator:
             scenes=[SceneCard(name, name in self._previews) for name in shown.scene_names()],
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,
+            faults=dict(self._faults),
         )
 
 

@@ -68,8 +68,20 @@ function showState(next) {
   for (const element of document.querySelectorAll(".wire-port")) setText(element, String(next.wire_port));
   if (section === "menu") showMenu();
   if (section === "loading") showLoading();
+  showFaults();
   if (section === "stage") showStage();
   else outlineScene = null;
+}
+
+function showFaults() {
+  const kinds = Object.entries(state.faults);
+  const key = JSON.stringify(kinds);
+  if (byId("faults").dataset.key === key) return;
+  byId("faults").dataset.key = key;
+  byId("faults").hidden = kinds.length === 0;
+  setText(byId("fault-count"), kinds.reduce((sum, [, count]) => sum + count, 0).toLocaleString("en"));
+  byId("fault-kinds").replaceChildren(...kinds.sort(([, a], [, b]) => b - a).map(([kind, count]) =>
+    make("div", "", "", make("dt", "", kind), make("dd", "", count.toLocaleString("en")))));
 }
 
 function showSection(name) {
