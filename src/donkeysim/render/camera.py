@@ -338,7 +338,7 @@ class Renderer:
             lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey, far, 1.0)
         frame = Frame(
             car=owners,
-            colour=np.zeros((*shape, 3), np.uint8),
+            colour=np.empty((*shape, 3), np.uint8),  # clearing a large one takes longer than a beat may
             depth=np.zeros(shape, np.float32) if first.depth else None,
             segment=np.zeros(shape, np.uint8) if first.segment else None,
         )

@@ -42,7 +42,7 @@ PIXEL_SECONDS = {"JPG": 1e-8, "PNG": 4e-8, "TGA": 1.5e-8}
 RAY_SECONDS = 1.5e-6
 """Likewise a lidar's ray."""
 
-LEAST_PICTURES = 3
+LEAST_PICTURES = 5
 """After so many the rate that a client gets is known."""
 
 RETELL_SECONDS = 5.0
@@ -97,8 +97,8 @@ class Account:
         self._sent_count = 0
 
     def note_cost(self, seconds: float) -> None:
-        """Take note of what a telemetry has taken: more counts soon, less when it stays so."""
-        self.seconds += (0.5 if seconds > self.seconds else 0.1) * (seconds - self.seconds)
+        """Take note of what a telemetry has taken: more counts sooner than less."""
+        self.seconds += (0.5 if seconds > self.seconds else 0.3) * (seconds - self.seconds)
 
     def note_sent(self, now: float) -> None:
         """Take note that a telemetry is sent."""

@@ -174,8 +174,7 @@ class PictureDesk:
             self._threads = self._make_threads(self._thread_count)
         account.due = max([self._read_clock(), *self._list_dues()]) + account.seconds / self._thread_count
         # Whoever has had the least is next, but nobody saves up for later.
-        self._turn = max(self._turn, account.used)
-        account.used = self._turn + account.seconds
+        self._turn = account.used = max(self._turn, account.used)
         task = functools.partial(self._draw, self._composer.keep(simulator, car))
         simulator.clear_hits([car.row])
         account.work = self._threads.submit(task)
@@ -196,6 +195,7 @@ class PictureDesk:
         else:
             line, seconds = work.result()
             account.note_cost(seconds)
+            account.used += seconds
             if line is not None and kind is not None:
                 outputs.append(Output(account.client_id, kind, line))
         outputs += account.held
