@@ -28,7 +28,7 @@ CASES = {
         [LARGE],
         [{**LARGE, "img_enc": "PNG"}],
         [LARGE, {**LARGE, "msg_type": "cam_config_b", "img_w": "1920", "img_h": "1080"}],
-        [{**LARGE, "img_w": "1920", "img_h": "1080", "img_enc": "TGA"}],
+        [{**LARGE, "img_w": "1280", "img_h": "720", "img_enc": "TGA"}],
         [{"msg_type": "lidar_config", "degPerSweepInc": "0.9", "numSweepsLevels": "50", "maxRange": "1000"}],
     ],
 }
@@ -102,5 +102,6 @@ def test_an_honest_client_keeps_its_beat_among_large_cameras(case):
     assert rate == pytest.approx(20.0, abs=0.2)
     assert within >= 0.999
     assert min(others["rates"], default=1.0) > 0.5
-    assert all("other clients are not slowed" in texts[-1] for texts in others["told"][:3])
+    for slow, texts in zip(others["rates"], others["told"], strict=True):
+        assert slow > 10.0 or any("other clients are not slowed" in text for text in texts)
     assert others["grown_MB"] < 100.0

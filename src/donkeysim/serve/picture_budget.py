@@ -21,7 +21,7 @@ from donkeysim.world.specs import CameraSpec, LidarSpec
 MOST_PIXELS = 1 << 26
 """Of all cameras of all clients together, eight of 3840x2160: some 400 MB."""
 
-MOST_TGA_PIXELS = 1920 * 1080
+MOST_TGA_PIXELS = 1280 * 720
 """TGA is not compressed: the text of a larger file would keep the event loop from everybody for too long."""
 
 LIGHT_SECONDS = 0.001
