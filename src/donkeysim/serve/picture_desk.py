@@ -12,7 +12,7 @@ import logging
 import operator
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 from donkeysim.core.clock import Clock
@@ -79,8 +79,10 @@ class PictureDesk:
         self._accounts.clear()
         self._end_threads()
 
-    def hold_back(self, events: Iterable[Output]) -> list[Output]:
+    def hold_back(self, events: list[Output]) -> list[Output]:
         """Return what may be told of this moment now; clients whose telemetry is in work are told after that."""
+        if not events:
+            return events
         now: list[Output] = []
         held = {a.client_id: a.held for a in self._accounts.values() if a.work is not None}
         for event in events:
@@ -112,13 +114,12 @@ class PictureDesk:
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _find_account(self, simulator: Simulator, car: SceneCar) -> Account:
-        row = car.row
-        sensors = simulator.get_camera(row), simulator.get_camera(row, True), simulator.get_lidar(row)
+        sensors = simulator.list_sensors(car.row)
         account = self._accounts.get(car.car_id)
         if account is None:
             account = self._accounts[car.car_id] = Account(car.client.client_id if car.client else 0, sensors)
             account.equip(sensors)
-        elif any(map(operator.is_not, sensors, account.sensors)):
+        elif not all(map(operator.is_, sensors, account.sensors)):
             account.equip(sensors)
         return account
 

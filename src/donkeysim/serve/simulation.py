@@ -347,9 +347,9 @@ class Simulation:
             simulator.step(min(longest, step_count - begin))
             closed = simulator.scene.path.closed
             told = [self._cars[event.car].note_event(event, closed) for event in simulator.list_events()]
-            self._outputs += self._desk.hold_back(output for output in told if output is not None)
-        for car in self._cars.values():
-            self._outputs += self._desk.hold_back(car.list_cones(simulator, self._ghosts))
+            self._outputs += self._desk.hold_back([output for output in told if output is not None])
+        cones = [cone for car in self._cars.values() for cone in car.list_cones(simulator, self._ghosts)]
+        self._outputs += self._desk.hold_back(cones)
         self._outputs += self._desk.tell(simulator, cars, kind)
         if self._pace_car is not None and self._read_clock() < self._watched_until:
             self._composer.observe(simulator, self._pace_car.car)

@@ -50,9 +50,9 @@ class TelemetryWriter:
         """
         telemetry = self.observe(simulator, car)
         get_picture = functools.partial(simulator.get_picture, car.row)
-        camera = simulator.get_camera(car.row)
+        camera, other, _ = simulator.list_sensors(car.row)
         image = _encode_camera(camera, get_picture, False) or b""
-        second = _encode_camera(simulator.get_camera(car.row, True), get_picture, True)
+        second = _encode_camera(other, get_picture, True)
         if camera is not None:
             car.picture = image if camera.encoding == "JPG" else None
         return self._encode(car, telemetry, image, second, simulator.scan_lidar(car.row), write_base64)
@@ -60,7 +60,7 @@ class TelemetryWriter:
     def keep(self, simulator: Simulator, car: SceneCar) -> Callable[[ScratchRoom], bytes | None]:
         """Take a car's readings now and return what makes the line of this moment, once, on any thread."""
         telemetry, kept = self.observe(simulator, car), simulator.capture(car.row)
-        camera, other = simulator.get_camera(car.row), simulator.get_camera(car.row, True)
+        camera, other, _ = simulator.list_sensors(car.row)
 
         def finish(room: ScratchRoom) -> bytes | None:
             kept.draw(room)

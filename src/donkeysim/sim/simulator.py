@@ -103,6 +103,11 @@ class Simulator(Cars):
             return ((group, self.state),)
         return self.place.randomizer.look_through(group, self.state, self.world_key)
 
+    def list_sensors(self, car: int) -> tuple[CameraSpec | None, CameraSpec | None, LidarSpec | None]:
+        """Return a car's first and second camera and its lidar, None for those that are off."""
+        camera = self._equipment.camera
+        return camera.get((car, False)), camera.get((car, True)), self._equipment.lidar.get(car)
+
     def capture(self, car: int) -> CarCapture:
         """Keep what a car's cameras and lidar see now, to be worked out later, on any thread, while time moves on.
 
