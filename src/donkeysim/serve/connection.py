@@ -23,7 +23,7 @@ MOST_SEND_BUFFER_BYTES = 1 << 20
 """Likewise for telemetries that are larger."""
 
 MOST_UNSENT_BYTES = 1 << 20
-"""A client that has so much to read is not listened to until it has read it."""
+"""A client that has so much to read, besides a telemetry, is not listened to until it has read it."""
 
 MOST_DEAF_SECONDS = 30.0
 """A client that takes and says nothing for so long, though there is something to send, is disconnected [s]."""
@@ -236,7 +236,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._sent_bytes += len(line)
         self._transport.write(line)
-        if not self._is_deafened and self._transport.get_write_buffer_size() > MOST_UNSENT_BYTES:
+        if not self._is_deafened and self._transport.get_write_buffer_size() > MOST_UNSENT_BYTES + self._line_bytes:
             self._is_deafened = True
             self._transport.pause_reading()
 
