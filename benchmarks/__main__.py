@@ -16,6 +16,7 @@ CASES = (
     "fidelity",
     "drivers",
     "wire",
+    "pictures",
     "startup",
     "scenes",
     "pilots",

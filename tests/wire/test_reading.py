@@ -242,7 +242,7 @@ def test_out_of_range_camera_fields_are_clamped_with_one_note():
     request, note = read("cam_config_b", fov=200, img_w=4, img_h=4000, img_d=2, fish_eye_x=3, img_enc="GIF")
     assert isinstance(request, messages.ConfigureSecondCamera)
     assert request.fov == pytest.approx(math.radians(170))
-    assert request.size == (16, 512)
+    assert request.size == (16, 2160)
     assert request.fisheye == (1.0, None)
     assert request.grey is False
     assert request.encoding == "JPG"

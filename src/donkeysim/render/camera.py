@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,25 +13,13 @@ from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.core.workers import Workers
-from donkeysim.render.geometry import CLUSTER_ROOM
 from donkeysim.render.kernels.layout import (
     AXES_WIDTH,
-    BAND,
-    BASIS_WIDTH,
     INTEGER,
     LANES,
     LENS,
     LENS_WIDTH,
-    LIGHT_WIDTH,
-    POSE_WIDTH,
-    RECORD_FLOATS,
-    RECORD_INTS,
     SIZE_LOG,
-    SPAN_FLOATS,
-    SPAN_INPUTS,
-    SPAN_INTS,
-    WORK_FLOATS,
-    WORK_INTS,
 )
 from donkeysim.render.kernels.picture import render_cameras
 from donkeysim.render.kernels.poses import place_cameras
@@ -38,7 +27,8 @@ from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.nameplate import prepare_plate
-from donkeysim.render.tables import CameraTables, PoseReader, Scratch
+from donkeysim.render.scratch import ScratchRoom, round_up
+from donkeysim.render.tables import CameraTables, PictureTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
 from donkeysim.world.specs import BodySpec, CameraSpec
@@ -49,6 +39,9 @@ FAR = 800.0 / 8.0
 
 VIEW_FAR = 4000.0
 """Far plane of free cameras [m], so that a map may be drawn from high above."""
+
+WORN = ("car_mesh", "car_sphere", "car_paint", "car_shadow")
+"""The tables that are written when a car is dressed; in all others only rows are added."""
 
 FOG_FREE_HEIGHT = 3.0
 """Free cameras higher than this look through thinner fog, in proportion [m]: a map is not drawn through haze."""
@@ -129,6 +122,15 @@ class CameraGroup:
         return CameraGroup(frame, cameras, self.size, self.sharp, self.factor, varied)
 
 
+class Capture(NamedTuple):
+    """What a group's cameras see at one moment. Nothing in it changes any more; see `Renderer.capture`."""
+
+    group: CameraGroup
+    tables: PictureTables
+    poses: PoseTables
+    variation: CarVariation | None
+
+
 class Renderer:
     """Renders the cameras of all cars of all worlds, and free cameras.
 
@@ -144,7 +146,7 @@ class Renderer:
         self._looks = Looks(layout)
         self._workers = workers
         self.variation: CarVariation | None = None
-        self._scratch: dict[tuple[int, int, int, bool], Scratch] = {}
+        self._room = ScratchRoom()
         self._render_cameras = RepeatedCall(render_cameras)
         self._poses = PoseReader()
 
@@ -202,20 +204,30 @@ class Renderer:
 
     def render_group(self, group: CameraGroup, state: State) -> Frame:
         """Render the group's cameras; the pictures stay valid until the group is rendered again."""
-        cameras = group.cameras
-        if group.varied is not None and self.variation is not None:
-            group.varied.update(self.variation, cameras)
-        place_cameras(
-            0,
-            len(cameras.car),
-            state.position,
-            state.orientation,
-            cameras.car,
-            cameras.mount,
-            cameras.eye,
-            cameras.axes,
-        )
+        self._place(group, state)
         self._render(group, state)
+        return group.frame
+
+    def capture(self, group: CameraGroup, state: State) -> Capture:
+        """Keep what the group's cameras see now; until that is drawn the group must not be rendered or captured."""
+        self._place(group, state)
+        tables = self._looks.tables
+        worn = {name: getattr(tables, name).copy() for name in WORN}
+        poses = PoseTables._make(array.copy() for array in self._poses.read(state))
+        varied = self.variation
+        if varied is not None:
+            varied = replace(varied, number=varied.number.copy(), quality=varied.quality.copy())
+        return Capture(group, tables._replace(**worn), poses, varied)
+
+    def draw(self, capture: Capture, room: ScratchRoom) -> Frame:
+        """Draw what was captured, on any thread; each has a room of its own."""
+        group, variation = capture.group, capture.variation
+        count, (size, options, pictures) = len(group.cameras.car), self._describe(group)
+        scratch = self._find_scratch(room, 0, group)
+        tables = (capture.tables, capture.poses, group.cameras)
+        render_cameras(np.zeros(1, np.int64), count, *tables, scratch, size, options, *pictures)
+        if group.varied is not None and variation is not None:
+            group.varied.finish(Workers(1), variation, group.frame.car, group.frame.colour)
         return group.frame
 
     def render_view(
@@ -244,10 +256,10 @@ class Renderer:
     def count_rendered(self, group: CameraGroup, state: State) -> tuple[float, float]:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
         triangles, textured = 0, 0
-        looks, (width, height), is_varied = self._looks.tables, group.size, group.cameras.look.shape[1] > 0
+        looks, (width, height) = self._looks.tables, group.size
         for row in range(len(group.frame.car)):
             self.render_group(group.select(row), state)
-            scratch = self._find_scratch(0, width * group.factor, height * group.factor, is_varied)
+            scratch = self._find_scratch(self._room, 0, group)
             stride = round_up(width * group.factor) + LANES
             seen = scratch.ident[: stride * height * group.factor].reshape(-1, stride)[:, : width * group.factor]
             texture = looks.material_texture[looks.triangle_material[scratch.record_int[seen, INTEGER.triangle]]]
@@ -263,29 +275,29 @@ class Renderer:
         state = make_state(self.world_count, self.cars_per_world, self.props_per_world)
         self.render_group(self.make_group([0], [CameraSpec(width=16, height=16)]), state)
 
+    def _place(self, group: CameraGroup, state: State) -> None:
+        """Put the group's cameras where their cars are."""
+        cameras = group.cameras
+        if group.varied is not None and self.variation is not None:
+            group.varied.update(self.variation, cameras)
+        place_cameras(
+            0,
+            len(cameras.car),
+            state.position,
+            state.orientation,
+            cameras.car,
+            cameras.mount,
+            cameras.eye,
+            cameras.axes,
+        )
+
     def _render(self, group: CameraGroup, state: State) -> None:
-        looks = self._looks
-        tables = looks.tables
+        tables, frame = self._looks.tables, group.frame
         poses = self._poses.read(state)
-        width, height = group.size
-        frame = group.frame
-        words = view_words(frame.colour)
-        depth = frame.depth if frame.depth is not None else np.zeros((1, 1, 1), np.float32)
-        segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
-        is_varied = group.cameras.look.shape[1] > 0
-        options = (group.sharp, frame.depth is not None, frame.segment is not None, True, is_varied)
-        pictures = (words, frame.colour, depth, segment)
+        size, options, pictures = self._describe(group)
 
         def task(worker: int, next_row: LongArray) -> None:
-            scratch = self._find_scratch(worker, width * group.factor, height * group.factor, is_varied)
-            size = (
-                width,
-                height,
-                group.factor,
-                round_up(width * group.factor) + LANES,
-                self.cars_per_world,
-                self.props_per_world,
-            )
+            scratch = self._find_scratch(self._room, worker, group)
             arguments = (tables, poses, group.cameras, scratch, size, options, *pictures)
             self._render_cameras((state, tables), next_row, len(frame.car), *arguments)
 
@@ -293,13 +305,21 @@ class Renderer:
         if group.varied is not None and self.variation is not None:
             group.varied.finish(self._workers, self.variation, frame.car, frame.colour)
 
-    def _find_scratch(self, worker: int, width: int, height: int, with_classes: bool = False) -> Scratch:
-        key = (worker, width, height, with_classes)
-        scratch = self._scratch.get(key)
-        if scratch is None or len(scratch.record_float) < self._looks.record_limit:
-            scratch = make_scratch(width, height, self._looks.record_limit, self._looks.draw_limit, with_classes)
-            self._scratch[key] = scratch
-        return scratch
+    def _describe(self, group: CameraGroup) -> tuple[Any, Any, Any]:
+        """Return what `render_cameras` takes as size, options and pictures."""
+        (width, height), frame, factor = group.size, group.frame, group.factor
+        depth = frame.depth if frame.depth is not None else np.zeros((1, 1, 1), np.float32)
+        segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
+        is_varied = group.cameras.look.shape[1] > 0
+        stride = round_up(width * factor) + LANES
+        size = (width, height, factor, stride, self.cars_per_world, self.props_per_world)
+        options = (group.sharp, frame.depth is not None, frame.segment is not None, True, is_varied)
+        return size, options, (view_words(frame.colour), frame.colour, depth, segment)
+
+    def _find_scratch(self, room: ScratchRoom, worker: int, group: CameraGroup) -> Scratch:
+        (width, height), is_varied = group.size, group.cameras.look.shape[1] > 0
+        shape = (width * group.factor, height * group.factor, is_varied)
+        return room.find(worker, shape, self._looks.record_limit, self._looks.draw_limit)
 
     def _allocate_group(
         self,
@@ -318,7 +338,7 @@ class Renderer:
             lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey, far, 1.0)
         frame = Frame(
             car=owners,
-            colour=np.zeros((*shape, 3), np.uint8),
+            colour=np.empty((*shape, 3), np.uint8),  # clearing a large one takes longer than a beat may
             depth=np.zeros(shape, np.float32) if first.depth else None,
             segment=np.zeros(shape, np.uint8) if first.segment else None,
         )
@@ -344,48 +364,9 @@ def find_kind(camera: CameraSpec) -> tuple[int, int, str, int, bool, bool]:
     return camera.width, camera.height, camera.quality, camera.supersample, camera.depth, camera.segment
 
 
-def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, with_classes: bool = False) -> Scratch:
-    """Return working memory for pictures of one size [sample]; `with_classes`: for varied colours too."""
-    stride = round_up(width) + LANES
-    pixels = stride * height + stride
-    record_float = np.zeros((record_limit, RECORD_FLOATS), np.float32)
-    record_int = np.zeros((record_limit, RECORD_INTS), np.int32)
-    return Scratch(
-        depth=np.zeros(pixels, np.float32),
-        ident=np.zeros(pixels, np.uint32),
-        colour=np.zeros(pixels, np.uint32),
-        warped=np.zeros(pixels, np.uint32),
-        work_float=np.zeros((WORK_FLOATS, CLUSTER_ROOM), np.float32),
-        work_int=np.zeros((WORK_INTS, max(CLUSTER_ROOM, round_up(height))), np.int32),
-        record_float=record_float,
-        record_int=record_int,
-        flat_float=record_float.reshape(-1),
-        flat_int=record_int.reshape(-1),
-        span_input=np.zeros((SPAN_INPUTS, BAND * stride), np.int32),
-        span_float=np.zeros((SPAN_FLOATS, BAND * stride), np.float32),
-        span_int=np.zeros((SPAN_INTS, BAND * stride), np.int32),
-        draw_mesh=np.zeros(draw_limit, np.int32),
-        basis=np.zeros((draw_limit, BASIS_WIDTH), np.float32),
-        iota=np.arange(max(stride, round_up(height)), dtype=np.float32),
-        run_end=np.zeros(width, np.int32),
-        mesh_pose=np.zeros(POSE_WIDTH, np.float32),
-        body_pose=np.zeros(POSE_WIDTH, np.float32),
-        zero=np.zeros(3, np.float32),
-        drawn=np.zeros(1, np.int64),
-        light=np.zeros(LIGHT_WIDTH, np.float32),
-        classes=np.zeros((height, width) if with_classes else (1, 1), np.uint8),
-        factor=np.ones(width, np.float32),
-    )
-
-
 def view_words(picture: ByteArray) -> WordArray:
     """Return pictures as 32-bit words, shape [camera_count, word_count]; a row of nothing when bytes are left over."""
     count, height, width = picture.shape[:3]
     if width % 4:
         return np.zeros((count, 1), np.uint32)
     return picture.reshape(count, height * width * 3).view(np.uint32)
-
-
-def round_up(width: int) -> int:
-    """Return the columns of whole lanes that hold a row."""
-    return (width + LANES - 1) // LANES * LANES

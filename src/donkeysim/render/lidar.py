@@ -6,6 +6,7 @@ and body; never the own car. Like the original, a ray that begins inside a thing
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -35,11 +36,20 @@ from donkeysim.world.state import State, make_state
 
 
 class LidarScanner:
-    """Scans for the cars of one simulator; one call at a time."""
+    """Scans for the cars of one simulator; one call at a time, see `share`."""
 
     def __init__(self, layout: Layout) -> None:
         self._tables = _make_tables(layout.scenes, layout.world_scene, layout.car)
         self._layout = layout.world_count, layout.cars_per_world, layout.props_per_world
+        self._open()
+
+    def share(self) -> LidarScanner:
+        """Return a scanner with the same tables that may be called meanwhile, on another thread."""
+        other = copy.copy(self)
+        other._open()
+        return other
+
+    def _open(self) -> None:
         self._alone = Workers(1)
         self._rays = functools.lru_cache(maxsize=64)(
             lambda lidar: (make_rays(lidar), np.array(lidar.position, np.float64))

@@ -25,8 +25,11 @@ TURN_BYTES = 1 << 10
 SEND_BUFFER_BYTES = 1 << 13
 """Asked of the system for its own send buffer; it holds about two telemetries of the default camera."""
 
+MOST_SEND_BUFFER_BYTES = 1 << 20
+"""Likewise for telemetries that are larger."""
+
 MOST_UNSENT_BYTES = 1 << 20
-"""A client that has so much to read is not listened to until it has read it."""
+"""A client that has so much to read, besides a telemetry, is not listened to until it has read it."""
 
 MOST_DEAF_SECONDS = 30.0
 """A client that takes and says nothing for so long, though there is something to send, is disconnected [s]."""
@@ -83,6 +86,7 @@ class Connection(asyncio.BufferedProtocol):
         self._begun_bytes = 0
         self._probe_time = 0.0
         self._sent_bytes = 0
+        self._line_bytes = 2 * SEND_BUFFER_BYTES
         self._unsent_bytes = 0
         self._taken_bytes = 0
         self._life_time = read_clock()
@@ -254,9 +258,17 @@ class Connection(asyncio.BufferedProtocol):
         """Send the telemetry that is held, or the rest of it when its start was sent as probes."""
         assert self._newest is not None
         line, self._newest = self._newest[self._begun_bytes :], None
+        self._fit_send_buffer(len(line))
         self._begun_bytes = 0
         self._has_answered = False
         self._write_now(line)
+
+    def _fit_send_buffer(self, line_bytes: int) -> None:
+        """Let the system hold more of a large picture: in small pieces it would keep the event loop busy."""
+        if line_bytes > self._line_bytes and self._transport is not None:
+            self._line_bytes = line_bytes
+            size = min(line_bytes, MOST_SEND_BUFFER_BYTES)
+            self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
 
     def _probe(self) -> None:
         """Send the next byte of what every telemetry begins with: the answer tells whether the client reads again."""
@@ -279,7 +291,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._sent_bytes += len(line)
         self._transport.write(line)
-        if not self._is_deafened and self._transport.get_write_buffer_size() > MOST_UNSENT_BYTES:
+        if not self._is_deafened and self._transport.get_write_buffer_size() > MOST_UNSENT_BYTES + self._line_bytes:
             self._is_deafened = True
             self._set_listening()
 

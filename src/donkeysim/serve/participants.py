@@ -10,7 +10,9 @@ from donkeysim.core.rotation import look_to_quaternion
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import RequestQueue
 from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.picture_budget import limit_camera
 from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.sim.commands import SetCamera
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
@@ -100,6 +102,8 @@ class SceneCar:
         if isinstance(request, messages.SetPosition) and not options.has_training_fields:
             raise SceneError("positions are neither told nor taken; the simulator runs with --no-training-telemetry.")
         command, note = make_command(simulator, self.row, request)
+        if isinstance(command, SetCamera):
+            command, note = limit_camera(simulator, command)
         if command is not None:
             simulator.apply(command)
         if isinstance(request, messages.ResetCar):

@@ -6,7 +6,6 @@ All methods are called on one thread, the simulation's. What clients shall recei
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 
 from donkeysim.core.clock import Clock, Pacer
@@ -18,6 +17,7 @@ from donkeysim.serve.lock_step import LockStep, RequestQueue
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED, PACE_CAR_BODY, PaceCar
 from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
+from donkeysim.serve.picture_desk import PictureDesk
 from donkeysim.serve.plate_jobs import PlateJobs
 from donkeysim.serve.road_jobs import RoadJobs
 from donkeysim.serve.scene_loader import SceneLoader
@@ -51,6 +51,7 @@ class Simulation:
         self._options = options
         self._composer = TelemetryWriter(options)
         self._read_clock = read_clock
+        self._desk = PictureDesk(options, self._composer, read_clock)
         self._loader = SceneLoader(options, report)
         self._clients: dict[int, Client] = {}
         self._cars: dict[int, SceneCar] = {}
@@ -68,6 +69,7 @@ class Simulation:
 
     def close(self) -> None:
         """End what runs beside: threads, and processes that compile."""
+        self._desk.clear()
         self._loader.close()
         self._plate_jobs.close()
         if self._simulator is not None:
@@ -97,6 +99,7 @@ class Simulation:
         if client.car is not None:
             self._simulator.remove_car(client.car.row)
             del self._cars[client.car.row]
+            self._desk.forget(client.car)
             for other in self._clients.values():
                 if other.car is None:
                     self._seat(other)
@@ -161,7 +164,6 @@ class Simulation:
 
     def _open_scene(self) -> None:
         assert self._simulator is not None
-        _set_aside()
         self._look_around(self._simulator)
         for client in self._clients.values():
             self._seat(client)
@@ -183,6 +185,7 @@ class Simulation:
         if self._simulator is None:
             raise SceneError("no scene is running; there is nothing to exit.")
         self._simulator.close()
+        self._desk.clear()
         self._simulator = self.outline = self._pace_car = self.scene_name = None
         self._road_jobs = RoadJobs()
         self._cars.clear()
@@ -315,8 +318,8 @@ class Simulation:
         return self._pacer.seconds_left()
 
     def is_in_lock_step(self, most_cars: int) -> bool:
-        """Return whether the scene is in lock-step and has at most so many cars."""
-        return self._lock_step.is_on and len(self._cars) <= most_cars
+        """Return whether the scene is in lock-step and has at most so many cars, all with small pictures."""
+        return self._lock_step.is_on and len(self._cars) <= most_cars and not self._desk.is_heavy
 
     def beat(self) -> None:
         """Let time move on, if it is due."""
@@ -359,17 +362,10 @@ class Simulation:
             simulator.step(min(longest, step_count - begin))
             closed = simulator.scene.path.closed
             told = [self._cars[event.car].note_event(event, closed) for event in simulator.list_events()]
-            self._outputs += [output for output in told if output is not None]
-        for car in self._cars.values():
-            self._outputs += car.list_cones(simulator, self._ghosts)
-        if cars:
-            rows = [car.row for car in cars]
-            simulator.render(rows)
-            for car in cars:
-                line = self._composer.compose(simulator, car)
-                if line is not None and car.client is not None:
-                    self._outputs.append(Output(car.client.client_id, kind, line))
-            simulator.clear_hits(rows)
+            self._outputs += self._desk.hold_back([output for output in told if output is not None])
+        cones = [cone for car in self._cars.values() for cone in car.list_cones(simulator, self._ghosts)]
+        self._outputs += self._desk.hold_back(cones)
+        self._outputs += self._desk.tell(simulator, cars, kind)
         if self._pace_car is not None and self._read_clock() < self._watched_until:
             self._composer.observe(simulator, self._pace_car.car)
             simulator.clear_hits([self._pace_car.car.row])
@@ -426,6 +422,8 @@ class Simulation:
         simulator, car = self._find_car(car_id)
         if kind == "camera":
             if car.picture is None:
+                if self._desk.is_apart(car):
+                    raise SceneError(f"the first picture of car {car_id} is being drawn; ask again in a second.")
                 simulator.render([car.row])
                 return encode_jpeg(simulator.get_picture(car.row))
             return car.picture
@@ -437,10 +435,3 @@ class Simulation:
                 if car.car_id == car_id:
                     return self._simulator, car
         raise SceneError(f"there is no car {car_id} now; it has left or the scene has ended.")
-
-
-def _set_aside() -> None:
-    """Keep all that is loaded from the garbage collector, which would look through it again and again, 150 ms each."""
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()

@@ -31,6 +31,7 @@ class Equipment:
     lidar: dict[int, LidarSpec] = field(default_factory=dict)
     drawn: CameraGroups = field(default_factory=CameraGroups)
     _groups: dict[tuple[int, ...], CameraGroups] = field(default_factory=dict)
+    _own_groups: dict[int, CameraGroups] = field(default_factory=dict)
 
     def dress(self, rows: Sequence[int], body: BodySpec, cars_per_world: int) -> None:
         """Note the body of cars; one without a name is called by its slot."""
@@ -40,6 +41,7 @@ class Equipment:
     def set_camera(self, rows: Sequence[int], camera: CameraSpec | None, second: bool = False) -> None:
         """Set cars' cameras; None switches them off."""
         for car in rows:
+            self._own_groups.pop(car, None)
             if camera is None:
                 self.camera.pop((car, second), None)
             else:
@@ -66,6 +68,13 @@ class Equipment:
     def forget_groups(self) -> None:
         """Group the cameras anew when they are drawn next."""
         self._groups.clear()
+        self._own_groups.clear()
+
+    def find_own_groups(self, renderer: Renderer, car: int) -> CameraGroups:
+        """Return groups of one car's cameras that no `render` draws into."""
+        if car not in self._own_groups:
+            self._own_groups[car] = group_cameras(renderer, (car,), self.camera)
+        return self._own_groups[car]
 
     def render(self, renderer: Renderer, draw: Callable[[CameraGroup], None], cars: Sequence[int]) -> None:
         """Draw all cameras of these cars into `drawn`."""

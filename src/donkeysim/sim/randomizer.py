@@ -8,7 +8,7 @@ cars whose values are not the ones that they should have.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -145,8 +145,10 @@ class Randomizer:
         if self.pictures is not None:
             self.pictures.note(state)
 
-    def render_group(self, group: CameraGroup, state: State, world_key: LongArray) -> None:
-        """Draw the cameras of a group, each as its car's values are."""
+    def look_through(
+        self, group: CameraGroup, state: State, world_key: LongArray
+    ) -> Iterator[tuple[CameraGroup, State]]:
+        """Yield the cameras of a group, each as its car's values are, and what they see, valid until the next ones."""
         self.refresh(state, world_key)
         cars: LongArray = group.frame.car.astype(np.int64)
         world, slot = np.divmod(cars, self._cars_per_world)
@@ -154,15 +156,14 @@ class Randomizer:
             numbers = hash_rows(world_key[world], slot, state.step_index[world], NOISE_STREAM)
             self._variation.number[cars] = numbers & 0xFFFFFFFF
         if self.pictures is None or not len(cars):
-            self._renderer.render_group(group, state)
+            yield group, state
             return
         delays = self._read_delays("picture")
         if self._cars_per_world == 1:
-            self._renderer.render_group(group, self.pictures.show(state, cars, world_key, delays))
+            yield group, self.pictures.show(state, cars, world_key, delays)
             return
         for row in range(len(cars)):
-            shown = self.pictures.show(state, cars[row : row + 1], world_key, delays)
-            self._renderer.render_group(group.select(row), shown)
+            yield group.select(row), self.pictures.show(state, cars[row : row + 1], world_key, delays)
 
     def _read_delays(self, name: str) -> tuple[FloatArray, FloatArray]:
         """Return delay and greatest further delay of all cars [s]."""

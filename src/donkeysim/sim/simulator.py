@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
 from donkeysim.render.camera import CameraGroup
+from donkeysim.sim.car_capture import CarCapture, LidarCapture
 from donkeysim.sim.cars import Cars
 from donkeysim.sim.compile_processes import CompileProcesses, CompileReport, compile_stages, is_compiled
 from donkeysim.sim.observe import name_hit, observe_lidar, observe_telemetry
 from donkeysim.sim.snapshot import Snapshot, copy_snapshot
 from donkeysim.world.ledger import Event
 from donkeysim.world.specs import CameraSpec, LidarSpec
+from donkeysim.world.state import State
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 STEPS_PER_FRAME = PHYSICS_RATE // 20
@@ -92,10 +94,35 @@ class Simulator(Cars):
 
     def render_group(self, group: CameraGroup) -> None:
         """Draw cameras of a group of our renderer into its own buffers, varied and late as each car's values say."""
+        for part, seen in self._look_through(group):
+            self.renderer.render_group(part, seen)
+
+    def _look_through(self, group: CameraGroup) -> Iterable[tuple[CameraGroup, State]]:
+        """Return parts of a group and the state that each of them sees."""
         if self.place.randomizer is None:
-            self.renderer.render_group(group, self.state)
-        else:
-            self.place.randomizer.render_group(group, self.state, self.world_key)
+            return ((group, self.state),)
+        return self.place.randomizer.look_through(group, self.state, self.world_key)
+
+    def list_sensors(self, car: int) -> tuple[CameraSpec | None, CameraSpec | None, LidarSpec | None]:
+        """Return a car's first and second camera and its lidar, None for those that are off."""
+        camera = self._equipment.camera
+        return camera.get((car, False)), camera.get((car, True)), self._equipment.lidar.get(car)
+
+    def capture(self, car: int) -> CarCapture:
+        """Keep what a car's cameras and lidar see now, to be worked out later, on any thread, while time moves on.
+
+        One capture of a car must be drawn before the next is made, unless its cameras have been changed.
+        """
+        groups = self._equipment.find_own_groups(self.renderer, car)
+        parts = [
+            self.renderer.capture(part, seen) for group in groups.groups for part, seen in self._look_through(group)
+        ]
+        lidar = self.get_lidar(car)
+        scan = None
+        if lidar is not None:
+            state = State._make(array.copy() for array in self.state)
+            scan = LidarCapture(self.place.lidar.share(), state, car, lidar, self._world_key(car))
+        return CarCapture(car, self.renderer, groups, parts, scan)
 
     def get_picture(self, car: int, second: bool = False) -> ByteArray:
         """Return the picture of the last `render`, shape [height, width, 3], valid until the next one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -99,12 +99,18 @@ def encode_reply(reply: Reply, numbers_as_strings: bool = False) -> bytes:
     return _finish(line)
 
 
+def write_base64(file: bytes | memoryview) -> bytes:
+    """Return a file in base64."""
+    return binascii.b2a_base64(file, newline=False)
+
+
 def encode_telemetry(
     telemetry: Telemetry,
     image: bytes,
     second_image: bytes | None = None,
     lidar: Sequence[LidarPoint] | None = None,
     numbers_as_strings: bool = False,
+    write_file: Callable[[bytes], bytes] = write_base64,
 ) -> bytes:
     """Return a telemetry message as one line.
 
@@ -114,28 +120,32 @@ def encode_telemetry(
         second_image: File of the second camera, sent as `imageb` and `image_b`.
         lidar: Points; None when the lidar is off.
         numbers_as_strings: Write every number as a text, as the public page shows them.
+        write_file: Returns a file in base64.
 
     Raises:
         WireError: A reading is not finite.
     """
     line = _encode(telemetry)
     _check_finite(line, telemetry)
-    parts = [TELEMETRY_START, line[1:-1], b',"image":"', binascii.b2a_base64(image, newline=False), b'"']
+    if numbers_as_strings:
+        line = _encode(_spell_numbers(msgspec.json.decode(line)))
+    parts = [TELEMETRY_START, _escape_all(line[1:-1]), b',"image":"', write_file(image), b'"']
     if second_image is not None:
-        second = binascii.b2a_base64(second_image, newline=False)
+        second = write_file(second_image)
         parts += [b',"imageb":"', second, b'","image_b":"', second, b'"']
     if lidar is not None:
-        parts += [b',"lidar":', _encode(lidar)]
-    parts.append(b"}")
-    if numbers_as_strings:
-        return _finish(_encode(_spell_numbers(msgspec.json.decode(b"".join(parts)))))
-    return _finish(b"".join(parts))
+        points: Any = _spell_numbers(msgspec.to_builtins(lidar)) if numbers_as_strings else lidar
+        parts += [b',"lidar":', _encode(points)]
+    parts.append(b"}\n")
+    return b"".join(parts)
 
 
 def _finish(line: bytes) -> bytes:
-    if not line.isascii():
-        line = _NOT_ASCII.sub(_escape, line.decode()).encode("ascii")
-    return line + b"\n"
+    return _escape_all(line) + b"\n"
+
+
+def _escape_all(text: bytes) -> bytes:
+    return text if text.isascii() else _NOT_ASCII.sub(_escape, text.decode()).encode("ascii")
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -55,8 +55,8 @@ class CameraSpec:
     of the origin, and looks 15.5° down.
 
     Attributes:
-        width: Columns [pixel], 16 to 512.
-        height: Rows [pixel], 16 to 512.
+        width: Columns [pixel], 1 to 4096.
+        height: Rows [pixel], 1 to 4096.
         fov: Vertical field of view [rad], 10° to 170°.
         position: Of the optical centre in the body frame [m].
         rotation: (roll, pitch, yaw) of the optical axis [rad]; pitch positive down.

@@ -1,0 +1,48 @@
+"""Pictures by size on one core: drawing on generated_track, encoding, and a scan of 20,000 rays."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable
+
+from benchmarks.measure import Figure
+from donkeysim.core.image import encode_picture
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import IMAGE_ENCODINGS, CameraSpec, LidarSpec, SceneSpec, WorldSpec
+
+SIZES = ((160, 120), (640, 480), (1280, 720), (3840, 2160))
+
+
+def run() -> list[Figure]:
+    """Measure each size and encoding."""
+    simulator = Simulator(WorldSpec(scene=SceneSpec("generated_track")))
+    car = simulator.add_car()
+    simulator.step()
+    figures = []
+    for width, height in SIZES:
+        simulator.configure_camera(car, CameraSpec(width=width, height=height))
+        figures.append(_measure(f"drawing {width}x{height}", lambda: simulator.render([car])))
+        picture = simulator.get_picture(car)
+        for encoding in IMAGE_ENCODINGS:
+            size = f"{len(encode_picture(picture, encoding)) / 1000:.0f} kB"
+            name = f"{width}x{height} as {encoding}"
+            figures.append(_measure(name, functools.partial(encode_picture, picture, encoding), size))
+    simulator.configure_lidar(car, LidarSpec(sweep_increment=math.radians(0.9), level_count=50, max_range=100.0))
+    returned = f"{len(simulator.scan_lidar(car) or [])} returned"
+    figures.append(_measure("a scan of 20,000 rays", lambda: simulator.scan_lidar(car), returned))
+    return figures
+
+
+def _measure(name: str, work: Callable[[], object], note: str = "") -> Figure:
+    """Return median and best processor time of one call, after one that allocates."""
+    work()
+    taken = []
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < 0.5 or len(taken) < 3:
+        before = time.thread_time()
+        work()
+        taken.append(1000.0 * (time.thread_time() - before))
+    taken.sort()
+    return Figure("pictures", name, taken[len(taken) // 2], taken[0], "ms", None, note)

@@ -1,0 +1,216 @@
+"""Who gets its telemetry when: most in the beat itself, those with large pictures or scans when these are drawn.
+
+What they show is captured in the beat; threads draw and encode it while time moves on, and a later beat hands it out,
+readings and pictures of one moment. A client has one telemetry in work at a time, and what happens to its car after
+that moment is told after it. In lock-step everybody waits for everything.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import operator
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+
+from donkeysim.core.clock import Clock
+from donkeysim.render.scratch import ScratchRoom
+from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.participants import SceneCar
+from donkeysim.serve.picture_budget import Account, choose_apart
+from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.serve.telemetry_message import TelemetryWriter
+from donkeysim.sim.simulator import Simulator
+
+_log = logging.getLogger("donkeysim.simulation")
+
+
+class PictureDesk:
+    """Makes the telemetry of all cars of a scene; its methods belong to the simulation's thread."""
+
+    def __init__(
+        self,
+        options: SimulationOptions,
+        composer: TelemetryWriter,
+        read_clock: Clock,
+        read_cost: Clock = time.thread_time,
+        make_threads: Callable[[int], Executor] = lambda count: ThreadPoolExecutor(count, "pictures"),
+    ) -> None:
+        """Open an empty desk; threads start with the first picture that needs one.
+
+        Args:
+            options: How the simulation is run.
+            composer: Writes telemetry.
+            read_clock: Wall time.
+            read_cost: Seconds that the calling thread has worked.
+            make_threads: Returns so many threads.
+        """
+        self._composer = composer
+        self._read_clock = read_clock
+        self._read_cost = read_cost
+        self._make_threads = make_threads
+        self._thread_count = options.worker_count
+        self._beat_seconds = 1.0 / (options.telemetry_rate * (options.time_scale or 1.0))
+        self._accounts: dict[int, Account] = {}
+        self._threads: Executor | None = None
+        self._own = threading.local()
+        self._turn = 0.0
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether somebody's pictures or scans take long."""
+        return any(not account.is_light for account in self._accounts.values())
+
+    def is_apart(self, car: SceneCar) -> bool:
+        """Return whether a car's pictures are drawn beside the beat."""
+        account = self._accounts.get(car.car_id)
+        return account is not None and account.is_apart
+
+    def forget(self, car: SceneCar) -> None:
+        """Let a car go."""
+        self._accounts.pop(car.car_id, None)
+        if not self.is_heavy:
+            self._end_threads()
+
+    def clear(self) -> None:
+        """Let all cars go."""
+        self._accounts.clear()
+        self._end_threads()
+
+    def hold_back(self, events: list[Output]) -> list[Output]:
+        """Return what may be told of this moment now; clients whose telemetry is in work are told after that."""
+        if not events:
+            return events
+        now: list[Output] = []
+        held = {a.client_id: a.held for a in self._accounts.values() if a.work is not None}
+        for event in events:
+            held.get(event.client_id, now).append(event)
+        return now
+
+    def tell(self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind) -> list[Output]:
+        """Return what these cars' clients are sent now, and clear the hits that are in it.
+
+        Args:
+            simulator: Of the scene.
+            cars: Those whose clients wait for telemetry.
+            kind: ANSWER: each gets its telemetry of now.
+        """
+        outputs: list[Output] = []
+        heavy: list[tuple[SceneCar, Account]] = []
+        light = []
+        for car in cars:
+            account = self._find_account(simulator, car)
+            if account.is_light and account.work is None:
+                light.append(car)
+            else:
+                heavy.append((car, account))
+        self._tell_now(simulator, light, kind, outputs)
+        if heavy:
+            self._tell_heavy(simulator, heavy, kind, outputs)
+        return outputs
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _find_account(self, simulator: Simulator, car: SceneCar) -> Account:
+        sensors = simulator.list_sensors(car.row)
+        account = self._accounts.get(car.car_id)
+        if account is None:
+            account = self._accounts[car.car_id] = Account(car.client.client_id if car.client else 0, sensors)
+            account.equip(sensors)
+        elif not all(map(operator.is_, sensors, account.sensors)):
+            account.equip(sensors)
+        return account
+
+    def _tell_now(
+        self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind, outputs: list[Output]
+    ) -> None:
+        """Draw and write the telemetry of cars."""
+        if not cars:
+            return
+        rows = [car.row for car in cars]
+        simulator.render(rows)
+        for car in cars:
+            line = self._composer.compose(simulator, car)
+            if line is not None and car.client is not None:
+                outputs.append(Output(car.client.client_id, kind, line))
+        simulator.clear_hits(rows)
+
+    def _tell_heavy(
+        self, simulator: Simulator, heavy: list[tuple[SceneCar, Account]], kind: OutputKind, outputs: list[Output]
+    ) -> None:
+        is_lock_step = kind is OutputKind.ANSWER
+        for _, account in heavy:
+            if account.work is not None and (is_lock_step or account.work.done()):
+                # What was begun before lock-step answers nothing in it.
+                self._collect(account, None if is_lock_step else kind, outputs)
+        choose_apart((account for _, account in heavy), self._beat_seconds)
+        free = [(car, account) for car, account in heavy if account.work is None]
+        for car, account in free:
+            if not account.is_apart:
+                began = self._read_cost()
+                self._tell_now(simulator, [car], kind, outputs)
+                account.note_cost(self._read_cost() - began)
+                account.note_sent(self._read_clock())
+        waiting = sorted((pair for pair in free if pair[1].is_apart), key=lambda pair: pair[1].used)
+        for car, account in waiting:
+            if is_lock_step or self._has_time():
+                self._begin(simulator, car, account)
+        if is_lock_step:
+            for _, account in waiting:
+                self._collect(account, kind, outputs)
+
+    def _has_time(self) -> bool:
+        """Return whether one more telemetry would soon be drawn."""
+        now, dues = self._read_clock(), self._list_dues()
+        return not dues or (min(dues) > now and max(dues) < now + self._beat_seconds)
+
+    def _list_dues(self) -> list[float]:
+        return [a.due for a in self._accounts.values() if a.work is not None and not a.work.done()]
+
+    def _begin(self, simulator: Simulator, car: SceneCar, account: Account) -> None:
+        """Have a telemetry of this moment drawn."""
+        if self._threads is None:
+            self._threads = self._make_threads(self._thread_count)
+        account.due = max([self._read_clock(), *self._list_dues()]) + account.seconds / self._thread_count
+        # Whoever has had the least is next, but nobody saves up for later.
+        self._turn = account.used = max(self._turn, account.used)
+        task = functools.partial(self._draw, self._composer.keep(simulator, car))
+        simulator.clear_hits([car.row])
+        account.work = self._threads.submit(task)
+
+    def _draw(self, finish: Callable[[ScratchRoom], bytes | None]) -> tuple[bytes | None, float]:
+        """Return a line and what it took; on a thread that draws."""
+        began = self._read_cost()
+        line = finish(self._own.__dict__.setdefault("room", ScratchRoom()))
+        return line, self._read_cost() - began
+
+    def _collect(self, account: Account, kind: OutputKind | None, outputs: list[Output]) -> None:
+        """Hand out what was drawn, as soon as it is there, and what happened meanwhile; kind None: only that."""
+        work, account.work = account.work, None
+        assert work is not None
+        error = work.exception()
+        if error is not None:
+            _log.error("a picture of client %d could not be drawn", account.client_id, exc_info=error)
+        else:
+            line, seconds = work.result()
+            account.note_cost(seconds)
+            account.used += seconds
+            if line is not None and kind is not None:
+                outputs.append(Output(account.client_id, kind, line))
+        outputs += account.held
+        account.held.clear()
+        if kind is not OutputKind.TELEMETRY:
+            account.forget_rate()
+            return
+        now = self._read_clock()
+        account.note_sent(now)
+        news = account.find_news(now, 1.0 / self._beat_seconds)
+        if news:
+            outputs.append(Output(account.client_id, OutputKind.REFUSAL, news.encode()))
+
+    def _end_threads(self) -> None:
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown(wait=False)
