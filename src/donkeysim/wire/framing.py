@@ -23,6 +23,9 @@ MOST_SECONDS = 2.0
 MOST_DEPTH = 32
 """Deepest nesting."""
 
+MOST_VALUES = 10_000
+"""Most values in one object; ten times as many would take longer to build than a beat can spare."""
+
 MOST_DIGITS = 400
 """Longest number [byte]."""
 
@@ -38,7 +41,9 @@ _DIGITS = re.compile(rb"[-+0-9.eE]*+")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _PLAIN_MEMBER = re.compile(
     rb'[ \t\r\n]*+"[^"\\\x00-\x1f]*+"[ \t\r\n]*+:[ \t\r\n]*+'
-    rb'(?:"[^"\\\x00-\x1f]*+"|' + _NUMBER.pattern + rb"|true|false|null)[ \t\r\n]*+([,}])"
+    rb'(?:"[^"\\\x00-\x1f]*+"|(?![-+0-9.eE]{%d})' % (MOST_DIGITS + 1)
+    + _NUMBER.pattern
+    + rb"|true|false|null)[ \t\r\n]*+([,}])"
 )
 _WORDS = (b"true", b"false", b"null")
 
@@ -89,6 +94,10 @@ class ObjectReader:
         """From the first byte of the unfinished object on; empty between objects."""
         self._position = 0
         """Bytes of the buffer already understood."""
+        self._end = 0
+        """Bytes of the buffer that may be looked at: what is beyond the longest object never decides anything."""
+        self._value_count = 0
+        """Values of the unfinished object."""
         self._expected = _BLANK_OR_OBJECT
         self._open: list[int] = []
         """Bracket of each open object and list, outermost first."""
@@ -166,6 +175,7 @@ class ObjectReader:
     def _begin_object(self, start: int) -> None:
         del self._buffer[:start]
         self._position = 1
+        self._value_count = 0
         self._expected = _KEY_OR_END
         self._open = [_OPEN_OBJECT]
         self._fresh_start = [-1]
@@ -182,13 +192,15 @@ class ObjectReader:
     # -- inside an object ---------------------------------------------------------------------------------------------
 
     def _read_object(self, items: list[Item]) -> bool:
-        while self._open and self._read_token():
-            if self._position > MOST_BYTES:
-                break
-        if self._position > MOST_BYTES or (self._open and len(self._buffer) > MOST_BYTES and self._expected >= 0):
-            return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
+        self._end = min(len(self._buffer), MOST_BYTES)
+        while self._open and self._value_count <= MOST_VALUES and self._read_token():
+            pass
+        if self._value_count > MOST_VALUES:
+            return self._close("too long", f"a message has more than {MOST_VALUES} values.", items)
         if self._expected < 0:
             return self._report_syntax(items)
+        if self._open and len(self._buffer) > MOST_BYTES:
+            return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
         if self._open:
             return False
         raw = bytes(self._buffer[: self._position])
@@ -225,14 +237,14 @@ class ObjectReader:
         if expected >= _IN_KEY:
             return self._read_text()
         if expected <= _KEY and len(self._open) == 1:
-            member = _PLAIN_MEMBER.match(self._buffer, self._position)
+            member = _PLAIN_MEMBER.match(self._buffer, self._position, self._end)
             if member is not None:
                 return self._take_member(member.end())
-        blank_end = _BLANK.match(self._buffer, self._position).end()  # type: ignore[union-attr]
+        blank_end = _BLANK.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
         if blank_end > self._position:
             self._saw_newline |= self._buffer.find(b"\n", self._position, blank_end) >= 0
             self._position = blank_end
-        if blank_end == len(self._buffer):
+        if blank_end == self._end:
             return False
         byte = self._buffer[blank_end]
         if expected <= _KEY:
@@ -245,6 +257,7 @@ class ObjectReader:
 
     def _take_member(self, end: int) -> bool:
         self._position = end
+        self._value_count += 1
         self._saw_newline = False
         if self._buffer[end - 1] == 0x2C:
             self._expected = _KEY
@@ -280,6 +293,14 @@ class ObjectReader:
         return self._step(_COMMA_OR_END)
 
     def _begin_value(self, byte: int) -> bool:
+        if byte == 0x5D and self._expected == _VALUE_OR_END:
+            return self._close_bracket()
+        is_read = self._read_value(byte)
+        self._value_count += is_read
+        return is_read
+
+    def _read_value(self, byte: int) -> bool:
+        """Read a value, of a text, an object or a list only how it begins."""
         if byte == 0x22:
             return self._step(_IN_TEXT)
         if byte in (_OPEN_OBJECT, _OPEN_LIST):
@@ -288,17 +309,15 @@ class ObjectReader:
             self._open.append(byte)
             self._fresh_start.append(self._position if byte == _OPEN_OBJECT and self._saw_newline else -1)
             return self._step(_KEY_OR_END if byte == _OPEN_OBJECT else _VALUE_OR_END)
-        if byte == 0x5D and self._expected == _VALUE_OR_END:
-            return self._close_bracket()
         if byte == 0x2D or 0x30 <= byte <= 0x39:
             return self._read_number()
         return self._read_word()
 
     def _read_number(self) -> bool:
-        end = _DIGITS.match(self._buffer, self._position).end()  # type: ignore[union-attr]
+        end = _DIGITS.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
         if end - self._position > MOST_DIGITS:
             return self._fail(_IN_TEXT)
-        if end == len(self._buffer):
+        if end == self._end:
             return False
         if _NUMBER.fullmatch(self._buffer, self._position, end) is None:
             return self._fail(_IN_TEXT)
@@ -306,7 +325,7 @@ class ObjectReader:
         return self._step(_COMMA_OR_END)
 
     def _read_word(self) -> bool:
-        rest = bytes(self._buffer[self._position : self._position + 5])
+        rest = bytes(self._buffer[self._position : min(self._position + 5, self._end)])
         for word in _WORDS:
             if rest.startswith(word):
                 self._position += len(word) - 1
@@ -317,12 +336,12 @@ class ObjectReader:
 
     def _read_text(self) -> bool:
         """Go on inside a string; the position stays on an escape that is not complete yet."""
-        position = self._position = _STRING.match(self._buffer, self._position).end()  # type: ignore[union-attr]
-        if position == len(self._buffer):
+        position = self._position = _STRING.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        if position == self._end:
             return False
         byte = self._buffer[position]
         if byte != 0x22:
-            waits = byte == 0x5C and _ESCAPE_BEGUN.fullmatch(self._buffer, position) is not None
+            waits = byte == 0x5C and _ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is not None
             return False if waits else self._fail()
         if self._expected == _IN_TEXT:
             return self._step(_COMMA_OR_END)
