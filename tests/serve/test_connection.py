@@ -1,5 +1,7 @@
 """A client is disconnected when it neither takes nor says anything for too long, and only then."""
 
+import asyncio
+import json
 import sys
 from types import SimpleNamespace
 
@@ -19,6 +21,7 @@ class Buffering(Announcing):
     def __init__(self):
         self.unsent = 0
         self.is_aborted = False
+        self.is_heard = True
 
     def setsockopt(self, *arguments):
         pass
@@ -40,6 +43,12 @@ class Buffering(Announcing):
 
     def abort(self):
         self.is_aborted = True
+
+    def pause_reading(self):
+        self.is_heard = False
+
+    def resume_reading(self):
+        self.is_heard = True
 
 
 @pytest.fixture
@@ -98,3 +107,26 @@ def test_who_has_read_all_before_telemetry_ended_stays(wire):
     wire[1].window = Announcing.window
     pass_time(wire, 3 * MOST_DEAF_SECONDS, has_telemetry=False)
     assert not wire[1].is_aborted
+
+
+def test_much_that_came_at_once_is_read_in_turns_with_everybody_else_and_in_its_order():
+    sent = [{"msg_type": "node_position", "index": index} for index in range(200)]
+    turns, taken = [], []
+
+    async def converse():
+        connection = Connection(server, 1, ManualClock())
+        transport = Buffering()
+        connection.connection_made(transport)
+        data = "".join(map(json.dumps, sent)).encode()
+        connection.get_buffer(-1)[: len(data)] = data
+        connection.buffer_updated(len(data))
+        while not transport.is_heard:
+            turns.append(len(taken))
+            await asyncio.sleep(0)
+
+    thread = SimpleNamespace(execute=lambda client, request: taken.append(request.index))
+    server = SimpleNamespace(scene_names=tuple, welcome=lambda connection: None, simulation_thread=thread)
+    asyncio.run(converse())
+    assert taken == list(range(200))
+    assert len(turns) > 2, "others had a turn while it was read"
+    assert turns[0] > 0

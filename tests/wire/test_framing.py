@@ -17,9 +17,16 @@ PRETTY = (
 )
 
 
+def feed(reader, portion):
+    items = reader.feed(portion)
+    while reader.has_more:
+        items += reader.feed()
+    return items
+
+
 def read(*portions, clock=None):
     reader = ObjectReader(clock or ManualClock())
-    return [item for portion in portions for item in reader.feed(portion)]
+    return [item for portion in portions for item in feed(reader, portion)]
 
 
 def read_bytewise(stream):

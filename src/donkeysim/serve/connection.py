@@ -93,6 +93,9 @@ class Connection(asyncio.BufferedProtocol):
         self._has_answered = True
         self._life_time = self._read_clock()
         self._send_held()
+        if self.session.has_more and self._transport is not None:
+            self._transport.pause_reading()
+            asyncio.get_running_loop().call_soon(self._read_on)
 
     def eof_received(self) -> bool:
         """Let the transport close: who says no more gets no more."""
@@ -147,7 +150,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._read_clock() - self._life_time > MOST_DEAF_SECONDS:
             self._transport.abort()
             return
-        if self._is_deafened and unsent < MOST_UNSENT_BYTES // 2:
+        if self._is_deafened and unsent < MOST_UNSENT_BYTES // 2 and not self.session.has_more:
             self._is_deafened = False
             self._transport.resume_reading()
 
@@ -162,6 +165,16 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.abort()
 
     # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _read_on(self) -> None:
+        """Read more of what came, after everybody else had a turn."""
+        if self._transport is None:
+            return
+        self._take_received(self.session.receive())
+        if self.session.has_more:
+            asyncio.get_running_loop().call_soon(self._read_on)
+        elif not self._is_deafened:
+            self._transport.resume_reading()
 
     def _take_received(self, turn: Received) -> None:
         for line in turn.replies:

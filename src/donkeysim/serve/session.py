@@ -84,8 +84,13 @@ class Session:
         self._window_count = 0
         self._flooded_seconds = 0.0
 
-    def receive(self, data: bytes) -> Received:
-        """Return what the client's bytes lead to."""
+    @property
+    def has_more(self) -> bool:
+        """Whether bytes that came wait to be read by further calls of `receive`, which need no new ones."""
+        return self._reader.has_more and not self._is_over
+
+    def receive(self, data: bytes = b"") -> Received:
+        """Return what the client's bytes lead to, as far as the work of one call goes."""
         turn = Received()
         if self._is_over:
             return turn

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from donkeysim.core.errors import WireError
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_LONGEST_NUMBER = 400
+LONGEST_NUMBER = 400
+"""Most characters of a number."""
 
 
 class Form:
@@ -93,6 +92,11 @@ class Form:
         return inside
 
 
+def is_plain(text: str) -> bool:
+    """Return whether Python takes a text for a number only if others do; it also takes 1_000 and all scripts."""
+    return text.isascii() and "_" not in text
+
+
 def show(given: Any) -> str:
     """Return a value as JSON-like text, at most 80 characters."""
     words = {True: "true", False: "false", None: "null"}
@@ -104,7 +108,10 @@ def _convert(given: Any) -> float:
     """Return a number, nan for what is none."""
     if type(given) is str:
         text = given.strip()
-        return float(text) if len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text) else math.nan
+        try:
+            return float(text) if len(text) <= LONGEST_NUMBER and is_plain(text) else math.nan
+        except ValueError:
+            return math.nan
     if type(given) is float or type(given) is int:
         try:
             return float(given)

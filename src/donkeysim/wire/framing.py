@@ -1,8 +1,13 @@
 """Bytes to JSON objects, as they come: glued, split at any byte, pretty-printed, with garbage in between.
 
-The reader checks the JSON grammar while bytes arrive, so that broken text is noticed at its first wrong byte and the
-next good object is not swallowed by it. Every byte is looked at a bounded number of times, whatever the slicing, and
-the slicing never changes what is read.
+An object that has come whole and holds only texts and numbers, as nearly all messages do, is found by one regular
+expression and goes to a decoder in C. All else is read with care, one token after another: the grammar is checked while
+bytes arrive, so that broken text is noticed at its first wrong byte and the next good object is not swallowed by it.
+Every byte is looked at a bounded number of times, and neither the slicing nor which of the two ways an object went
+changes what is read.
+
+What a portion of bytes asks for may be much more work than the portion is long. So the reader stops when it has done
+`MOST_WORK`, and goes on when it is asked to.
 """
 
 from __future__ import annotations
@@ -29,11 +34,22 @@ MOST_VALUES = 10_000
 MOST_DIGITS = 400
 """Longest number [byte]."""
 
+MOST_WORK = 2000
+"""Work of one call of the reader, in tokens; about a microsecond each."""
+
+OBJECT_WORK = 30
+"""What an object or a fault counts for: about what its sender's session does with it."""
+
+MOST_FLAT_BYTES = 1 << 14
+"""Longest object that goes to the decoder at once; the work that may be in vain is bounded by it."""
+
 _REQUEST_STARTS = tuple(
     f"{method} ".encode()
     for method in ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI")
 )
 
+_FLAT = re.compile(rb"[ \t\r\n]*+\{[^{}\[\]\\]*+\}")
+_LONG_NUMBER = re.compile(rb"[-+0-9.eE]{%d}" % (MOST_DIGITS + 1))
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _ESCAPE_BEGUN = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
@@ -41,7 +57,8 @@ _DIGITS = re.compile(rb"[-+0-9.eE]*+")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _PLAIN_MEMBER = re.compile(
     rb'[ \t\r\n]*+"[^"\\\x00-\x1f]*+"[ \t\r\n]*+:[ \t\r\n]*+'
-    rb'(?:"[^"\\\x00-\x1f]*+"|(?![-+0-9.eE]{%d})' % (MOST_DIGITS + 1)
+    rb'(?:"[^"\\\x00-\x1f]*+"|(?![-+0-9.eE]{%d})'
+    % (MOST_DIGITS + 1)
     + _NUMBER.pattern
     + rb"|true|false|null)[ \t\r\n]*+([,}])"
 )
@@ -60,6 +77,8 @@ _EXPECTED = {
     _VALUE_OR_END: "a value or ']'",
     _COMMA_OR_END: "',' or the end of the object or list",
 }
+
+_decode = msgspec.json.Decoder().decode
 
 _OPEN_OBJECT, _OPEN_LIST = ord("{"), ord("[")
 
@@ -84,10 +103,17 @@ Item = dict[str, Any] | Fault
 
 
 class ObjectReader:
-    """Turns one connection's bytes into JSON objects and faults."""
+    """Turns one connection's bytes into JSON objects and faults.
+
+    Attributes:
+        has_more: Whether bytes wait to be read by further calls of `feed`, which need no new ones.
+    """
 
     def __init__(self, read_clock: Clock) -> None:
+        self.has_more = False
         self._read_clock = read_clock
+        self._work = 0
+        """Done in this call."""
         self._head: bytes | None = b""
         """First bytes of the connection while they may still be an HTTP request line; None once they are not."""
         self._buffer = bytearray()
@@ -108,21 +134,23 @@ class ObjectReader:
         self._began = 0.0
         self._is_closed = False
 
-    def feed(self, data: bytes) -> list[Item]:
-        """Return what these bytes complete, in order."""
+    def feed(self, data: bytes = b"") -> list[Item]:
+        """Return what these bytes complete, in order, as far as the work of one call goes."""
         items = self.check_time()
-        if self._is_closed or not data:
+        if self._is_closed:
             return items
         if self._head is not None:
             data = self._check_request_line(self._head + data, items)
         self._buffer += data
-        while not self._is_closed and self._buffer and self._read_on(items):
+        self._work = 0
+        while self._buffer and self._work < MOST_WORK and self._read_next(items):
             pass
+        self.has_more = bool(self._buffer) and self._work >= MOST_WORK
         return items
 
     def check_time(self) -> list[Item]:
         """Drop an object that has been unfinished too long; call it now and then."""
-        if self._expected <= _ANYTHING or self._read_clock() - self._began < MOST_SECONDS:
+        if self._expected <= _ANYTHING or self.has_more or self._read_clock() - self._began < MOST_SECONDS:
             return []
         self._end_object(len(self._buffer), _BLANK_OR_OBJECT)
         return [Fault("unfinished", f"a JSON object was still unfinished after {MOST_SECONDS:g} s and was dropped.")]
@@ -141,13 +169,29 @@ class ObjectReader:
         self._head = None
         return head
 
-    def _read_on(self, items: list[Item]) -> bool:
-        """Read up to the end of one object or fault; return False when more bytes are needed."""
+    def _read_next(self, items: list[Item]) -> bool:
+        """Read up to the end of one object or fault; return False when more bytes are needed, or enough was done."""
         if self._expected == _BLANK_OR_OBJECT:
-            return self._skip_blank(items)
+            return self._read_flat(items) or self._skip_blank(items)
         if self._expected == _ANYTHING:
             return self._skip_to_object()
         return self._read_object(items)
+
+    def _read_flat(self, items: list[Item]) -> bool:
+        """Read an object that is there as a whole; return False when this needs more care."""
+        match = _FLAT.match(self._buffer, 0, MOST_FLAT_BYTES)
+        if match is None:
+            return False
+        raw = match.group()
+        self._work += OBJECT_WORK + len(raw) // 16
+        if len(raw) > MOST_DIGITS and _LONG_NUMBER.search(raw) is not None:
+            return False
+        try:
+            items.append(_decode(raw))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return False
+        del self._buffer[: match.end()]
+        return True
 
     def _skip_blank(self, items: list[Item]) -> bool:
         end = _BLANK.match(self._buffer).end()  # type: ignore[union-attr]
@@ -158,9 +202,9 @@ class ObjectReader:
             self._begin_object(end)
         else:
             given = chr(self._buffer[end]) if 32 <= self._buffer[end] < 127 else f"byte 0x{self._buffer[end]:02x}"
-            items.append(
-                Fault("not an object", f"a message is a JSON object and begins with '{{', not with {given!r}.")
-            )
+            text = f"a message is a JSON object and begins with '{{', not with {given!r}."
+            items.append(Fault("not an object", text))
+            self._work += OBJECT_WORK
             self._expected = _ANYTHING
         return True
 
@@ -169,7 +213,8 @@ class ObjectReader:
         if start < 0:
             self._buffer.clear()
             return False
-        self._begin_object(start)
+        del self._buffer[:start]
+        self._expected = _BLANK_OR_OBJECT
         return True
 
     def _begin_object(self, start: int) -> None:
@@ -193,20 +238,21 @@ class ObjectReader:
 
     def _read_object(self, items: list[Item]) -> bool:
         self._end = min(len(self._buffer), MOST_BYTES)
-        while self._open and self._value_count <= MOST_VALUES and self._read_token():
-            pass
+        while self._open and self._value_count <= MOST_VALUES and self._work < MOST_WORK and self._read_token():
+            self._work += 1
         if self._value_count > MOST_VALUES:
             return self._close("too long", f"a message has more than {MOST_VALUES} values.", items)
         if self._expected < 0:
             return self._report_syntax(items)
-        if self._open and len(self._buffer) > MOST_BYTES:
+        if self._open and self._work < MOST_WORK and len(self._buffer) > MOST_BYTES:
             return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
         if self._open:
             return False
         raw = bytes(self._buffer[: self._position])
         self._end_object(self._position, _BLANK_OR_OBJECT)
+        self._work += OBJECT_WORK
         try:
-            items.append(msgspec.json.decode(raw))
+            items.append(_decode(raw))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             items.append(Fault("syntax", f"the message is not valid JSON: {error}."))
         return True
@@ -215,6 +261,7 @@ class ObjectReader:
         items.append(Fault(kind, text, is_fatal=True))
         self._is_closed = True
         self._buffer.clear()
+        self._end_object(0, _BLANK_OR_OBJECT)
         return False
 
     def _report_syntax(self, items: list[Item]) -> bool:
@@ -223,6 +270,7 @@ class ObjectReader:
         wanted = _EXPECTED.get(-self._expected, "a shorter or valid text, number or nesting")
         text = f"the message is not valid JSON at byte {at}: expected {wanted}, got {given}; a new message may follow."
         items.append(Fault("syntax", text))
+        self._work += OBJECT_WORK
         self._end_object(at, _ANYTHING)
         return True
 

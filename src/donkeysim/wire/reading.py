@@ -14,7 +14,7 @@ from donkeysim.core import frames
 from donkeysim.core.errors import WireError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.wire import messages
-from donkeysim.wire.fields import Form, show
+from donkeysim.wire.fields import LONGEST_NUMBER, Form, is_plain, show
 from donkeysim.wire.messages import ConfigureCamera, PartialVector, Request
 from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS, TURN_LEAST, TURN_MOST
 
@@ -48,6 +48,8 @@ def read_request(fields: Mapping[str, Any]) -> Reading:
         WireError: No or unknown `msg_type`, or a field that is missing or cannot be understood.
     """
     name = fields.get("msg_type")
+    if name == "control" and (control := _read_plain_control(fields)) is not None:
+        return Reading(control)
     if type(name) is not str:
         given = f"is {show(name)}" if "msg_type" in fields else "is missing"
         raise WireError(f"msg_type {given}; it must be one of {', '.join(sorted(list_requests()))}.")
@@ -70,6 +72,21 @@ def list_requests() -> tuple[str, ...]:
 
 
 # -- one reader per message -------------------------------------------------------------------------------------------
+
+
+def _read_plain_control(fields: Mapping[str, Any]) -> messages.DriveCar | None:
+    """Return a control that is written as nearly all are, three texts of numbers in their ranges; None of any other."""
+    try:
+        steering, throttle, brake = fields["steering"], fields["throttle"], fields["brake"]
+        texts = "".join((steering, throttle, brake))
+        if len(texts) > LONGEST_NUMBER or not is_plain(texts):
+            return None
+        steering, throttle, brake = float(steering), float(throttle), float(brake)
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not (-1.0 <= steering <= 1.0 and -1.0 <= throttle <= 1.0 and 0.0 <= brake <= 1.0):
+        return None
+    return messages.DriveCar(steer=frames.steer_from_wire(steering), throttle=throttle, brake=brake)
 
 
 def _read_control(form: Form) -> messages.DriveCar:
