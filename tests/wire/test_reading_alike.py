@@ -1,5 +1,6 @@
 """Whichever way an object goes, to the decoder in C or through the careful reader, the same is read in any slicing."""
 
+import itertools
 import json
 import random
 
@@ -13,10 +14,12 @@ from wire import reference_reader
 from wire.hostile import RAW, REAL, make_hostile
 
 PIECES = [
-    *RAW, *(json.dumps(message).encode() for message in REAL), *(json.dumps(m, indent=1).encode() for m in REAL),
-    b"GE", b"GET / HTTP/1.1\r\n", b"\n", b"\r\n", b" ", b",", b":", b"]", b"[", b'"', b"\\", b"1", b"-", b"tru", b"null", b"\xc3", b'{"a":1}', b'{"a":{}}',
+    *RAW, *(json.dumps(message, indent=indent).encode() for message in REAL for indent in (None, 1)),
+    b"GE", b"GET / HTTP/1.1\r\n", b"\n", b"\r\n", b" ", b",", b":", b"]", b"[", b'"', b"\\", b"1", b"-", b"tru", b"null", b"\xc3",
+    b'{"a":1}', b'{"a":{}}',
     b'{"a":"\\n"}', b'{"a":"\\ud800"}', b'{"a":"\xff"}', b'{"a":01}', b'{"a":1e999}', b'{"a":' + b"7" * 401 + b"}",
-    b'{"a":-0}', b'{"a":1}' + b" " * 300, b'{"a":\n', b'{"b":\n{"msg_type":"x"}}', b'{"a":"\n"}', b'{"a":"}"}', b"{\x0c}",
+    b'{"a":-0}', b'{"a":1}' + b" " * 300, b'{"a":\n', b'{"b":\n{"msg_type":"x"}}', b'{"a":"\n"}', b'{"a":"}"}',
+    b"{\x0c}",
 ]  # fmt: skip
 
 HOSTILE = st.integers(0, 1 << 32).map(lambda seed: make_hostile(random.Random(seed)))
@@ -39,7 +42,7 @@ def read(module, portions):
 def check_alike(stream, cuts=()):
     expected = read(reference_reader, [stream])
     edges = [0, *sorted(cuts), len(stream)]
-    portions = [stream[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    portions = [stream[start:end] for start, end in itertools.pairwise(edges)]
     for way in ([stream], portions, [stream[at : at + 1] for at in range(len(stream))]):
         items = read(framing, way)
         assert repr(items) == repr(expected), "the same values, of the same types, in the same order"

@@ -3,8 +3,7 @@
 An object that has come whole and holds only texts and numbers, as nearly all messages do, is found by one regular
 expression and goes to a decoder in C. All else is read with care, one token after another: the grammar is checked while
 bytes arrive, so that broken text is noticed at its first wrong byte and the next good object is not swallowed by it.
-Every byte is looked at a bounded number of times, and neither the slicing nor which of the two ways an object went
-changes what is read.
+Every byte is looked at a bounded number of times; neither the slicing nor an object's way changes what is read.
 
 What a portion of bytes asks for may be much more work than the portion is long. So the reader stops when it has done
 `MOST_WORK`, and goes on when it is asked to.
