@@ -15,8 +15,9 @@ from wire.hostile import RAW, REAL, make_hostile
 
 PIECES = [
     *RAW, *(json.dumps(message, indent=indent).encode() for message in REAL for indent in (None, 1)),
-    b"GE", b"GET / HTTP/1.1\r\n", b"\n", b"\r\n", b" ", b",", b":", b"]", b"[", b'"', b"\\", b"1", b"-", b"tru", b"null",
-    b"\xc3", b'{"a":1}', b'{"a":{}}', b'{"a":"\\n"}', b'{"a":"\\ud800"}', b'{"a":"\xff"}', b'{"a":01}', b'{"a":1e999}', b'{"a":' + b"7" * 401 + b"}",
+    b"GE", b"GET / HTTP/1.1\r\n", b"\n", b"\r\n", b" ", b",", b":", b"]", b"[", b'"', b"\\", b"1", b"-", b"tru",
+    b"null", b"\xc3", b'{"a":1}', b'{"a":{}}', b'{"a":"\\n"}', b'{"a":"\\ud800"}', b'{"a":"\xff"}', b'{"a":01}',
+    b'{"a":1e999}', b'{"a":' + b"7" * 401 + b"}",
     b'{"a":-0}', b'{"a":1}' + b" " * 300, b'{"a":\n', b'{"b":\n{"msg_type":"x"}}', b'{"a":"\n"}', b'{"a":"}"}',
     b"{\x0c}",
 ]  # fmt: skip

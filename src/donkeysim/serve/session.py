@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import WireError
 from donkeysim.wire import messages
+from donkeysim.wire.fields import show
 from donkeysim.wire.framing import Fault, ObjectReader
 from donkeysim.wire.messages import PROTOCOL_VERSION, Request
 from donkeysim.wire.reading import read_request
@@ -143,7 +144,7 @@ class Session:
         try:
             request, note = read_request(fields)
         except WireError as error:
-            self._take_fault(Fault(f"bad {str(fields.get('msg_type'))[:40]}", str(error)), turn)
+            self._take_fault(Fault(f"bad {show(fields.get('msg_type'))[:40]}", str(error)), turn)
             return
         if note:
             self._take_fault(Fault(f"changed {request.message_type()}", note), turn)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from donkeysim.core.errors import WireError
+from donkeysim.core.errors import WireError, shorten
 
 LONGEST_NUMBER = 400
 """Most characters of a number."""
@@ -98,10 +98,18 @@ def is_plain(text: str) -> bool:
 
 
 def show(given: Any) -> str:
-    """Return a value as JSON-like text, at most 80 characters."""
+    """Return a value as JSON-like text, at most 80 characters; of a list or an object only that it is one."""
     words = {True: "true", False: "false", None: "null"}
-    text = words[given] if given is None or given is True or given is False else ascii(given)
-    return text if len(text) <= 80 else text[:77] + "..."
+    if given is None or given is True or given is False:
+        return words[given]
+    if isinstance(given, (dict, list)):
+        return "a list" if isinstance(given, list) else "an object"
+    return shorten(ascii(given[:80] if isinstance(given, str) else given))
+
+
+def read_word(text: str) -> str:
+    """Return a text to compare with keywords: in small letters, no spaces around, cut where none is so long."""
+    return text.strip()[:80].lower()
 
 
 def _convert(given: Any) -> float:

@@ -14,7 +14,7 @@ from donkeysim.core import frames
 from donkeysim.core.errors import WireError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.wire import messages
-from donkeysim.wire.fields import LONGEST_NUMBER, Form, is_plain, show
+from donkeysim.wire.fields import LONGEST_NUMBER, Form, is_plain, read_word, show
 from donkeysim.wire.messages import ConfigureCamera, PartialVector, Request
 from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS, TURN_LEAST, TURN_MOST
 
@@ -197,7 +197,7 @@ def _read_camera(form: Form, kind: type[ConfigureCamera] = ConfigureCamera) -> C
 def _read_fisheye(form: Form) -> tuple[float | None, float | None] | None:
     names = ("fish_eye_x", "fish_eye_y")
     given = [form.fields.get(name) for name in names]
-    if any(type(value) is str and value.strip().lower() == "off" for value in given):
+    if any(type(value) is str and read_word(value) == "off" for value in given):
         return (0.0, 0.0)
     x, y = (form.read_within(name, 0, 1) for name in names)
     return (x, y) if x or y else None
@@ -205,7 +205,7 @@ def _read_fisheye(form: Form) -> tuple[float | None, float | None] | None:
 
 def _read_encoding(form: Form) -> str | None:
     given = form.read_text("img_enc")
-    encoding = "0" if given is None else given.strip().upper()
+    encoding = "0" if given is None else read_word(given).upper()
     if encoding in ("0", "0.0", ""):
         return None
     if encoding in ("JPG", "JPEG"):
