@@ -7,6 +7,7 @@ import logging
 import math
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +45,7 @@ def _encode(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-_FIELDS = [[(_encode(name), _encode(value)) for name, value in message.items()] for message in _KINDS]
-_NAMES = sorted({name for members in _FIELDS for name, _ in members})
+_NAMES = sorted({_encode(name) for message in _KINDS for name in message})
 _ODD = [
     *map(_encode, VALUES),
     *(b"1" * digits for digits in (15, 20, 309, 399, 400, 401, 402, 4400)),
@@ -72,7 +72,14 @@ class Maker:
         source: Of all choices.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, kinds: Sequence[dict[str, str]] = _KINDS) -> None:
+        """Begin with a seed.
+
+        Args:
+            seed: Of all choices.
+            kinds: Messages to begin with; without those that scenes and lock-step obey, nobody else is disturbed.
+        """
+        self._kinds = [[(_encode(name), _encode(value)) for name, value in message.items()] for message in kinds]
         self.source = random.Random(seed)
         self._random = self.source.random
         self._last = b"{}"
@@ -96,7 +103,7 @@ class Maker:
     def _make_message(self) -> bytes:
         comma, colon = (_COMMAS[0], _COLONS[0]) if self._random() < 0.8 else (self._pick(_COMMAS), self._pick(_COLONS))
         members = []
-        for name, value in self._pick(_FIELDS):
+        for name, value in self._pick(self._kinds):
             chance = self._random()
             if chance < 0.75:
                 members.append(name + colon + value)
