@@ -210,7 +210,7 @@ def test_the_slicing_never_changes_what_is_read(parts):
 
 def test_mutated_messages_read_the_same_in_three_slicings():
     random_source = random.Random(20)
-    for _ in range(3000):
+    for _ in range(1000):
         stream = bytearray(b"".join(random_source.choices([GOOD, PRETTY, b'{"a":{"b":\n'], k=3)))
         for _ in range(3):
             stream[random_source.randrange(len(stream))] = random_source.choice(b'{}[]",:\\x\n1.e-')

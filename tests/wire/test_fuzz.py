@@ -9,11 +9,11 @@ from donkeysim.wire import fields, framing, reading
 from wire.fuzzing import Interview, Maker, run_shard
 
 
-def test_thirty_thousand_made_up_messages_leave_sessions_quick_valid_and_awake():
-    tally = run_shard(seed=13, count=30_000)
-    assert tally.sent == 30_000
-    assert tally.requests > 3000, "many messages are good ones"
-    assert tally.errors > 300
+def test_ten_thousand_made_up_messages_leave_sessions_quick_valid_and_awake():
+    tally = run_shard(seed=13, count=10_000)
+    assert tally.sent == 10_000
+    assert tally.requests > 1000, "many messages are good ones"
+    assert tally.errors > 100
 
 
 def test_the_same_seed_makes_the_same_messages():
@@ -43,10 +43,10 @@ def work_without_end(monkeypatch):
 def test_the_fuzzer_finds_what_is_spoilt(spoil, monkeypatch):
     spoil(monkeypatch)
     with pytest.raises((AssertionError, ValueError, OverflowError)):
-        run_shard(seed=13, count=30_000)
+        run_shard(seed=13, count=10_000)
 
 
 def test_a_call_that_takes_too_long_is_found(monkeypatch):
     work_without_end(monkeypatch)
     with pytest.raises(AssertionError):
-        Interview().tell(b"{" * 20_000, wants_answer=False)
+        Interview().tell(b"{" * 8000, wants_answer=False)

@@ -30,7 +30,7 @@ STREAMS = {
     "broken members": b'{"a":1,}' * 10_000,
     "no objects": b"x{" * 10_000,
     "empty objects": b"{}" * 10_000,
-    "nearly the name of a message": b'{"msg_type":"contrl"}' * 2000,
+    "nearly the name of a message": b'{"msg_type":"contrl"}' * 780,
     "a text of 3 MB": b'{"a":"' + b"x" * 3_000_000,
     "a text of escapes": b'{"a":"' + b"\\u00e9" * 170_000 + b'"}',
     "a list of lists": b'{"a":[' + b"[]," * 300_000,
@@ -65,6 +65,22 @@ def find_longest_call(stream):
                 break
             portion = b""
     return longest
+
+
+def find_bytewise_time(stream):
+    session = Session("client 1", tuple, ManualClock())
+    pieces = [bytes([byte]) for byte in stream]
+    began = time.thread_time()
+    for piece in pieces:
+        session.receive(piece)
+    return time.thread_time() - began
+
+
+@pytest.mark.parametrize("part", [b"x", b"\\n", b" ", b"7", b'","b":"'])
+def test_four_times_as_many_bytes_one_by_one_are_four_times_the_work_and_not_sixteen(part):
+    short, long = (b'{"a":"' + part * (length // len(part)) for length in (4000, 16_000))
+    ratio = min(find_bytewise_time(long) for _ in range(3)) / min(find_bytewise_time(short) for _ in range(3))
+    assert ratio < 8.0
 
 
 @pytest.mark.parametrize("name", STREAMS)
