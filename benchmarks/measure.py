@@ -24,6 +24,7 @@ class Figure:
         unit: Of both.
         goal: The least that is asked for, None where nothing is.
         note: Anything a reader must know.
+        most: The most that is asked for, None where nothing is.
     """
 
     case: str
@@ -33,6 +34,7 @@ class Figure:
     unit: str
     goal: float | None = None
     note: str = ""
+    most: float | None = None
 
 
 def measure_rate(
@@ -63,6 +65,7 @@ def print_figures(figures: list[Figure]) -> None:
     """Print a table of results."""
     for figure in figures:
         goal = f"  (at least {figure.goal:,.6g})" if figure.goal is not None else ""
+        goal += f"  (at most {figure.most:,.6g})" if figure.most is not None else ""
         note = f"  {figure.note}" if figure.note else ""
         print(f"{figure.what:<58} {figure.value:>12,.6g} {figure.unit:<12}{goal}{note}", flush=True)
 

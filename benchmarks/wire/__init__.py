@@ -1,12 +1,16 @@
-"""Telemetry messages and lock-step exchanges per second over TCP, as one client sees them."""
+"""Telemetry and lock-step exchanges per second over TCP, as one client sees them, and what a control costs."""
 
 from __future__ import annotations
 
 import statistics
 import time
+from typing import cast
 
 from benchmarks.measure import Figure
 from benchmarks.program import Client, Program
+from donkeysim.serve.session import Session
+from donkeysim.sim.simulator import Simulator
+from donkeysim.wire.settings import make_command
 
 TELEMETRY = b'{"msg_type":"telemetry"'
 
@@ -35,9 +39,29 @@ def run() -> list[Figure]:
             statistics.median(exchanges),
             max(exchanges),
             "exchanges/s",
-            800.0,
+            4000.0,
         ),
+        _measure_control(),
     ]
+
+
+def _measure_control() -> Figure:
+    """Measure processor time from the bytes of a control to the command, each of them another message."""
+    session = Session("benchmark", tuple, lambda: 0.0)
+    texts = (
+        f'{{"msg_type": "control", "steering": "{i / 500 - 1:.4f}", "throttle": "0.3", "brake": "0.0"}}'
+        for i in range(1000)
+    )
+    sent = [text.encode() for text in texts]
+    nobody = cast(Simulator, None)  # a control asks nothing of the simulator
+    times = []
+    for _ in range(30):
+        start = time.thread_time()
+        made = [make_command(nobody, 0, request) for message in sent for request in session.receive(message).requests]
+        times.append((time.thread_time() - start) / len(sent) * 1e6)
+        assert len(made) == len(sent)
+    note = "processor time"
+    return Figure("wire", "control, bytes to command", statistics.median(times), min(times), "µs", note=note, most=15.0)
 
 
 def _count_telemetry(client: Client, seconds: float) -> float:

@@ -1,6 +1,9 @@
 """A client is disconnected when it neither takes nor says anything for too long, and only then."""
 
+import asyncio
+import json
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +25,7 @@ class Buffering(Announcing):
     def __init__(self):
         self.unsent = 0
         self.is_aborted = False
+        self.is_heard = True
 
     def setsockopt(self, *arguments):
         pass
@@ -33,7 +37,7 @@ class Buffering(Announcing):
         pass
 
     def is_reading(self):
-        return True
+        return self.is_heard
 
     def is_closing(self):
         return self.is_aborted
@@ -46,6 +50,12 @@ class Buffering(Announcing):
 
     def abort(self):
         self.is_aborted = True
+
+    def pause_reading(self):
+        self.is_heard = False
+
+    def resume_reading(self):
+        self.is_heard = True
 
 
 def make_connection(clock, transport, forbidden=frozenset(), **server):
@@ -128,3 +138,24 @@ def test_only_who_may_ends_the_program(forbidden):
     connection.get_buffer(-1)[: len(quit_app)] = quit_app
     connection.buffer_updated(len(quit_app))
     assert ended == ([] if forbidden else [True])
+
+
+def test_much_that_came_at_once_is_read_in_turns_with_everybody_else_and_in_its_order():
+    sent = [{"msg_type": "node_position", "index": index} for index in range(200)]
+    turns, taken = [], []
+
+    async def converse():
+        transport = Buffering()
+        carry_out = lambda client_id, request: taken.append(request.index)  # noqa: E731
+        connection = make_connection(time.perf_counter, transport, carry_out=carry_out)
+        data = "".join(map(json.dumps, sent)).encode()
+        connection.get_buffer(-1)[: len(data)] = data
+        connection.buffer_updated(len(data))
+        while not transport.is_heard:
+            turns.append(len(taken))
+            await asyncio.sleep(0)
+
+    asyncio.run(converse())
+    assert taken == list(range(200))
+    assert turns, "others had a turn while it was read"
+    assert turns[0] > 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 
+from donkeysim.serve.session import Received, Session
+
 REAL = [
     {"msg_type": "control", "steering": "0.1", "throttle": "0.3", "brake": "0.0"},
     {"msg_type": "cam_config", "fov": "90", "fish_eye_x": "0.4", "fish_eye_y": "0.7", "img_w": "64", "img_h": "48",
@@ -81,3 +83,15 @@ def _change_bytes(data: bytearray, source: random.Random) -> bytes:
         else:
             data[index : index + source.randint(0, 20)] = b""
     return bytes(data)
+
+
+def receive_all(session: Session, data: bytes) -> Received:
+    """Return what bytes lead to in as many turns as they need."""
+    whole = session.receive(data)
+    while session.has_more:
+        turn = session.receive()
+        whole.replies += turn.replies
+        whole.requests += turn.requests
+        whole.wants_quit |= turn.wants_quit
+        whole.is_over |= turn.is_over
+    return whole

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.wire.framing import MOST_BYTES, MOST_DEPTH, Fault, ObjectReader
+from donkeysim.wire.framing import MOST_BYTES, MOST_DEPTH, MOST_DIGITS, MOST_VALUES, Fault, ObjectReader
 
 GOOD = b'{"msg_type": "control", "steering": "0.1", "throttle": "0.3", "brake": "0.0"}'
 PRETTY = (
@@ -17,9 +17,16 @@ PRETTY = (
 )
 
 
+def feed(reader, portion):
+    items = reader.feed(portion)
+    while reader.has_more:
+        items += reader.feed()
+    return items
+
+
 def read(*portions, clock=None):
     reader = ObjectReader(clock or ManualClock())
-    return [item for portion in portions for item in reader.feed(portion)]
+    return [item for portion in portions for item in feed(reader, portion)]
 
 
 def read_bytewise(stream):
@@ -158,6 +165,32 @@ def test_deep_nesting_is_a_fault_not_a_crash():
     assert read(b'{"a":' + b"[" * (MOST_DEPTH - 1) + b"]" * (MOST_DEPTH - 1) + b"}")[0]["a"]
 
 
+@pytest.mark.parametrize("digits", [MOST_DIGITS, MOST_DIGITS + 1, 5000])
+def test_a_number_that_is_too_long_is_a_fault_whole_and_bytewise(digits):
+    stream = b'{"index":' + b"7" * digits + b"}" + GOOD
+    assert isinstance(read(stream)[0], dict) == (digits <= MOST_DIGITS)
+    assert read_bytewise(stream) == read(stream)
+
+
+@pytest.mark.parametrize("end", [b'"msg_type":1}}', b'"x":01}}', b'"x":tru!}}', b'"x":' + b"7" * 500])
+def test_what_is_wrong_at_the_limit_of_a_message_reads_the_same_in_any_slicing(end):
+    for missing in (0, 1, len(end) // 2, len(end) - 1):
+        start = b'{"a":"","b":\n{'
+        stream = start[:6] + b"x" * (MOST_BYTES - len(start) - len(end) + missing) + start[6:] + end
+        portions = (stream[: MOST_BYTES - 700], *(bytes([byte]) for byte in stream[MOST_BYTES - 700 :]))
+        assert read(stream, GOOD) == read(*portions, GOOD)
+
+
+def test_a_message_of_very_many_values_is_fatal_before_it_is_built():
+    most = b'{"a":[' + b"[]," * (MOST_VALUES - 2) + b"[]]}"
+    assert len(read(most)[0]["a"]) == MOST_VALUES - 1
+    assert len(read_bytewise(most.replace(b"[]", b"10"))[0]["a"]) == MOST_VALUES - 1
+    for flat in (b'{"a":[' + b"[]," * 300_000, b'{"a":[' + b"10," * 300_000, b"{" + b'"a":1,' * 100_000):
+        (fault,) = read(flat, GOOD)
+        assert fault.is_fatal
+        assert read(*(flat[at : at + 1000] for at in range(0, len(flat), 1000))) == [fault]
+
+
 def test_the_work_grows_linearly_with_the_bytes_even_one_by_one():
     """Counts bytes looked at through the buffer's own slicing, not seconds: a long text fed bytewise stays cheap."""
     stream = b'{"a":"' + b"x\\n" * 20_000 + b'"}'
@@ -177,7 +210,7 @@ def test_the_slicing_never_changes_what_is_read(parts):
 
 def test_mutated_messages_read_the_same_in_three_slicings():
     random_source = random.Random(20)
-    for _ in range(3000):
+    for _ in range(1000):
         stream = bytearray(b"".join(random_source.choices([GOOD, PRETTY, b'{"a":{"b":\n'], k=3)))
         for _ in range(3):
             stream[random_source.randrange(len(stream))] = random_source.choice(b'{}[]",:\\x\n1.e-')

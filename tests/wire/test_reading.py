@@ -1,11 +1,15 @@
 """Clients' objects become messages in our units; numbers are taken as people write them."""
 
 import math
+import re
+from unittest import mock
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from donkeysim.core.errors import WireError
-from donkeysim.wire import messages
+from donkeysim.wire import messages, reading
 from donkeysim.wire.messages import DriveCar
 from donkeysim.wire.reading import list_requests, read_request
 
@@ -319,3 +323,51 @@ def test_roads_take_whole_numbers():
     assert (request.road_style, request.rand_seed, request.turn_increment) == (2, 7, 1.5)
     with pytest.raises(WireError, match="road_style"):
         read("regen_road", road_style="2.5")
+
+
+# -- quick ways ------------------------------------------------------------------------------------------------------
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+"""What a text must look like to be a number."""
+
+NUMBER_TEXTS = st.one_of(
+    st.from_regex(r"\s?[-+]?[0-9]{0,3}\.?[0-9]{0,3}([eE_][-+]?[0-9]{1,3})?\s?"),
+    st.floats(-2, 2).map(str),
+    st.text(alphabet="+-.eE_0123456789 nainf٣\u00a0\x1c", max_size=8),
+    st.sampled_from(["0.1", "-0", "0" * 399 + "1", "0" * 400 + "1", "nan", "inf", "1_0", "٣", "1e999", "infinity"]),
+)
+
+VALUES = st.one_of(
+    NUMBER_TEXTS, st.none(), st.booleans(), st.integers(), st.floats(), st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.text(max_size=2), st.integers(), max_size=1), st.just(10**400),
+)  # fmt: skip
+
+
+def find_outcome(read_message):
+    """Return what a message is read as, with the sign of every zero, or what the client is told."""
+    try:
+        return repr(read_message())
+    except WireError as error:
+        return str(error)
+
+
+@given(NUMBER_TEXTS)
+@settings(max_examples=100, deadline=None)
+def test_a_text_is_a_number_exactly_when_it_is_written_like_one(text):
+    stripped = text.strip()
+    is_number = NUMBER.fullmatch(stripped) and len(stripped) <= 400 and math.isfinite(float(stripped))
+    outcome = find_outcome(lambda: read("node_position", index=text, pos_x=0))
+    assert ("must be a finite number" not in outcome) == bool(is_number)
+
+
+@given(st.dictionaries(st.sampled_from(["steering", "throttle", "brake", "x"]), VALUES))
+@settings(max_examples=100, deadline=None)
+@example({"steering": 0.0, "throttle": 10**400, "brake": None})
+@example({"steering": "1", "throttle": "-0", "brake": "-0"})
+@example({"steering": [1], "throttle": [2], "brake": [3]})
+@example({"steering": "1.5", "throttle": "0", "brake": "0"})
+def test_a_control_is_read_the_same_by_the_quick_way_and_by_the_general_one(fields):
+    fields = {"msg_type": "control", **fields}
+    with mock.patch.object(reading, "_read_plain_control", return_value=None):
+        general = find_outcome(lambda: read_request(fields))
+    assert find_outcome(lambda: read_request(fields)) == general

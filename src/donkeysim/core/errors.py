@@ -67,9 +67,10 @@ def describe_unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
         allowed: Every valid name.
     """
     names = sorted(allowed)
-    nearest = nearest_name(given, names)
+    short = shorten(given)  # what is much longer resembles none, and a megabyte would be compared for 0.1 s
+    nearest = nearest_name(short, names)
     hint = f"; did you mean {nearest!r}?" if nearest else "."
-    return f"unknown {kind} {shorten(given)!r}{hint} Valid: {', '.join(names)}."
+    return f"unknown {kind} {short!r}{hint} Valid: {', '.join(names)}."
 
 
 class TubError(DonkeySimError):

@@ -94,7 +94,11 @@ class Connection(asyncio.BufferedProtocol):
     @property
     def is_sane(self) -> bool:
         """Whether all that came was read and understood."""
-        return not self._unread and not self.session.has_faults
+        return not self._has_unread and not self.session.has_faults
+
+    @property
+    def _has_unread(self) -> bool:
+        return bool(self._unread) or self.session.has_more
 
     # -- called by asyncio --------------------------------------------------------------------------------------------
 
@@ -169,7 +173,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def check_time(self) -> None:
         """Let the session and the limits see that time passes; call it now and then."""
-        if not self._unread:
+        if not self._has_unread:
             self._take_received(self.session.check_time())
         if self._transport is None:
             return
@@ -201,12 +205,13 @@ class Connection(asyncio.BufferedProtocol):
             return Turn.HELD
         began = self._read_clock()
         self.session.skip_time(began - self._unread_since)
-        received = self.session.receive(bytes(self._unread[:TURN_BYTES]))
-        del self._unread[:TURN_BYTES]
+        portion = 0 if self.session.has_more else TURN_BYTES
+        received = self.session.receive(bytes(self._unread[:portion]))
+        del self._unread[:portion]
         self._unread_since = self._read_clock()
         self._server.reading_turns.charge(self._unread_since - began)
         self._take_received(received)
-        if self._unread:
+        if self._has_unread:
             return Turn.MORE
         self._set_listening()
         return Turn.DONE
@@ -227,7 +232,7 @@ class Connection(asyncio.BufferedProtocol):
         """Take more bytes from the system only when those that came are read and the client takes what it is sent."""
         if self._transport is None or self._transport.is_closing():
             return
-        if self._unread or self._is_deafened:
+        if self._has_unread or self._is_deafened:
             self._transport.pause_reading()
         elif not self._transport.is_reading():
             self._transport.resume_reading()

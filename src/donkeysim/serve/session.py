@@ -71,7 +71,7 @@ class Session:
     """
 
     def __init__(
-        self, name: str, list_scenes: Callable[[], tuple[str, ...]], read_clock: Clock, faults: FaultLog
+        self, name: str, list_scenes: Callable[[], tuple[str, ...]], read_clock: Clock, faults: FaultLog | None = None
     ) -> None:
         self.name = name
         self.racer: messages.SetRacerInfo | None = None
@@ -80,7 +80,7 @@ class Session:
         self._read_clock = read_clock
         self._reader = ObjectReader(read_clock)
         self._error_times: deque[float] = deque(maxlen=MOST_ERRORS_A_SECOND)
-        self._faults = faults
+        self._faults = faults or FaultLog(read_clock)
         self._seen_kinds: set[str] = set()
         self._is_over = False
         self._window_start = read_clock()
@@ -92,8 +92,13 @@ class Session:
         """Whether anything that the client sent was not understood or not possible."""
         return bool(self._seen_kinds)
 
-    def receive(self, data: bytes) -> Received:
-        """Return what the client's bytes lead to."""
+    @property
+    def has_more(self) -> bool:
+        """Whether bytes that came wait to be read by further calls of `receive`, which need no new ones."""
+        return self._reader.has_more and not self._is_over
+
+    def receive(self, data: bytes = b"") -> Received:
+        """Return what the client's bytes lead to, as far as the work of one call goes."""
         turn = Received()
         if self._is_over:
             return turn

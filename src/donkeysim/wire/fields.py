@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from donkeysim.core.errors import WireError
+from donkeysim.core.errors import WireError, shorten
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_LONGEST_NUMBER = 400
+LONGEST_NUMBER = 400
+"""Most characters of a number."""
 
 
 class Form:
@@ -93,18 +92,34 @@ class Form:
         return inside
 
 
+def is_plain(text: str) -> bool:
+    """Return whether Python takes a text for a number only if others do; it also takes 1_000 and all scripts."""
+    return text.isascii() and "_" not in text
+
+
 def show(given: Any) -> str:
-    """Return a value as JSON-like text, at most 80 characters."""
+    """Return a value as JSON-like text, at most 80 characters; of a list or an object only that it is one."""
     words = {True: "true", False: "false", None: "null"}
-    text = words[given] if given is None or given is True or given is False else ascii(given)
-    return text if len(text) <= 80 else text[:77] + "..."
+    if given is None or given is True or given is False:
+        return words[given]
+    if isinstance(given, (dict, list)):
+        return "a list" if isinstance(given, list) else "an object"
+    return shorten(ascii(given[:80] if isinstance(given, str) else given))
+
+
+def read_word(text: str) -> str:
+    """Return a text to compare with keywords: in small letters, no spaces around, cut where none is so long."""
+    return text.strip()[:80].lower()
 
 
 def _convert(given: Any) -> float:
     """Return a number, nan for what is none."""
     if type(given) is str:
         text = given.strip()
-        return float(text) if len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text) else math.nan
+        try:
+            return float(text) if len(text) <= LONGEST_NUMBER and is_plain(text) else math.nan
+        except ValueError:
+            return math.nan
     if type(given) is float or type(given) is int:
         try:
             return float(given)

@@ -1,8 +1,12 @@
 """Bytes to JSON objects, as they come: glued, split at any byte, pretty-printed, with garbage in between.
 
-The reader checks the JSON grammar while bytes arrive, so that broken text is noticed at its first wrong byte and the
-next good object is not swallowed by it. Every byte is looked at a bounded number of times, whatever the slicing, and
-the slicing never changes what is read.
+An object that has come whole and holds only texts and numbers, as nearly all messages do, is found by one regular
+expression and goes to a decoder in C. All else is read with care, one token after another: the grammar is checked while
+bytes arrive, so that broken text is noticed at its first wrong byte and the next good object is not swallowed by it.
+Every byte is looked at a bounded number of times; neither the slicing nor an object's way changes what is read.
+
+What a portion of bytes asks for may be much more work than the portion is long. So the reader stops when it has done
+`MOST_WORK`, and goes on when it is asked to.
 """
 
 from __future__ import annotations
@@ -23,14 +27,26 @@ MOST_SECONDS = 2.0
 MOST_DEPTH = 32
 """Deepest nesting."""
 
+MOST_VALUES = 10_000
+"""Most values in one object; ten times as many would take longer to build than a beat can spare."""
+
 MOST_DIGITS = 400
 """Longest number [byte]."""
 
-_REQUEST_STARTS = tuple(
-    f"{method} ".encode()
-    for method in ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI")
-)
+MOST_WORK = 2000
+"""Work of one call of the reader, in tokens; about a microsecond each."""
 
+OBJECT_WORK = 30
+"""What an object or a fault counts for: about what its sender's session does with it."""
+
+MOST_FLAT_BYTES = 1 << 14
+"""Longest object that goes to the decoder at once; the work that may be in vain is bounded by it."""
+
+_METHODS = b"GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH PRI"
+_REQUEST_STARTS = tuple(method + b" " for method in _METHODS.split())
+
+_FLAT = re.compile(rb"[ \t\r\n]*+\{[^{}\[\]\\]*+\}")
+_LONG_NUMBER = re.compile(rb"[-+0-9.eE]{%d}" % (MOST_DIGITS + 1))
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _ESCAPE_BEGUN = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
@@ -38,14 +54,16 @@ _DIGITS = re.compile(rb"[-+0-9.eE]*+")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _PLAIN_MEMBER = re.compile(
     rb'[ \t\r\n]*+"[^"\\\x00-\x1f]*+"[ \t\r\n]*+:[ \t\r\n]*+'
-    rb'(?:"[^"\\\x00-\x1f]*+"|' + _NUMBER.pattern + rb"|true|false|null)[ \t\r\n]*+([,}])"
+    rb'(?:"[^"\\\x00-\x1f]*+"|(?![-+0-9.eE]{%d})'
+    % (MOST_DIGITS + 1)
+    + _NUMBER.pattern
+    + rb"|true|false|null)[ \t\r\n]*+([,}])"
 )
 _WORDS = (b"true", b"false", b"null")
 
 # What may come next. The first two stand between objects.
-_BLANK_OR_OBJECT, _ANYTHING, _KEY_OR_END, _KEY, _COLON, _VALUE, _VALUE_OR_END, _COMMA_OR_END, _IN_KEY, _IN_TEXT = range(
-    10
-)
+_BLANK_OR_OBJECT, _ANYTHING, _KEY_OR_END, _KEY, _COLON = range(5)
+_VALUE, _VALUE_OR_END, _COMMA_OR_END, _IN_KEY, _IN_TEXT = range(5, 10)
 
 _EXPECTED = {
     _KEY_OR_END: "a key in quotes or '}'",
@@ -55,6 +73,8 @@ _EXPECTED = {
     _VALUE_OR_END: "a value or ']'",
     _COMMA_OR_END: "',' or the end of the object or list",
 }
+
+_decode = msgspec.json.Decoder().decode
 
 _OPEN_OBJECT, _OPEN_LIST = ord("{"), ord("[")
 
@@ -79,16 +99,27 @@ Item = dict[str, Any] | Fault
 
 
 class ObjectReader:
-    """Turns one connection's bytes into JSON objects and faults."""
+    """Turns one connection's bytes into JSON objects and faults.
+
+    Attributes:
+        has_more: Whether bytes wait to be read by further calls of `feed`, which need no new ones.
+    """
 
     def __init__(self, read_clock: Clock) -> None:
+        self.has_more = False
         self._read_clock = read_clock
+        self._work = 0
+        """Done in this call."""
         self._head: bytes | None = b""
         """First bytes of the connection while they may still be an HTTP request line; None once they are not."""
         self._buffer = bytearray()
         """From the first byte of the unfinished object on; empty between objects."""
         self._position = 0
         """Bytes of the buffer already understood."""
+        self._end = 0
+        """Bytes of the buffer that may be looked at: what is beyond the longest object never decides anything."""
+        self._value_count = 0
+        """Values of the unfinished object."""
         self._expected = _BLANK_OR_OBJECT
         self._open: list[int] = []
         """Bracket of each open object and list, outermost first."""
@@ -99,21 +130,23 @@ class ObjectReader:
         self._began = 0.0
         self._is_closed = False
 
-    def feed(self, data: bytes) -> list[Item]:
-        """Return what these bytes complete, in order."""
+    def feed(self, data: bytes = b"") -> list[Item]:
+        """Return what these bytes complete, in order, as far as the work of one call goes."""
         items = self.check_time()
-        if self._is_closed or not data:
+        if self._is_closed:
             return items
         if self._head is not None:
             data = self._check_request_line(self._head + data, items)
         self._buffer += data
-        while not self._is_closed and self._buffer and self._read_on(items):
+        self._work = 0
+        while self._buffer and self._work < MOST_WORK and self._read_next(items):
             pass
+        self.has_more = bool(self._buffer) and self._work >= MOST_WORK
         return items
 
     def check_time(self) -> list[Item]:
         """Drop an object that has been unfinished too long; call it now and then."""
-        if self._expected <= _ANYTHING or self._read_clock() - self._began < MOST_SECONDS:
+        if self._expected <= _ANYTHING or self.has_more or self._read_clock() - self._began < MOST_SECONDS:
             return []
         self._end_object(len(self._buffer), _BLANK_OR_OBJECT)
         return [Fault("unfinished", f"a JSON object was still unfinished after {MOST_SECONDS:g} s and was dropped.")]
@@ -136,13 +169,29 @@ class ObjectReader:
         self._head = None
         return head
 
-    def _read_on(self, items: list[Item]) -> bool:
-        """Read up to the end of one object or fault; return False when more bytes are needed."""
+    def _read_next(self, items: list[Item]) -> bool:
+        """Read up to the end of one object or fault; return False when more bytes are needed, or enough was done."""
         if self._expected == _BLANK_OR_OBJECT:
-            return self._skip_blank(items)
+            return self._read_flat(items) or self._skip_blank(items)
         if self._expected == _ANYTHING:
             return self._skip_to_object()
         return self._read_object(items)
+
+    def _read_flat(self, items: list[Item]) -> bool:
+        """Read an object that is there as a whole; return False when this needs more care."""
+        match = _FLAT.match(self._buffer, 0, MOST_FLAT_BYTES)
+        if match is None:
+            return False
+        raw = match.group()
+        self._work += OBJECT_WORK + len(raw) // 16
+        if len(raw) > MOST_DIGITS and _LONG_NUMBER.search(raw) is not None:
+            return False
+        try:
+            items.append(_decode(raw))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return False
+        del self._buffer[: match.end()]
+        return True
 
     def _skip_blank(self, items: list[Item]) -> bool:
         end = _BLANK.match(self._buffer).end()  # type: ignore[union-attr]
@@ -153,9 +202,9 @@ class ObjectReader:
             self._begin_object(end)
         else:
             given = chr(self._buffer[end]) if 32 <= self._buffer[end] < 127 else f"byte 0x{self._buffer[end]:02x}"
-            items.append(
-                Fault("not an object", f"a message is a JSON object and begins with '{{', not with {given!r}.")
-            )
+            text = f"a message is a JSON object and begins with '{{', not with {given!r}."
+            items.append(Fault("not an object", text))
+            self._work += OBJECT_WORK
             self._expected = _ANYTHING
         return True
 
@@ -164,12 +213,14 @@ class ObjectReader:
         if start < 0:
             self._buffer.clear()
             return False
-        self._begin_object(start)
+        del self._buffer[:start]
+        self._expected = _BLANK_OR_OBJECT
         return True
 
     def _begin_object(self, start: int) -> None:
         del self._buffer[:start]
         self._position = 1
+        self._value_count = 0
         self._expected = _KEY_OR_END
         self._open = [_OPEN_OBJECT]
         self._fresh_start = [-1]
@@ -186,19 +237,22 @@ class ObjectReader:
     # -- inside an object ---------------------------------------------------------------------------------------------
 
     def _read_object(self, items: list[Item]) -> bool:
-        while self._open and self._read_token():
-            if self._position > MOST_BYTES:
-                break
-        if self._position > MOST_BYTES or (self._open and len(self._buffer) > MOST_BYTES and self._expected >= 0):
-            return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
+        self._end = min(len(self._buffer), MOST_BYTES)
+        while self._open and self._value_count <= MOST_VALUES and self._work < MOST_WORK and self._read_token():
+            self._work += 1
+        if self._value_count > MOST_VALUES:
+            return self._close("too long", f"a message has more than {MOST_VALUES} values.", items)
         if self._expected < 0:
             return self._report_syntax(items)
+        if self._open and self._work < MOST_WORK and len(self._buffer) > MOST_BYTES:
+            return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
         if self._open:
             return False
         raw = bytes(self._buffer[: self._position])
         self._end_object(self._position, _BLANK_OR_OBJECT)
+        self._work += OBJECT_WORK
         try:
-            items.append(msgspec.json.decode(raw))
+            items.append(_decode(raw))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             items.append(Fault("syntax", f"the message is not valid JSON: {error}."))
         return True
@@ -207,6 +261,7 @@ class ObjectReader:
         items.append(Fault(kind, text, is_fatal=True))
         self._is_closed = True
         self._buffer.clear()
+        self._end_object(0, _BLANK_OR_OBJECT)
         return False
 
     def _report_syntax(self, items: list[Item]) -> bool:
@@ -215,6 +270,7 @@ class ObjectReader:
         wanted = _EXPECTED.get(-self._expected, "a shorter or valid text, number or nesting")
         text = f"the message is not valid JSON at byte {at}: expected {wanted}, got {given}; a new message may follow."
         items.append(Fault("syntax", text))
+        self._work += OBJECT_WORK
         self._end_object(at, _ANYTHING)
         return True
 
@@ -229,14 +285,14 @@ class ObjectReader:
         if expected >= _IN_KEY:
             return self._read_text()
         if expected <= _KEY and len(self._open) == 1:
-            member = _PLAIN_MEMBER.match(self._buffer, self._position)
+            member = _PLAIN_MEMBER.match(self._buffer, self._position, self._end)
             if member is not None:
                 return self._take_member(member.end())
-        blank_end = _BLANK.match(self._buffer, self._position).end()  # type: ignore[union-attr]
+        blank_end = _BLANK.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
         if blank_end > self._position:
             self._saw_newline |= self._buffer.find(b"\n", self._position, blank_end) >= 0
             self._position = blank_end
-        if blank_end == len(self._buffer):
+        if blank_end == self._end:
             return False
         byte = self._buffer[blank_end]
         if expected <= _KEY:
@@ -249,6 +305,7 @@ class ObjectReader:
 
     def _take_member(self, end: int) -> bool:
         self._position = end
+        self._value_count += 1
         self._saw_newline = False
         if self._buffer[end - 1] == 0x2C:
             self._expected = _KEY
@@ -284,6 +341,14 @@ class ObjectReader:
         return self._step(_COMMA_OR_END)
 
     def _begin_value(self, byte: int) -> bool:
+        if byte == 0x5D and self._expected == _VALUE_OR_END:
+            return self._close_bracket()
+        is_read = self._read_value(byte)
+        self._value_count += is_read
+        return is_read
+
+    def _read_value(self, byte: int) -> bool:
+        """Read a value, of a text, an object or a list only how it begins."""
         if byte == 0x22:
             return self._step(_IN_TEXT)
         if byte in (_OPEN_OBJECT, _OPEN_LIST):
@@ -292,17 +357,15 @@ class ObjectReader:
             self._open.append(byte)
             self._fresh_start.append(self._position if byte == _OPEN_OBJECT and self._saw_newline else -1)
             return self._step(_KEY_OR_END if byte == _OPEN_OBJECT else _VALUE_OR_END)
-        if byte == 0x5D and self._expected == _VALUE_OR_END:
-            return self._close_bracket()
         if byte == 0x2D or 0x30 <= byte <= 0x39:
             return self._read_number()
         return self._read_word()
 
     def _read_number(self) -> bool:
-        end = _DIGITS.match(self._buffer, self._position).end()  # type: ignore[union-attr]
+        end = _DIGITS.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
         if end - self._position > MOST_DIGITS:
             return self._fail(_IN_TEXT)
-        if end == len(self._buffer):
+        if end == self._end:
             return False
         if _NUMBER.fullmatch(self._buffer, self._position, end) is None:
             return self._fail(_IN_TEXT)
@@ -310,7 +373,7 @@ class ObjectReader:
         return self._step(_COMMA_OR_END)
 
     def _read_word(self) -> bool:
-        rest = bytes(self._buffer[self._position : self._position + 5])
+        rest = bytes(self._buffer[self._position : min(self._position + 5, self._end)])
         for word in _WORDS:
             if rest.startswith(word):
                 self._position += len(word) - 1
@@ -321,12 +384,12 @@ class ObjectReader:
 
     def _read_text(self) -> bool:
         """Go on inside a string; the position stays on an escape that is not complete yet."""
-        position = self._position = _STRING.match(self._buffer, self._position).end()  # type: ignore[union-attr]
-        if position == len(self._buffer):
+        position = self._position = _STRING.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        if position == self._end:
             return False
         byte = self._buffer[position]
         if byte != 0x22:
-            waits = byte == 0x5C and _ESCAPE_BEGUN.fullmatch(self._buffer, position) is not None
+            waits = byte == 0x5C and _ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is not None
             return False if waits else self._fail()
         if self._expected == _IN_TEXT:
             return self._step(_COMMA_OR_END)

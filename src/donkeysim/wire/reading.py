@@ -14,7 +14,7 @@ from donkeysim.core import frames
 from donkeysim.core.errors import WireError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.wire import messages
-from donkeysim.wire.fields import Form, show
+from donkeysim.wire.fields import LONGEST_NUMBER, Form, is_plain, read_word, show
 from donkeysim.wire.messages import ConfigureCamera, PartialVector, Request
 from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS, TURN_LEAST, TURN_MOST
 
@@ -51,6 +51,8 @@ def read_request(fields: Mapping[str, Any]) -> Reading:
         WireError: No or unknown `msg_type`, or a field that is missing or cannot be understood.
     """
     name = fields.get("msg_type")
+    if name == "control" and (control := _read_plain_control(fields)) is not None:
+        return Reading(control)
     if type(name) is not str:
         given = f"is {show(name)}" if "msg_type" in fields else "is missing"
         raise WireError(f"msg_type {given}; it must be one of {', '.join(sorted(list_requests()))}.")
@@ -73,6 +75,21 @@ def list_requests() -> tuple[str, ...]:
 
 
 # -- one reader per message -------------------------------------------------------------------------------------------
+
+
+def _read_plain_control(fields: Mapping[str, Any]) -> messages.DriveCar | None:
+    """Return a control that is written as nearly all are, three texts of numbers in their ranges; None of any other."""
+    try:
+        steering, throttle, brake = fields["steering"], fields["throttle"], fields["brake"]
+        texts = "".join((steering, throttle, brake))
+        if len(texts) > LONGEST_NUMBER or not is_plain(texts):
+            return None
+        steering, throttle, brake = float(steering), float(throttle), float(brake)
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not (-1.0 <= steering <= 1.0 and -1.0 <= throttle <= 1.0 and 0.0 <= brake <= 1.0):
+        return None
+    return messages.DriveCar(steer=frames.steer_from_wire(steering), throttle=throttle, brake=brake)
 
 
 def _read_control(form: Form) -> messages.DriveCar:
@@ -183,7 +200,7 @@ def _read_camera(form: Form, kind: type[ConfigureCamera] = ConfigureCamera) -> C
 def _read_fisheye(form: Form) -> tuple[float | None, float | None] | None:
     names = ("fish_eye_x", "fish_eye_y")
     given = [form.fields.get(name) for name in names]
-    if any(type(value) is str and value.strip().lower() == "off" for value in given):
+    if any(type(value) is str and read_word(value) == "off" for value in given):
         return (0.0, 0.0)
     x, y = (form.read_within(name, 0, 1) for name in names)
     return (x, y) if x or y else None
@@ -191,7 +208,7 @@ def _read_fisheye(form: Form) -> tuple[float | None, float | None] | None:
 
 def _read_encoding(form: Form) -> str | None:
     given = form.read_text("img_enc")
-    encoding = "0" if given is None else given.strip().upper()
+    encoding = "0" if given is None else read_word(given).upper()
     if encoding in ("0", "0.0", ""):
         return None
     if encoding in ("JPG", "JPEG"):

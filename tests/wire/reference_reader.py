@@ -1,0 +1,352 @@
+"""The careful reader of objects alone, one token after another, as it was before complete messages went to a decoder.
+
+The reader of `donkeysim.wire.framing` must read every byte sequence as this one does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import msgspec
+
+from donkeysim.core.clock import Clock
+
+MOST_BYTES = 1 << 20
+"""Longest object [byte]."""
+
+MOST_SECONDS = 2.0
+"""An object that is not complete this long after its first byte is dropped [s]."""
+
+MOST_DEPTH = 32
+"""Deepest nesting."""
+
+MOST_VALUES = 10_000
+"""Most values in one object; ten times as many would take longer to build than a beat can spare."""
+
+MOST_DIGITS = 400
+"""Longest number [byte]."""
+
+_REQUEST_STARTS = tuple(
+    f"{method} ".encode()
+    for method in ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI")
+)
+
+_BLANK = re.compile(rb"[ \t\r\n]*+")
+_STRING = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_ESCAPE_BEGUN = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
+_DIGITS = re.compile(rb"[-+0-9.eE]*+")
+_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
+_PLAIN_MEMBER = re.compile(
+    rb'[ \t\r\n]*+"[^"\\\x00-\x1f]*+"[ \t\r\n]*+:[ \t\r\n]*+'
+    rb'(?:"[^"\\\x00-\x1f]*+"|(?![-+0-9.eE]{%d})'
+    % (MOST_DIGITS + 1)
+    + _NUMBER.pattern
+    + rb"|true|false|null)[ \t\r\n]*+([,}])"
+)
+_WORDS = (b"true", b"false", b"null")
+
+# What may come next. The first two stand between objects.
+_BLANK_OR_OBJECT, _ANYTHING, _KEY_OR_END, _KEY, _COLON, _VALUE, _VALUE_OR_END, _COMMA_OR_END, _IN_KEY, _IN_TEXT = range(
+    10
+)
+
+_EXPECTED = {
+    _KEY_OR_END: "a key in quotes or '}'",
+    _KEY: "a key in quotes",
+    _COLON: "':'",
+    _VALUE: "a value",
+    _VALUE_OR_END: "a value or ']'",
+    _COMMA_OR_END: "',' or the end of the object or list",
+}
+
+_OPEN_OBJECT, _OPEN_LIST = ord("{"), ord("[")
+
+
+class Fault(NamedTuple):
+    """Something that could not be read.
+
+    Attributes:
+        kind: Short name of what is wrong, the same for all faults of this sort.
+        text: One sentence for the sender.
+        is_fatal: Whether nothing further is read and the connection should be closed.
+        is_silent: Whether the sender gets no answer (it does not speak this protocol).
+    """
+
+    kind: str
+    text: str
+    is_fatal: bool = False
+    is_silent: bool = False
+
+
+Item = dict[str, Any] | Fault
+
+
+class ObjectReader:
+    """Turns one connection's bytes into JSON objects and faults."""
+
+    def __init__(self, read_clock: Clock) -> None:
+        self._read_clock = read_clock
+        self._head: bytes | None = b""
+        """First bytes of the connection while they may still be an HTTP request line; None once they are not."""
+        self._buffer = bytearray()
+        """From the first byte of the unfinished object on; empty between objects."""
+        self._position = 0
+        """Bytes of the buffer already understood."""
+        self._end = 0
+        """Bytes of the buffer that may be looked at: what is beyond the longest object never decides anything."""
+        self._value_count = 0
+        """Values of the unfinished object."""
+        self._expected = _BLANK_OR_OBJECT
+        self._open: list[int] = []
+        """Bracket of each open object and list, outermost first."""
+        self._fresh_start: list[int] = []
+        """For each: where it begins if it is an object on a new line (it may be a new message), else -1."""
+        self._saw_newline = False
+        self._key_start = 0
+        self._began = 0.0
+        self._is_closed = False
+
+    def feed(self, data: bytes) -> list[Item]:
+        """Return what these bytes complete, in order."""
+        items = self.check_time()
+        if self._is_closed or not data:
+            return items
+        if self._head is not None:
+            data = self._check_request_line(self._head + data, items)
+        self._buffer += data
+        while not self._is_closed and self._buffer and self._read_on(items):
+            pass
+        return items
+
+    def check_time(self) -> list[Item]:
+        """Drop an object that has been unfinished too long; call it now and then."""
+        if self._expected <= _ANYTHING or self._read_clock() - self._began < MOST_SECONDS:
+            return []
+        self._end_object(len(self._buffer), _BLANK_OR_OBJECT)
+        return [Fault("unfinished", f"a JSON object was still unfinished after {MOST_SECONDS:g} s and was dropped.")]
+
+    # -- between objects ----------------------------------------------------------------------------------------------
+
+    def _check_request_line(self, head: bytes, items: list[Item]) -> bytes:
+        """Return the bytes to read, none while the first ones may become an HTTP request line."""
+        if head.startswith(_REQUEST_STARTS):
+            self._is_closed = True
+            items.append(Fault("HTTP", "this port does not speak HTTP.", is_fatal=True, is_silent=True))
+            return b""
+        if any(start.startswith(head) for start in _REQUEST_STARTS):
+            self._head = head
+            return b""
+        self._head = None
+        return head
+
+    def _read_on(self, items: list[Item]) -> bool:
+        """Read up to the end of one object or fault; return False when more bytes are needed."""
+        if self._expected == _BLANK_OR_OBJECT:
+            return self._skip_blank(items)
+        if self._expected == _ANYTHING:
+            return self._skip_to_object()
+        return self._read_object(items)
+
+    def _skip_blank(self, items: list[Item]) -> bool:
+        end = _BLANK.match(self._buffer).end()  # type: ignore[union-attr]
+        if end == len(self._buffer):
+            self._buffer.clear()
+            return False
+        if self._buffer[end] == _OPEN_OBJECT:
+            self._begin_object(end)
+        else:
+            given = chr(self._buffer[end]) if 32 <= self._buffer[end] < 127 else f"byte 0x{self._buffer[end]:02x}"
+            items.append(
+                Fault("not an object", f"a message is a JSON object and begins with '{{', not with {given!r}.")
+            )
+            self._expected = _ANYTHING
+        return True
+
+    def _skip_to_object(self) -> bool:
+        start = self._buffer.find(b"{")
+        if start < 0:
+            self._buffer.clear()
+            return False
+        self._begin_object(start)
+        return True
+
+    def _begin_object(self, start: int) -> None:
+        del self._buffer[:start]
+        self._position = 1
+        self._value_count = 0
+        self._expected = _KEY_OR_END
+        self._open = [_OPEN_OBJECT]
+        self._fresh_start = [-1]
+        self._saw_newline = False
+        self._began = self._read_clock()
+
+    def _end_object(self, end: int, expected: int) -> None:
+        del self._buffer[:end]
+        self._position = 0
+        self._expected = expected
+        self._open = []
+        self._fresh_start = []
+
+    # -- inside an object ---------------------------------------------------------------------------------------------
+
+    def _read_object(self, items: list[Item]) -> bool:
+        self._end = min(len(self._buffer), MOST_BYTES)
+        while self._open and self._value_count <= MOST_VALUES and self._read_token():
+            pass
+        if self._value_count > MOST_VALUES:
+            return self._close("too long", f"a message has more than {MOST_VALUES} values.", items)
+        if self._expected < 0:
+            return self._report_syntax(items)
+        if self._open and len(self._buffer) > MOST_BYTES:
+            return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
+        if self._open:
+            return False
+        raw = bytes(self._buffer[: self._position])
+        self._end_object(self._position, _BLANK_OR_OBJECT)
+        try:
+            items.append(msgspec.json.decode(raw))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            items.append(Fault("syntax", f"the message is not valid JSON: {error}."))
+        return True
+
+    def _close(self, kind: str, text: str, items: list[Item]) -> bool:
+        items.append(Fault(kind, text, is_fatal=True))
+        self._is_closed = True
+        self._buffer.clear()
+        self._end_object(0, _BLANK_OR_OBJECT)
+        return False
+
+    def _report_syntax(self, items: list[Item]) -> bool:
+        at = self._position
+        given = ascii(chr(self._buffer[at])) if at < len(self._buffer) else "the end"
+        wanted = _EXPECTED.get(-self._expected, "a shorter or valid text, number or nesting")
+        text = f"the message is not valid JSON at byte {at}: expected {wanted}, got {given}; a new message may follow."
+        items.append(Fault("syntax", text))
+        self._end_object(at, _ANYTHING)
+        return True
+
+    def _fail(self, expected: int | None = None) -> bool:
+        """Note that the byte at the position is wrong; what was expected is kept, negated."""
+        self._expected = -(self._expected if expected is None else expected)
+        return False
+
+    def _read_token(self) -> bool:
+        """Read one token (or one plain member); return False when bytes are missing or wrong."""
+        expected = self._expected
+        if expected >= _IN_KEY:
+            return self._read_text()
+        if expected <= _KEY and len(self._open) == 1:
+            member = _PLAIN_MEMBER.match(self._buffer, self._position, self._end)
+            if member is not None:
+                return self._take_member(member.end())
+        blank_end = _BLANK.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        if blank_end > self._position:
+            self._saw_newline |= self._buffer.find(b"\n", self._position, blank_end) >= 0
+            self._position = blank_end
+        if blank_end == self._end:
+            return False
+        byte = self._buffer[blank_end]
+        if expected <= _KEY:
+            return self._begin_key(byte)
+        if expected == _COLON:
+            return self._step(_VALUE) if byte == 0x3A else self._fail()
+        if expected == _COMMA_OR_END:
+            return self._read_comma(byte)
+        return self._begin_value(byte)
+
+    def _take_member(self, end: int) -> bool:
+        self._position = end
+        self._value_count += 1
+        self._saw_newline = False
+        if self._buffer[end - 1] == 0x2C:
+            self._expected = _KEY
+        else:
+            self._open.pop()
+        return True
+
+    def _step(self, expected: int) -> bool:
+        self._position += 1
+        self._saw_newline = False
+        self._expected = expected
+        return True
+
+    def _begin_key(self, byte: int) -> bool:
+        if byte == 0x22:
+            self._key_start = self._position
+            return self._step(_IN_KEY)
+        if byte == 0x7D and self._expected == _KEY_OR_END:
+            return self._close_bracket()
+        return self._fail()
+
+    def _read_comma(self, byte: int) -> bool:
+        is_object = self._open[-1] == _OPEN_OBJECT
+        if byte == 0x2C:
+            return self._step(_KEY if is_object else _VALUE)
+        if byte == (0x7D if is_object else 0x5D):
+            return self._close_bracket()
+        return self._fail()
+
+    def _close_bracket(self) -> bool:
+        self._open.pop()
+        self._fresh_start.pop()
+        return self._step(_COMMA_OR_END)
+
+    def _begin_value(self, byte: int) -> bool:
+        if byte == 0x5D and self._expected == _VALUE_OR_END:
+            return self._close_bracket()
+        is_read = self._read_value(byte)
+        self._value_count += is_read
+        return is_read
+
+    def _read_value(self, byte: int) -> bool:
+        """Read a value, of a text, an object or a list only how it begins."""
+        if byte == 0x22:
+            return self._step(_IN_TEXT)
+        if byte in (_OPEN_OBJECT, _OPEN_LIST):
+            if len(self._open) >= MOST_DEPTH:
+                return self._fail(_IN_TEXT)
+            self._open.append(byte)
+            self._fresh_start.append(self._position if byte == _OPEN_OBJECT and self._saw_newline else -1)
+            return self._step(_KEY_OR_END if byte == _OPEN_OBJECT else _VALUE_OR_END)
+        if byte == 0x2D or 0x30 <= byte <= 0x39:
+            return self._read_number()
+        return self._read_word()
+
+    def _read_number(self) -> bool:
+        end = _DIGITS.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        if end - self._position > MOST_DIGITS:
+            return self._fail(_IN_TEXT)
+        if end == self._end:
+            return False
+        if _NUMBER.fullmatch(self._buffer, self._position, end) is None:
+            return self._fail(_IN_TEXT)
+        self._position = end - 1
+        return self._step(_COMMA_OR_END)
+
+    def _read_word(self) -> bool:
+        rest = bytes(self._buffer[self._position : min(self._position + 5, self._end)])
+        for word in _WORDS:
+            if rest.startswith(word):
+                self._position += len(word) - 1
+                return self._step(_COMMA_OR_END)
+            if word.startswith(rest):
+                return False
+        return self._fail()
+
+    def _read_text(self) -> bool:
+        """Go on inside a string; the position stays on an escape that is not complete yet."""
+        position = self._position = _STRING.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        if position == self._end:
+            return False
+        byte = self._buffer[position]
+        if byte != 0x22:
+            waits = byte == 0x5C and _ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is not None
+            return False if waits else self._fail()
+        if self._expected == _IN_TEXT:
+            return self._step(_COMMA_OR_END)
+        if self._fresh_start[-1] >= 0 and self._buffer[self._key_start + 1 : position] == b"msg_type":
+            # An object on a new line with a msg_type is a message: what stands before it was never finished.
+            self._position = self._fresh_start[-1]
+            return self._fail(_COMMA_OR_END)
+        return self._step(_COLON)
