@@ -11,6 +11,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.serve.connection import Connection
 from donkeysim.serve.output import Output
 from donkeysim.serve.simulation_thread import SimulationThread
+from donkeysim.web.exhaustion import tell_briefly
 from donkeysim.web.listener import BACKLOG
 
 CHECK_SECONDS = 0.5
@@ -37,6 +38,7 @@ class Server:
         """Begin to accept clients."""
         self.simulation_thread = simulation_thread
         loop = asyncio.get_running_loop()
+        tell_briefly(loop)
         self._server = await loop.create_server(self._make_connection, sock=self._listener, backlog=BACKLOG)
 
     async def run(self) -> None:
