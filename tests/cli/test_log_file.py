@@ -18,7 +18,7 @@ def start_log(path):
         yield root
     finally:
         for handler in root.handlers:
-            if handler.stream.name == str(path):
+            if getattr(handler.stream, "name", None) == str(path):
                 handler.stream.close()
         root.handlers[:] = before
         root.setLevel(level)
