@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from donkeysim.core.clock import ManualClock
+from donkeysim.core.clock import AwakeClock, ManualClock
 from donkeysim.serve.connection import MOST_DEAF_SECONDS, Connection
 from donkeysim.serve.output import Output, OutputKind
 from serve.test_peer_window import Announcing
@@ -98,3 +98,16 @@ def test_who_has_read_all_before_telemetry_ended_stays(wire):
     wire[1].window = Announcing.window
     pass_time(wire, 3 * MOST_DEAF_SECONDS, has_telemetry=False)
     assert not wire[1].is_aborted
+
+
+def test_nobody_is_cut_for_the_minute_in_which_the_server_was_stopped(wire):
+    clock, transport, _ = wire
+    connection = Connection(wire[2]._server, 2, AwakeClock(clock))
+    connection.connection_made(transport)
+    transport.unsent = 100
+    pass_time((clock, transport, connection), 20, has_telemetry=False)
+    clock.advance(60.0)
+    pass_time((clock, transport, connection), 5, has_telemetry=False)
+    assert not transport.is_aborted
+    pass_time((clock, transport, connection), 7, has_telemetry=False)
+    assert transport.is_aborted

@@ -51,7 +51,7 @@ def write_whole(path: Path, content: bytes, kind: type[DonkeySimError] = DonkeyS
 
 
 @contextlib.contextmanager
-def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> Iterator[Path]:
+def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: int = 0o666) -> Iterator[Path]:
     """Give a path beside `path` to write to; it takes the place of `path` when the block ends without an error.
 
     A block that removes its file again leaves `path` as it was. Whoever is killed in the block leaves a hidden file,
@@ -60,6 +60,7 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> Ite
     Args:
         path: The file; its folder is made.
         kind: What to raise.
+        mode: Who may do what with it; the process's umask is taken from it.
 
     Raises:
         DonkeySimError: The file cannot be written; nothing has changed then.
@@ -71,7 +72,7 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> Ite
         beside = _make_beside(path)
         yield beside
         if beside.exists():
-            beside.chmod(0o666 & ~_read_umask())
+            beside.chmod(mode & ~_read_umask())
             beside.replace(path)
     except OSError as error:
         raise kind(f"cannot write {path}: {describe_failure(error)}.") from error

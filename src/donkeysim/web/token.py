@@ -18,6 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import describe_failure
 from donkeysim.web.origin import LOOPBACK_HOSTS, check_host, refuse
 from donkeysim.web.tls import write_private
 
@@ -48,7 +49,7 @@ def keep_token(path: Path) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_private(path, f"{token}\n".encode())
     except OSError as error:
-        raise SpecError(f"cannot keep the page's token in {path}: {error.strerror or error}.") from error
+        raise SpecError(f"cannot keep the page's token in {path}: {describe_failure(error)}.") from error
     return token
 
 
