@@ -43,11 +43,11 @@ def test_a_server_stopped_for_a_minute_neither_rushes_nor_sends_anybody_away():
     with SimulatorProcess("--scene", "generated_track", "--idle-timeout", "30") as simulator:
         driver, silent = begin(simulator), begin(simulator)
         half = begin(simulator)
-        half.socket.sendall(b'{"msg_type":"con')  # the rest comes after the pause
         before = read_times(driver, 3.0)[-1]
+        half.socket.sendall(b'{"msg_type":"con')  # the rest comes after the pause
         stop(simulator, STOPPED_SECONDS)
-        after = read_times(driver, 5.0)
         half.socket.sendall(b'trol","steering":"0","throttle":"0","brake":"0"}')
+        after = read_times(driver, 5.0)
         assert after[0] - before < 1.0, "the simulation has made up for the pause"
         assert 4.0 < after[-1] - before < 6.5
         for client in (silent, half):
@@ -56,6 +56,8 @@ def test_a_server_stopped_for_a_minute_neither_rushes_nor_sends_anybody_away():
                 pass
         quiet = [line for line in simulator.lines if "WARNING" in line or "ERROR" in line]
         assert quiet == []
+        for client in (driver, silent, half):
+            client.vanish()
 
 
 def measure_processor(process):
@@ -79,5 +81,6 @@ def test_a_server_that_may_open_few_files_stays_calm_and_takes_clients_again():
         assert "Too many open files; close" in told[0]
         for client in crowd:
             client.vanish()
-        begin(simulator)
+        begin(simulator).vanish()
+        driver.vanish()
         print(f"\n{spent / 10.0:.2f} of a processor with {len(crowd)} clients and {OPEN_FILES} open files")

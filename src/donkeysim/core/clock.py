@@ -30,7 +30,7 @@ class AwakeClock:
     Somebody must read it at least every `LONGEST_SILENCE`, from whichever thread.
     """
 
-    LONGEST_SILENCE = 2.5
+    LONGEST_SILENCE = 1.5
     """Of a longer time between two readings only so much counts [s]."""
 
     def __init__(self, read_clock: Clock) -> None:
