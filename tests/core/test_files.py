@@ -54,15 +54,14 @@ def test_a_written_file_may_be_read_by_whom_the_system_lets(tmp_path):
 
 
 def test_what_a_killed_writer_left_is_taken_away_by_the_next(tmp_path, dead_process):
-    path = tmp_path / "pilot[1].h5"
     alive = os.getppid()
-    left = [f".pilot[1]-{process}-abc.h5" for process in (dead_process, os.getpid(), alive)]
-    others = [f".pilot[12]-{dead_process}-abc.h5", ".pilot[1]-x-y.h5", f".pilot[1]-{dead_process}-abc.onnx"]
-    others.append(f".pilot[1]-{dead_process}-x-{alive}-abc.h5")  # of pilot[1]-…-x.h5
+    left = [f".pilot.{process}-abcd_123.new.h5" for process in (dead_process, os.getpid(), alive)]
+    left.append(f".another.{dead_process}-abcd_123.new")
+    others = [".pilot.x-abcd_123.new.h5", f"pilot.{dead_process}-abcd_123.new.h5", f".pilot.{dead_process}-abc.h5"]
     for name in [*left, *others]:
         (tmp_path / name).write_bytes(b"half")
-    write_whole(path, b"new")
-    assert list_files(tmp_path) == sorted([left[2], *others, path.name])
+    write_whole(tmp_path / "pilot.h5", b"new")
+    assert list_files(tmp_path) == sorted([left[2], *others, "pilot.h5"])
 
 
 def test_two_writers_at_once_do_not_take_away_each_others_files(tmp_path):

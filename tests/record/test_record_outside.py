@@ -100,7 +100,7 @@ def test_a_log_replays_while_it_is_still_written(tmp_path, monkeypatch):
 def test_what_a_killed_snapshot_left_is_taken_away(tmp_path, simulator):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    (tmp_path / f".moment-{process.pid}-abc.npz").write_bytes(b"PK half")
+    (tmp_path / f".moment.{process.pid}-abcd_123.new.npz").write_bytes(b"PK half")
     path = save_snapshot(tmp_path / "moment.npz", simulator)
     assert list_files(tmp_path) == ["moment.npz"]
     assert load_snapshot(path).spec == simulator.spec

@@ -145,7 +145,7 @@ def test_every_file_is_whole_after_every_kill(tmp_path):
     root.mkdir()
     tally = kill_all(root, tmp_path)
     assert sum(tally.kills.values()) == KILL_COUNT
-    assert tally.hidden <= 2
+    assert tally.hidden <= 1, "what killed writers leave piles up"
     assert sum(tally.full.values()) == 0
 
 

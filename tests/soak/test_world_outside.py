@@ -14,7 +14,7 @@ from e2e.wire_client import WireClient
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600), pytest.mark.skipif(os.name == "nt", reason="POSIX signals")]
 
 STOPPED_SECONDS = float(os.environ.get("STOPPED", "60"))
-OPEN_FILES = 64
+OPEN_FILES = 40
 CONTROL = {"msg_type": "control", "steering": "0.0", "throttle": "0.2", "brake": "0.0"}
 
 
@@ -75,7 +75,8 @@ def test_a_server_that_may_open_few_files_stays_calm_and_takes_clients_again():
         spent = measure_processor(simulator.process)
         times = read_times(driver, 10.0)
         spent = measure_processor(simulator.process) - spent
-        assert 9.0 < times[-1] - times[0] < 11.0
+        assert spent < 9.0, "it spins"
+        assert times[-1] - times[0] > 7.0
         told = [line for line in simulator.lines if "ERROR" in line or "Traceback" in line]
         assert len(told) == 1, told
         assert "Too many open files; close" in told[0]

@@ -24,6 +24,9 @@ _ADVICE = {
     errno.ENFILE: "close other programs",
 }
 
+_LEFT_OVER = re.compile(r"\..*\.(\d+)-\w{8}\.new(\.\w+)?")
+"""Names of files that are not whole yet, with the process that writes them."""
+
 _under_way: set[str] = set()
 """Names of files that this process is writing: its number alone may have been that of a killed one, too."""
 
@@ -55,7 +58,7 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: 
     """Give a path beside `path` to write to; it takes the place of `path` when the block ends without an error.
 
     A block that removes its file again leaves `path` as it was. Whoever is killed in the block leaves a hidden file,
-    which the next one to write `path` takes away.
+    which the next one to write into the folder takes away.
 
     Args:
         path: The file; its folder is made.
@@ -68,7 +71,7 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: 
     beside = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_left_over(path)
+        _remove_left_over(path.parent)
         beside = _make_beside(path)
         yield beside
         if beside.exists():
@@ -84,21 +87,20 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: 
 
 
 def _make_beside(path: Path) -> Path:
-    prefix = f".{path.stem}-{os.getpid()}-"
-    number, name = tempfile.mkstemp(prefix=prefix, suffix=path.suffix, dir=path.parent)
+    prefix, suffix = f".{path.stem}.{os.getpid()}-", f".new{path.suffix}"
+    number, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
     os.close(number)
     _under_way.add(Path(name).name)
     return Path(name)
 
 
-def _remove_left_over(path: Path) -> None:
-    """Remove what writers of `path` that were killed have left."""
-    pattern = re.compile(rf"\.{re.escape(path.stem)}-(\d+)-\w+{re.escape(path.suffix)}")
-    for name in os.listdir(path.parent):
-        process = pattern.fullmatch(name)
+def _remove_left_over(folder: Path) -> None:
+    """Remove what killed writers have left in a folder, of whichever file."""
+    for name in os.listdir(folder):
+        process = _LEFT_OVER.fullmatch(name)
         if process and name not in _under_way and not _is_another(int(process[1])):
             with contextlib.suppress(OSError):
-                (path.parent / name).unlink()
+                (folder / name).unlink()
 
 
 def _is_another(process: int) -> bool:
