@@ -191,6 +191,21 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path, monkeypatch):
     assert {item.name for item in tmp_path.iterdir()} == PROGRAMS | {"models", "data", "logs"}
 
 
+def test_a_kill_in_an_update_leaves_a_car_with_all_its_files(tmp_path, monkeypatch):
+    make(tmp_path)
+    (tmp_path / "config.py").write_text("MINE = 1\n")
+
+    def die(self, *_arguments, **_options):
+        if self.name.startswith(".config"):
+            raise KeyboardInterrupt
+        self.write_bytes(b"")
+
+    monkeypatch.setattr(donkeysim.car.folder.Path, "write_text", die)
+    with pytest.raises(KeyboardInterrupt):
+        make(tmp_path, overwrite=True)
+    assert (tmp_path / "config.py").read_text() == (tmp_path / "config.py.old").read_text() == "MINE = 1\n"
+
+
 def test_the_train_script_asks_for_a_model(tmp_path):
     make(tmp_path)
     run = subprocess.run([sys.executable, tmp_path / "train.py"], capture_output=True, text=True, check=False)

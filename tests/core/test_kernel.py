@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from donkeysim.core import kernel
+from donkeysim.core.errors import DonkeySimError
+from small_disk import fill_up, mount_disk
 
 
 def test_the_cache_folder_can_be_chosen_and_is_filled(tmp_path):
@@ -58,3 +60,47 @@ def test_repeated_calls_are_those_of_the_kernel_whatever_they_are_given():
             before = total[0]
             call((numbers,), factor, numbers, total)
             assert total[0] - before == factor * numbers.sum()
+
+
+DRAW = (
+    "import logging; logging.basicConfig(format='%(message)s'); from donkeysim.core import rng, kernel;"
+    "print(float(rng.draw_uniform(1, 2, 3, 4)), kernel.is_cache_whole())"
+)
+
+
+def draw(folder):
+    """Call a kernel in a process of its own that keeps it in a folder; return what it printed and what it logged."""
+    environment = dict(os.environ, DONKEYSIM_KERNEL_CACHE=str(folder))
+    run = subprocess.run([sys.executable, "-c", DRAW], env=environment, capture_output=True, text=True, check=True)
+    return run.stdout.split(), run.stderr
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_damaged_cache_costs_a_compilation_and_is_mended(tmp_path, ending):
+    drawn, _ = draw(tmp_path)
+    files = list(tmp_path.rglob(f"*.{ending}"))
+    assert files
+    for length in (0, 10, 100):
+        for path in files:
+            path.write_bytes(path.read_bytes()[:length])
+        assert draw(tmp_path) == (drawn, "")
+    assert all(path.stat().st_size > 100 for path in files)
+
+
+def test_a_full_disk_costs_the_cache_only_and_is_told_with_what_to_do(tmp_path):
+    drawn, _ = draw(tmp_path / "elsewhere")
+    with mount_disk(tmp_path / "disk") as disk:
+        ballast = fill_up(disk)
+        said, told = draw(disk)
+        assert said == [drawn[0], "False"]
+        assert told.count("\n") == 1
+        assert "No space left on device; make room" in told
+        ballast.unlink()
+        assert draw(disk) == (drawn, "")
+
+
+def test_when_no_folder_takes_kernels_it_is_said_in_a_sentence(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path / "file"))
+    with pytest.raises(DonkeySimError, match="set DONKEYSIM_KERNEL_CACHE to a folder"):
+        kernel.find_cache_folder()

@@ -1,6 +1,7 @@
 """Reads or writes tubs with the original's own classes. Run by an interpreter that has donkeycar 5.3.0.
 
     PYTHON read_tub.py read TUB…            one JSON line per tub: living records, their digest, a picture's shape
+    PYTHON read_tub.py follow               the same for each path on standard input, a line each, as they come
     PYTHON read_tub.py write TUB COUNT      appends COUNT records
 
 Prints only JSON lines, so that what donkeycar prints when it is imported is easily told apart.
@@ -57,7 +58,7 @@ def main():
     if mode == "write":
         write(rest[0], int(rest[1]))
     else:
-        for path in rest:
+        for path in map(str.rstrip, sys.stdin) if mode == "follow" else rest:
             print(json.dumps({"path": path, **read(path)}), flush=True)
     atexit._clear()  # the original closes even tubs that it only read, and fails at it
 

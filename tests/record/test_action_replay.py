@@ -221,7 +221,7 @@ def test_a_forged_log_is_told_and_does_no_harm(tmp_path, monkeypatch):
         assert replay.broken, events
         assert "\n" not in replay.broken
     for content, text in [
-        (b"", "no action log"),
+        (b"", "holds nothing to replay"),
         (b"PK\3\4" * 9, "no action log"),
         (begin, "nothing to replay"),
         (begin[:8] + struct.pack("<I", 4) + head, "has format 4"),

@@ -95,8 +95,8 @@ def test_a_file_that_is_none_is_told_in_a_sentence(place, tmp_path):
         assert "\n" not in str(caught.value)
     with pytest.raises(SpecError, match="cannot be read"):
         load_snapshot(tmp_path / "missing.npz")
-    with pytest.raises(DonkeySimError, match="cannot be written"):
-        save_snapshot(tmp_path / "nowhere" / "moment.npz", make(place))
+    with pytest.raises(DonkeySimError, match="cannot write"):
+        save_snapshot(tmp_path / "other.npz" / "moment.npz", make(place))
     assert not list(tmp_path.glob(".*"))
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from donkeysim.core.clock import ManualClock
+from donkeysim.core.clock import AwakeClock, ManualClock
 from donkeysim.serve.connection import MOST_DEAF_SECONDS, Connection
 from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
@@ -159,3 +159,15 @@ def test_much_that_came_at_once_is_read_in_turns_with_everybody_else_and_in_its_
     assert taken == list(range(200))
     assert turns, "others had a turn while it was read"
     assert turns[0] > 0
+
+
+def test_nobody_is_cut_for_the_minute_in_which_the_server_was_stopped(wire):
+    clock, transport, _ = wire
+    connection = make_connection(AwakeClock(clock), transport)
+    transport.unsent = 100
+    pass_time((clock, transport, connection), 20, has_telemetry=False)
+    clock.advance(60.0)
+    pass_time((clock, transport, connection), 5, has_telemetry=False)
+    assert not transport.is_aborted
+    pass_time((clock, transport, connection), 7, has_telemetry=False)
+    assert transport.is_aborted

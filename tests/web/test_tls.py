@@ -4,7 +4,7 @@ import ipaddress
 import ssl
 import stat
 import sys
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from cryptography import x509
@@ -12,6 +12,7 @@ from cryptography import x509
 from donkeysim.core.errors import SpecError
 from donkeysim.web import tls
 from donkeysim.web.tls import keep_certificate
+from small_disk import forbid_writing, mount_disk
 
 NAMES = ("localhost", "127.0.0.1", "::1", "car.local")
 
@@ -63,3 +64,22 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SpecError, match=r"cannot keep the page's certificate in .*\.$"):
         keep_certificate(tmp_path / "file" / "web", NAMES)
+
+
+def test_one_that_begins_in_the_future_is_made_anew_as_when_a_clock_was_set_back(tmp_path, monkeypatch):
+    class Future(datetime):
+        @classmethod
+        def now(cls, zone=None):
+            return datetime.now(zone) + timedelta(days=400)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tls, "datetime", Future)
+        before = keep_certificate(tmp_path, NAMES).chain.read_bytes()
+    assert keep_certificate(tmp_path, NAMES).chain.read_bytes() != before
+
+
+def test_a_read_only_disk_is_told_with_what_to_do(tmp_path):
+    with mount_disk(tmp_path / "disk") as disk:
+        forbid_writing(disk)
+        with pytest.raises(SpecError, match="Read-only file system; work in another folder"):
+            keep_certificate(disk, NAMES)

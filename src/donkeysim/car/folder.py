@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from donkeysim.car.config import TEMPLATE_FOLDER
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.files import replace_file, write_whole
 
 TEMPLATES = ("complete", "simulator")
 """Names of the original's templates that a simulated car can be made from; they give the same car here."""
@@ -114,21 +114,10 @@ def _keep_earlier(target: Path, say: Callable[[str], None]) -> None:
     names = (f"{target.name}.old{number}" for number in itertools.chain([""], itertools.count(2)))
     name = next(name for name in names if not target.with_name(name).exists())
     say(f"Keeping the earlier {target.name} as {name}.")
-    try:
-        target.rename(target.with_name(name))
-    except OSError as error:
-        raise SpecError(f"cannot rename {target}: {error.strerror or error}; it is as it was.") from error
+    write_whole(target.with_name(name), target.read_bytes(), SpecError)  # a kill leaves a car with all its files
 
 
 def _write_file(target: Path, text: str, is_program: bool) -> None:
     """Write a file as a whole or not at all."""
-    draft = target.with_name(f"{target.name}.new")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        if is_program:
-            draft.chmod(0o700)
-        draft.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise SpecError(f"cannot write {target}: {error.strerror or error}; it is as it was.") from error
+    with replace_file(target, SpecError, mode=0o700 if is_program else 0o666) as beside:
+        beside.write_text(text, encoding="utf-8", newline="\n")

@@ -6,21 +6,24 @@ once after five seconds finds it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from donkeysim.cli.options import Options, read_options
 from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.files import describe_failure
 
 if TYPE_CHECKING:
     import socket
 
     from donkeysim.cli.drive_beside import DriveBeside
+    from donkeysim.core.clock import Clock
     from donkeysim.serve.simulation import Simulation
     from donkeysim.serve.simulation_options import SimulationOptions
     from donkeysim.serve.simulation_thread import SimulationThread
@@ -85,11 +88,12 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     import asyncio
     import time
 
+    from donkeysim.core.clock import AwakeClock
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation_thread import SimulationThread
 
     sys.setswitchinterval(SWITCH_SECONDS)
-    clock = time.perf_counter
+    clock = AwakeClock(time.perf_counter)
     server = Server(listener, clock, options.wire_control)
     failures: list[DonkeySimError] = []
 
@@ -98,7 +102,7 @@ async def _serve(options: Options, listener: socket.socket) -> int:
         server.quit()
 
     scene = options.simulation.experiment.scene
-    make = functools.partial(_make_simulation, options.simulation)
+    make = functools.partial(_make_simulation, options.simulation, clock)
     thread = SimulationThread(make, server.deliver, clock, give_up, scene.folders)
     _end_at_signals(server.quit)
     await server.start(thread)
@@ -117,13 +121,11 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     return _complain(str(failures[0]), 1) if failures else 0
 
 
-def _make_simulation(options: SimulationOptions) -> Simulation:
+def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulation:
     """Import the simulator and return what runs in it; runs on the simulation's thread."""
-    import time
-
     from donkeysim.serve.simulation import Simulation
 
-    return Simulation(options, time.perf_counter, lambda text: print(f"First run: {text}", flush=True))
+    return Simulation(options, read_clock, lambda text: print(f"First run: {text}", flush=True))
 
 
 async def _open_page(
@@ -192,15 +194,30 @@ def _end_at_signals(quit_program: Callable[[], object]) -> None:
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(quit_program))
 
 
+class _LogHandler(logging.StreamHandler[TextIO]):
+    """Says once, and without a traceback, that the log cannot be written; goes on when it can."""
+
+    has_told = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (the name is the library's)
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self.has_told:
+            self.has_told = True
+            with contextlib.suppress(OSError):
+                print(f"donkey_sim: the log cannot be written: {describe_failure(error)}.", file=sys.stderr)
+
+
 def _start_log(path: str | None) -> None:
     """Send the log to a file, to standard output ("-"), or to standard error."""
-    handler: logging.Handler = logging.StreamHandler(sys.stdout if path == "-" else sys.stderr)
-    trouble = None
+    stream, trouble = sys.stdout if path == "-" else sys.stderr, None
     if path is not None and path != "-":
         try:
-            handler = logging.FileHandler(path, encoding="utf-8")
+            stream = open(path, "a", encoding="utf-8")  # noqa: SIM115  (it is written to until the end)
         except OSError as error:
-            trouble = error.strerror
+            trouble = describe_failure(error)
+    handler = _LogHandler(stream)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", handlers=[handler])
     if trouble is not None:
         _log.warning("cannot write the log to %s (%s); it goes to standard error", path, trouble)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 Clock = Callable[[], float]
@@ -21,6 +22,30 @@ class ManualClock:
     def advance(self, seconds: float) -> None:
         """Let time pass."""
         self.now += seconds
+
+
+class AwakeClock:
+    """A clock that stands still while its process does, stopped or asleep: nobody is to blame for that time.
+
+    Somebody must read it at least every `LONGEST_SILENCE`, from whichever thread.
+    """
+
+    LONGEST_SILENCE = 1.5
+    """Of a longer time between two readings only so much counts [s]."""
+
+    def __init__(self, read_clock: Clock) -> None:
+        self._read_clock = read_clock
+        self._lock = threading.Lock()
+        self._seen = read_clock()
+        self._asleep = 0.0
+
+    def __call__(self) -> float:
+        """Return the time [s]."""
+        with self._lock:
+            now = self._read_clock()
+            self._asleep += max(0.0, now - self._seen - self.LONGEST_SILENCE)
+            self._seen = now
+            return now - self._asleep
 
 
 class Pacer:

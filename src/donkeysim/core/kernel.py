@@ -12,7 +12,9 @@ and survives fork.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import logging
 import operator
 import os
 import platform
@@ -24,10 +26,14 @@ from typing import Any, TypeVar
 import llvmlite.binding
 import numba
 from numba import types
+from numba.core.caching import FunctionCache
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUTargetOptions
 from numba.core.options import TargetOptions
 from numba.extending import intrinsic
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.files import describe_failure
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,22 +53,63 @@ if hasattr(Flags, "noalias"):
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
+_log = logging.getLogger(__name__)
 
-def _compile(function: F, **options: Any) -> F:
+_unsaved: list[str] = []
+"""Kernels that the cache folder did not take."""
+
+
+class _Cache:
+    """Compiled forms of one kernel, kept by Numba; damage to them and a full disk cost a compilation, never a run."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        make: Any = FunctionCache
+        self._kept = make(function)
+        self.cache_path: str = self._kept.cache_path
+        self.flush: Callable[[], None] = self._kept.flush
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        try:
+            return self._kept.load_overload(signature, context)
+        except Exception:  # noqa: BLE001  (a damaged pickle may raise anything)
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        try:
+            self._kept.save_overload(signature, compiled)
+        except OSError as error:
+            _note_unsaved(str(signature), describe_failure(error))
+
+
+def _note_unsaved(name: str, reason: str) -> None:
+    if not _unsaved:
+        _log.warning("compiled kernels cannot be kept in %s (%s); each start will compile them", CACHE_FOLDER, reason)
+    _unsaved.append(name)
+
+
+def _compile(function: F, *, is_cached: bool = False, **options: Any) -> F:
     """Return Numba's dispatcher of a function; its own annotations do not know all its options."""
     njit: Any = numba.njit
-    dispatcher: F = njit(**options)(function)
-    return dispatcher
+    dispatcher: Any = njit(**options)(function)
+    if is_cached:
+        try:
+            dispatcher._cache = _Cache(function)
+        except RuntimeError as error:  # not even an empty folder can be made for it
+            _note_unsaved(function.__name__, str(error))
+    compiled: F = dispatcher
+    return compiled
 
 
 def kernel(function: F) -> F:
     """Compile a scalar loop for physics: cached, without the GIL, strict IEEE arithmetic (bit-repeatable)."""
-    return _compile(function, cache=True, nogil=True, error_model="numpy", _nrt=False)
+    return _compile(function, is_cached=True, nogil=True, error_model="numpy", _nrt=False)
 
 
 def pixel_kernel(function: F) -> F:
     """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may fuse for speed."""
-    return _compile(function, cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE, _nrt=False)
+    return _compile(function, is_cached=True, nogil=True, error_model="numpy", fastmath=_LOOSE, _nrt=False)
 
 
 def inner_pixel_kernel(function: F) -> F:
@@ -166,10 +213,15 @@ def find_cache_folder() -> Path:
             continue
         if os.access(folder, os.W_OK):
             return folder
-    raise OSError(
+    raise DonkeySimError(
         f"no folder for compiled kernels can be written: tried {', '.join(map(str, parents))}; "
         "set DONKEYSIM_KERNEL_CACHE to a folder that can."
     )
+
+
+def is_cache_whole() -> bool:
+    """Return whether the cache folder took every kernel that this process compiled."""
+    return not _unsaved
 
 
 def count_cached_kernels() -> int:

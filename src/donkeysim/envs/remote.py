@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from donkeysim.core.clock import AwakeClock
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
 from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.sensor_frame import SensorFrame
@@ -189,14 +190,15 @@ class RemoteCar:
     # -- waiting and sending ------------------------------------------------------------------------------------------
 
     def _wait(self, is_there: Callable[[], bool], seconds: float, doing: str) -> None:
-        deadline = time.monotonic() + seconds
+        read_clock = AwakeClock(time.monotonic)
+        deadline = read_clock() + seconds
         with self._news:
             while not is_there():
                 if self._trouble is not None:
                     raise self._trouble
                 if self._check is not None:
                     self._check()
-                left = deadline - time.monotonic()
+                left = deadline - read_clock()
                 if self._is_closed or left <= 0.0:
                     said = f" It said: {self._last_fault}" if self._last_fault else ""
                     raise SimulatorError(f"the simulator at {self._where} did not {doing} in {seconds:g} s.{said}")

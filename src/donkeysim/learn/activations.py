@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw, UnidentifiedImageError
 
 from donkeysim.core.errors import PilotError, SpecError
+from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, Float32Array, Report
 from donkeysim.learn.backend import import_keras
 
@@ -140,12 +141,9 @@ def write_activations(model: Any, image: ByteArray, folder: Path, stem: str, rep
     """
     activations = compute_activations(model, image)
     paths = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for done, (name, maps) in enumerate(activations.items(), start=1):
-            paths.append(folder / f"{stem}_{name}.png")
-            Image.fromarray(draw_activations(name, maps)).save(paths[-1])
-            report(done, len(activations))
-    except OSError as error:
-        raise PilotError(f"cannot write to {folder}: {error.strerror or error}.") from error
+    for done, (name, maps) in enumerate(activations.items(), start=1):
+        paths.append(folder / f"{stem}_{name}.png")
+        with replace_file(paths[-1], PilotError) as beside:
+            Image.fromarray(draw_activations(name, maps)).save(beside)
+        report(done, len(activations))
     return paths

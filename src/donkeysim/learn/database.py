@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.learn.files.atomic import replace_file
+from donkeysim.core.files import describe_failure, write_whole
 from donkeysim.learn.kinds import KINDS
 
 _log = logging.getLogger(__name__)
 
 DATABASE_NAME = "database.json"
+
+
+class DamagedDatabaseError(DonkeySimError):
+    """A database holds something else than a list of trainings."""
+
 
 Entry = dict[str, Any]
 """Number, Name, Pilot, Type, Tubs, Time, History, Transfer, Comment, Config."""
@@ -28,17 +33,20 @@ def read_entries(folder: Path) -> list[Entry]:
     """Return the entries of a folder of models, oldest first; none when there is no database.
 
     Raises:
-        DonkeySimError: The database is damaged.
+        DamagedDatabaseError: It is damaged.
+        DonkeySimError: It cannot be read.
     """
     path = folder / DATABASE_NAME
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return []
-    except (ValueError, OSError) as error:
-        raise DonkeySimError(f"{path} cannot be read ({error}); the next training will begin a new one.") from error
+    except OSError as error:
+        raise DonkeySimError(f"cannot read {path}: {describe_failure(error)}.") from error
+    except ValueError as error:
+        raise DamagedDatabaseError(f"{path} is damaged ({error}); the next training will begin a new one.") from error
     if not (isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)):
-        raise DonkeySimError(f"{path} is no list of trainings; the next training will begin a new one.")
+        raise DamagedDatabaseError(f"{path} is no list of trainings; the next training will begin a new one.")
     return entries
 
 
@@ -46,18 +54,17 @@ def append_entry(folder: Path, entry: Entry) -> None:
     """Append an entry to the database of a folder; the file is replaced whole, a damaged one is kept beside it.
 
     Raises:
-        DonkeySimError: The folder cannot be written to.
+        DonkeySimError: The database cannot be read now, or not be written.
     """
     path = folder / DATABASE_NAME
     try:
         entries = read_entries(folder)
-    except DonkeySimError as error:
+    except DamagedDatabaseError as error:
         kept = _find_free_name(folder)
         path.replace(kept)
         _log.warning("%s Kept as %s.", error, kept.name)
         entries = []
-    with replace_file(path) as beside:
-        beside.write_text(json.dumps([*entries, entry], indent=4), encoding="utf-8")
+    write_whole(path, json.dumps([*entries, entry], indent=4).encode())
 
 
 def make_entry(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from donkeysim.tub.histogram import make_figure
+from donkeysim.tub.histogram import make_figure, save_figure
 
 
 def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) -> None:
@@ -15,6 +15,9 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
         history: "loss" and "val_loss", one value per epoch.
         path: Where to; replaced.
         title: Above the plot.
+
+    Raises:
+        DonkeySimError: It cannot be written.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -32,4 +35,4 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
     axes.grid(which="both", color="#e6e8ec", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)

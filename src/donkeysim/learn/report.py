@@ -13,7 +13,7 @@ from string import Template
 import numpy as np
 
 from donkeysim import __version__
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.files import write_whole
 from donkeysim.learn.evaluate import LAPS_DONE, Evaluation, Run
 from donkeysim.learn.report_figures import COLOURS, draw_curves, draw_map, find_cte_scale
 
@@ -36,13 +36,7 @@ def write_report(evaluation: Evaluation, path: Path | str, pilot_name: str, fact
         DonkeySimError: The file cannot be written.
     """
     path = Path(path).expanduser().absolute()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(format_report(evaluation, pilot_name, facts), encoding="utf-8")
-    except OSError as error:
-        raise DonkeySimError(
-            f"cannot write the report {path}: {error.strerror or error}; choose another --out."
-        ) from error
+    write_whole(path, format_report(evaluation, pilot_name, facts).encode())
     return path
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from donkeysim.car.config import Config
 from donkeysim.car.transform import make_steps
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.core.types import Report
 from donkeysim.learn.augment import make_augmentation
 from donkeysim.learn.batches import Examples
@@ -94,10 +94,10 @@ def train(
         model = _make_model(job)
     from donkeysim.learn.fit import fit
 
-    def save_best() -> None:
+    keeper = _BestKeeper(job, model)
+    result = fit(model, job.kind, *examples, job.options, keeper.save, report, tell)
+    if keeper.is_behind or (result.epochs and result.was_interrupted):  # perhaps while it was being written
         save_model(model, job.path, job.kind.name, job.config)
-
-    result = fit(model, job.kind, *examples, job.options, save_best, report, tell)
     return _finish(job, model, result, examples)
 
 
@@ -113,6 +113,30 @@ class _Job:
     tubs: Sequence[Path]
     transfer: Path | None
     comment: str | None
+
+
+class _BestKeeper:
+    """Writes the best pilot so far. Once it is written, a disk that takes no other is no reason to end training.
+
+    Attributes:
+        is_behind: The file holds an earlier pilot than the best.
+    """
+
+    def __init__(self, job: _Job, model: Any) -> None:
+        self._job, self._model = job, model
+        self._has_written = self.is_behind = False
+
+    def save(self) -> None:
+        """Write the model as it is now."""
+        try:
+            save_model(self._model, self._job.path, self._job.kind.name, self._job.config)
+        except PilotError as error:
+            if not self._has_written:
+                raise
+            self.is_behind = True
+            _log.error("%s Training goes on; the best pilot is written again later.", error)
+        else:
+            self._has_written, self.is_behind = True, False
 
 
 def load_examples(
@@ -222,8 +246,6 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
     if not result.epochs:
         raise DonkeySimError("training was interrupted before its first epoch ended; no pilot was written.")
     best = min(result.epochs, key=lambda epoch: epoch.losses["val_loss"])
-    if result.was_interrupted:  # perhaps while it was being written
-        save_model(model, job.path, job.kind.name, job.config)
     onnx_path, plot_path = job.path.with_suffix(".onnx"), job.path.with_suffix(".png")
     if job.options.create_tf_lite and onnx_path != job.path:
         save_model(model, onnx_path, job.kind.name, job.config)

@@ -9,7 +9,6 @@ The first block holds the `Head`, the others events. Blocks are written once a s
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import os
 import struct
@@ -22,6 +21,7 @@ from typing import IO, Any, TypeAlias
 import msgspec
 
 from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.files import describe_failure
 from donkeysim.sim.commands import Command
 from donkeysim.world.specs import WorldSpec
 
@@ -89,7 +89,10 @@ class LogWriter:
         try:
             _write(self._file, _PREFIX.pack(MAGIC, FORMAT) + _pack_block(self._encoder.encode(head)))
         except OSError as error:
-            raise DonkeySimError(f"the action log {self.path} cannot be written: {error.strerror or error}.") from error
+            self._file.close()
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+            raise DonkeySimError(f"the action log {self.path} cannot be written: {describe_failure(error)}.") from error
         _log.info("what happens is recorded in %s", self.path)
 
     def append(self, event: Event, size: int = 0) -> None:
@@ -120,7 +123,7 @@ class LogWriter:
             with contextlib.suppress(OSError):
                 self._file.truncate(position)
             self._file.close()
-            _log.error("the action log %s ends here: %s", self.path, error.strerror or error)
+            _log.error("the action log %s ends here: %s; all goes on without it", self.path, describe_failure(error))
 
     def close(self) -> None:
         """End the log in order."""
@@ -160,8 +163,10 @@ class LogReader:
 
     def _read_head(self, file: IO[bytes]) -> Head:
         prefix = file.read(_PREFIX.size)
-        if len(prefix) < _PREFIX.size or not prefix.startswith(MAGIC):
+        if not prefix.startswith(MAGIC[: len(prefix)]):
             raise SpecError(f"{self.path} is no action log.")
+        if len(prefix) < _PREFIX.size:
+            raise SpecError(f"{self.path} holds nothing to replay: its program ended as it began; record again.")
         version = _PREFIX.unpack(prefix)[1]
         if version > FORMAT:
             raise SpecError(f"{self.path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
@@ -172,7 +177,7 @@ class LogReader:
             )
         content = self._read_block(file)
         if content is None:
-            raise SpecError(f"{self.path} holds nothing to replay: {self.broken or 'it is empty'}.")
+            raise SpecError(f"{self.path} holds nothing to replay: {self.broken or 'it is empty'}; record again.")
         try:
             return msgspec.msgpack.decode(content, type=Head)
         except ValueError as error:
@@ -233,8 +238,9 @@ def _pack_block(content: bytes) -> bytes:
 
 def _write(file: IO[bytes], content: bytes) -> None:
     """Write all of it, or raise."""
-    if file.write(content) != len(content):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    view = memoryview(content)
+    while view:
+        view = view[file.write(view) :]
 
 
 def _create(path: Path) -> tuple[Path, IO[bytes]]:
@@ -249,4 +255,4 @@ def _create(path: Path) -> tuple[Path, IO[bytes]]:
             number += 1
             candidate = path.with_stem(f"{path.stem}-{number}")
         except OSError as error:
-            raise DonkeySimError(f"the action log {path} cannot be created: {error.strerror or error}.") from error
+            raise DonkeySimError(f"the action log {path} cannot be created: {describe_failure(error)}.") from error

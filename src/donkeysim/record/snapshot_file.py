@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.errors import SpecError
+from donkeysim.core.files import write_whole
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.record.origin import describe_origin
 from donkeysim.sim.ledger import WAY_FIELDS
@@ -67,14 +68,9 @@ def save_snapshot(path: str | Path, simulator: Simulator, snapshot: Snapshot | N
     head = _Head(FORMAT, simulator.spec, describe_origin(simulator.scenes))
     entries: dict[str, Any] = dict(list_arrays(snapshot or simulator.snapshot()))
     entries[_HEAD] = np.frombuffer(msgspec.json.encode(head), np.uint8)
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with open(fresh, "wb") as file:
-            np.savez_compressed(file, **entries)
-        os.replace(fresh, target)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise DonkeySimError(f"the snapshot {target} cannot be written: {error.strerror or error}.") from error
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **entries)
+    write_whole(target, buffer.getvalue())
     return target
 
 

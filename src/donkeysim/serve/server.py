@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import ipaddress
 import itertools
 import socket
 from collections import Counter
 
 from donkeysim.core.clock import Clock
+from donkeysim.core.files import describe_failure
 from donkeysim.serve.connection import Connection
 from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output
@@ -18,6 +18,7 @@ from donkeysim.serve.reading_turns import ReadingTurns
 from donkeysim.serve.simulation_thread import SimulationThread
 from donkeysim.serve.time_budget import TimeBudget
 from donkeysim.serve.wire_control import DEFAULT_CONTROL, find_forbidden
+from donkeysim.web.address import is_loopback
 from donkeysim.wire.messages import Request
 from donkeysim.wire.replies import ErrorReply, encode_reply
 
@@ -157,7 +158,7 @@ class Server:
             except ConnectionError:  # it came and went
                 continue
             except OSError as error:
-                self._note("no room for a connection", f"the system has {error.strerror}; close other programs.")
+                self._note("no room for a connection", f"new connections must wait: {describe_failure(error)}")
                 await asyncio.sleep(SHORTAGE_SECONDS)
             await asyncio.sleep(budget.seconds_to_more())
 
@@ -183,18 +184,12 @@ class Server:
         """Return why nobody more may come, "" when there is room."""
         if len(self._connections) >= MOST_CONNECTIONS:
             return f"{MOST_CONNECTIONS} clients are connected, which is the most; come again when one has left."
-        if self._addresses[address] >= MOST_OF_AN_ADDRESS and not is_own_address(address):
+        if self._addresses[address] >= MOST_OF_AN_ADDRESS and not is_loopback(address):
             return f"{MOST_OF_AN_ADDRESS} clients of your address are connected, which is the most; close one first."
         return ""
 
     def _note(self, kind: str, text: str) -> None:
         self.faults.note("donkey_sim", kind, text, kind not in self.faults.totals)
-
-
-def is_own_address(address: str) -> bool:
-    """Return whether an address is this machine's loopback."""
-    parsed = ipaddress.ip_address(address.partition("%")[0])
-    return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback
 
 
 def is_gone(accepted: socket.socket) -> bool:

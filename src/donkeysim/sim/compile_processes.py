@@ -7,6 +7,7 @@ each leaves when its standard input closes.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from donkeysim.core.kernel import CACHE_FOLDER, list_kernel_sources
+from donkeysim.core.kernel import CACHE_FOLDER, is_cache_whole, list_kernel_sources
 
 PARTS = (("vehicles and contacts", "lidar"), ("camera",))
 """Compile stages that each process works through; together they are all of `Simulator.list_compile_stages`."""
@@ -85,8 +86,10 @@ def is_compiled(stage: str) -> bool:
 
 
 def mark_compiled(stage: str) -> None:
-    """Note that a stage's kernels lie in the cache."""
-    _find_mark(stage).touch()
+    """Note that a stage's kernels lie in the cache, if they do."""
+    if is_cache_whole():
+        with contextlib.suppress(OSError):
+            _find_mark(stage).touch()
 
 
 def _find_mark(stage: str) -> Path:

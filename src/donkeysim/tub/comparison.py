@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.tub.histogram import make_figure
+from donkeysim.tub.histogram import make_figure, save_figure
 
 _USER_COLOUR, _PILOT_COLOUR = "#3b7dd8", "#e8743b"
 
@@ -37,7 +37,7 @@ def draw_comparison(driven: Sequence[Sequence[float]], said: Sequence[Sequence[f
         axes.grid(alpha=0.3)
         axes.legend(loc="lower right")
     axes.set_xlabel("record")
-    figure.savefig(path, dpi=100)
+    save_figure(figure, path, dpi=100)
 
 
 def describe_error(driven: FloatArray, said: FloatArray) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
+from donkeysim.core.files import describe_failure
 
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate newlines without it
 
@@ -98,8 +99,8 @@ def explain_failure(what: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
             raise TubError(f"cannot write {what}: the disk is full. Earlier records are safe; make room.") from error
-        reason = error.strerror or str(error)
-        raise TubError(f"cannot write {what}: {reason} ({error.filename or 'no file named'}).") from error
+        place = f" ({error.filename})" if error.filename else ""
+        raise TubError(f"cannot write {what}: {describe_failure(error)}{place}.") from error
 
 
 def _write(descriptor: int, content: bytes) -> None:

@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
+from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, FloatArray, Report
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.saliency import paint_saliency
@@ -84,7 +85,6 @@ def make_film(
         )
     count = write_film(path, rate, _draw_frames(islice(tub, start, last), options, last - start, report))
     if not count:
-        path.unlink(missing_ok=True)
         raise TubError(f"none of the {last - start} records has a picture that can be read; there is nothing to film.")
     if count < last - start:
         _log.warning("%d of %d pictures are broken and were skipped", last - start - count, last - start)
@@ -139,6 +139,8 @@ def _draw_command(image: Image.Image, angle: float, throttle: float, colour: tup
 def write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> int:
     """Write pictures, shape [height, width, 3] with even sides, as a film and return how many they were.
 
+    The film is there whole or not at all, and not without pictures.
+
     Args:
         path: The film, for example an `.mp4`.
         rate: Pictures per second.
@@ -150,19 +152,21 @@ def write_film(path: Path, rate: float, frames: Iterable[ByteArray]) -> int:
     """
     count = 0
     av = import_extra("av", "films need PyAV")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with av.open(str(path), "w") as container:
-            stream = None
-            for picture in frames:
-                if stream is None:
-                    stream = _add_stream(container, rate, picture.shape)
-                container.mux(stream.encode(av.VideoFrame.from_ndarray(_fit(picture, stream), format="rgb24")))
-                count += 1
-            if stream is not None:
-                container.mux(stream.encode())
-    except (OSError, ValueError) as error:
-        raise TubError(f"the film {path} cannot be written: {error}. Give a path that ends in .mp4.") from error
+    with replace_file(path, TubError) as beside:
+        try:
+            with av.open(str(beside), "w") as container:
+                stream = None
+                for picture in frames:
+                    if stream is None:
+                        stream = _add_stream(container, rate, picture.shape)
+                    container.mux(stream.encode(av.VideoFrame.from_ndarray(_fit(picture, stream), format="rgb24")))
+                    count += 1
+                if stream is not None:
+                    container.mux(stream.encode())
+        except ValueError as error:
+            raise TubError(f"the film {path} cannot be written: {error}. Give a path that ends in .mp4.") from error
+        if not count:
+            beside.unlink(missing_ok=True)
     return count
 
 

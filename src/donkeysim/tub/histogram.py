@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import TubError, describe_unknown
 from donkeysim.core.extras import import_extra
+from donkeysim.core.files import write_whole
 from donkeysim.tub.reader import TubReader
 
 BIN_COUNT = 50
@@ -49,7 +51,7 @@ def draw_histograms(numbers: Mapping[str, list[float]], path: Path) -> None:
     """Save a PNG with a histogram of `BIN_COUNT` bins for each key.
 
     Raises:
-        DonkeySimError: matplotlib is not installed.
+        DonkeySimError: matplotlib is not installed, or the file cannot be written.
     """
     columns = min(len(numbers), 3)
     rows = -(-len(numbers) // columns)
@@ -59,7 +61,18 @@ def draw_histograms(numbers: Mapping[str, list[float]], path: Path) -> None:
         axes.hist(values, bins=BIN_COUNT, color="#3b7dd8")
         axes.set_title(f"{key} ({len(values):,} records)", fontsize=10)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=100)
+    save_figure(figure, path, dpi=100)
+
+
+def save_figure(figure: Any, path: Path, dpi: int) -> None:
+    """Write a figure as a PNG file, whole or not at all.
+
+    Raises:
+        DonkeySimError: It cannot be written.
+    """
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=dpi)
+    write_whole(path, content.getvalue())
 
 
 def make_figure(size: tuple[float, float]) -> Any:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donkeysim.core.errors import SpecError
+from donkeysim.web.exhaustion import tell_briefly
 from donkeysim.web.limits import MOST_CONNECTIONS, MOST_CONNECTIONS_IN_ALL, name_visitor
 from donkeysim.web.listener import try_listen
 from donkeysim.web.tls import Certificate
@@ -115,6 +116,7 @@ class PageServer:
 
     async def start(self) -> None:
         """Start serving; returns when connections are accepted."""
+        tell_briefly(asyncio.get_running_loop())
         self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]), name="page server")
         ready = asyncio.create_task(self._server.ready.wait())
         await asyncio.wait((self._task, ready), return_when=asyncio.FIRST_COMPLETED)

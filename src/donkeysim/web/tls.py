@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import describe_failure
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -28,7 +29,7 @@ class Certificate:
 
 
 def keep_certificate(folder: Path, names: Iterable[str]) -> Certificate:
-    """Return the folder's certificate; it is made when there is none, it cannot be read, or it ends within a day.
+    """Return the folder's certificate; a new one where none can be read or holds for a day from now.
 
     Args:
         folder: Where `certificate.pem` and `key.pem` lie; made if need be.
@@ -43,7 +44,7 @@ def keep_certificate(folder: Path, names: Iterable[str]) -> Certificate:
             folder.mkdir(parents=True, exist_ok=True)
             _write_certificate(kept, names)
         except OSError as error:
-            raise SpecError(f"cannot keep the page's certificate in {folder}: {error.strerror or error}.") from error
+            raise SpecError(f"cannot keep the page's certificate in {folder}: {describe_failure(error)}.") from error
     return kept
 
 
@@ -63,8 +64,9 @@ def _is_usable(kept: Certificate) -> bool:
         key = load_pem_private_key(kept.key.read_bytes(), password=None)
     except (OSError, ValueError, TypeError):
         return False
-    lasts = certificate.not_valid_after_utc > datetime.now(UTC) + timedelta(days=1)
-    return lasts and certificate.public_key() == key.public_key()
+    now = datetime.now(UTC)
+    is_valid = certificate.not_valid_before_utc <= now < certificate.not_valid_after_utc - timedelta(days=1)
+    return is_valid and certificate.public_key() == key.public_key()
 
 
 def _write_certificate(kept: Certificate, names: Iterable[str]) -> None:

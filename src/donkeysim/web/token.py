@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import describe_failure
 from donkeysim.web.address import is_loopback
 from donkeysim.web.limits import WRONG_WORDS_SECONDS, WrongWords, find_visitor
 from donkeysim.web.origin import LOOPBACK_HOSTS, READING, check_host, refuse
@@ -57,7 +58,7 @@ def keep_token(path: Path) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_private(path, f"{token}\n".encode())
     except OSError as error:
-        raise SpecError(f"cannot keep the page's token in {path}: {error.strerror or error}.") from error
+        raise SpecError(f"cannot keep the page's token in {path}: {describe_failure(error)}.") from error
     return token
 
 

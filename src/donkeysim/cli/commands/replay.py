@@ -56,10 +56,7 @@ def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:
     from donkeysim.tub.film import write_film
 
     path = Path(arguments.film).expanduser()
-    count = write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, report))
-    if not count:
-        path.unlink(missing_ok=True)
-    return count
+    return write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, report))
 
 
 def _tell_outcome(replay: Replay) -> int:

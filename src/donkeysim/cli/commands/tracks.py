@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import console
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import replace_file
 
 if TYPE_CHECKING:
     from donkeysim.world.tracks.figures import LineFigures, SceneFigures
@@ -114,10 +115,8 @@ def show(arguments: argparse.Namespace) -> int:
         console.print(f"  {name:<14}{value}", soft_wrap=True, markup=False)
     with console.status("Drawing it (the first picture on a machine takes half a minute) ..."):
         picture = Image.fromarray(SceneView(scene).draw_map(arguments.size))
-    try:
-        picture.save(out)
-    except OSError as error:
-        raise SpecError(f"cannot write the picture {out}: {error.strerror or error}.") from error
+    with replace_file(out, SpecError) as beside:
+        picture.save(beside)
     console.print(f"picture: {out}", soft_wrap=True, markup=False)
     return 0
 

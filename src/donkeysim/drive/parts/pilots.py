@@ -115,7 +115,7 @@ class PilotShelf:
 
     def _list_files(self) -> None:
         try:
-            entries = sorted(self.folder.iterdir())
+            entries = sorted(self.folder.glob("[!.]*"))  # hidden ones are not whole yet
         except OSError:  # not there, or not to be read: then it offers no pilots
             entries = []
         files = {entry.name: entry for entry in entries if entry.suffix in PILOT_SUFFIXES}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ _WEIGHT_NAMES = {
 def write_h5(network: Network, path: Path, header: PilotHeader) -> None:
     """Write a network; the file at `path` is overwritten."""
     h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
-    with h5py.File(path, "w") as file:
+    content = io.BytesIO()  # HDF5 cannot say in a word why a disk does not take its bytes
+    with h5py.File(content, "w") as file:
         file.attrs["keras_version"] = _KERAS_VERSION
         file.attrs["backend"] = "tensorflow"
         file.attrs["model_config"] = json.dumps(write_model_config(network))
@@ -40,6 +42,7 @@ def write_h5(network: Network, path: Path, header: PilotHeader) -> None:
         group.attrs["keras_version"] = _KERAS_VERSION.encode()
         for layer in write_gates(network).layers:
             _write_weights(group.create_group(layer.name), layer)
+    path.write_bytes(content.getvalue())
 
 
 def _write_weights(group: Any, layer: Layer) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import PilotError
-from donkeysim.learn.files.atomic import replace_file
+from donkeysim.core.files import replace_file
 from donkeysim.learn.files.header import PilotHeader, make_header
 from donkeysim.learn.files.network import Network
 
@@ -55,7 +55,7 @@ def save_model(model: Any, path: Path | str, kind: str, config: object) -> None:
     path = Path(path)
     ending = check_ending(path)
     header = make_header(kind, config)
-    with replace_file(path) as beside:
+    with replace_file(path, PilotError) as beside:
         if ending == ".keras":
             from donkeysim.learn.files.keras_zip import write_keras
 
@@ -111,6 +111,6 @@ def check_exists(path: Path) -> None:
     """Raise a PilotError that lists the pilots lying beside a path that does not exist."""
     if path.is_file():
         return
-    beside = sorted(other.name for other in path.parent.glob("*") if other.suffix in ENDINGS)
+    beside = sorted(other.name for other in path.parent.glob("[!.]*") if other.suffix in ENDINGS)
     found = f"in {path.parent} there are: {', '.join(beside)}" if beside else f"there is none in {path.parent} either"
     raise PilotError(f"there is no pilot {path}; {found}.")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from donkeysim.core.errors import SceneError
+from donkeysim.core.files import write_whole
 from donkeysim.world.tracks.paths.path_file import measure_raw_path, read_raw_path
 from donkeysim.world.tracks.paths.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
@@ -60,13 +60,9 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
         path, width, cones = _adapt(path_file, element)
     template = (_TEMPLATES / "new.toml").read_text(encoding="utf-8")
     text = template.format(name=name, path=path, width=width, cones=cones)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if path_file is not None and not (folder / path_file.name).exists():
-            shutil.copyfile(path_file, folder / path_file.name)
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SceneError(f"cannot write {target}: {error.strerror or error}.") from error
+    if path_file is not None and not (folder / path_file.name).exists():
+        write_whole(folder / path_file.name, path_file.read_bytes(), SceneError)
+    write_whole(target, text.encode(), SceneError)
     return target
 
 

@@ -1,0 +1,122 @@
+"""Files that appear whole or not at all, and what to do where the system takes none."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from donkeysim.core.errors import DonkeySimError
+
+_FULL, _FORBIDDEN = "make room and try again", "work in another folder, or let this user write there"
+
+_ADVICE = {
+    errno.ENOSPC: _FULL,
+    getattr(errno, "EDQUOT", errno.ENOSPC): _FULL,
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.EROFS: "work in another folder, this one's disk takes nothing",
+    errno.EMFILE: "close what is not needed, or raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "close other programs",
+}
+
+_LEFT_OVER = re.compile(r"\..*\.(\d+)-\w{8}\.new(\.\w+)?")
+"""Names of files that are not whole yet, with the process that writes them."""
+
+_under_way: set[str] = set()
+"""Names of files that this process is writing: its number alone may have been that of a killed one, too."""
+
+
+def describe_failure(error: OSError) -> str:
+    """Return why the system refused and what to do about it, as clauses without a full stop."""
+    reason = error.strerror or " ".join(str(error).split())
+    advice = _ADVICE.get(error.errno or 0)
+    return f"{reason}; {advice}" if advice else reason
+
+
+def write_whole(path: Path, content: bytes, kind: type[DonkeySimError] = DonkeySimError) -> None:
+    """Write a file as a whole or not at all; its folder is made.
+
+    Args:
+        path: The file.
+        content: What it holds then.
+        kind: What to raise.
+
+    Raises:
+        DonkeySimError: It cannot be written; nothing has changed then.
+    """
+    with replace_file(path, kind) as beside:
+        beside.write_bytes(content)
+
+
+@contextlib.contextmanager
+def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: int = 0o666) -> Iterator[Path]:
+    """Give a path beside `path` to write to; it takes the place of `path` when the block ends without an error.
+
+    A block that removes its file again leaves `path` as it was. Whoever is killed in the block leaves a hidden file,
+    which the next one to write into the folder takes away.
+
+    Args:
+        path: The file; its folder is made.
+        kind: What to raise.
+        mode: Who may do what with it; the process's umask is taken from it.
+
+    Raises:
+        DonkeySimError: The file cannot be written; nothing has changed then.
+    """
+    beside = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_left_over(path.parent)
+        beside = _make_beside(path)
+        yield beside
+        if beside.exists():
+            beside.chmod(mode & ~_read_umask())
+            beside.replace(path)
+    except OSError as error:
+        raise kind(f"cannot write {path}: {describe_failure(error)}.") from error
+    finally:
+        if beside is not None:
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+            _under_way.discard(beside.name)
+
+
+def _make_beside(path: Path) -> Path:
+    prefix, suffix = f".{path.stem}.{os.getpid()}-", f".new{path.suffix}"
+    number, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
+    os.close(number)
+    _under_way.add(Path(name).name)
+    return Path(name)
+
+
+def _remove_left_over(folder: Path) -> None:
+    """Remove what killed writers have left in a folder, of whichever file."""
+    for name in os.listdir(folder):
+        process = _LEFT_OVER.fullmatch(name)
+        if process and name not in _under_way and not _is_another(int(process[1])):
+            with contextlib.suppress(OSError):
+                (folder / name).unlink()
+
+
+def _is_another(process: int) -> bool:
+    """Return whether another process runs under a number; always on Windows, where asking would end it."""
+    if process == os.getpid():
+        return False
+    if os.name != "nt":
+        try:
+            os.kill(process, 0)
+        except OSError as error:
+            return error.errno != errno.ESRCH
+    return True
+
+
+def _read_umask() -> int:
+    """The permissions that this process takes from new files; setting is the only way to read it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
