@@ -126,7 +126,8 @@ def judge_installed(policy: Policy, folders: list[str] | None = None) -> list[Ve
 def list_asset_faults(policy: Policy, package: Path = PACKAGE) -> list[str]:
     """Return a sentence for each asset whose licence nobody has written down, and for each entry without files."""
     files = [path.relative_to(package) for path in sorted(package.rglob("*")) if path.suffix in ASSETS]
-    faults, used = [], set()
+    faults: list[str] = []
+    used: set[str] = set()
     for file in files:
         entries = [asset for asset in policy.assets if fnmatchcase(file.as_posix(), asset.files)]
         used.update(asset.files for asset in entries)
@@ -137,9 +138,7 @@ def list_asset_faults(policy: Policy, package: Path = PACKAGE) -> list[str]:
                 "supply/licences.toml: say in one where it comes from and what its licence is, or remove it."
             )
     lost = [asset.files for asset in policy.assets if asset.files not in used]
-    return faults + [
-        f"supply/licences.toml names assets {name}, but there are none: remove the entry." for name in lost
-    ]
+    return faults + [f"supply/licences.toml names assets {name}, of which there are none: remove it." for name in lost]
 
 
 def report_licences() -> int:

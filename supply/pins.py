@@ -18,7 +18,7 @@ DEV, TORCH, TORCH_CPU = (ROOT / "requirements" / f"{name}.txt" for name in ("dev
 WITH_TORCH = re.compile(r"(torch|triton|cuda-[a-z-]+|nvidia-[a-z0-9-]+)$")
 """What only torch of the package index needs; a CPU build of torch comes without."""
 HEADS = {
-    DEV: "# Written by `make pins` from pyproject.toml and constraints.txt: all but torch, with the hashes of all files.\n",
+    DEV: "# Written by `make pins` from pyproject.toml and constraints.txt: all but torch, with hashes of all files.\n",
     TORCH: "# Written by `make pins`: torch of the package index, and on Linux the CUDA libraries that it loads.\n",
 }
 
