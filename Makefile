@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+HASHED := $(PIP) --no-deps --require-hashes --requirement
 BASE := $(VENV)/.base
 DEV := $(VENV)/.dev
 
-.PHONY: run test check bench soak clean
+.PHONY: run test check bench soak audit pins clean
 
 run: $(BASE)
 	exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
@@ -19,12 +20,23 @@ check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m supply licences
 
 bench: $(DEV)
 	$(BIN)/python -m benchmarks $(ARGS)
 
 soak: $(DEV)
 	$(BIN)/python -m pytest -m soak -s --timeout 3600 $(ARGS)
+
+# Licences, then known faults; the second asks a service on the internet and says so when it cannot.
+audit: $(DEV)
+	$(BIN)/python -m supply licences
+	$(BIN)/python -m supply faults
+
+# After a change of dependencies in pyproject.toml or of a version in constraints.txt: writes the hashes.
+pins: | $(VENV)/bin/python
+	$(HASHED) requirements/dev.txt
+	$(BIN)/python -m supply pins
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "donkeysim needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run: make PYTHON=python3.11 run")'
@@ -35,9 +47,13 @@ $(BASE): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --constraint constraints.txt --editable .
 	@touch $@
 
-$(DEV): pyproject.toml constraints.txt | $(VENV)/bin/python
+# Everything with hashes; a CPU build of torch where pip is offered one, else torch of the package index.
+$(DEV): pyproject.toml $(wildcard requirements/*.txt) | $(VENV)/bin/python
 	@echo "Installing donkeysim with its test and benchmark tools into $(VENV) (once)"
-	$(PIP) --constraint constraints.txt --editable '.[dev,bench,learn,race,rl,window]'
+	$(HASHED) requirements/dev.txt
+	@$(HASHED) requirements/torch-cpu.txt 2>/dev/null || $(HASHED) requirements/torch.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip --disable-pip-version-check check
 	@touch $(BASE) $@
 
 clean:

@@ -1,0 +1,1 @@
+"""What donkeysim is built on: exact versions with hashes, licences, known faults."""

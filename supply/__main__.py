@@ -1,0 +1,31 @@
+"""Look after dependencies: `python -m supply pins`, `licences`, `faults` or `sizes`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from supply.faults import report_faults
+from supply.licences import report_licences
+from supply.pins import write_pins
+from supply.sizes import print_sizes
+
+COMMANDS: dict[str, Callable[[], int]] = {
+    "pins": write_pins,
+    "licences": report_licences,
+    "faults": report_faults,
+    "sizes": print_sizes,
+}
+
+
+def main() -> int:
+    """Run the command that was named and return its exit code."""
+    words = sys.argv[1:]
+    if len(words) != 1 or words[0] not in COMMANDS:
+        print(f"{' '.join(words) or 'Nothing'} was asked for; say one of {', '.join(COMMANDS)}.", file=sys.stderr)
+        return 2
+    return COMMANDS[words[0]]()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""Which exact versions are installed: constraints.txt says them, requirements/ adds the hashes of all their files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+CONSTRAINTS = ROOT / "constraints.txt"
+DEV, TORCH, TORCH_CPU = (ROOT / "requirements" / f"{name}.txt" for name in ("dev", "torch", "torch-cpu"))
+WITH_TORCH = re.compile(r"(torch|triton|cuda-[a-z-]+|nvidia-[a-z0-9-]+)$")
+"""What only torch of the package index needs; a CPU build of torch comes without."""
+HEADS = {
+    DEV: "# Written by `make pins` from pyproject.toml and constraints.txt: all but torch, with hashes of all files.\n",
+    TORCH: "# Written by `make pins`: torch of the package index, and on Linux the CUDA libraries that it loads.\n",
+}
+
+
+class Pin(NamedTuple):
+    """A package at one version, and which files of it may be installed."""
+
+    requirement: Requirement
+    hashes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The package's name in its normal form."""
+        return canonicalize_name(self.requirement.name)
+
+    @property
+    def version(self) -> str:
+        """The one version."""
+        return str(self.requirement.specifier).removeprefix("==")
+
+
+def parse_pins(text: str) -> list[Pin]:
+    """Return the pins of a requirements file's text."""
+    pins = []
+    for line in text.replace("\\\n", " ").splitlines():
+        requirement, *hashes = line.partition("#")[0].split("--hash=")
+        if requirement.strip():
+            pins.append(Pin(Requirement(requirement), tuple(value.strip() for value in hashes)))
+    return pins
+
+
+def read_pins(*paths: Path) -> list[Pin]:
+    """Return the pins of requirements files."""
+    return [pin for path in paths for pin in parse_pins(path.read_text(encoding="utf-8"))]
+
+
+def write_pins() -> int:
+    """Resolve all extras for every platform within constraints.txt; write its hashes, and complete constraints.txt."""
+    options = "--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header"
+    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", *options.split()]
+    inputs = ["--all-extras", "--constraint", CONSTRAINTS.name, "pyproject.toml"]
+    done = subprocess.run([*command, *inputs], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        return done.returncode
+    pins = parse_pins(done.stdout)
+    DEV.write_text(HEADS[DEV] + format_pins(pin for pin in pins if not WITH_TORCH.match(pin.name)), encoding="utf-8")
+    TORCH.write_text(HEADS[TORCH] + format_pins(pin for pin in pins if WITH_TORCH.match(pin.name)), encoding="utf-8")
+    text = CONSTRAINTS.read_text(encoding="utf-8")
+    CONSTRAINTS.write_text(complete_constraints(text, pins), encoding="utf-8")
+    return 0
+
+
+def format_pins(pins: Iterable[Pin]) -> str:
+    """Return the lines of a requirements file."""
+    return "".join(" \\\n    --hash=".join([str(pin.requirement), *pin.hashes]) + "\n" for pin in pins)
+
+
+def complete_constraints(text: str, pins: Iterable[Pin]) -> str:
+    """Return the text of constraints.txt with a line for each pin, in their order, and for nothing else."""
+    head = "".join(line + "\n" for line in text.splitlines() if line.startswith("#"))
+    spelled = {pin.name: pin.requirement.name for pin in parse_pins(text)}
+    lines = {pin.name: f"{spelled.get(pin.name, pin.requirement.name)}=={pin.version}\n" for pin in pins}
+    return head + "".join(lines[name] for name in sorted(lines))
