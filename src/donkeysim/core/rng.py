@@ -46,11 +46,11 @@ def _hash_rows(words: LongArray, out: LongArray) -> None:
 
 def hash_rows(key: ArrayLike, slot: ArrayLike, step: ArrayLike, stream: ArrayLike) -> LongArray:
     """Return `hash_words` of many rows as signed words, shape [n]; what is one number is the same for all."""
-    words: LongArray = np.empty((5, *np.broadcast(key, slot, step, stream).shape), np.int64)
+    words = np.empty((4, *np.broadcast(key, slot, step, stream).shape), np.int64)
     words[0], words[1], words[2], words[3] = key, slot, step, stream
-    table = words.reshape(5, -1)
-    _hash_rows(table, table[4])
-    return words[4]
+    out: LongArray = np.empty(words.shape[1:], np.int64)
+    _hash_rows(words.reshape(4, -1), out.ravel())
+    return out
 
 
 def draw_uniforms(key: ArrayLike, slot: ArrayLike, step: ArrayLike, stream: ArrayLike) -> FloatArray:
