@@ -39,17 +39,17 @@ def draw_uniform(key: int, slot: int, step: int, stream: int) -> float:
 
 
 @kernel
-def _hash_rows(key: LongArray, slot: LongArray, step: LongArray, stream: LongArray, out: LongArray) -> None:
+def _hash_rows(words: LongArray, out: LongArray) -> None:
     for row in range(len(out)):
-        out[row] = np.int64(hash_words(key[row], slot[row], step[row], stream[row]))
+        out[row] = np.int64(hash_words(words[0, row], words[1, row], words[2, row], words[3, row]))
 
 
 def hash_rows(key: ArrayLike, slot: ArrayLike, step: ArrayLike, stream: ArrayLike) -> LongArray:
     """Return `hash_words` of many rows as signed words, shape [n]; what is one number is the same for all."""
-    rows = [np.array(part, np.int64) for part in np.broadcast_arrays(key, slot, step, stream)]
-    out: LongArray = np.empty(rows[0].shape, np.int64)
-    keys, slots, steps, streams = (part.ravel() for part in rows)
-    _hash_rows(keys, slots, steps, streams, out.ravel())
+    words = np.empty((4, *np.broadcast(key, slot, step, stream).shape), np.int64)
+    words[0], words[1], words[2], words[3] = key, slot, step, stream
+    out: LongArray = np.empty(words.shape[1:], np.int64)
+    _hash_rows(words.reshape(4, -1), out.ravel())
     return out
 
 

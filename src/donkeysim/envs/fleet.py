@@ -15,7 +15,7 @@ import numpy as np
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniforms, hash_rows
-from donkeysim.core.types import BoolArray, FloatArray, LongArray
+from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.envs.step import Step
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim import commands
@@ -126,9 +126,14 @@ class Fleet:
         self.world_count, self.cars_per_world = world_count, cars_per_world
         self._frame_skip = frame_skip
         car_count = self.simulator.car_count
-        self._paths = tuple(self.simulator.get_scene(car).path for car in range(car_count))
-        self._previous = np.zeros((2, car_count))
-        self._nobody: BoolArray = np.zeros(car_count, bool)
+        self._previous, self._no_brake = np.zeros((2, car_count)), np.zeros(car_count)
+        self._rows = Step(
+            **vars(self.simulator.ledger),
+            previous_steer=self._previous[0],
+            previous_throttle=self._previous[1],
+            ended=np.zeros(car_count, bool),
+            paths=tuple(self.simulator.get_scene(car).path for car in range(car_count)),
+        )
         self._seed = np.zeros(world_count, np.int64)
         self._episode = np.zeros(world_count, np.int64)
         self.step: Step | None = None
@@ -173,13 +178,13 @@ class Fleet:
         """Begin new episodes: everything of these worlds back to how it began, their clocks too.
 
         Args:
-            worlds: Which.
+            worlds: Which, each once.
             starts: Places by row of the car, instead of the grid.
             at_random: Put the other cars somewhere on the path, a little askew; else on the grid.
             grid_drawn: Who stands where on the grid is drawn; else in the order of the cars.
         """
         chosen: LongArray = np.array(worlds, np.int64)
-        is_all = np.array_equal(chosen, np.arange(self.world_count))
+        is_all = len(chosen) == self.world_count
         self.simulator.apply(commands.Restore(self._beginning, None if is_all else chosen.tolist()))
         keys = hash_rows(self._seed[chosen], self._episode[chosen], 0, 0) & _WORD
         self.simulator.apply(commands.Seed(chosen.tolist(), keys.tolist()))
@@ -189,17 +194,22 @@ class Fleet:
         if grid_drawn:
             self._line_up(rows)
         self._scatter(rows, starts or {}, at_random)
-        return self._make_step()
+        return self._begin_step()
+
+    def _begin_step(self) -> Step:
+        self.step = self._rows
+        self._rows.ended[:] = False
+        return self._rows
 
     def _list_rows(self, worlds: LongArray) -> LongArray:
         """Return the rows of all cars of worlds."""
         rows: LongArray = (worlds[:, None] * self.cars_per_world + np.arange(self.cars_per_world)).ravel()
         return rows
 
-    def _draw(self, rows: LongArray, stream: int) -> FloatArray:
-        """Return a number in [0, 1) for each of these cars' episodes."""
+    def _draw(self, rows: LongArray, *streams: int) -> FloatArray:
+        """Return numbers in [0, 1) for each of these cars' episodes, a row for each stream."""
         world, slot = np.divmod(rows, self.cars_per_world)
-        return draw_uniforms(self.simulator.world_key[world], slot, 0, START_STREAM + stream)
+        return draw_uniforms(self.simulator.world_key[world], slot, 0, START_STREAM + np.array(streams)[:, None])
 
     def _line_up(self, rows: LongArray) -> None:
         """Change the places of the grid among the cars of each world, by its random numbers."""
@@ -212,10 +222,9 @@ class Fleet:
     def _scatter(self, rows: LongArray, starts: Mapping[int, Start], at_random: bool) -> None:
         """Put cars at their starts, and the others at random on the path or nowhere else than they are."""
         if at_random:
-            along = self._draw(rows, 0) * self.simulator.ledger.path_length[rows]
-            offset = (2.0 * self._draw(rows, 1) - 1.0) * START_OFFSET
-            yaw = (2.0 * self._draw(rows, 2) - 1.0) * START_YAW
-            begin = np.stack([along, offset, yaw], axis=1)
+            along, offset, yaw = self._draw(rows, 0, 1, 2)
+            along *= self.simulator.ledger.path_length[rows]
+            begin = np.stack([along, (2.0 * offset - 1.0) * START_OFFSET, (2.0 * yaw - 1.0) * START_YAW], axis=1)
         else:
             begin = np.full((len(rows), 3), np.nan)
         for car, start in starts.items():
@@ -237,20 +246,9 @@ class Fleet:
         simulator, ledger = self.simulator, self.simulator.ledger
         self._previous[0], self._previous[1] = ledger.steer, ledger.throttle
         simulator.apply(commands.ClearHits())
-        no_brake = self._nobody.astype(np.float64) if brake is None else brake
-        simulator.apply(commands.Drive(None, steer, throttle, no_brake))
+        simulator.apply(commands.Drive(None, steer, throttle, self._no_brake if brake is None else brake))
         simulator.step(STEPS_PER_FRAME * self._frame_skip)
-        return self._make_step()
-
-    def _make_step(self) -> Step:
-        self.step = Step(
-            **vars(self.simulator.ledger),
-            previous_steer=self._previous[0],
-            previous_throttle=self._previous[1],
-            ended=self._nobody,
-            paths=self._paths,
-        )
-        return self.step
+        return self._rows
 
     # -- moments ------------------------------------------------------------------------------------------------------
 
@@ -273,7 +271,7 @@ class Fleet:
         rows = self._list_rows(chosen)
         self._previous[:, rows] = moment.previous[:, rows]
         self._seed[chosen], self._episode[chosen] = moment.seed[chosen], moment.episode[chosen]
-        return self._make_step()
+        return self._begin_step()
 
     def close(self) -> None:
         """Stop the simulator's threads."""

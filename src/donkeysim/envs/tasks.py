@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -186,12 +186,13 @@ class Task:
     lap_limit: int | None = None
 
     def judge(self, step: Step) -> tuple[FloatArray, BoolArray, BoolArray]:
-        """Return reward, terminated and truncated of every car, shape [car_count] each.
+        """Return reward, terminated and truncated of every car, shape [car_count] each; writes `step.ended`.
 
         Raises:
             SpecError: A reward of one's own has another shape.
         """
         ended: BoolArray = np.zeros(len(step.along), bool)
+        step.ended[:] = False
         for end in self.ends:
             ended |= end(step)
         cut: BoolArray = np.zeros(len(ended), bool)
@@ -199,7 +200,8 @@ class Task:
             cut |= step.time >= self.time_limit - 1e-9
         if self.lap_limit is not None:
             cut |= step.laps >= self.lap_limit
-        reward = np.array(self.reward(replace(step, ended=ended)), np.float64)
+        step.ended[:] = ended
+        reward = np.array(self.reward(step), np.float64)
         if reward.shape != ended.shape:
             raise SpecError(f"the reward has shape {reward.shape}; give one number for each car, shape {ended.shape}.")
         return reward, ended, cut & ~ended

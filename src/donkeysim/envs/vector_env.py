@@ -157,9 +157,11 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self._seed_worlds(seed, worlds)
         step = self.fleet.begin(worlds, dict.fromkeys(worlds, start) if start else None, at_random=self._at_random)
         self._is_over[worlds] = False
+        begun: BoolArray = np.zeros(self.num_envs, bool)
+        begun[worlds] = True
         is_new = is_all or self._gives_away  # what was given away may have been changed since
         seen = self._observe(step, worlds) if is_new else self._observer.renew(step, worlds)
-        return self._hand_out(seen), self._make_info(step, np.isin(np.arange(self.num_envs), worlds))
+        return self._hand_out(seen), self._make_info(step, begun)
 
     def step(self, actions: Any) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Drive all cars for one step.

@@ -24,6 +24,7 @@ from donkeysim.render.kernels.lidar import (
     SHAPE_WIDTH,
     LidarTables,
     Rays,
+    list_returns,
     place_bodies,
     scan_cars,
     write_shape,
@@ -72,12 +73,8 @@ class LidarScanner:
             by level, the rays of a level in order, shape [return_count, 3]; `angle_down` is in no column.
         """
         distance = self.scan_cars(state, (car,), lidar, (key,), self._alone)[0]
-        flat = distance.ravel()
-        returned = (flat < np.inf).nonzero()[0]
-        rows: FloatArray = np.empty((len(returned), 3))
-        rows[:, 0] = flat[returned]
-        rows[:, 2], rows[:, 1] = np.divmod(returned, distance.shape[1])
-        return rows
+        rows: FloatArray = np.empty((distance.size, 3))
+        return rows[: list_returns(distance, rows)]
 
     def scan_cars(
         self, state: State, cars: Sequence[int], lidar: LidarSpec, keys: Sequence[int], workers: Workers
@@ -97,15 +94,14 @@ class LidarScanner:
         Returns:
             Distances [m], inf where nothing was met within `max_range`, shape [len(cars), level_count, ray_count].
         """
-        owner: LongArray = np.array(cars, np.int64)
-        key: LongArray = np.array(keys, np.int64)
+        owner, key = np.array((cars, keys), np.int64)
         rays, offset = self._rays(lidar)
         poses = self._poses.read(state)
         shape = rays.direction.shape[:2]
         sensor: FloatArray = np.empty((len(owner), SHAPE_WIDTH))
         place_bodies(sensor, owner, state.position, state.orientation)
-        rotation = sensor[:, SHAPE.rotation : SHAPE.size].reshape(-1, 3, 3)
-        sensor[:, SHAPE.origin : SHAPE.rotation] += rotation @ offset
+        origin, rotation = sensor[:, SHAPE.origin : SHAPE.rotation], sensor[:, SHAPE.rotation : SHAPE.size]
+        origin += rotation.reshape(-1, 3, 3) @ offset
         distance: FloatArray = np.empty((len(owner), *shape))
 
         def task(worker: int, next_row: LongArray) -> None:

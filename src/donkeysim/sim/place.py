@@ -71,9 +71,10 @@ class Place:
         table = np.array([along, offset, yaw], np.float64)
         position, orientation = np.zeros((len(rows), 3)), np.zeros((len(rows), 4))
         scene = self.world_scene[rows // self.spec.cars_per_world]
-        for index in np.unique(scene).tolist():
+        for index, place in enumerate(self.scenes):
             here = scene == index
-            position[here], orientation[here] = self.scenes[index].path.frame.place(*table[:, here])
+            if here.any():
+                position[here], orientation[here] = place.path.frame.place(*table[:, here])
         return position, orientation
 
     def choose_slot(self, state: State, car: int, others: Sequence[int]) -> None:

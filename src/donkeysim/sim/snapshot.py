@@ -65,13 +65,12 @@ def write_snapshot(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | N
     """
     _require_places(snapshot.places, here.places)
     theirs, ours = list_arrays(snapshot), list_arrays(here)
-    if set(theirs) != set(ours):
+    if theirs.keys() != ours.keys():
         raise ShapeError(
             f"the snapshot and this simulator do not both hold {', '.join(sorted(set(theirs) ^ set(ours)))}; "
             "restore into a simulator of the same WorldSpec."
         )
     pairs = [(name, theirs[name], ours[name]) for name in ours]
-    world_key = here.world_key
     for name, source, target in pairs:
         if source.shape != target.shape:
             raise ShapeError(
@@ -82,14 +81,24 @@ def write_snapshot(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | N
         for _, source, target in pairs:
             np.copyto(target, source)
         return
-    chosen = np.asarray(worlds, np.int64)
-    for _, source, target in pairs:  # every array's rows come world by world, as many for each
-        shape = (len(world_key), len(source) // len(world_key), *source.shape[1:])
-        target.reshape(shape)[chosen] = source.reshape(shape)[chosen]
+    world_count = len(here.world_key)
+    rows = {each: _find_rows(worlds, each) for each in {len(array) // world_count for array in ours.values()}}
+    for _, source, target in pairs:
+        chosen = rows[len(source) // world_count]
+        target[chosen] = source[chosen]
+
+
+def _find_rows(worlds: Sequence[int], each: int) -> slice | LongArray:
+    """Return the rows of worlds in an array that holds so many of each, world by world."""
+    if len(worlds) == 1:  # a third of what a list of one takes
+        return slice(worlds[0] * each, (worlds[0] + 1) * each)
+    return (np.asarray(worlds, np.int64)[:, None] * each + np.arange(each)).ravel()
 
 
 def _require_places(theirs: Sequence[SceneSpec], ours: Sequence[SceneSpec]) -> None:
     """Raise a SpecError unless a snapshot's places are ours; the same track in another folder is the same place."""
+    if theirs == ours:
+        return
     there, here = (", ".join(map(_name_place, places)) for places in (theirs, ours))
     if there != here:
         raise SpecError(

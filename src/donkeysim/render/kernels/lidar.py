@@ -262,6 +262,18 @@ def limit_returns(rays, key, slot, step, distance):
                 distance[level, ray] = max(0.0, metres + rays.noise * draw_gaussian(key, slot, step, stream))
 
 
+@kernel
+def list_returns(distance: FloatArray, rows: FloatArray) -> int:
+    """Write the rays of a scan that came back as (distance [m], ray, level), level by level; return how many."""
+    count = 0
+    for level in range(distance.shape[0]):
+        for ray in range(distance.shape[1]):
+            if distance[level, ray] < np.inf:
+                rows[count, 0], rows[count, 1], rows[count, 2] = distance[level, ray], ray, level
+                count += 1
+    return count
+
+
 @inline_kernel
 def scan_car(row, cars, key, clock, sensor, tables, poses, counts, rays, movers, direction, distance):
     """Scan for one car; the arguments are those of `scan_cars`."""
