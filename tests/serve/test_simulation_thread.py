@@ -135,7 +135,7 @@ def test_a_stage_that_cannot_be_made_is_given_up_with_one_sentence(error, text):
 
 
 def test_the_program_ends_with_one_sentence_when_the_stage_cannot_be_made(monkeypatch, capsys):
-    def fail(options):
+    def fail(options, read_clock):
         raise ImportError("No module named 'numba'")
 
     monkeypatch.setattr(donkey_sim, "_make_simulation", fail)
