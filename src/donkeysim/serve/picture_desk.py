@@ -12,7 +12,7 @@ import logging
 import operator
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 from donkeysim.core.clock import Clock
@@ -23,6 +23,9 @@ from donkeysim.serve.picture_budget import Account, choose_apart
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim.simulator import Simulator
+
+MOST_AT_ONCE = 8
+"""Cars whose telemetry is made and handed out together."""
 
 _log = logging.getLogger("donkeysim.simulation")
 
@@ -89,15 +92,16 @@ class PictureDesk:
             held.get(event.client_id, now).append(event)
         return now
 
-    def tell(self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind) -> list[Output]:
-        """Return what these cars' clients are sent now, and clear the hits that are in it.
+    def tell(self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind) -> Iterator[list[Output]]:
+        """Yield what these cars' clients are sent now, a few at a time, and clear the hits that are in it.
+
+        So the first need not wait for the last, whose pictures may take long in one beat and not in another.
 
         Args:
             simulator: Of the scene.
             cars: Those whose clients wait for telemetry.
             kind: ANSWER: each gets its telemetry of now.
         """
-        outputs: list[Output] = []
         heavy: list[tuple[SceneCar, Account]] = []
         light = []
         for car in cars:
@@ -106,10 +110,14 @@ class PictureDesk:
                 light.append(car)
             else:
                 heavy.append((car, account))
-        self._tell_now(simulator, light, kind, outputs)
+        for first in range(0, len(light), MOST_AT_ONCE):
+            outputs: list[Output] = []
+            self._tell_now(simulator, light[first : first + MOST_AT_ONCE], kind, outputs)
+            yield outputs
         if heavy:
+            outputs = []
             self._tell_heavy(simulator, heavy, kind, outputs)
-        return outputs
+            yield outputs
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -127,8 +135,6 @@ class PictureDesk:
         self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind, outputs: list[Output]
     ) -> None:
         """Draw and write the telemetry of cars."""
-        if not cars:
-            return
         rows = [car.row for car in cars]
         simulator.render(rows)
         for car in cars:

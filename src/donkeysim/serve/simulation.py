@@ -43,11 +43,13 @@ class Simulation:
         scene_name: Of the running or loading scene; None in the menu.
         is_loading: Whether a scene is being loaded.
         outline: The ground plan of the running scene; None in the menu.
+        hand_out: Called within a beat when there are outputs to take already.
     """
 
     def __init__(self, options: SimulationOptions, read_clock: Clock, report: Callable[[str], None]) -> None:
         self.scene_name: str | None = None
         self.is_loading = False
+        self.hand_out: Callable[[], object] = lambda: None
         self._options = options
         self._composer = TelemetryWriter(options)
         self._read_clock = read_clock
@@ -365,7 +367,10 @@ class Simulation:
             self._outputs += self._desk.hold_back([output for output in told if output is not None])
         cones = [cone for car in self._cars.values() for cone in car.list_cones(simulator, self._ghosts)]
         self._outputs += self._desk.hold_back(cones)
-        self._outputs += self._desk.tell(simulator, cars, kind)
+        for outputs in self._desk.tell(simulator, cars, kind):
+            self._outputs += outputs
+            if kind is OutputKind.TELEMETRY:
+                self.hand_out()
         if self._pace_car is not None and self._read_clock() < self._watched_until:
             self._composer.observe(simulator, self._pace_car.car)
             simulator.clear_hits([self._pace_car.car.row])

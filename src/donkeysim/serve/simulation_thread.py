@@ -278,6 +278,7 @@ class SimulationThread:
         simulation = self._simulation = self._open_simulation()
         if simulation is None:
             return
+        simulation.hand_out = functools.partial(self._hand_out, simulation)
         while not self._is_stopping:
             first = self._wait(simulation)
             with self._lock:
