@@ -30,6 +30,9 @@ class Thread:
     def execute(self, client_id, request):
         self.told.append(request.message_type())
 
+    def is_in_lock_step(self):
+        return False
+
     def is_listening(self, client_id):
         return True
 

@@ -27,11 +27,11 @@ class Reading:
         return Turn.MORE if self.left > 0 else Turn.DONE
 
 
-def read(portions, seconds, hold=(), wait=10.0):
+def read(portions, seconds, hold=(), wait=10.0, is_shared=lambda: True):
     """Let readers read; return in which order, how long it took and how often the loop went round."""
 
     async def run():
-        turns, order = ReadingTurns(time.perf_counter), []
+        turns, order = ReadingTurns(time.perf_counter, is_shared), []
         readers = [Reading(turns, count, seconds, order, name) for name, count in enumerate(portions)]
         for name in hold:
             readers[name].is_held = True
@@ -75,6 +75,12 @@ def test_reading_keeps_within_its_share_and_the_loop_stays_responsive():
 def test_who_is_held_reads_later_and_holds_up_nobody():
     order, _, _ = read([2, 2], 0.0, hold=[0])
     assert order == [1, 1, 0, 0]
+
+
+def test_where_nobody_needs_the_rest_reading_takes_all_the_time():
+    order, seconds, _ = read([60, 60], 0.001, is_shared=lambda: False)
+    assert len(order) == 120
+    assert seconds < 0.5 * 0.120 / SHARE
 
 
 @pytest.mark.parametrize("count", [1, 2, 50])

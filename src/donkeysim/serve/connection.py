@@ -198,7 +198,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def read_some(self) -> Turn:
         """Read a portion of what came; see `ReadingTurns`."""
-        if self._transport is None or self._transport.is_closing():
+        if self._transport is None or self._transport.is_closing() or self._is_reset():
             self._unread.clear()
             return Turn.DONE
         if self._is_deafened or not self._server.simulation_thread.is_listening(self.client_id):
@@ -227,6 +227,14 @@ class Connection(asyncio.BufferedProtocol):
             self.close()
         if turn.wants_quit:
             self._server.quit()
+
+    def _is_reset(self) -> bool:
+        """End a connection that the client has reset; asyncio would only see it when it reads again."""
+        assert self._transport is not None
+        if not self._transport.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            return False
+        self._transport.abort()
+        return True
 
     def _set_listening(self) -> None:
         """Take more bytes from the system only when those that came are read and the client takes what it is sent."""

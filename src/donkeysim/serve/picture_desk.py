@@ -24,7 +24,7 @@ from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim.simulator import Simulator
 
-MOST_AT_ONCE = 8
+MOST_TOGETHER = 8
 """Cars whose telemetry is made and handed out together."""
 
 _log = logging.getLogger("donkeysim.simulation")
@@ -103,16 +103,16 @@ class PictureDesk:
             kind: ANSWER: each gets its telemetry of now.
         """
         heavy: list[tuple[SceneCar, Account]] = []
-        light = []
+        light: list[tuple[SceneCar, Account]] = []
         for car in cars:
             account = self._find_account(simulator, car)
             if account.is_light and account.work is None:
-                light.append(car)
+                light.append((car, account))
             else:
                 heavy.append((car, account))
-        for first in range(0, len(light), MOST_AT_ONCE):
+        for together in gather(light):
             outputs: list[Output] = []
-            self._tell_now(simulator, light[first : first + MOST_AT_ONCE], kind, outputs)
+            self._tell_now(simulator, together, kind, outputs)
             yield outputs
         if heavy:
             outputs = []
@@ -220,3 +220,13 @@ class PictureDesk:
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.shutdown(wait=False)
+
+
+def gather(light: list[tuple[SceneCar, Account]]) -> Iterator[list[SceneCar]]:
+    """Yield cars in parties, first small ones: whose pictures are small hears punctually, whatever others ask for."""
+    cars = [car for car, _ in sorted(light, key=lambda pair: pair[1].seconds)]
+    count = 1
+    while cars:
+        yield cars[:count]
+        del cars[:count]
+        count = min(2 * count, MOST_TOGETHER)

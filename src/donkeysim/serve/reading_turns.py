@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import enum
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 from donkeysim.core.clock import Clock
 from donkeysim.serve.time_budget import TimeBudget
 
-SHARE = 0.2
+SHARE = 0.1
 """Of the event loop's time, for reading."""
 
 BURST_SECONDS = 0.005
@@ -45,8 +46,15 @@ class Reader(Protocol):
 class ReadingTurns:
     """Who reads next; belongs to the event loop."""
 
-    def __init__(self, read_clock: Clock) -> None:
+    def __init__(self, read_clock: Clock, is_shared: Callable[[], bool] = lambda: True) -> None:
+        """Begin with nobody waiting.
+
+        Args:
+            read_clock: Wall time.
+            is_shared: Whether anybody needs the rest of the time; otherwise reading may take all.
+        """
         self._read_clock = read_clock
+        self._is_shared = is_shared
         self._budget = TimeBudget(SHARE, BURST_SECONDS, read_clock)
         self._waiting: deque[Reader] = deque()
         self._held: list[Reader] = []
@@ -54,7 +62,7 @@ class ReadingTurns:
     def ask(self, reader: Reader) -> None:
         """Let a reader that is not waiting yet read, now or in its turn."""
         is_first = not self._waiting
-        if is_first and self._budget.is_left():
+        if is_first and self._has_time():
             self._give_turn(reader)
             if self._waiting:
                 asyncio.get_running_loop().call_soon(self._run)
@@ -78,10 +86,14 @@ class ReadingTurns:
 
     def _run(self) -> None:
         end = self._read_clock() + STRETCH_SECONDS
-        while self._waiting and self._budget.is_left() and self._read_clock() < end:
+        while self._waiting and self._has_time() and self._read_clock() < end:
             self._give_turn(self._waiting.popleft())
         if self._waiting:
-            asyncio.get_running_loop().call_later(self._budget.seconds_to_more(), self._run)
+            seconds = 0.0 if self._has_time() else self._budget.seconds_to_more()
+            asyncio.get_running_loop().call_later(seconds, self._run)
+
+    def _has_time(self) -> bool:
+        return self._budget.is_left() or not self._is_shared()
 
     def _release(self) -> None:
         held, self._held = self._held, []

@@ -55,7 +55,7 @@ class Server:
 
     def __init__(self, listener: socket.socket, read_clock: Clock, wire_control: str = DEFAULT_CONTROL) -> None:
         self.simulation_thread: SimulationThread
-        self.reading_turns = ReadingTurns(read_clock)
+        self.reading_turns = ReadingTurns(read_clock, self._is_shared)
         self.faults = FaultLog(read_clock)
         self._wire_control = wire_control
         self._listener = listener
@@ -135,6 +135,10 @@ class Server:
         if connection.client_id in self._joined:
             self._joined.remove(connection.client_id)
             self.simulation_thread.leave(connection.client_id)
+
+    def _is_shared(self) -> bool:
+        """Return whether there are several clients, and time does not wait for them anyway."""
+        return len(self._connections) > 1 and not self.simulation_thread.is_in_lock_step()
 
     def _let_stay(self, connection: Connection) -> None:
         if connection.is_sane:

@@ -132,6 +132,10 @@ class SimulationThread:
         if queue is not None and not queue.drop_if_unseen():
             self._append(queue, Presence.LEAVE)
 
+    def is_in_lock_step(self) -> bool:
+        """Return whether time waits for the clients."""
+        return self._simulation is not None and self._simulation.is_in_lock_step(ANY_CARS)
+
     def is_listening(self, client_id: int) -> bool:
         """Return whether a client may ask for more now."""
         queue = self._queues.get(client_id)
@@ -168,9 +172,7 @@ class SimulationThread:
 
     def _append(self, queue: ClientQueue, entry: Entry) -> None:
         """Put an entry into a client's queue and see to it that the thread knows."""
-        simulation = self._simulation
-        latest_counts = simulation is None or not simulation.is_in_lock_step(ANY_CARS)
-        if queue.append(entry, latest_counts):
+        if queue.append(entry, latest_counts=not self.is_in_lock_step()):
             self._put(functools.partial(self._list, queue))
 
     def _put(self, task: Callable[[Simulation], object]) -> None:

@@ -33,7 +33,7 @@ MOST_VALUES = 10_000
 MOST_DIGITS = 400
 """Longest number [byte]."""
 
-MOST_WORK = 2000
+MOST_WORK = 500
 """Work of one call of the reader, in tokens; about a microsecond each."""
 
 OBJECT_WORK = 30
