@@ -60,7 +60,7 @@ class Buffering(Announcing):
 
 def make_connection(clock, transport, forbidden=frozenset(), **server):
     """Return a connection on a server of stand-ins."""
-    thread = SimpleNamespace(note_reading=lambda client_id, is_reading: None, is_listening=lambda client_id: True)
+    thread = SimpleNamespace(note_conduct=lambda *told: None, is_listening=lambda client_id: True)
     given = {
         "scene_names": tuple,
         "welcome": lambda connection: None,

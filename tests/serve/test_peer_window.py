@@ -1,5 +1,6 @@
 """The window that a peer announces tells when it stops reading, reads again, or only became smaller."""
 
+import socket
 import struct
 import sys
 
@@ -18,7 +19,9 @@ class Announcing:
 
     window = 100_000
 
-    def getsockopt(self, level, option, length):
+    def getsockopt(self, level, option, length=0):
+        if level == socket.SOL_SOCKET:  # no error
+            return 0
         return bytes(228) + struct.pack("=I", self.window) + bytes(length - 232)
 
 

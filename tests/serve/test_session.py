@@ -95,6 +95,18 @@ def test_errors_are_limited_to_ten_in_any_second_and_logged_once_per_kind(caplog
     assert len(caplog.records) == 2
 
 
+def test_whoever_makes_many_mistakes_is_troublesome_until_it_has_stopped_for_a_while():
+    clock = ManualClock()
+    session = make_session(clock)
+    for _ in range(9):
+        session.receive(b'{"msg_type":"nonsense"}')
+    assert not session.is_troublesome
+    session.receive(b'{"msg_type":"nonsense"}')
+    assert session.is_troublesome
+    clock.advance(11.0)
+    assert not session.is_troublesome
+
+
 def test_kinds_of_faults_stay_few_whatever_is_invented():
     faults = FaultLog(ManualClock())
     session = make_session(faults=faults)

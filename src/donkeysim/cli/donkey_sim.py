@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from donkeysim.serve.simulation_thread import SimulationThread
     from donkeysim.web.serving import PageServer
 
-SWITCH_SECONDS = 0.00005
+SWITCH_SECONDS = 0.0005
 """After so long the event loop lets the simulation go on, which asks for it after each picture [s]."""
 
 _log = logging.getLogger("donkeysim")
@@ -92,7 +92,8 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation_thread import SimulationThread
 
-    sys.setswitchinterval(SWITCH_SECONDS)
+    if options.simulation.time_scale is not None:
+        sys.setswitchinterval(SWITCH_SECONDS)
     clock = AwakeClock(time.perf_counter)
     server = Server(listener, clock, options.wire_control)
     failures: list[DonkeySimError] = []

@@ -156,7 +156,7 @@ class Connection(asyncio.BufferedProtocol):
         if output.kind is OutputKind.TELEMETRY:
             self._newest = output.line
             may_send = self._may_send(len(output.line))
-            self._server.simulation_thread.note_reading(self.client_id, may_send)
+            self._server.simulation_thread.note_conduct(self.client_id, may_send, self.session.is_troublesome)
             if may_send:
                 self._send_newest()
             else:
@@ -229,9 +229,11 @@ class Connection(asyncio.BufferedProtocol):
             self._server.quit()
 
     def _is_reset(self) -> bool:
-        """End a connection that the client has reset; asyncio would only see it when it reads again."""
+        """End a connection that the client has reset while it was not read; asyncio does not look then."""
         assert self._transport is not None
-        if not self._transport.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+        if self._transport.is_reading() or not self._transport.get_extra_info("socket").getsockopt(
+            socket.SOL_SOCKET, socket.SO_ERROR
+        ):
             return False
         self._transport.abort()
         return True

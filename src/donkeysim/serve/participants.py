@@ -42,6 +42,7 @@ class Client:
         car: Its car; None in the menu and when no place was free.
         awaits_road: Whether it has asked for a road that is being made; what it says meanwhile is carried out after.
         deaf_since: When it was first seen not to read its telemetry, None while it does [s].
+        is_troublesome: Whether much of what it says lately was not understood or not possible.
         told: When telemetry was last made for it [s].
     """
 
@@ -50,6 +51,7 @@ class Client:
     car: SceneCar | None = None
     awaits_road: bool = False
     deaf_since: float | None = None
+    is_troublesome: bool = False
     told: float = 0.0
 
     def wants_telemetry(self, now: float) -> bool:
@@ -60,7 +62,7 @@ class Client:
         return True
 
 
-@dataclass
+@dataclass(eq=False)
 class SceneCar:
     """A car of the running scene.
 

@@ -19,6 +19,9 @@ FORCED_SECONDS = 6.0
 SETTLING_SECONDS = 0.2
 """Until the acknowledgement of that line is surely here [s]."""
 
+LIFE_SECONDS = 0.2
+"""The window of a peer that answers is looked at this often [s]."""
+
 _SEND_WINDOW_OFFSET = 228
 """Of `tcpi_snd_wnd` in the kernel's `struct tcp_info` (since Linux 5.4)."""
 
@@ -36,6 +39,7 @@ class PeerWindow:
         self._seems_deaf = False
         self._forced: tuple[float, int] | None = None
         self._next_force = 0.0
+        self._next_look = 0.0
 
     def is_behind(self, line_bytes: int) -> bool:
         """Return whether about two lines of this size lie unread at the peer, so that another would only age there."""
@@ -60,7 +64,14 @@ class PeerWindow:
         return True
 
     def note_life(self) -> None:
-        """Take note that the peer said something after the last line was sent: who answers also reads."""
+        """Take note that the peer said something after the last line was sent: who answers also reads.
+
+        The system is asked now and then only, which takes as long as much of the rest.
+        """
+        now = self._read_clock()
+        if not self._seems_deaf and now < self._next_look:
+            return
+        self._next_look = now + LIFE_SECONDS
         window = self._read_window()
         if window is not None:
             self._widest = window

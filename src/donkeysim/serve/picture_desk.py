@@ -103,11 +103,11 @@ class PictureDesk:
             kind: ANSWER: each gets its telemetry of now.
         """
         heavy: list[tuple[SceneCar, Account]] = []
-        light: list[tuple[SceneCar, Account]] = []
+        light: list[SceneCar] = []
         for car in cars:
             account = self._find_account(simulator, car)
             if account.is_light and account.work is None:
-                light.append((car, account))
+                light.append(car)
             else:
                 heavy.append((car, account))
         for together in gather(light):
@@ -222,11 +222,12 @@ class PictureDesk:
             threads.shutdown(wait=False)
 
 
-def gather(light: list[tuple[SceneCar, Account]]) -> Iterator[list[SceneCar]]:
-    """Yield cars in parties, first small ones: whose pictures are small hears punctually, whatever others ask for."""
-    cars = [car for car, _ in sorted(light, key=lambda pair: pair[1].seconds)]
-    count = 1
-    while cars:
-        yield cars[:count]
-        del cars[:count]
+def gather(cars: list[SceneCar]) -> Iterator[list[SceneCar]]:
+    """Yield cars in parties, small ones first: who came first hears punctually, who makes trouble comes last."""
+    trouble = [car for car in cars if car.client is not None and car.client.is_troublesome]
+    waiting = [car for car in cars if car not in trouble] + trouble if trouble else cars
+    count, first = 1, 0
+    while first < len(waiting):
+        yield waiting[first : first + count]
+        first += count
         count = min(2 * count, MOST_TOGETHER)

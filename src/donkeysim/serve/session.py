@@ -18,6 +18,9 @@ from donkeysim.wire.replies import ErrorReply, ProtocolVersion, SceneNames, enco
 
 MOST_ERRORS_A_SECOND = 10
 
+TROUBLE_SECONDS = 10.0
+"""Who has so many errors within this time is troublesome [s]."""
+
 MOST_MESSAGES_A_SECOND = 10_000
 """A client that stays above this for `MOST_FLOODED_SECONDS` is sent away."""
 
@@ -91,6 +94,12 @@ class Session:
     def has_faults(self) -> bool:
         """Whether anything that the client sent was not understood or not possible."""
         return bool(self._seen_kinds)
+
+    @property
+    def is_troublesome(self) -> bool:
+        """Whether the client has made many mistakes lately."""
+        is_many = len(self._error_times) == MOST_ERRORS_A_SECOND
+        return is_many and self._read_clock() - self._error_times[0] < TROUBLE_SECONDS
 
     @property
     def has_more(self) -> bool:

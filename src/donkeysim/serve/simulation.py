@@ -208,10 +208,11 @@ class Simulation:
         is_open = len(client.queue.waiting) < MOST_IN_LOCK_STEP
         return is_open and self._plate_jobs.is_ready(self._simulator, client_id, request)
 
-    def note_reading(self, client_id: int, is_reading: bool) -> None:
-        """Take note whether a client reads its telemetry; may be called on any thread."""
+    def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
+        """Take note whether a client reads its telemetry, and of its mistakes; may be called on any thread."""
         client = self._clients.get(client_id)
         if client is not None:
+            client.is_troublesome = is_troublesome
             client.deaf_since = None if is_reading else client.deaf_since or self._read_clock()
 
     def execute(self, client_id: int, request: messages.Request) -> None:
@@ -367,9 +368,10 @@ class Simulation:
             self._outputs += self._desk.hold_back([output for output in told if output is not None])
         cones = [cone for car in self._cars.values() for cone in car.list_cones(simulator, self._ghosts)]
         self._outputs += self._desk.hold_back(cones)
+        is_paced = kind is OutputKind.TELEMETRY and self._options.time_scale is not None
         for outputs in self._desk.tell(simulator, cars, kind):
             self._outputs += outputs
-            if kind is OutputKind.TELEMETRY:
+            if is_paced:
                 self.hand_out()
         if self._pace_car is not None and self._read_clock() < self._watched_until:
             self._composer.observe(simulator, self._pace_car.car)

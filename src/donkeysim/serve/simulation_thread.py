@@ -141,10 +141,10 @@ class SimulationThread:
         queue = self._queues.get(client_id)
         return queue is None or not queue.is_full
 
-    def note_reading(self, client_id: int, is_reading: bool) -> None:
-        """Take note whether a client reads its telemetry."""
+    def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
+        """Take note whether a client reads its telemetry, and whether it makes many mistakes."""
         if self._simulation is not None:
-            self._simulation.note_reading(client_id, is_reading)
+            self._simulation.note_conduct(client_id, is_reading, is_troublesome)
 
     def execute(self, client_id: int, request: Request) -> None:
         """Pass on what a client that has joined asks for, or do it at once where that is quicker."""
