@@ -638,3 +638,16 @@ def test_who_does_not_read_gets_telemetry_seldom_until_it_reads_again():
     rig.simulation.note_conduct(2, True, False)
     rig.beat(20)
     assert len(rig.take(2, "telemetry")) == 20
+
+
+def test_lock_step_with_large_pictures_is_lock_step_though_no_step_is_taken_at_once():
+    rig = SimulationRig()
+    rig.join(1)
+    rig.load()
+    rig.say(1, "step_mode", step_mode="synchronous")
+    assert rig.simulation.may_step_at_once(1)
+    rig.say(1, "cam_config", img_w="1280", img_h="720")
+    rig.say(1, "control", steering="0")
+    rig.beat()
+    assert not rig.simulation.may_step_at_once(1)
+    assert rig.simulation.is_in_lock_step, "of controls none is left out"

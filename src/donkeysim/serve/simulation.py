@@ -320,7 +320,12 @@ class Simulation:
             return 0.0 if self._cars else None
         return self._pacer.seconds_left()
 
-    def is_in_lock_step(self, most_cars: int) -> bool:
+    @property
+    def is_in_lock_step(self) -> bool:
+        """Whether time waits for the clients."""
+        return self._lock_step.is_on
+
+    def may_step_at_once(self, most_cars: int) -> bool:
         """Return whether the scene is in lock-step and has at most so many cars, all with small pictures."""
         return self._lock_step.is_on and len(self._cars) <= most_cars and not self._desk.is_heavy
 

@@ -53,9 +53,6 @@ DELIVERY_SECONDS = 0.25
 _log = logging.getLogger("donkeysim.simulation")
 
 
-ANY_CARS = 1 << 30
-
-
 def _wake(simulation: Simulation) -> None:
     """Do nothing: the thread looks around whenever something is in its inbox."""
     del simulation
@@ -134,7 +131,7 @@ class SimulationThread:
 
     def is_in_lock_step(self) -> bool:
         """Return whether time waits for the clients."""
-        return self._simulation is not None and self._simulation.is_in_lock_step(ANY_CARS)
+        return self._simulation is not None and self._simulation.is_in_lock_step
 
     def is_listening(self, client_id: int) -> bool:
         """Return whether a client may ask for more now."""
@@ -152,7 +149,7 @@ class SimulationThread:
         if (
             simulation is None
             or not isinstance(request, DriveCar)
-            or not simulation.is_in_lock_step(MOST_CARS_AT_ONCE)
+            or not simulation.may_step_at_once(MOST_CARS_AT_ONCE)
             or self._put_count != self._done_count
             or not self._turns.is_idle
             or not self._is_delivered.is_set()
