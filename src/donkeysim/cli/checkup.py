@@ -158,7 +158,7 @@ def _check_kernels() -> Finding:
     """Whether compiled kernels can be kept, and are there."""
     try:
         from donkeysim.core.kernel import CACHE_FOLDER, count_cached_kernels
-    except OSError as error:
+    except DonkeySimError as error:
         return Finding("kernels", WRONG, str(error))  # which says what to do
     except ImportError as error:
         return Finding("kernels", WRONG, f"cannot be compiled: {error}", "pip install --force-reinstall donkeysim")
