@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,24 +84,6 @@ class CameraGroup:
     sharp: bool
     factor: int
     varied: VariedCameras | None = None
-
-    @cached_property
-    def options(self) -> tuple[bool, ...]:
-        """What `render_cameras` takes as options."""
-        is_varied = self.cameras.look.shape[1] > 0
-        return self.sharp, self.frame.depth is not None, self.frame.segment is not None, True, is_varied
-
-    @cached_property
-    def pictures(self) -> tuple[Any, ...]:
-        """The buffers as `render_cameras` takes them: colour as words and as bytes, depth, classes."""
-        colour, depth, segment = self.frame.colour, self.frame.depth, self.frame.segment
-        no_depth, no_segment = np.zeros((1, 1, 1), np.float32), np.zeros((1, 1, 1), np.uint8)
-        return (
-            view_words(colour),
-            colour,
-            no_depth if depth is None else depth,
-            no_segment if segment is None else segment,
-        )
 
     def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
         """Put one camera elsewhere on its car.
@@ -326,10 +307,14 @@ class Renderer:
 
     def _describe(self, group: CameraGroup) -> tuple[Any, Any, Any]:
         """Return what `render_cameras` takes as size, options and pictures."""
-        (width, height), factor = group.size, group.factor
+        (width, height), frame, factor = group.size, group.frame, group.factor
+        depth = frame.depth if frame.depth is not None else np.zeros((1, 1, 1), np.float32)
+        segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
+        is_varied = group.cameras.look.shape[1] > 0
         stride = round_up(width * factor) + LANES
         size = (width, height, factor, stride, self.cars_per_world, self.props_per_world)
-        return size, group.options, group.pictures
+        options = (group.sharp, frame.depth is not None, frame.segment is not None, True, is_varied)
+        return size, options, (view_words(frame.colour), frame.colour, depth, segment)
 
     def _find_scratch(self, room: ScratchRoom, worker: int, group: CameraGroup) -> Scratch:
         (width, height), is_varied = group.size, group.cameras.look.shape[1] > 0
