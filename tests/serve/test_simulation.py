@@ -2,6 +2,7 @@
 
 import json
 import math
+import statistics
 import time
 
 import pytest
@@ -651,3 +652,18 @@ def test_lock_step_with_large_pictures_is_lock_step_though_no_step_is_taken_at_o
     rig.beat()
     assert not rig.simulation.may_step_at_once(1)
     assert rig.simulation.is_in_lock_step, "of controls none is left out"
+
+
+def test_coming_and_going_costs_the_simulation_less_than_a_millisecond():
+    rig = SimulationRig(max_cars=64)
+    rig.join(*range(16))
+    rig.load()
+    costs = []
+    for client in range(100, 140):
+        began = time.thread_time()
+        rig.simulation.join(client)
+        rig.simulation.leave(client)
+        costs.append(time.thread_time() - began)
+        rig.collect()
+    print(f"\njoining and leaving: {1000 * statistics.median(costs):.2f} ms, at most {1000 * max(costs):.2f} ms")
+    assert statistics.median(costs) < 0.001
