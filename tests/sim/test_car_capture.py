@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from donkeysim.render.scratch import ScratchRoom
+from donkeysim.render.scratch import MOST_SHAPES, ScratchRoom
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
@@ -95,3 +95,12 @@ def test_pictures_of_ever_new_sizes_do_not_pile_up_working_memory():
     assert (3009, 2000, False) in room._kept[0]
     assert room.find(0, (3009, 2000, False), 4, 4) is room.find(0, (3009, 2000, False), 4, 4)
     assert len(room.find(0, (3009, 2000, False), 9, 4).record_float) == 9
+
+
+def test_many_sizes_of_pictures_leave_little_memory_behind():
+    room = ScratchRoom()
+    first = room.find(0, (160, 120, False), 100, 10)
+    for number in range(100):
+        room.find(0, (16 + number, 16, False), 100, 10)
+        assert room.find(0, (160, 120, False), 100, 10) is first, "what is used again and again stays"
+    assert len(room._kept[0]) <= MOST_SHAPES

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from donkeysim.render.geometry import CLUSTER_ROOM
@@ -24,6 +26,9 @@ from donkeysim.render.tables import Scratch
 MOST_SAMPLES = 1 << 24
 """A thread keeps working memory for so many samples, at 16 bytes each, and for its latest picture in any case."""
 
+MOST_SHAPES = 16
+"""And for so many sizes of pictures: part of the memory, some 2 MB, is as large for a small one."""
+
 Shape = tuple[int, int, bool]
 """Width and height [sample], and whether colours are varied."""
 
@@ -44,13 +49,17 @@ class ScratchRoom:
             draw_limit: Meshes that it may show at most.
         """
         kept = self._kept.setdefault(worker, {})
-        scratch = kept.get(shape)
+        scratch = kept.pop(shape, None)
         if scratch is None or len(scratch.record_float) < record_limit or len(scratch.draw_mesh) < draw_limit:
-            kept.pop(shape, None)
-            while kept and sum(width * height for width, height, _ in (*kept, shape)) > MOST_SAMPLES:
-                del kept[next(iter(kept))]
-            scratch = kept[shape] = make_scratch(*shape[:2], record_limit, draw_limit, shape[2])
+            while len(kept) >= MOST_SHAPES or (kept and _count_samples((*kept, shape)) > MOST_SAMPLES):
+                del kept[next(iter(kept))]  # the one that was not used for longest
+            scratch = make_scratch(*shape[:2], record_limit, draw_limit, shape[2])
+        kept[shape] = scratch
         return scratch
+
+
+def _count_samples(shapes: Iterable[Shape]) -> int:
+    return sum(width * height for width, height, _ in shapes)
 
 
 def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, with_classes: bool) -> Scratch:
