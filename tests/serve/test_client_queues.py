@@ -64,6 +64,15 @@ def test_in_lock_step_and_from_its_beginning_each_control_counts(first):
     assert empty(fill(*entries, latest_counts=bool(first))) == entries
 
 
+def test_no_control_is_left_out_while_lock_step_is_just_being_begun():
+    queue = fill(SetStepMode(is_synchronous=True, step_count=None))
+    queue.take()  # the thread carries it out, and has not said yet that it is done
+    entries = [control(steer=0.1), control(steer=0.2)]
+    for entry in entries:
+        queue.append(entry, latest_counts=True)
+    assert empty(queue) == entries
+
+
 def test_a_full_queue_says_so_until_it_is_emptied():
     queue = fill(*[ResetCar()] * MOST_WAITING)
     assert queue.is_full

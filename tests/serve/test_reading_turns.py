@@ -83,6 +83,32 @@ def test_where_nobody_needs_the_rest_reading_takes_all_the_time():
     assert seconds < 0.5 * 0.120 / SHARE
 
 
+def test_an_error_in_reading_one_client_ends_that_client_only(caplog):
+    class Broken:
+        is_ended = False
+
+        def read_some(self):
+            raise ValueError
+
+        def abort(self):
+            self.is_ended = True
+
+    async def run():
+        turns, order, broken = ReadingTurns(time.perf_counter), [], Broken()
+        others = [Reading(turns, 3, 0.0, order, name) for name in "ab"]
+        for reader in (others[0], broken, others[1]):
+            turns.ask(reader)
+        deadline = time.perf_counter() + 5.0
+        while any(other.left for other in others) and time.perf_counter() < deadline:
+            await asyncio.sleep(0)
+        return order, broken.is_ended
+
+    order, is_ended = asyncio.run(run())
+    assert sorted(order) == ["a", "a", "a", "b", "b", "b"]
+    assert is_ended
+    assert "disconnected" in caplog.text
+
+
 @pytest.mark.parametrize("count", [1, 2, 50])
 def test_all_is_read_in_the_end(count):
     assert len(read([4] * count, 0.0001)[0]) == 4 * count

@@ -84,7 +84,7 @@ class ClientQueue:
             entry: What the client wants.
             latest_counts: Whether a control takes the place of one before it that waits: not in lock-step.
         """
-        if not self._waiting:
+        if not self.is_listed:  # else the thread may be just carrying one out
             self._has_step_mode = False
         self._has_step_mode |= isinstance(entry, messages.SetStepMode)
         if not (latest_counts and not self._has_step_mode and isinstance(entry, DriveCar) and self._replace(entry)):
@@ -94,13 +94,13 @@ class ClientQueue:
 
     def drop_if_unseen(self) -> bool:
         """Forget a client that has only joined, if the thread has not seen that yet; return whether it was so."""
-        if len(self._waiting) == 1 and self._waiting[0] is Presence.JOIN:
-            try:
-                self._waiting.remove(Presence.JOIN)
-            except (ValueError, IndexError):  # the thread took it at this moment
-                return False
-            return True
-        return False
+        if len(self._waiting) != 1 or self.first is not Presence.JOIN:
+            return False
+        try:
+            self._waiting.remove(Presence.JOIN)
+        except (ValueError, IndexError):  # the thread took it at this moment
+            return False
+        return True
 
     def take(self) -> Entry | None:
         """Return the next entry, None when there is none."""

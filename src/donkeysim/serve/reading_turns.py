@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import logging
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
@@ -28,6 +29,9 @@ REST_SECONDS = 0.01
 """Who waits for somebody else is asked again after this time [s]."""
 
 
+_log = logging.getLogger("donkeysim.wire")
+
+
 class Turn(enum.Enum):
     """What came of a turn."""
 
@@ -41,6 +45,9 @@ class Reader(Protocol):
 
     def read_some(self) -> Turn:
         """Read a small portion."""
+
+    def abort(self) -> None:
+        """End at once."""
 
 
 class ReadingTurns:
@@ -76,7 +83,12 @@ class ReadingTurns:
         self._budget.charge(seconds)
 
     def _give_turn(self, reader: Reader) -> None:
-        turn = reader.read_some()
+        try:
+            turn = reader.read_some()
+        except Exception:  # noqa: BLE001  (the others must go on being read; the traceback is logged)
+            _log.exception("an error in reading a client, which is disconnected")
+            reader.abort()
+            return
         if turn is Turn.MORE:
             self._waiting.append(reader)
         elif turn is Turn.HELD:
