@@ -11,6 +11,12 @@ import numpy as np
 
 from donkeysim.core.types import LongArray
 
+
+def count_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 RowTask = Callable[[int, LongArray], None]
 """Called as task(worker_index, next_row) on each thread; it takes rows by `core.kernel.take_row` while there are any.
 Which thread takes which row differs from run to run, so a row must depend on nothing that another one writes."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
+from donkeysim.core.workers import count_cores
 from donkeysim.envs.fleet import Fleet, read_start
 from donkeysim.envs.observations import Observation, Observer, copy_observation
 from donkeysim.envs.step import Step
@@ -285,8 +285,7 @@ def choose_threads(threads: int | None, car_count: int) -> int:
         SpecError: Fewer than one is asked for.
     """
     if threads is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return max(1, min(cores, car_count))
+        return max(1, min(count_cores(), car_count))
     if threads < 1:
         raise SpecError(f"threads is {threads}; it takes 1 or more, or None for one per core.")
     return threads

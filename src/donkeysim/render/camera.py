@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.nameplate import prepare_plate
-from donkeysim.render.scratch import ScratchRoom, round_up
+from donkeysim.render.scratch import ScratchRoom, Shape, round_up
 from donkeysim.render.tables import CameraTables, PictureTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
@@ -42,6 +42,8 @@ VIEW_FAR = 4000.0
 
 WORN = ("car_mesh", "car_sphere", "car_paint", "car_shadow")
 """The tables that are written when a car is dressed; in all others only rows are added."""
+
+_NO_DEPTH, _NO_SEGMENT = np.zeros((1, 1, 1), np.float32), np.zeros((1, 1, 1), np.uint8)
 
 FOG_FREE_HEIGHT = 3.0
 """Free cameras higher than this look through thinner fog, in proportion [m]: a map is not drawn through haze."""
@@ -73,16 +75,20 @@ class CameraGroup:
         frame: Where the pictures go.
         cameras: The kernels' rows.
         size: Width and height [pixel].
-        sharp: One texel per pixel.
         factor: Samples per pixel along each axis.
+        shape: Of the working memory that its pictures need.
+        sizes: As `render_cameras` takes them.
+        options: Likewise.
         varied: How the cameras are meant to be, where cars' pictures differ; else None.
     """
 
     frame: Frame
     cameras: CameraTables
     size: tuple[int, int]
-    sharp: bool
     factor: int
+    shape: Shape
+    sizes: tuple[int, ...]
+    options: tuple[bool, ...]
     varied: VariedCameras | None = None
 
     def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
@@ -119,7 +125,7 @@ class CameraGroup:
         )
         cameras = CameraTables._make(array[rows] for array in self.cameras)
         varied = None if self.varied is None else self.varied.select(rows)
-        return CameraGroup(frame, cameras, self.size, self.sharp, self.factor, varied)
+        return replace(self, frame=frame, cameras=cameras, varied=varied)
 
 
 class Capture(NamedTuple):
@@ -222,10 +228,9 @@ class Renderer:
     def draw(self, capture: Capture, room: ScratchRoom) -> Frame:
         """Draw what was captured, on any thread; each has a room of its own."""
         group, variation = capture.group, capture.variation
-        count, (size, options, pictures) = len(group.cameras.car), self._describe(group)
-        scratch = self._find_scratch(room, 0, group)
-        tables = (capture.tables, capture.poses, group.cameras)
-        render_cameras(np.zeros(1, np.int64), count, *tables, scratch, size, options, *pictures)
+        scratch, pictures = self._find_scratch(room, 0, group), list_pictures(group)
+        arguments = (capture.tables, capture.poses, group.cameras, scratch, group.sizes, group.options, *pictures)
+        render_cameras(np.zeros(1, np.int64), len(group.cameras.car), *arguments)
         if group.varied is not None and variation is not None:
             group.varied.finish(Workers(1), variation, group.frame.car, group.frame.colour)
         return group.frame
@@ -294,32 +299,19 @@ class Renderer:
     def _render(self, group: CameraGroup, state: State) -> None:
         tables, frame = self._looks.tables, group.frame
         poses = self._poses.read(state)
-        size, options, pictures = self._describe(group)
+        pictures = list_pictures(group)
 
         def task(worker: int, next_row: LongArray) -> None:
             scratch = self._find_scratch(self._room, worker, group)
-            arguments = (tables, poses, group.cameras, scratch, size, options, *pictures)
+            arguments = (tables, poses, group.cameras, scratch, group.sizes, group.options, *pictures)
             self._render_cameras((state, tables), next_row, len(frame.car), *arguments)
 
         self._workers.run(task, len(group.cameras.car))
         if group.varied is not None and self.variation is not None:
             group.varied.finish(self._workers, self.variation, frame.car, frame.colour)
 
-    def _describe(self, group: CameraGroup) -> tuple[Any, Any, Any]:
-        """Return what `render_cameras` takes as size, options and pictures."""
-        (width, height), frame, factor = group.size, group.frame, group.factor
-        depth = frame.depth if frame.depth is not None else np.zeros((1, 1, 1), np.float32)
-        segment = frame.segment if frame.segment is not None else np.zeros((1, 1, 1), np.uint8)
-        is_varied = group.cameras.look.shape[1] > 0
-        stride = round_up(width * factor) + LANES
-        size = (width, height, factor, stride, self.cars_per_world, self.props_per_world)
-        options = (group.sharp, frame.depth is not None, frame.segment is not None, True, is_varied)
-        return size, options, (view_words(frame.colour), frame.colour, depth, segment)
-
     def _find_scratch(self, room: ScratchRoom, worker: int, group: CameraGroup) -> Scratch:
-        (width, height), is_varied = group.size, group.cameras.look.shape[1] > 0
-        shape = (width * group.factor, height * group.factor, is_varied)
-        return room.find(worker, shape, self._looks.record_limit, self._looks.draw_limit)
+        return room.find(worker, group.shape, self._looks.record_limit, self._looks.draw_limit)
 
     def _allocate_group(
         self,
@@ -352,8 +344,12 @@ class Renderer:
             self._looks.tables.light[self._looks.tables.world_scene[worlds]],
             np.zeros((count, 0 if varied is None else self._count_looks(), LOOK_WIDTH), np.float32),
         )
-        size = (first.width, first.height)
-        return CameraGroup(frame, rows, size, first.quality == "fast", first.supersample, varied)
+        size, factor, is_varied = (first.width, first.height), first.supersample, bool(rows.look.shape[1])
+        stride = round_up(first.width * factor) + LANES
+        sizes = (*size, factor, stride, self.cars_per_world, self.props_per_world)
+        options = (first.quality == "fast", first.depth, first.segment, True, is_varied)
+        shape = (first.width * factor, first.height * factor, is_varied)
+        return CameraGroup(frame, rows, size, factor, shape, sizes, options, varied)
 
     def _count_looks(self) -> int:
         return 0 if self.variation is None else self.variation.look.shape[1]
@@ -362,6 +358,14 @@ class Renderer:
 def find_kind(camera: CameraSpec) -> tuple[int, int, str, int, bool, bool]:
     """Return what cameras that are drawn together have in common."""
     return camera.width, camera.height, camera.quality, camera.supersample, camera.depth, camera.segment
+
+
+def list_pictures(group: CameraGroup) -> tuple[WordArray, ByteArray, Float32Array, ByteArray]:
+    """Return what `render_cameras` writes. Nobody may keep it: pictures that somebody holds are not drawn over."""
+    frame = group.frame
+    depth = frame.depth if frame.depth is not None else _NO_DEPTH
+    segment = frame.segment if frame.segment is not None else _NO_SEGMENT
+    return view_words(frame.colour), frame.colour, depth, segment
 
 
 def view_words(picture: ByteArray) -> WordArray:

@@ -53,6 +53,10 @@ class LockStep:
 
     def seconds_left(self, queues: Iterable[RequestQueue]) -> float | None:
         """Return how long to wait for the silent before the next step [s]; 0: step now; None: nobody is ready."""
-        queues = list(queues)
-        silent = [queue.heard + MOST_SILENT_SECONDS - self._read_clock() for queue in queues if not queue.is_ready()]
-        return max([0.0, *silent]) if len(silent) < len(queues) else None
+        seconds, is_somebody_ready = 0.0, False
+        for queue in queues:
+            if queue.is_ready():
+                is_somebody_ready = True
+            else:
+                seconds = max(seconds, queue.heard + MOST_SILENT_SECONDS - self._read_clock())
+        return seconds if is_somebody_ready else None

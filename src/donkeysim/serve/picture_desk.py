@@ -135,13 +135,14 @@ class PictureDesk:
         self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind, outputs: list[Output]
     ) -> None:
         """Draw and write the telemetry of cars."""
-        rows = [car.row for car in cars]
-        simulator.render(rows)
+        simulator.render([car.row for car in cars])
         for car in cars:
             line = self._composer.compose(simulator, car)
             if line is not None and car.client is not None:
                 outputs.append(Output(car.client.client_id, kind, line))
-        simulator.clear_hits(rows)
+        told = [car.row for car in cars if car.telemetry is not None and car.telemetry.hit != "none"]
+        if told:
+            simulator.clear_hits(told)
 
     def _tell_heavy(
         self, simulator: Simulator, heavy: list[tuple[SceneCar, Account]], kind: OutputKind, outputs: list[Output]

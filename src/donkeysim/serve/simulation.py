@@ -310,8 +310,10 @@ class Simulation:
         """Return how long until there is something to do [s]; None: until somebody says something."""
         if self._simulator is None:
             return None
-        times = [self._seconds_to_step(), self._road_jobs.seconds_left()]
-        return min((time for time in times if time is not None), default=None)
+        step, road = self._seconds_to_step(), self._road_jobs.seconds_left()
+        if step is None or road is None:
+            return road if step is None else step
+        return min(step, road)
 
     def _seconds_to_step(self) -> float | None:
         if self._lock_step.is_on:
@@ -368,9 +370,11 @@ class Simulation:
             if self._pace_car is not None:
                 self._pace_car.drive(simulator)
             simulator.step(min(longest, step_count - begin))
-            closed = simulator.scene.path.closed
-            told = [self._cars[event.car].note_event(event, closed) for event in simulator.list_events()]
-            self._outputs += self._desk.hold_back([output for output in told if output is not None])
+            events = simulator.list_events()
+            if events:
+                closed = simulator.scene.path.closed
+                told = [self._cars[event.car].note_event(event, closed) for event in events]
+                self._outputs += self._desk.hold_back([output for output in told if output is not None])
         cones = [cone for car in self._cars.values() for cone in car.list_cones(simulator, self._ghosts)]
         self._outputs += self._desk.hold_back(cones)
         is_paced = kind is OutputKind.TELEMETRY and self._options.time_scale is not None

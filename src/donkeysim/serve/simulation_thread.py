@@ -22,6 +22,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
 from donkeysim.serve.client_queues import ClientQueue, Entry, Presence, QueueTurns
 from donkeysim.serve.output import Output
+from donkeysim.serve.wakefulness import Wakefulness
 from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.wire.messages import DriveCar, Request
 from donkeysim.world.specs import RoadSpec
@@ -94,8 +95,8 @@ class SimulationThread:
         self._is_delivered = threading.Event()
         self._is_delivered.set()
         self._lock = threading.Lock()
-        self._put_count = 0
-        self._done_count = 0
+        self._wakefulness = Wakefulness(read_clock)
+        self._put_count = self._done_count = 0
         self._is_stopping = False
         self._rows: list[CarRow] = []
         self._rows_time = -1.0
@@ -157,6 +158,7 @@ class SimulationThread:
         ):
             self._append(self._queues[client_id], request)
             return
+        self._wakefulness.note_control()
         try:
             self._guard(simulation, lambda simulation: simulation.execute(client_id, request))
             self._guard(simulation, lambda simulation: simulation.beat())
@@ -166,11 +168,12 @@ class SimulationThread:
         finally:
             self._lock.release()
         self._deliver(outputs)
+        self._wakefulness.note_answer()
 
     def _append(self, queue: ClientQueue, entry: Entry) -> None:
         """Put an entry into a client's queue and see to it that the thread knows."""
         if queue.append(entry, latest_counts=not self.is_in_lock_step()):
-            self._put(functools.partial(self._list, queue))
+            self._put(lambda _: self._turns.add(queue))
 
     def _put(self, task: Callable[[Simulation], object]) -> None:
         """Hand a task to the thread."""
@@ -320,9 +323,6 @@ class SimulationThread:
         for _ in range(self._inbox.qsize()):
             self._guard(simulation, self._inbox.get_nowait())
             self._done_count += 1
-
-    def _list(self, queue: ClientQueue, _: Simulation) -> None:
-        self._turns.add(queue)
 
     def _perform(self, client_id: int, entry: Entry) -> None:
         """Do what a client wants."""

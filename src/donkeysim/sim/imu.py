@@ -21,6 +21,8 @@ def add_noise(accel: Vector, gyro: Vector, imu: ImuSpec, *, key: int, slot: int,
         slot: The car's slot in its world.
         step: Physics step of the reading.
     """
+    if imu.accel_noise == 0.0 == imu.gyro_noise:
+        return accel, gyro
     return (
         _disturb(accel, imu.accel_noise, key, slot, step, NOISE_STREAM),
         _disturb(gyro, imu.gyro_noise, key, slot, step, NOISE_STREAM + 3),

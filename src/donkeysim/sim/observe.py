@@ -35,15 +35,15 @@ def observe_telemetry(
     velocity = frames.vector_to_unity(rotate_to_body(orientation, velocity_world))
     position = frames.vector_to_unity(ledger.position[car].tolist())
     accel, gyro = ledger.acceleration_body[car].tolist(), ledger.angular_velocity[car].tolist()
-    step = round(float(ledger.time[car]) * PHYSICS_RATE)
+    step = round(ledger.time.item(car) * PHYSICS_RATE)
     accel, gyro = add_noise(accel, gyro, imu, key=key, slot=slot, step=step)
     accel, gyro = frames.vector_to_unity(accel), frames.rate_to_unity(gyro)
     pitch, yaw, roll = frames.euler_to_unity(orientation)
     return Telemetry(
-        steering_angle=frames.steer_to_wire(float(ledger.steer[car])),
-        throttle=float(ledger.throttle[car]),
+        steering_angle=frames.steer_to_wire(ledger.steer.item(car)),
+        throttle=ledger.throttle.item(car),
         speed=math.hypot(*velocity_world),
-        hit=name_hit(int(ledger.hit[car]), scene, car_names, car - slot),
+        hit=name_hit(ledger.hit.item(car), scene, car_names, car - slot),
         time=step * PHYSICS_STEP,
         accel_x=accel[0],
         accel_y=accel[1],
@@ -51,12 +51,12 @@ def observe_telemetry(
         gyro_x=gyro[0],
         gyro_y=gyro[1],
         gyro_z=gyro[2],
-        gyro_w=float(ledger.rotation_step[car, 0]),
+        gyro_w=ledger.rotation_step.item(car, 0),
         pitch=pitch,
         yaw=yaw,
         roll=roll,
-        cte=frames.cte_to_units(float(ledger.offset[car])),
-        activeNode=int(ledger.node_index[car]),
+        cte=frames.cte_to_units(ledger.offset.item(car)),
+        activeNode=ledger.node_index.item(car),
         totalNodes=len(scene.path.position),
         pos_x=position[0],
         pos_y=position[1],
@@ -64,11 +64,11 @@ def observe_telemetry(
         vel_x=velocity[0],
         vel_y=velocity[1],
         vel_z=velocity[2],
-        on_road=bool(ledger.on_road[car]),
-        progress_on_shortest_path=float(ledger.shortest_along[car]),
-        lap=int(ledger.lap[car]),
+        on_road=ledger.on_road.item(car),
+        progress_on_shortest_path=ledger.shortest_along.item(car),
+        lap=ledger.lap.item(car),
         frame=frame,
-        reset_count=int(ledger.reset_count[car]),
+        reset_count=ledger.reset_count.item(car),
     )
 
 

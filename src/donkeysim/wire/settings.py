@@ -39,8 +39,7 @@ def make_command(simulator: Simulator, row: int, request: messages.Request) -> t
     note = ""
     command: commands.Command | None = None
     if isinstance(request, messages.DriveCar):
-        asked = (request.steer, request.throttle, request.brake)
-        command = commands.Drive([row], *(None if value is None else [value] for value in asked))
+        command = commands.Drive([row], _list(request.steer), _list(request.throttle), _list(request.brake))
     elif isinstance(request, messages.ResetCar):
         command = commands.Reset([row])
     elif isinstance(request, messages.SetPosition):
@@ -56,6 +55,10 @@ def make_command(simulator: Simulator, row: int, request: messages.Request) -> t
         lidar, note = change_lidar(simulator.get_lidar(row) or LidarSpec(), request)
         command = commands.SetLidar([row], lidar)
     return command, note
+
+
+def _list(value: float | None) -> list[float] | None:
+    return None if value is None else [value]
 
 
 def change_road(scene_name: str, old: RoadSpec | None, request: RegenerateRoad) -> RoadSpec:
