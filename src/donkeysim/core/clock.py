@@ -43,7 +43,8 @@ class AwakeClock:
         """Return the time [s]."""
         with self._lock:
             now = self._read_clock()
-            self._asleep += max(0.0, now - self._seen - self.LONGEST_SILENCE)
+            if now - self._seen > self.LONGEST_SILENCE:
+                self._asleep += now - self._seen - self.LONGEST_SILENCE
             self._seen = now
             return now - self._asleep
 

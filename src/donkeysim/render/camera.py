@@ -153,7 +153,7 @@ class Renderer:
         self._workers = workers
         self.variation: CarVariation | None = None
         self._room = ScratchRoom()
-        self._render_cameras = RepeatedCall(render_cameras)
+        self._render_cameras, self._place_cameras = RepeatedCall(render_cameras), RepeatedCall(place_cameras)
         self._poses = PoseReader()
 
     def open_variation(self, with_looks: bool) -> CarVariation:
@@ -285,16 +285,8 @@ class Renderer:
         cameras = group.cameras
         if group.varied is not None and self.variation is not None:
             group.varied.update(self.variation, cameras)
-        place_cameras(
-            0,
-            len(cameras.car),
-            state.position,
-            state.orientation,
-            cameras.car,
-            cameras.mount,
-            cameras.eye,
-            cameras.axes,
-        )
+        rows = (cameras.car, cameras.mount, cameras.eye, cameras.axes)
+        self._place_cameras((state,), 0, len(cameras.car), state.position, state.orientation, *rows)
 
     def _render(self, group: CameraGroup, state: State) -> None:
         tables, frame = self._looks.tables, group.frame
