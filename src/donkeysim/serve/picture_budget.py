@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
+from donkeysim.core.clock import Clock
 from donkeysim.core.errors import CapacityError
 from donkeysim.render.lidar import count_rays
 from donkeysim.serve.output import Output
@@ -62,6 +63,7 @@ class Account:
         seconds: What a telemetry takes, on average.
         is_light: Whether that should be so little that it is not measured.
         is_apart: Whether it is drawn beside the beat.
+        is_late: Whether it waits for the next beat, as this one is too short.
         used: How much drawing beside the beat it has had, for fair turns [s].
         work: Its telemetry that is being drawn beside the beat.
         due: When that should be ready [s].
@@ -73,6 +75,7 @@ class Account:
     seconds: float = 0.0
     is_light: bool = True
     is_apart: bool = False
+    is_late: bool = False
     used: float = 0.0
     work: Future[tuple[bytes | None, float]] | None = None
     due: float = 0.0
@@ -95,6 +98,11 @@ class Account:
     def forget_rate(self) -> None:
         """Count anew how often telemetries are sent."""
         self._sent_count = 0
+
+    def fits(self, seconds_left: Clock | None) -> bool:
+        """Return whether there is time in the beat for a telemetry, or there was none the last time."""
+        self.is_late = seconds_left is not None and not self.is_late and seconds_left() < self.seconds
+        return not self.is_late
 
     def note_cost(self, seconds: float) -> None:
         """Take note of what a telemetry has taken: more counts sooner than less."""

@@ -60,6 +60,7 @@ class PictureDesk:
         self._threads: Executor | None = None
         self._own = threading.local()
         self._turn = 0.0
+        self._late: list[int] = []
 
     @property
     def is_heavy(self) -> bool:
@@ -92,15 +93,19 @@ class PictureDesk:
             held.get(event.client_id, now).append(event)
         return now
 
-    def tell(self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind) -> Iterator[list[Output]]:
+    def tell(
+        self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind, seconds_left: Clock | None = None
+    ) -> Iterator[list[Output]]:
         """Yield what these cars' clients are sent now, a few at a time, and clear the hits that are in it.
 
-        So the first need not wait for the last, whose pictures may take long in one beat and not in another.
+        So the first need not wait for the last, whose pictures may take long in one beat and not in another. Who does
+        not fit into the beat waits for the next one, and is among the first then: late for some is not late for all.
 
         Args:
             simulator: Of the scene.
             cars: Those whose clients wait for telemetry.
             kind: ANSWER: each gets its telemetry of now.
+            seconds_left: Returns the time to the next beat [s]; None: everybody is told.
         """
         heavy: list[tuple[SceneCar, Account]] = []
         light: list[SceneCar] = []
@@ -110,13 +115,24 @@ class PictureDesk:
                 light.append(car)
             else:
                 heavy.append((car, account))
-        for together in gather(light):
+        waiting = line_up(light, self._late) if light else []
+        count, seconds_a_car = 1, 0.0
+        while waiting:
+            if seconds_left is not None and seconds_a_car > 0.0:
+                count = min(count, int(seconds_left() / seconds_a_car))
+            if count == 0:
+                break
+            together, waiting = waiting[:count], waiting[count:]
             outputs: list[Output] = []
+            began = self._read_clock()
             self._tell_now(simulator, together, kind, outputs)
+            seconds_a_car = (self._read_clock() - began) / len(together)
             yield outputs
+            count = min(2 * count, MOST_TOGETHER)
+        self._late = [car.car_id for car in waiting]
         if heavy:
             outputs = []
-            self._tell_heavy(simulator, heavy, kind, outputs)
+            self._tell_heavy(simulator, heavy, kind, outputs, seconds_left)
             yield outputs
 
     # -- inside -------------------------------------------------------------------------------------------------------
@@ -145,7 +161,12 @@ class PictureDesk:
             simulator.clear_hits(told)
 
     def _tell_heavy(
-        self, simulator: Simulator, heavy: list[tuple[SceneCar, Account]], kind: OutputKind, outputs: list[Output]
+        self,
+        simulator: Simulator,
+        heavy: list[tuple[SceneCar, Account]],
+        kind: OutputKind,
+        outputs: list[Output],
+        seconds_left: Clock | None,
     ) -> None:
         is_lock_step = kind is OutputKind.ANSWER
         for _, account in heavy:
@@ -155,7 +176,7 @@ class PictureDesk:
         choose_apart((account for _, account in heavy), self._beat_seconds)
         free = [(car, account) for car, account in heavy if account.work is None]
         for car, account in free:
-            if not account.is_apart:
+            if not account.is_apart and account.fits(seconds_left):
                 began = self._read_cost()
                 self._tell_now(simulator, [car], kind, outputs)
                 account.note_cost(self._read_cost() - began)
@@ -223,12 +244,19 @@ class PictureDesk:
             threads.shutdown(wait=False)
 
 
-def gather(cars: list[SceneCar]) -> Iterator[list[SceneCar]]:
-    """Yield cars in parties, small ones first: who came first hears punctually, who makes trouble comes last."""
-    trouble = [car for car in cars if car.client is not None and car.client.is_troublesome]
-    waiting = [car for car in cars if car not in trouble] + trouble if trouble else cars
-    count, first = 1, 0
-    while first < len(waiting):
-        yield waiting[first : first + count]
-        first += count
-        count = min(2 * count, MOST_TOGETHER)
+def line_up(cars: list[SceneCar], late: Sequence[int]) -> list[SceneCar]:
+    """Return who hears before whom: the first who came, who had to wait, all others; last those who make trouble.
+
+    Args:
+        cars: In the order in which they came, at least one.
+        late: Ids of those that had to wait, longest first.
+    """
+    if not late and not any(car.client is not None and car.client.is_troublesome for car in cars):
+        return cars
+    place = {car_id: rank - len(late) for rank, car_id in enumerate(late)}
+    place[cars[0].car_id] = -len(late) - 1
+
+    def find_place(car: SceneCar) -> tuple[bool, int]:
+        return car.client is not None and car.client.is_troublesome, place.get(car.car_id, 0)
+
+    return sorted(cars, key=find_place)

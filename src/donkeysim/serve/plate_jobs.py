@@ -11,7 +11,7 @@ from donkeysim.wire.messages import ConfigureCar, Request
 from donkeysim.wire.settings import change_body
 from donkeysim.world.specs import BodySpec
 
-REST_FACTOR = 4.0
+REST_FACTOR = 16.0
 """After each plate the thread rests so many times as long as it drew: Python runs one thread at a time."""
 
 

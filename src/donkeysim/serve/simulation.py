@@ -378,7 +378,8 @@ class Simulation:
         cones = [cone for car in self._cars.values() for cone in car.list_cones(simulator, self._ghosts)]
         self._outputs += self._desk.hold_back(cones)
         is_paced = kind is OutputKind.TELEMETRY and self._options.time_scale is not None
-        for outputs in self._desk.tell(simulator, cars, kind):
+        seconds_left = self._pacer.seconds_left if is_paced else None
+        for outputs in self._desk.tell(simulator, cars, kind, seconds_left):
             self._outputs += outputs
             if is_paced:
                 self.hand_out()

@@ -1,0 +1,125 @@
+"""When the telemetry of all cars does not fit into a beat: who waits, for how long, and what does not."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from donkeysim.core.clock import ManualClock
+from donkeysim.serve.picture_budget import Account
+from donkeysim.serve.picture_desk import line_up
+from donkeysim.serve.simulation import Simulation
+from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.wire.reading import read_request
+
+CLIENTS = range(1, 8)
+BEAT = 0.05
+
+
+class Show:
+    """A running scene where each car's telemetry takes as long as the test says."""
+
+    def __init__(self):
+        self.clock, self.seconds = ManualClock(), 0.0
+        self.simulation = Simulation(SimulationOptions(max_cars=8), self.clock, lambda text: None)
+        compose = self.simulation._composer.compose
+
+        def compose_slowly(simulator, car):
+            self.clock.advance(self.seconds)
+            return compose(simulator, car)
+
+        self.simulation._composer.compose = compose_slowly
+        self.simulation.load_scene("generated_track")
+        for client in CLIENTS:
+            self.simulation.join(client)
+        self.simulation.take_outputs()
+
+    def run(self, beats):
+        """Return how often each client heard, in which beats, and how late the last beat was."""
+        heard = {client: [] for client in CLIENTS}
+        begin = self.clock.now
+        for beat in range(beats):
+            self.clock.advance(self.simulation.seconds_to_beat())
+            self.simulation.beat()
+            for client, _, line in self.simulation.take_outputs():
+                if line.startswith(b'{"msg_type":"telemetry"'):
+                    heard[client].append(beat)
+        return heard, self.clock.now - (begin + beats * BEAT)
+
+
+@pytest.fixture(scope="module")
+def running():
+    show = Show()
+    yield show
+    show.simulation.close()
+
+
+@pytest.fixture
+def show(running):
+    running.seconds = 0.0
+    running.run(2)
+    for client in CLIENTS:
+        running.simulation.note_conduct(client, is_reading=True, is_troublesome=False)
+    return running
+
+
+def test_everybody_hears_in_every_beat_that_is_long_enough(show):
+    show.seconds = BEAT / (len(CLIENTS) + 1)
+    heard, _ = show.run(10)
+    assert all(beats == list(range(10)) for beats in heard.values())
+
+
+def test_the_first_hears_in_every_beat_and_the_others_in_turn_where_it_is_too_short(show):
+    show.seconds = BEAT / 3.5
+    heard, late = show.run(30)
+    assert heard[1] == list(range(30))
+    counts = [len(heard[client]) for client in CLIENTS if client > 1]
+    assert max(counts) - min(counts) <= 2
+    assert min(counts) >= 8
+    assert late <= BEAT, "time goes on as it should"
+
+
+def test_who_makes_trouble_waits_for_all_others(show):
+    show.simulation.note_conduct(2, is_reading=True, is_troublesome=True)
+    show.seconds = BEAT / 3.5
+    heard, _ = show.run(30)
+    assert len(heard[2]) < min(len(heard[client]) for client in CLIENTS if client != 2)
+
+
+def test_lock_step_waits_for_everybody(show):
+    show.seconds = BEAT
+    step = {"msg_type": "step_mode", "step_mode": "synchronous", "time_step": "0.05"}
+    show.simulation.execute(1, read_request(step).request)
+    for client in CLIENTS:
+        control = {"msg_type": "control", "steering": "0", "throttle": "0", "brake": "0"}
+        show.simulation.execute(client, read_request(control).request)
+    heard, _ = show.run(1)
+    show.simulation.execute(1, read_request({"msg_type": "step_mode", "step_mode": "asynchronous"}).request)
+    assert all(beats == [0] for beats in heard.values())
+
+
+def make_cars(*troublesome):
+    return [
+        SimpleNamespace(car_id=car, client=SimpleNamespace(is_troublesome=car in troublesome)) for car in range(1, 7)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("troublesome", "late", "order"),
+    [
+        ((), (), [1, 2, 3, 4, 5, 6]),
+        ((), (5, 4), [1, 5, 4, 2, 3, 6]),
+        ((), (9, 5), [1, 5, 2, 3, 4, 6]),
+        ((2, 5), (), [1, 3, 4, 6, 2, 5]),
+        ((2, 5), (6, 5), [1, 6, 3, 4, 5, 2]),
+        ((1,), (3,), [3, 2, 4, 5, 6, 1]),
+    ],
+)
+def test_who_had_to_wait_comes_before_all_others_but_the_first(troublesome, late, order):
+    assert [car.car_id for car in line_up(make_cars(*troublesome), late)] == order
+
+
+def test_a_costly_telemetry_waits_once_at_most():
+    account = Account(1, (None, None, None), seconds=0.02)
+    assert [account.fits(lambda: 0.01) for _ in range(4)] == [False, True, False, True]
+    assert [account.fits(lambda: 0.03) for _ in range(3)] == [True] * 3
+    assert [account.fits(None) for _ in range(3)] == [True] * 3
