@@ -11,7 +11,7 @@ from scenery import make_scene
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.workers import Workers
-from donkeysim.render import texture
+from donkeysim.render import looks, texture
 from donkeysim.render.camera import Renderer
 from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CarModel
@@ -52,7 +52,9 @@ def test_many_cars_dressed_at_once_look_as_when_dressed_one_by_one():
     assert not np.array_equal(draw(together), draw(make_renderer()))
 
 
-def test_looks_do_not_depend_on_what_was_worn_before():
+@pytest.mark.parametrize("most", [looks.MOST_PLATES, 5])
+def test_looks_do_not_depend_on_what_was_worn_before(monkeypatch, most):
+    monkeypatch.setattr(looks, "MOST_PLATES", most)
     changed, fresh = make_renderer(), make_renderer()
     for number in range(20):
         changed.set_body(number % 4, BodySpec(name=f"Driver {number}", font_size=40 + number))
@@ -116,3 +118,29 @@ def test_a_body_that_a_scene_does_not_have_changes_no_car():
     with pytest.raises(ShapeError, match="no body style 'f1'"):
         renderer.set_bodies(range(8), BodySpec(style="f1", colour=(1, 2, 3)))
     assert np.array_equal(draw(renderer), before)
+
+
+def test_names_that_come_and_go_take_no_more_room(monkeypatch):
+    monkeypatch.setattr(looks, "MOST_PLATES", 8)
+    renderer = make_renderer()
+    renderer.set_body(0, BodySpec(name="somebody who stays"))
+    sizes = []
+    for number in range(60):
+        renderer.prepare_body(BodySpec(name=f"guest {number % 40:02d}"))
+        renderer.set_body(1, BodySpec(name=f"guest {number % 40:02d}"))
+        tables = renderer._looks.tables
+        sizes.append((len(tables.texel), len(tables.size_log), len(tables.mesh_sphere)))
+    assert len(set(sizes[8:])) == 1
+    fresh = make_renderer()
+    fresh.set_body(0, BodySpec(name="somebody who stays"))
+    fresh.set_body(1, BodySpec(name="guest 19"))
+    assert np.array_equal(draw(renderer), draw(fresh))
+
+
+def test_plates_that_are_worn_are_never_overwritten(monkeypatch):
+    monkeypatch.setattr(looks, "MOST_PLATES", 2)
+    renderer, fresh = make_renderer(), make_renderer()
+    for car in range(4):
+        for one in (renderer, fresh):
+            one.set_body(car, BodySpec(name=f"driver {car}"))
+    assert np.array_equal(draw(renderer), draw(fresh))

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from donkeysim.render.scratch import MOST_SHAPES, ScratchRoom
+from donkeysim.render.scratch import MOST_SAMPLES, ScratchRoom
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, SceneSpec, WorldSpec
@@ -87,20 +87,34 @@ def test_a_car_without_a_lidar_has_no_scan():
     assert simulator.capture(first).scan(lambda: None) is None
 
 
-def test_pictures_of_ever_new_sizes_do_not_pile_up_working_memory():
+def test_working_memory_is_as_large_as_the_largest_picture_and_no_larger_than_it_may_be():
     room = ScratchRoom()
+    small = room.find(0, (160, 120, False), 100, 10)
+    assert room.find(0, (120, 100, False), 90, 9) is small, "what is large enough is kept"
+    wide = room.find(0, (200, 100, False), 100, 10)
+    assert room.find(0, (160, 120, False), 100, 10) is wide, "and there is one for all sizes"
+    assert len(room.find(0, (200, 100, False), 109, 10).record_float) == 109
     for width in range(3000, 3010):
         room.find(0, (width, 2000, False), 4, 4)
-    assert sum(width * height for width, height, _ in room._kept[0]) <= 1 << 24
-    assert (3009, 2000, False) in room._kept[0]
-    assert room.find(0, (3009, 2000, False), 4, 4) is room.find(0, (3009, 2000, False), 4, 4)
-    assert len(room.find(0, (3009, 2000, False), 9, 4).record_float) == 9
+    huge = room.find(0, (7680, 4320, False), 4, 4)
+    assert huge.depth.size > 7680 * 4320 > MOST_SAMPLES
+    assert room.find(0, (160, 120, False), 4, 4).depth.size <= 1.1 * MOST_SAMPLES, "what is huge is not kept"
 
 
-def test_many_sizes_of_pictures_leave_little_memory_behind():
+def test_many_sizes_of_pictures_take_turns_without_making_memory():
     room = ScratchRoom()
-    first = room.find(0, (160, 120, False), 100, 10)
-    for number in range(100):
-        room.find(0, (16 + number, 16, False), 100, 10)
-        assert room.find(0, (160, 120, False), 100, 10) is first, "what is used again and again stays"
-    assert len(room._kept[0]) <= MOST_SHAPES
+    made = {id(room.find(0, (16 + number % 50, 116 - number % 50, False), 100, 10)) for number in range(100)}
+    again = {id(room.find(0, (16 + number % 50, 116 - number % 50, False), 100, 10)) for number in range(100)}
+    assert len(again) == 1
+    assert len(made) <= 50
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_a_small_picture_is_the_same_after_a_large_one(factor):
+    simulator, first, second = make_simulator()
+    simulator.render([first])
+    alone = simulator.get_picture(first).copy()
+    simulator.configure_camera(second, CameraSpec(width=500, height=372, supersample=factor))
+    simulator.render([second])
+    simulator.render([first])
+    assert np.array_equal(simulator.get_picture(first), alone)

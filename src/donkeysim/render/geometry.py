@@ -120,6 +120,10 @@ class GrowingTable:
         self.count = 0
         self._by_column = by_column
 
+    def replace(self, first: int, rows: np.ndarray) -> None:
+        """Write rows in the place of others."""
+        (self.room.T if self._by_column else self.room)[first : first + len(rows)] = rows
+
     def add(self, rows: np.ndarray) -> None:
         """Add rows, shape [row_count, ...] in either case."""
         first, self.count = self.count, self.count + len(rows)
@@ -156,6 +160,7 @@ class MeshStore:
             GrowingTable(real, 4),
         )
         self.triangle_counts: list[int] = []
+        self._starts: list[dict[str, int]] = []
 
     def add(self, mesh: PreparedMesh, material_base: int, material_flags: IntArray) -> int:
         """Add a mesh and return its index.
@@ -165,10 +170,27 @@ class MeshStore:
             material_base: Added to the mesh's material indices.
             material_flags: SHADE_* of every material.
         """
-        counts = {name: table.count for name, table in zip(MeshTables._fields, self._tables, strict=True)}
-        first = np.array([counts["vertex"]] * 2 + [counts["triangle_plane"]] * 2, np.int32)
+        starts = dict(zip(MeshTables._fields, (table.count for table in self._tables), strict=True))
+        for table, new in zip(self._tables, self._list_rows(mesh, starts, material_base, material_flags), strict=True):
+            table.add(new)
+        self.triangle_counts.append(len(mesh.triangle_material))
+        self._starts.append(starts)
+        return len(self.triangle_counts) - 1
+
+    def replace(self, index: int, mesh: PreparedMesh, material_base: int, material_flags: IntArray) -> None:
+        """Write a mesh with as many vertices, triangles and clusters in the place of another; see `add`."""
+        starts = self._starts[index]
+        rows = self._list_rows(mesh, starts, material_base, material_flags)
+        for table, first, new in zip(self._tables, starts.values(), rows, strict=True):
+            table.replace(first, new)
+
+    def _list_rows(
+        self, mesh: PreparedMesh, starts: dict[str, int], material_base: int, material_flags: IntArray
+    ) -> MeshTables:
+        """Return a mesh's rows of each table, for rows that begin at `starts`."""
+        first = np.array([starts["vertex"]] * 2 + [starts["triangle_plane"]] * 2, np.int32)
         material = mesh.triangle_material + np.int32(material_base)
-        rows = MeshTables(
+        return MeshTables(
             vertex=mesh.vertex,
             triangle_vertex=mesh.triangle_vertex,
             triangle_normal=mesh.triangle_plane[:, : PLANE.offset + 1],
@@ -178,13 +200,9 @@ class MeshStore:
             triangle_flags=material_flags[material],
             cluster_range=mesh.cluster_range + first,
             cluster_sphere=mesh.cluster_sphere,
-            mesh_range=counts["cluster_range"] + np.array([[0, len(mesh.cluster_range)]], np.int32),
+            mesh_range=starts["cluster_range"] + np.array([[0, len(mesh.cluster_range)]], np.int32),
             mesh_sphere=mesh.sphere[None],
         )
-        for table, new in zip(self._tables, rows, strict=True):
-            table.add(new)
-        self.triangle_counts.append(len(material))
-        return len(self.triangle_counts) - 1
 
     @property
     def tables(self) -> MeshTables:

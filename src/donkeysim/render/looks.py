@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.render.geometry import GrowingTable, MeshStore, prepare_mesh
-from donkeysim.render.kernels.layout import SHADOW, SHADOW_WIDTH, SPHERE_RADIUS
+from donkeysim.render.kernels.layout import CAR_MESH, SHADOW, SHADOW_WIDTH, SPHERE_RADIUS
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
-from donkeysim.render.nameplate import prepare_plate
+from donkeysim.render.nameplate import Plate, prepare_plate
 from donkeysim.render.tables import PictureTables
 from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
 from donkeysim.world.layout import Layout
@@ -36,6 +36,10 @@ WHITE = (1.0, 1.0, 1.0)
 
 PLATE_ROOM = 0.1
 """More than name plates stand above the sphere around a body [m]."""
+
+
+MOST_PLATES = 128
+"""Once there are so many, a new name takes the place of one that nobody wears; they have up to 1.4 MB each."""
 
 
 class Looks:
@@ -61,7 +65,7 @@ class Looks:
         self._class_cell = np.zeros(1, np.uint8)
         self._white = self._pool.add([np.full((1, 1, 4), 255, np.uint8)])
         self._model_base: list[int] = []
-        self._plates: dict[tuple[str, int], int] = {}
+        self._plates: dict[tuple[str, int], _PlateSlot] = {}
         self._shadows: dict[tuple[int, str], list[float]] = {}
         scene_mesh = np.array([self._add_scene(scene) for scene in scenes], np.int32).reshape(-1, 2)
         car_count, prop_count = world_count * cars_per_world, world_count * props_per_world
@@ -186,11 +190,31 @@ class Looks:
         key = (body.name, body.font_size)
         plate = None if key in self._plates or not body.name else prepare_plate(*key)
         if plate is not None:
-            texture, flags = self._pool.add([plate.picture]), SHADE_TEXTURE | SHADE_UNLIT | SHADE_CUTOUT
-            material = self._materials.add(flags, WHITE, texture, CLASS_CAR)
-            self._plates[key] = self._store.add(plate.mesh, material, self._materials.flags.room)
-            self.tables = self._list_tables()
-        return self._plates.get(key, -1)
+            self._plates[key] = self._reuse_slot(plate) or self._add_slot(plate)
+        return self._plates[key].mesh if key in self._plates else -1
+
+    def _add_slot(self, plate: Plate) -> _PlateSlot:
+        texture, flags = self._pool.add([plate.picture]), SHADE_TEXTURE | SHADE_UNLIT | SHADE_CUTOUT
+        material = self._materials.add(flags, WHITE, texture, CLASS_CAR)
+        mesh = self._store.add(plate.mesh, material, self._materials.flags.room)
+        self.tables = self._list_tables()
+        return _PlateSlot(mesh, material, texture, plate.picture.shape)
+
+    def _reuse_slot(self, plate: Plate) -> _PlateSlot | None:
+        """Return the place of a plate that nobody wears any more, the oldest of this size, with the new one in it."""
+        if len(self._plates) < MOST_PLATES:
+            return None
+        worn = set(self.tables.car_mesh[:, CAR_MESH.plate].tolist())
+        free = (
+            key for key, slot in self._plates.items() if slot.shape == plate.picture.shape and slot.mesh not in worn
+        )
+        key = next(free, None)
+        if key is None:
+            return None
+        slot = self._plates.pop(key)
+        self._pool.replace(slot.texture, plate.picture)
+        self._store.replace(slot.mesh, plate.mesh, slot.material, self._materials.flags.room)
+        return slot
 
     def _list_tables(self) -> PictureTables:
         materials = self._materials
@@ -223,6 +247,15 @@ class Looks:
         props = sum(counts[base + int(model)] for model in about.props.model)
         cars = [counts[base + model.body] + 4 * counts[base + model.wheel] + 2 for model in about.car_models.values()]
         return int(fixed + props + self._cars_per_world * max(cars, default=0))
+
+
+class _PlateSlot(NamedTuple):
+    """Where a name plate lies in the tables."""
+
+    mesh: int
+    material: int
+    texture: int
+    shape: tuple[int, ...]
 
 
 class _Materials:

@@ -82,7 +82,7 @@ class Plate(NamedTuple):
     mesh: PreparedMesh
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=128)
 def prepare_plate(name: str, font_size: int) -> Plate | None:
     """Return a name plate, None when there is nothing to show; takes milliseconds the first time, on any thread."""
     picture = draw_plate(name)

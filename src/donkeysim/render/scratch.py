@@ -1,8 +1,6 @@
-"""Working memory for pictures: made when a picture of a new size is drawn, kept for the sizes drawn last."""
+"""Working memory for pictures: made when a larger picture is drawn than any before, kept for all."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -24,23 +22,23 @@ from donkeysim.render.kernels.layout import (
 from donkeysim.render.tables import Scratch
 
 MOST_SAMPLES = 1 << 24
-"""A thread keeps working memory for so many samples, at 16 bytes each, and for its latest picture in any case."""
-
-MOST_SHAPES = 16
-"""And for so many sizes of pictures: part of the memory, some 2 MB, is as large for a small one."""
+"""A thread keeps working memory for so many samples, at 16 bytes each; more only for the picture that needs it."""
 
 Shape = tuple[int, int, bool]
 """Width and height [sample], and whether colours are varied."""
 
 
 class ScratchRoom:
-    """Working memory of threads that draw; who asks for picture after picture of another size does not fill it."""
+    """Working memory of threads that draw, each its own, large enough for all pictures that it has drawn.
+
+    One for each size would be made again and again where many sizes take turns, and that takes longer than drawing.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[int, dict[Shape, Scratch]] = {}
+        self._kept: dict[int, tuple[Shape, Scratch]] = {}
 
     def find(self, worker: int, shape: Shape, record_limit: int, draw_limit: int) -> Scratch:
-        """Return working memory of one thread, valid until its next picture.
+        """Return working memory of one thread, valid until its next picture; larger than asked for, as a rule.
 
         Args:
             worker: Number of the thread.
@@ -48,18 +46,20 @@ class ScratchRoom:
             record_limit: Triangles that the picture may show at most.
             draw_limit: Meshes that it may show at most.
         """
-        kept = self._kept.setdefault(worker, {})
-        scratch = kept.pop(shape, None)
-        if scratch is None or len(scratch.record_float) < record_limit or len(scratch.draw_mesh) < draw_limit:
-            while len(kept) >= MOST_SHAPES or (kept and _count_samples((*kept, shape)) > MOST_SAMPLES):
-                del kept[next(iter(kept))]  # the one that was not used for longest
-            scratch = make_scratch(*shape[:2], record_limit, draw_limit, shape[2])
-        kept[shape] = scratch
+        kept, scratch = self._kept.pop(worker, ((0, 0, False), None))
+        joined = (max(shape[0], kept[0]), max(shape[1], kept[1]), shape[2] or kept[2])
+        if joined[0] * joined[1] > MOST_SAMPLES:
+            joined = shape
+        if (
+            joined != kept
+            or scratch is None
+            or len(scratch.record_float) < record_limit
+            or len(scratch.draw_mesh) < draw_limit
+        ):
+            scratch = None  # so that both need not fit into memory
+            scratch = make_scratch(*joined[:2], record_limit, draw_limit, joined[2])
+        self._kept[worker] = joined, scratch
         return scratch
-
-
-def _count_samples(shapes: Iterable[Shape]) -> int:
-    return sum(width * height for width, height, _ in shapes)
 
 
 def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, with_classes: bool) -> Scratch:

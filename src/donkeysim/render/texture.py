@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -68,6 +69,7 @@ class TexelPool:
     _room: WordArray = field(default_factory=lambda: np.zeros(0, np.uint32))
     _next_room: tuple[WordArray, int] | None = None
     _last_room: WordArray | None = None
+    _moving: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, pictures: list[ByteArray]) -> int:
         """Add textures, shape [height, width, 4] each, sRGB and alpha; return the index of the first."""
@@ -91,14 +93,23 @@ class TexelPool:
         self.size_log = np.concatenate(sizes)
         return first
 
+    def replace(self, texture: int, picture: ByteArray) -> None:
+        """Write a picture of the same size, with holes as the other, in the place of a texture."""
+        with self._moving:
+            rooms = [self.texel] if self._next_room is None else [self.texel, self._next_room[0]]
+            for first, level in zip(self.level_base[texture].tolist(), make_mip_levels(picture), strict=False):
+                for room in rooms:
+                    room[first : first + level.size] = level.ravel()
+
     def reserve(self) -> None:
         """Make room for further textures where little is left; may be called on any thread, the copy takes a while."""
         self._last_room = None
         known = self.texel
         if len(known) + SPARE // 2 > len(self._room):
-            room, copied = self._next_room or (_allocate_texels(len(known) + SPARE), 0)
-            room[copied : len(known)] = known[copied:]
-            self._next_room = room, len(known)
+            with self._moving:
+                room, copied = self._next_room or (_allocate_texels(len(known) + SPARE), 0)
+                room[copied : len(known)] = known[copied:]
+                self._next_room = room, len(known)
 
     def _make_room(self, count: int) -> WordArray:
         """Return the texels there are and room for more, `count` in all; small additions need no copy of all."""
