@@ -5,7 +5,7 @@ them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car
   and three clients, and opens its page.
-* control: makes a car folder, lets the built-in pilot drive it, and opens the control page.
+* control: makes a car folder, lets the built-in pilot drive it, opens the control page, and its choice of places.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
 * report: lets the built-in pilot drive three laps, and opens the report.
 * preview: writes a new track, opens its page, then makes a mistake in it.
@@ -34,7 +34,7 @@ from donkeysim.core.image import encode_jpeg
 from donkeysim.drive.sample import record_sample
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.sim.simulator import Simulator
-from donkeysim.watch.spectator import PREVIEWS
+from donkeysim.web.files import SCENE_PICTURES
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes
 from donkeysim.world.tracks.new_track import write_new_track
@@ -137,6 +137,11 @@ def take_control(browser: Browser, folder: Path) -> None:
         page.keyboard.press("d")
         page.locator("#laps li").nth(1).wait_for(timeout=120_000)
         take(page, "control-page")
+        page.locator("#place").click()
+        page.locator(".choice img").last.wait_for()
+        page.wait_for_timeout(1000)
+        take(page, "places")
+        page.locator("#places-close").click()
         phone = open_page(browser, f"{address}/drive", 390, 844, "dark", scale=2)
         take(phone, "control-page-phone")
 
@@ -207,7 +212,7 @@ def write_preview(name: str) -> None:
     )
     camera = CameraSpec(width=640, height=360, fov=math.radians(55.0), supersample=2)
     picture = simulator.view(0, place, (0.0, math.radians(14.0), yaw - math.radians(12.0)), camera)
-    (PREVIEWS / f"{name}.jpg").write_bytes(encode_jpeg(picture, JPEG_QUALITY))
+    (SCENE_PICTURES / f"{name}.jpg").write_bytes(encode_jpeg(picture, JPEG_QUALITY))
 
 
 def read_addresses(program: subprocess.Popen[str]) -> tuple[int, str]:

@@ -8,6 +8,7 @@ from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import WireError
 from donkeysim.drive.control_message import ControlMessage
 from donkeysim.drive.control_state import HEARTBEAT_SECONDS, ControlState
+from stand_ins.traveller import StandInTraveller
 
 
 class Loop:
@@ -193,3 +194,37 @@ def test_messages_from_many_threads_lose_no_button_press(loop):
         thread.join()
     seen.append(loop.tick().wish.buttons)
     assert {"w1": True} in seen
+
+
+# ---- places ------------------------------------------------------------------------------------------------------
+
+
+def test_a_car_is_sent_where_a_driver_wants_it():
+    car = StandInTraveller()
+    ControlState(traveller=car).take(ControlMessage(place="warren"))
+    assert car.place == "warren"
+
+
+@pytest.mark.parametrize(
+    ("place", "is_lost", "sentence"),
+    [
+        ("waren", False, "unknown place 'waren'; did you mean 'warren'"),
+        ("warren", True, "connection to the simulator has ended"),
+    ],
+)
+def test_a_place_that_cannot_be_reached_is_refused_and_nothing_else_changes(place, is_lost, sentence):
+    car = StandInTraveller()
+    car.is_lost = is_lost
+    state = ControlState(traveller=car)
+    with pytest.raises(WireError, match=sentence):
+        state.take(ControlMessage(place=place, throttle=0.5, recording=True))
+    assert (car.place, state.throttle, state.tick(None, None, None, None, ()).wish.recording) == (
+        "generated_track",
+        0.0,
+        False,
+    )
+
+
+def test_a_car_of_an_earlier_manage_program_says_how_it_can_be_sent_elsewhere():
+    with pytest.raises(WireError, match="donkey update"):
+        ControlState().take(ControlMessage(place="warren"))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from donkeysim.car.folder import create_car
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.options import Options, parse_options, run_program
 
@@ -67,3 +68,15 @@ def test_a_full_disk_is_told_in_one_sentence_and_a_bug_is_not_hidden(capsys):
     assert capsys.readouterr().err.startswith("donkey tubhist: No space left on device (plot.png); make room")
     with pytest.raises(FileNotFoundError):
         run_program(lambda: _raise(FileNotFoundError(errno.ENOENT, "No such file or directory")))
+
+
+def test_a_track_is_taken_by_todays_manage_program_and_not_ignored_by_an_earlier_one(tmp_path, monkeypatch):
+    program = tmp_path / "car" / "manage.py"
+    create_car(program.parent, say=lambda _: None)
+    monkeypatch.setattr("sys.argv", [str(program), "drive", "--track", "warren"])
+    assert parse_options().track == "warren"
+    program.write_text(program.read_text().replace("options.track", "None"))
+    with pytest.raises(SpecError, match="donkey update"):
+        parse_options()
+    monkeypatch.setattr("sys.argv", [str(program), "drive"])
+    assert parse_options().track is None

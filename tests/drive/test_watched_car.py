@@ -4,13 +4,16 @@ import json
 import threading
 import urllib.request
 
+import numpy as np
 import pytest
 from websockets.sync.client import connect
 
 from donkeysim.car.config import make_default_config
 from donkeysim.core.image import decode_picture
 from donkeysim.drive.simulated_car import make_simulated_car
-from donkeysim.drive.watched_car import open_watching_page
+from donkeysim.drive.watched_car import WatchedCar, open_watching_page
+from donkeysim.watch.watchable import draw_outline
+from waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +90,7 @@ def test_reset_puts_the_car_back_at_the_next_loop(driven, car):
 def test_what_cannot_be_done_here_is_told_in_a_sentence(driven, path):
     status, text = post(driven, path)
     assert status == 409
-    assert "DONKEY_GYM_ENV_NAME" in text or "no car 7" in text
+    assert "--track" in text or "no car 7" in text
 
 
 def test_there_is_no_page_when_the_config_wants_none(car):
@@ -101,3 +104,20 @@ def test_a_page_that_was_never_served_lets_its_port_go(car):
     again = open_watching_page(car, make_default_config(changes={"WATCH_PAGE_PORT": port}))
     assert again.url == page.url
     again.shutdown()
+
+
+def test_the_page_follows_the_car_to_another_place(car, driven):
+    wait_until(lambda: car.moment is not None)
+    before = car.moment.telemetry.time
+    car.go_to("warren")
+    wait_until(lambda: car.place == "warren")
+    watched = WatchedCar(car)
+    assert watched.scene_name == "warren"
+    assert np.array_equal(watched.outline().path, draw_outline(car.car.simulator.scene).path)
+    wait_until(lambda: car.moment.telemetry.totalNodes == len(car.car.simulator.scene.path.position))
+    assert car.moment.telemetry.time > before, "time goes on"
+    car.go_to("no_such_place")
+    wait_until(lambda: "no_such_place" in car.take_trouble())
+    assert (car.place, car.take_trouble()) == ("warren", "")
+    car.go_to("generated_track")
+    wait_until(lambda: car.place == "generated_track")

@@ -9,6 +9,7 @@ from playwright.sync_api import expect, sync_playwright
 from websockets.sync.client import connect
 
 from stand_ins.driven_page import DrivenPage
+from stand_ins.traveller import StandInTraveller
 from stand_ins.watched_stage import make_telemetry
 
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
@@ -42,7 +43,7 @@ def open_page(browser, car):
         page = context.new_page()
         page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url, car) else None)
+        page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url) else None)
         page.goto((address or car.address) + "/drive")
         expect(page.locator("body")).to_have_attribute("data-link", "live")
         return page
@@ -53,8 +54,15 @@ def open_page(browser, car):
     assert faults == []
 
 
-def is_foreign(url, car):
-    return not re.match(rf"(http|ws)s?://(127\.0\.0\.1|localhost):{car.port}/|data:", url)
+def allow_full_throttle(page):
+    page.locator("#max_throttle_select").select_option("1")
+
+
+def is_foreign(url):
+    return not re.match(r"(http|ws)s?://(127\.0\.0\.1|localhost):\d+/|data:", url)
+
+
+PICTURES_LOADED = "() => [...document.querySelectorAll('.choice img')].every((picture) => picture.complete)"
 
 
 def read_shade(page):
@@ -96,11 +104,94 @@ def test_the_car_and_its_loop_are_shown(open_page, car):
     expect(page.locator("#watching")).to_have_attribute("href", "http://localhost:9093")
 
 
+# ---- where it drives ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def traveller():
+    return StandInTraveller()
+
+
+@pytest.fixture
+def travelling(traveller):
+    with DrivenPage(traveller=traveller) as car:
+        yield car
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_a_place_is_chosen_by_its_picture_and_the_car_goes_there(open_page, travelling, traveller, size):
+    page = open_page(*size, address=travelling.address)
+    expect(page.locator("#place-name")).to_have_text("generated_track")
+    page.locator("#place").click()
+    choices = page.locator("#places-list .choice")
+    expect(choices).to_have_count(len(traveller.places))
+    travelling.wait_for(lambda: page.evaluate(PICTURES_LOADED))
+    assert page.locator("#places-list img").count() == len(traveller.places) - 1, "a track of one's own has none"
+    assert page.locator("#places-list [aria-current=true]").inner_text() == "generated_track"
+    page.locator("[data-place=warren]").click()
+    expect(page.locator("#places")).to_be_hidden()
+    travelling.wait_for(lambda: traveller.place == "warren")
+    expect(page.locator("#place-name")).to_have_text("warren")
+
+
+def test_in_the_menu_the_choice_opens_by_itself_once(open_page, travelling, traveller):
+    page = open_page(address=travelling.address)
+    expect(page.locator("#place-name")).to_have_text("generated_track")
+    traveller.place = ""
+    expect(page.locator("#places-title")).to_have_text("The simulator is in its menu: choose where to drive.")
+    page.locator("#places-close").click()
+    travelling.wait_for_loops()
+    expect(page.locator("#places")).to_be_hidden()
+    expect(page.locator("#place-name")).to_have_text("in the menu")
+
+
+def test_why_the_car_could_not_go_there_is_said(open_page, travelling, traveller):
+    page = open_page(address=travelling.address)
+    traveller.trouble = "exit_scene: only programs on this machine may do this."
+    expect(page.locator("#toast")).to_have_text(traveller.trouble)
+
+
+def test_a_car_that_cannot_be_sent_elsewhere_offers_nothing(open_page, car):
+    page = open_page()
+    expect(page.locator("#rate")).to_have_text("20.0 Hz")
+    expect(page.locator("#place")).to_be_hidden()
+
+
+# ---- a gentle start ----------------------------------------------------------------------------------------------
+
+
+def test_throttle_is_limited_to_a_third_until_somebody_wants_more(open_page, car):
+    page = open_page()
+    for _ in range(12):
+        page.keyboard.press("ArrowUp")
+    car.wait_for_wish(lambda wish: wish.throttle == 0.3)
+    page.locator("#max_throttle_select").select_option("0.5")
+    page.locator("#max_throttle_select").blur()
+    page.keyboard.press("i")
+    car.wait_for_wish(lambda wish: wish.throttle == 0.35)
+
+
+def test_off_the_road_the_page_says_how_to_come_back(open_page, car):
+    page = open_page()
+    expect(page.locator("#on-road")).to_have_text("on road")
+    expect(page.locator("#road-note")).to_be_hidden()
+    telemetry = make_telemetry(1.0)
+    telemetry.on_road = False
+    car.inputs["telemetry"] = telemetry
+    expect(page.locator("#road-note")).to_be_visible()
+    page.locator("#back_button").click()
+    car.wait_for(lambda: any(wish.reset for wish in car.wishes))
+    car.wishes.clear()
+    page.keyboard.press("Backspace")
+    car.wait_for(lambda: any(wish.reset for wish in car.wishes))
+
+
 # ---- keys --------------------------------------------------------------------------------------------------------
 
 
 def test_i_k_j_l_step_throttle_and_steering_as_on_the_originals_page(open_page, car):
     page = open_page()
+    allow_full_throttle(page)
     for key in "iiikll":
         page.keyboard.press(key)
     car.wait_for_wish(lambda wish: wish[:2] == (0.2, 0.1))
@@ -194,6 +285,7 @@ def test_shortcuts_of_the_browser_do_not_drive(open_page, car):
 
 def test_the_joystick_drives_records_and_stops_when_let_go(open_page, car):
     page = open_page()
+    allow_full_throttle(page)
     box = page.locator("#joystick_container").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
@@ -208,6 +300,7 @@ def test_the_joystick_drives_records_and_stops_when_let_go(open_page, car):
 
 def test_a_finger_drives_on_a_phone_and_the_page_does_not_scroll(open_page, car):
     page = open_page(**PHONE)
+    allow_full_throttle(page)
     page.locator("#joystick_container").scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
     box = page.locator("#joystick_container").bounding_box()
@@ -225,6 +318,7 @@ def test_a_finger_drives_on_a_phone_and_the_page_does_not_scroll(open_page, car)
 
 def test_in_local_angle_letting_the_joystick_go_keeps_the_mode(open_page, car):
     page = open_page()
+    allow_full_throttle(page)
     page.keyboard.press("s")
     box = page.locator("#joystick_container").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)
@@ -282,6 +376,7 @@ def test_mode_and_pilot_are_chosen_from_lists(open_page, car):
 
 def test_a_gamepad_drives_and_records(open_page, car):
     page = open_page()
+    allow_full_throttle(page)
     page.get_by_role("radio", name="Gamepad").check(force=True)
     expect(page.locator("#control-note")).to_contain_text("press any of its buttons")
     page.evaluate(
@@ -305,6 +400,7 @@ def tilt(page, beta, gamma):
 
 def test_tilting_a_phone_drives_once_started(open_page, car):
     page = open_page(**PHONE)
+    allow_full_throttle(page)
     page.get_by_role("radio", name="Tilt").click(force=True)
     tilt(page, 45, 0)
     page.locator("#brake_button").click()

@@ -16,8 +16,9 @@ from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.envs.donkey_env import DonkeyEnv
 from e2e.simulator_process import SimulatorProcess
+from e2e.wire_client import WireClient
 from sim.test_change_scene import RING
-from waiting import wait_until
+from waiting import wait_until, watch_stay
 
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in executables are shell scripts")
 
@@ -116,6 +117,41 @@ def test_a_drive_goes_on_after_the_simulator_was_started_anew(caplog):
         assert wait_until(lambda: car.run_threaded(0.0, 0.5)[6] > 0.5)
         moved = car.run_threaded(0.0, 0.0, True)[1].reset_count
         assert wait_until(lambda: car.run_threaded(0.0, 0.0)[1].reset_count > moved)
+        car.halt()
+        car.shutdown()
+        thread.join(20.0)
+        assert not thread.is_alive()
+
+
+def tell(address, *messages):
+    """Say something to a simulator as another client, and wait until it has read it."""
+    with WireClient(address) as client:
+        client.read_until("scene_selection_ready", "scene_loaded")
+        client.send(*messages, {"msg_type": "get_protocol_version"})
+        client.read_until("protocol_version")
+
+
+def test_a_drive_goes_where_it_is_sent_and_follows_whoever_changes_the_place():
+    with SimulatorProcess("--scene", "generated_track") as simulator:
+        car = make_simulated_car(
+            make_default_config(changes={"DONKEY_SIM_PATH": "remote", "SIM_PORT": simulator.address[1]})
+        )
+        thread = threading.Thread(target=car.update)
+        thread.start()
+        assert wait_until(lambda: "warren" in car.places)
+        car.go_to("warren")
+        nodes = {car.run_threaded(0.0, 0.0)[1].totalNodes}
+        assert wait_until(lambda: car.place == "warren" and car.run_threaded(0.0, 0.0)[1].totalNodes not in nodes)
+        tell(simulator.address, {"msg_type": "exit_scene"})
+        assert wait_until(lambda: car.place == "")
+        watch_stay(lambda: car.place == "", 1.0)
+        tell(simulator.address, {"msg_type": "load_scene", "scene_name": "waveshare"})
+        assert wait_until(lambda: car.place == "waveshare")
+        assert wait_until(lambda: car.run_threaded(0.0, 0.6)[1].speed > 0.2)
+        tell(simulator.address, {"msg_type": "exit_scene"})
+        assert wait_until(lambda: car.place == "")
+        car.go_to("warren")
+        assert wait_until(lambda: car.place == "warren")
         car.halt()
         car.shutdown()
         thread.join(20.0)

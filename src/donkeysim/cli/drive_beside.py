@@ -1,7 +1,7 @@
 """A car that is driven next to the simulator that serves it: what `donkey_sim --drive` adds.
 
 It is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT PAGE [SCENE]`: the folder's own manage.py,
-pointed at the simulator's port, with the built-in pilot chosen. It ends with the simulator, however that ends.
+pointed at the simulator's port, with a pilot chosen. It ends with the simulator, however that ends.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def main() -> int:
     vars(config).update(here)
     if scene:
         vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(scene[0]))
-    drive(config, parse_options(["drive", *(["--model", str(BUILT_IN_PILOT)] if BUILT_IN_PILOT.exists() else [])]))
+    chooses_itself = "PilotForPlace" in program or not BUILT_IN_PILOT.exists()
+    drive(config, parse_options(["drive", *([] if chooses_itself else ["--model", str(BUILT_IN_PILOT)])]))
     return 0
 
 

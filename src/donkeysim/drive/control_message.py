@@ -30,6 +30,7 @@ class ControlMessage(msgspec.Struct, frozen=True):
         heartbeat: True: this client is there. Once it has said so, it must go on every half second.
         reset: True: put the car back to its start.
         pilot: File name of a pilot to drive with, "" for none.
+        place: Where to drive.
     """
 
     angle: float | msgspec.UnsetType = msgspec.UNSET
@@ -40,6 +41,7 @@ class ControlMessage(msgspec.Struct, frozen=True):
     heartbeat: bool = False
     reset: bool = False
     pilot: str | msgspec.UnsetType = msgspec.UNSET
+    place: str | msgspec.UnsetType = msgspec.UNSET
 
 
 _decoder = msgspec.json.Decoder(ControlMessage)

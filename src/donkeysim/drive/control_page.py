@@ -24,6 +24,7 @@ from donkeysim.drive.control_report import CarReport, HitMemory, make_report
 from donkeysim.drive.control_routes import create_app
 from donkeysim.drive.control_state import ControlState, Tick, Wish
 from donkeysim.drive.parts.driving import MODES
+from donkeysim.drive.places import Traveller
 from donkeysim.web.access import arrange_access
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.serving import PageServer, bind_exactly
@@ -64,12 +65,13 @@ class ControlPage:
         network_url: Where others in the network find it, with the token; None when they cannot.
     """
 
-    def __init__(self, config: Config, watching_url: str = "") -> None:
+    def __init__(self, config: Config, watching_url: str = "", traveller: Traveller | None = None) -> None:
         """Take the port, so that a taken one is said before anything starts.
 
         Args:
             config: The car's: WEB_CONTROL_PORT, WEB_CONTROL_HOST, WEB_CONTROL_TLS, WEB_INIT_MODE, CAR_PATH.
             watching_url: Where the page links to for watching the car from outside; "": nowhere.
+            traveller: The car, for the page's list of places; None: it has none.
 
         Raises:
             SpecError: The port is in use, or an impossible value in the config.
@@ -78,7 +80,8 @@ class ControlPage:
         if mode not in MODES:
             raise SpecError(describe_unknown("WEB_INIT_MODE", str(mode), MODES))
         self._listen(config)
-        self.state = ControlState(mode)
+        self.state = ControlState(mode, traveller=traveller)
+        self._traveller = traveller
         self.stream = PictureStream(_PLACEHOLDER)
         self.link = ControlLink(self.state, {"watching": watching_url})
         self._hits = HitMemory()
@@ -117,6 +120,7 @@ class ControlPage:
         latency: float | None = None,
         pilots: Sequence[str] | None = None,
         pilot: str | None = None,
+        pilot_places: Sequence[str] | None = None,
     ) -> Wish:
         """Show the car's state and return what its drivers want.
 
@@ -131,6 +135,7 @@ class ControlPage:
             latency: loop/latency [s].
             pilots: pilot/choices.
             pilot: pilot/choice.
+            pilot_places: pilot/places.
 
         Returns:
             user/steering, user/throttle, user/mode, recording, web/buttons, sim/reset, pilot/choice.
@@ -140,10 +145,13 @@ class ControlPage:
         self._loop_count += 1
         report = None
         if self.link.wants_reports and self._loop_count % REPORT_LOOPS == 0:
-            report = make_report(tick, record_count, telemetry, lap_times, (rate, latency), pilots, hit)
+            pace = (rate, latency)
+            report = make_report(tick, record_count, telemetry, lap_times, pace, pilots, hit, self._traveller)
+            report.pilot_places = tuple(pilot_places or ())
         picture = image.copy() if image is not None and self.stream.viewer_count else None
-        if picture is not None or report or tick.news or tick.lost:
-            self._call_in_loop(self._tell, picture, report, tick)
+        trouble = self._traveller.take_trouble() if self._traveller else ""
+        if picture is not None or report or tick.news or tick.lost or trouble:
+            self._call_in_loop(self._tell, picture, report, tick, trouble)
         return tick.wish
 
     def shutdown(self) -> None:
@@ -159,13 +167,15 @@ class ControlPage:
             with contextlib.suppress(RuntimeError):  # it has ended meanwhile
                 self._loop.call_soon_threadsafe(function, *arguments)
 
-    def _tell(self, picture: ByteArray | None, report: CarReport | None, tick: Tick) -> None:
+    def _tell(self, picture: ByteArray | None, report: CarReport | None, tick: Tick, trouble: str) -> None:
         if picture is not None:
             self.stream.publish(picture)
         if tick.news:
             self.link.broadcast(tick.news)
         if tick.lost:
             self.link.warn(tick.lost)
+        if trouble:
+            self.link.broadcast({"error": trouble})
         if report:
             self.link.show(report)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from donkeysim.drive.control_state import Tick
+from donkeysim.drive.places import Traveller
 from donkeysim.world.telemetry import Telemetry
 
 RECENT_LAPS = 6
@@ -34,6 +35,9 @@ class CarReport(msgspec.Struct):
         latency: From the picture to the control [s].
         pilot: File name of the chosen pilot, "" none.
         pilots: All that can be chosen.
+        place: Where the car drives; "" in the simulator's menu.
+        places: Where it could drive; none where it cannot be sent elsewhere.
+        pilot_places: Those that the chosen pilot knows; none: not known, or all.
     """
 
     mode: str
@@ -53,6 +57,9 @@ class CarReport(msgspec.Struct):
     latency: float | None
     pilot: str
     pilots: tuple[str, ...]
+    place: str
+    places: tuple[str, ...]
+    pilot_places: tuple[str, ...] = ()
 
 
 class HitMemory:
@@ -81,6 +88,7 @@ def make_report(
     pace: tuple[float | None, float | None],
     pilots: Sequence[str] | None,
     hit: str,
+    traveller: Traveller | None,
 ) -> CarReport:
     """Return the report of one loop: what drivers want and the car senses, all lap times [s], rate and latency [s]."""
     wish, laps = tick.wish, tuple(lap_times or ())
@@ -102,4 +110,6 @@ def make_report(
         latency=pace[1],
         pilot=wish.pilot or "",
         pilots=tuple(pilots or ()),
+        place=traveller.place if traveller else "",
+        places=traveller.places if traveller else (),
     )

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import WireError, describe_unknown
 from donkeysim.drive.control_message import ControlMessage
+from donkeysim.drive.places import Traveller, send_car
 
 HEARTBEAT_SECONDS = 0.5
 
@@ -68,8 +69,10 @@ class _Latches:
 class ControlState:
     """Wishes of all drivers; safe to use from several threads."""
 
-    def __init__(self, mode: str = "user", read_clock: Clock = time.monotonic) -> None:
-        """Begin at a standstill; `mode` says who drives at the start."""
+    def __init__(
+        self, mode: str = "user", read_clock: Clock = time.monotonic, traveller: Traveller | None = None
+    ) -> None:
+        """Begin at a standstill; `mode`: who drives at the start, `traveller`: the car, if it can be sent elsewhere."""
         self.angle = 0.0
         self.throttle = 0.0
         self.mode = mode
@@ -77,6 +80,7 @@ class ControlState:
         self.pilot: str | None = None
         self.pilots: tuple[str, ...] = ()
         self._read_clock = read_clock
+        self._traveller = traveller
         self._latches = _Latches()
         self._drivers: set[Driver] = set()
         self._throttle_from: Driver | None = None
@@ -106,11 +110,13 @@ class ControlState:
             driver: Who said it; None: it came by POST.
 
         Raises:
-            WireError: There is no such pilot; then nothing changes.
+            WireError: There is no such pilot or place; then nothing changes.
         """
         with self._lock:
             if message.pilot and message.pilot not in self.pilots:
                 raise WireError(describe_unknown("pilot", str(message.pilot), self.pilots))
+            if isinstance(message.place, str):
+                send_car(self._traveller, message.place)
             if driver and (message.heartbeat or driver.heard_at is not None):
                 driver.heard_at = self._read_clock()
             if isinstance(message.angle, float):

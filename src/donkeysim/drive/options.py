@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, SpecError
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +40,7 @@ class Options:
     tubs: tuple[str, ...] = ()
     transfer: str | None = None
     comment: str | None = None
+    track: str | None = None
 
     def list_train_words(self, car_folder: Path) -> list[str]:
         """Return what `donkey train` is told to do the same; without --tubs it learns from the car's data."""
@@ -57,11 +58,22 @@ def parse_options(words: Sequence[str] | None = None) -> Options:
 
     Raises:
         SystemExit: 0 after the help, 1 after a mistake; the usage has been printed.
+        SpecError: This program, written by an earlier version, would not heed --track.
     """
     given = vars(_make_parser().parse_args(words))
+    if given.get("track") is not None and words is None:
+        _check_takes_track(Path(sys.argv[0]))
     given["metadata"] = read_metadata(given.get("metadata", ()))
     given["tubs"] = tuple(tub for text in given.get("tubs", ()) for tub in text.split(",") if tub)
     return Options(**given)
+
+
+def _check_takes_track(program: Path) -> None:
+    if program.is_file() and "options.track" not in program.read_text(encoding="utf-8", errors="replace"):
+        raise SpecError(
+            f"{program} was made before there was --track; run `donkey update` in its folder, or set "
+            "DONKEY_GYM_ENV_NAME in myconfig.py."
+        )
 
 
 def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
@@ -111,6 +123,7 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
     add("--js", dest="use_joystick", action="store_true", help="drive with a joystick as well as with the page")
     add("--type", dest="kind", help="what kind of pilot it is, for files that do not tell")
     add("--camera", choices=("single",), default="single", help="a simulated car has one camera")
+    add("--track", metavar="NAME", help="where to drive, instead of the config's DONKEY_GYM_ENV_NAME")
     told = "kept in the tub; may be given several times"
     add("--meta", dest="metadata", action="append", default=[], metavar="KEY:VALUE", help=told)
     add("--myconfig", default="myconfig.py", help="what overrides config.py (default: myconfig.py)")

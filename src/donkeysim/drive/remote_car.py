@@ -46,6 +46,7 @@ class RemoteSimulatedCar:
         """
         self.settings = settings
         self._launched: LaunchedSimulator | None = None
+        self._place, self._told_fault = settings.scene, ""
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._controls = (0.0, 0.0)
@@ -66,8 +67,10 @@ class RemoteSimulatedCar:
 
     def _connect(self) -> RemoteCar:
         check = self._check_ended if self._launched is None else self._check_launched
-        car = RemoteCar(self.settings.scene, self.settings.conf, check)
+        car = RemoteCar(self._place, self.settings.conf, check, follows=True)
         self._keep(car.get_moment())
+        if car.has_lock_step:
+            car.ask_scene_names()
         return car
 
     def _check_launched(self) -> None:
@@ -111,6 +114,7 @@ class RemoteSimulatedCar:
             self._send_controls()
             moment = self._car.wait_moment(count)
             count = self._car.count_moments()
+            self._place = self._car.scene
             self._keep(moment)
 
     def _send_controls(self) -> None:
@@ -136,6 +140,32 @@ class RemoteSimulatedCar:
     def _keep(self, moment: SensorFrame) -> None:
         with self._lock:
             self._moments.append((time.monotonic(), moment))
+
+    # -- where it drives; from any thread ---------------------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        """Name of the place where the car drives; "" in the menu."""
+        return "" if self._car.is_in_menu else self._place
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where it could drive, as far as the simulator has told."""
+        return self._car.scene_names
+
+    def go_to(self, place: str) -> None:
+        """Ask for another place; the simulator ends the one that is there.
+
+        Raises:
+            SimulatorError: The connection has ended.
+        """
+        self._car.go_to(place)
+
+    def take_trouble(self) -> str:
+        """Return what the simulator complained of, once; "" for nothing."""
+        fault, before = self._car.last_fault, self._told_fault
+        self._told_fault = fault
+        return fault if fault != before else ""
 
     # -- on the loop's thread -----------------------------------------------------------------------------------------
 

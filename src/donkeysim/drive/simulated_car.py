@@ -12,16 +12,21 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.drive.parts.expert import ExpertPilot
 from donkeysim.drive.remote_car import RemoteSimulatedCar
 from donkeysim.drive.simulator_settings import SimulatorSettings, list_record_channels, read_settings
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.sensor_frame import SensorFrame
+from donkeysim.sim.place import Place
+from donkeysim.world.specs import load_car
+from donkeysim.world.tracks import list_scenes
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
 
-__all__ = ["BuiltInSimulatedCar", "list_record_channels", "make_simulated_car"]  # manage.py of car folders takes two
+__all__ = ["BuiltInSimulatedCar", "SimulatedCar", "list_record_channels", "make_expert", "make_simulated_car"]
 
 STILL_SECONDS = 10.0
 """How often it is said that the car is still getting ready [s]."""
@@ -32,7 +37,7 @@ READY_PATIENCE = 0.1
 _log = logging.getLogger("donkeysim.car")
 
 
-def make_simulated_car(config: Config) -> BuiltInSimulatedCar | RemoteSimulatedCar:
+def make_simulated_car(config: Config) -> SimulatedCar:
     """Return the car that a config describes; one whose simulator is another program is on its track already.
 
     Raises:
@@ -55,6 +60,8 @@ class BuiltInSimulatedCar:
         loop_done: Notified after every loop.
         is_ready: Set once the kernels are compiled.
         loading_stage: What is being done until then, one phrase for people.
+        place: Where it drives.
+        places: Where it could drive.
     """
 
     threaded = False
@@ -81,6 +88,9 @@ class BuiltInSimulatedCar:
         self._late_steps = round(settings.latency * PHYSICS_RATE)
         self._sensed: deque[SensorFrame] = deque()
         self._reset_wanted = False
+        self.place, self.places = settings.scene, list_scenes()
+        self._next_place: tuple[str, Place] | None = None
+        self._place_trouble = ""
         threading.Thread(target=self._compile, name="compiling", daemon=True).start()
 
     def _compile(self) -> None:
@@ -116,6 +126,8 @@ class BuiltInSimulatedCar:
         if self._trouble is not None:
             raise self._trouble
         with self.lock:
+            if self._next_place is not None:
+                self._move(*self._next_place)
             if reset or self._reset_wanted:
                 self._reset_wanted = False
                 self.car.reset()
@@ -144,6 +156,32 @@ class BuiltInSimulatedCar:
             self.car.advance(end - now)
         self._loop_count += 1
 
+    def go_to(self, place: str) -> None:
+        """Drive elsewhere as soon as that place is made, which takes a second or two; may be called from any thread."""
+        threading.Thread(target=self._prepare, args=(place,), name="making a place", daemon=True).start()
+
+    def _prepare(self, place: str) -> None:
+        self.is_ready.wait()
+        try:
+            self._next_place = place, self.car.prepare_place(place)
+        except DonkeySimError as error:
+            self._place_trouble = str(error)
+
+    def _move(self, place: str, prepared: Place) -> None:
+        """Put the car onto another place's start; late pictures are of the old one for a while."""
+        self._next_place = None
+        try:
+            self.car.move(place, prepared)
+        except DonkeySimError as error:
+            self._place_trouble = str(error)
+            return
+        self.place, self.last_hit = place, ""
+
+    def take_trouble(self) -> str:
+        """Return why the car could not go where it was asked to, once; "" for nothing."""
+        trouble, self._place_trouble = self._place_trouble, ""
+        return trouble
+
     def ask_reset(self) -> None:
         """Put the car back to its start at the next loop; may be called from any thread."""
         self._reset_wanted = True
@@ -155,3 +193,13 @@ class BuiltInSimulatedCar:
         """Stop the simulator's threads."""
         with self.lock:
             self.car.close()
+
+
+def make_expert(car: SimulatedCar) -> ExpertPilot:
+    """Return a pilot that knows every place the car may go to."""
+    experiment = car.settings.conf.experiment
+    return ExpertPilot(load_car(experiment.car), lambda: car.place, lambda place: experiment.move_to(place).scene)
+
+
+SimulatedCar = BuiltInSimulatedCar | RemoteSimulatedCar
+"""Either kind."""

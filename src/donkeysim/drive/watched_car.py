@@ -29,7 +29,7 @@ PICTURE_PATIENCE = 0.1
 """How long a picture waits for time to move on before it is drawn of the old moment [s]."""
 
 _CAR_ID = 1
-_CHOSEN = "the car's config chooses the track: set DONKEY_GYM_ENV_NAME in myconfig.py and start the drive again."
+_CHOSEN = "choose the place on the control page, or start the drive again with --track."
 
 _log = logging.getLogger("donkeysim.car")
 
@@ -94,12 +94,12 @@ class WatchedCar:
 
     def __init__(self, car: BuiltInSimulatedCar) -> None:
         self._car = car
-        self._outline: Outline | None = None
+        self._outline: tuple[str, Outline] | None = None
 
     @property
     def scene_name(self) -> str:
         """Name of the scene."""
-        return self._car.settings.scene
+        return self._car.place
 
     @property
     def is_loading(self) -> bool:
@@ -139,9 +139,12 @@ class WatchedCar:
 
     def outline(self) -> Outline | None:
         """Return the ground plan; None while loading."""
-        if self._outline is None and not self.is_loading:
-            self._outline = draw_outline(self._car.car.simulator.scene)
-        return self._outline
+        if self.is_loading:
+            return None
+        if self._outline is None or self._outline[0] != self._car.place:
+            with self._car.lock:
+                self._outline = self._car.place, draw_outline(self._car.car.simulator.scene)
+        return self._outline[1]
 
     async def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of the car as JPEG; see `Watchable`."""

@@ -12,6 +12,7 @@ from donkeysim.envs.fleet import Start
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim.compile_processes import CompileReport
+from donkeysim.sim.place import Place
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.wire import settings
 from donkeysim.wire.messages import RegenerateRoad
@@ -89,6 +90,20 @@ class BuiltInCar:
         self._begin_anew()
         self._beginning = self.simulator.snapshot()
 
+    def prepare_place(self, scene: str) -> Place:
+        """Return another place, made for `move`: takes a second, and may be called on another thread.
+
+        Raises:
+            SceneError: There is no such scene.
+        """
+        return self.simulator.prepare_scene(specify_place(scene, leave_out_road(scene, self._conf)))
+
+    def move(self, scene: str, place: Place) -> None:
+        """Go on in another place, at its start; the next episode begins there."""
+        self.simulator.change_scene(specify_place(scene, leave_out_road(scene, self._conf)), place)
+        self._begin_anew()
+        self._beginning = self.simulator.snapshot()
+
     def reset(self) -> None:
         """Put the car back to its start; time goes on, as in the original."""
         self.simulator.reset_car(self.row)
@@ -149,6 +164,12 @@ def specify_place(scene: str, conf: EnvConf) -> SceneSpec:
     """
     place = conf.experiment.move_to(scene).scene
     return place if conf.road is None else replace(place, road=_change_road(scene, find_road(place), conf.road))
+
+
+def leave_out_road(scene: str, conf: EnvConf) -> EnvConf:
+    """Return a `conf` without its road where a scene's road is not a generated one."""
+    is_generated = find_road(conf.experiment.move_to(scene).scene) is not None
+    return conf if is_generated else replace(conf, road=None)
 
 
 def _change_road(scene: str, old: RoadSpec | None, message: Message) -> RoadSpec:

@@ -42,17 +42,24 @@ class RemoteCar:
     """One car, as the client of a server.
 
     Attributes:
+        scene: Where the car is, or is to be.
+        scene_names: What the server offers, () before it has said so.
+        is_in_menu: Whether the server waits for a scene to be chosen.
         has_lock_step: Whether the server numbers its telemetry, and so can be led step by step.
         is_disqualified: Whether the server has said so since the last reset.
     """
 
-    def __init__(self, scene: str, conf: EnvConf, check: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, scene: str, conf: EnvConf, check: Callable[[], None] | None = None, *, follows: bool = False
+    ) -> None:
         """Connect, have the scene loaded and wait for the first telemetry.
 
         Args:
             scene: Which must run, or be loadable.
             conf: Where the server listens, car, camera and lidar.
             check: Called now and then while waiting; raises when waiting is of no use.
+            follows: Whether the car, once it has driven, goes along when somebody ends the scene and chooses another;
+                else it wants its own back.
 
         Raises:
             SimulatorError: Nobody listens, or there is no answer.
@@ -60,7 +67,10 @@ class RemoteCar:
         """
         self.has_lock_step = False
         self.is_disqualified = False
-        self._scene, self._conf = scene, conf
+        self.scene, self._conf = scene, conf
+        self.scene_names: tuple[str, ...] = ()
+        self.is_in_menu = False
+        self._left_scene, self._follows, self._is_going = scene, follows, True
         host, port = conf.address
         self._where = f"{host}:{port}"
         self._check = check
@@ -128,14 +138,27 @@ class RemoteCar:
         if self._last_fault:
             raise SceneError(self._last_fault)
 
+    def go_to(self, scene: str) -> None:
+        """Ask the server for another scene, which ends the one that runs, for everybody there.
+
+        Raises:
+            SimulatorError: The connection has ended.
+        """
+        self._left_scene = self.scene
+        self.scene, self._is_going, self._last_fault = scene, True, ""
+        self._send({"msg_type": "get_scene_names"} if self.is_in_menu else {"msg_type": "exit_scene"})
+
     def ask_reset(self) -> None:
         """Have the car put back to its start; the clock of its laps begins anew."""
         with self._news:
             self._reset_count += 1
-            self._laps = LapClock()
-            self._lap_count = 0
-            self.is_disqualified = False
+            self._begin_laps()
         self._send({"msg_type": "reset_car"})
+
+    def _begin_laps(self) -> None:
+        self._laps = LapClock()
+        self._lap_count = 0
+        self.is_disqualified = False
 
     def begin_episode(self, seed: int | None = None) -> SensorFrame:
         """Put the car back to its start and return the first moment there, from now on in lock-step where possible.
@@ -162,6 +185,15 @@ class RemoteCar:
         """Return the newest moment."""
         assert self._moment is not None
         return self._moment
+
+    @property
+    def last_fault(self) -> str:
+        """What the server complained of since the last question, "" for nothing."""
+        return self._last_fault
+
+    def ask_scene_names(self) -> None:
+        """Ask what the server offers; servers like the original tell it in the menu only."""
+        self._send({"msg_type": "get_scene_names"})
 
     def count_moments(self) -> int:
         """Return how many moments have come so far."""
@@ -198,6 +230,8 @@ class RemoteCar:
                     raise self._trouble
                 if self._check is not None:
                     self._check()
+                if self._follows and self.is_in_menu and self._moment is not None:  # somebody will choose, or has
+                    deadline = read_clock() + seconds
                 left = deadline - read_clock()
                 if self._is_closed or left <= 0.0:
                     said = f" It said: {self._last_fault}" if self._last_fault else ""
@@ -246,10 +280,12 @@ class RemoteCar:
         elif kind in ("scene_loaded", "car_loaded", "need_car_config"):
             self._take_scene(kind, message.get("scene_name"))
         elif kind == "scene_selection_ready":
-            self._is_seated = False
+            self._is_seated, self.is_in_menu = False, True
+            self._is_going = self._is_going or not self._follows
             self._send({"msg_type": "get_scene_names"})
         elif kind == "scene_names":
-            self._choose_scene([str(name) for name in message.get("scene_names") or ()])
+            self.scene_names = tuple(str(name) for name in message.get("scene_names") or ())
+            self._choose_scene()
         elif kind == "collision_with_starting_line":
             start_line, crossed = read_crossing(message)
             if start_line == 0:
@@ -260,29 +296,37 @@ class RemoteCar:
             self.is_disqualified = True
         elif kind == "error":
             self._last_fault = str(message.get("error"))
+            if self._is_going and self._is_seated:  # we may not leave
+                self.scene, self._is_going = self._left_scene, False
             _log.warning("the simulator at %s says: %s", self._where, self._last_fault)
 
     def _take_scene(self, kind: str, name: object) -> None:
         """Check the scene, where the server tells it, and configure a car that was just made."""
-        if isinstance(name, str) and name != self._scene:
-            raise SceneError(
-                f"the simulator at {self._where} runs {name}, not {self._scene}; end that scene or drive there instead."
-            )
+        self.is_in_menu = False
+        if isinstance(name, str) and name != self.scene:
+            if self._moment is None or not self._follows:
+                raise SceneError(
+                    f"the simulator at {self._where} runs {name}, not {self.scene}; end that scene or drive there "
+                    "instead."
+                )
+            self.scene = name
         if kind != "scene_loaded":
+            self._begin_laps()
             for message in self._conf.messages:
                 self._send(message)
             if self._conf.road is not None:
                 self._send(self._conf.road)
-            self._is_seated = True
+            self._is_seated, self._is_going = True, False
 
-    def _choose_scene(self, names: list[str]) -> None:
-        if self._is_seated:
+    def _choose_scene(self) -> None:
+        if self._is_seated or not self._is_going:
             return
-        if self._scene not in names:
+        if self.scene not in self.scene_names:
             raise SceneError(
-                f"the simulator at {self._where} has no {self._scene}: " + describe_unknown("scene", self._scene, names)
+                f"the simulator at {self._where} has no {self.scene}: "
+                + describe_unknown("scene", self.scene, self.scene_names)
             )
-        self._send({"msg_type": "load_scene", "scene_name": self._scene})
+        self._send({"msg_type": "load_scene", "scene_name": self.scene})
 
     def _take_telemetry(self, message: dict[str, object]) -> None:
         telemetry = read_telemetry(message, self._moment_count, self._reset_count, self._lap_count)

@@ -36,6 +36,7 @@ from donkeysim.core.errors import WireError
 from donkeysim.watch.watchable import CarRow, View, Watchable
 from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.body import read_body
+from donkeysim.web.files import SCENE_PICTURES
 from donkeysim.web.limits import PictureTurns, find_visitor
 from donkeysim.web.page import answer_json, answer_questions, decode_question, make_page
 from donkeysim.web.token import may_change
@@ -44,8 +45,6 @@ from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
 PAGES = Path(__file__).parent / "pages"
-PREVIEWS = PAGES / "scenes"
-"""Pictures of scenes for the menu, NAME.jpg; a scene without one gets a plain card."""
 
 RECENT_LAPS = 8
 """Lap times of the watched car that are sent."""
@@ -176,7 +175,8 @@ class Spectator:
 
     def __init__(self, watchable: Watchable, wire_port: int | None, faults: Mapping[str, int]) -> None:
         self._watchable, self._wire_port, self._faults = watchable, wire_port, faults
-        self._previews = frozenset(path.stem for path in PREVIEWS.glob("*.jpg"))
+        # A scene without a picture, somebody's own track, gets a plain card.
+        self._previews = frozenset(path.stem for path in SCENE_PICTURES.glob("*.jpg"))
         self._turns = PictureTurns()
 
     async def show_outline(self, _request: Request) -> Response:

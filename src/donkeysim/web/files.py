@@ -24,7 +24,10 @@ MEDIA_TYPES = {
 """Only files with these endings are served."""
 
 SHARED_FOLDER = Path(__file__).parent / "static"
-"""Style, icon and scripts that all pages share; a page mounts it at /shared."""
+"""Style, icon, scripts and pictures that all pages share; a page mounts it at /shared."""
+
+SCENE_PICTURES = SHARED_FOLDER / "scenes"
+"""A picture of each scene of the menu, by its name."""
 
 
 def answer_file(path: Path) -> Callable[[Request], Awaitable[Response]]:

@@ -16,12 +16,13 @@ from donkeysim.drive.joystick.joystick import Joystick
 from donkeysim.drive.options import Options, parse_options, run_program
 from donkeysim.drive.parts.buttons import BehaviorState, WebButtons
 from donkeysim.drive.parts.driving import AiLaunch, DriveMode, PilotCondition, Pipe, ThrottleFilter
+from donkeysim.drive.parts.expert import EXPERT
 from donkeysim.drive.parts.picture import ImageTransformations, make_blank_image
-from donkeysim.drive.parts.pilots import PilotDriver, PilotShelf
+from donkeysim.drive.parts.pilots import PilotDriver, PilotForPlace, PilotShelf
 from donkeysim.drive.parts.place import LocationTracker
 from donkeysim.drive.parts.rate import FrequencyLogger
 from donkeysim.drive.parts.recording import RecordTracker, ToggleRecording, TubRecorder, choose_tub_path
-from donkeysim.drive.simulated_car import list_record_channels, make_simulated_car
+from donkeysim.drive.simulated_car import SimulatedCar, list_record_channels, make_expert, make_simulated_car
 from donkeysim.drive.vehicle import Vehicle
 from donkeysim.drive.watched_car import open_watching_page
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
@@ -32,8 +33,8 @@ IMU = ["imu/acl_x", "imu/acl_y", "imu/acl_z", "imu/gyr_x", "imu/gyr_y", "imu/gyr
 SIMULATED_IMU = ["accel/accel_x", "accel/accel_y", "accel/accel_z", "gyro/gyro_x", "gyro/gyro_y", "gyro/gyro_z"]
 
 
-def add_simulator(car: Vehicle, config: Config) -> tuple[dict[str, str], str]:
-    """Add the car itself, which drives, then looks around; return its sensors' channels and its watching page."""
+def add_simulator(car: Vehicle, config: Config) -> tuple[SimulatedCar, dict[str, str], str]:
+    """Add the car itself, which drives, then looks around; return it, its sensors' channels and its watching page."""
     simulator = make_simulated_car(config)
     sensors = dict(list_record_channels(config))
     car.add(
@@ -48,16 +49,17 @@ def add_simulator(car: Vehicle, config: Config) -> tuple[dict[str, str], str]:
     if config.SHOW_FPS:
         frequency_logger = FrequencyLogger(config.FPS_DEBUG_INTERVAL)
         car.add(frequency_logger, inputs=["loop/rate"], outputs=["fps/current", "fps/fps_list"])
-    return sensors, watching.url if watching else config.WATCH_PAGE_URL
+    return simulator, sensors, watching.url if watching else config.WATCH_PAGE_URL
 
 
 def add_user_controller(
-    car: Vehicle, config: Config, use_joystick: bool, watch_page_url: str
+    car: Vehicle, config: Config, use_joystick: bool, watch_page_url: str, simulator: SimulatedCar
 ) -> tuple[ControlPage, Joystick | None]:
     """Add what the user drives with, the page in the browser and a joystick, and what comes of their buttons."""
-    page = ControlPage(config, watch_page_url)
+    page = ControlPage(config, watch_page_url, simulator)
     wanted = ["user/steering", "user/throttle", "user/mode", "recording"]
     shown = ["sim/telemetry", "sim/lap_times", "loop/rate", "loop/latency", "pilot/choices", "pilot/choice"]
+    shown += ["pilot/places"]
     car.add(
         page,
         inputs=["ui/image_array", "tub/num_records", "user/mode", "recording", *shown],
@@ -81,10 +83,10 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
     """
     # What a record of the tub holds, and of which type; what a pilot may ask for beside the picture, with an example.
     record = {"cam/image_array": "image_array", "user/angle": "float", "user/throttle": "float", "user/mode": "str"}
-    pilot_inputs: dict[str, object] = {}
+    pilot_inputs: dict[str, object] = {"sim/telemetry": None}
 
-    sensors, watch_page_url = add_simulator(car, config)
-    page, joystick = add_user_controller(car, config, options.use_joystick, watch_page_url)
+    simulator, sensors, watch_page_url = add_simulator(car, config)
+    page, joystick = add_user_controller(car, config, options.use_joystick, watch_page_url, simulator)
 
     # What the pilot sees and wants.
     pilot_image = (
@@ -121,9 +123,13 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         blank_image=transform(make_blank_image(config.IMAGE_W, config.IMAGE_H, config.IMAGE_DEPTH)),
         channels=pilot_inputs,
         extra_files=[BUILT_IN_PILOT],
+        built_in={EXPERT: make_expert(simulator)},
     )
     if options.model:
         car.memory["pilot/choice"] = pilots.choose(options.model, options.kind)
+    known_places = {BUILT_IN_PILOT.name: [BUILT_IN_PILOT.stem]}
+    chooser = PilotForPlace(pilots, lambda: simulator.place, known_places, EXPERT)
+    car.add(chooser, inputs=["pilot/choice"], outputs=["pilot/choice", "pilot/places"])
     car.add(pilots, inputs=["pilot/choice", "run_pilot", "sim/reset"], outputs=["pilot/choices"], threaded=True)
     car.add(
         PilotDriver(pilots),
@@ -180,6 +186,8 @@ def main() -> int:
     if options.command == "train":
         return run_donkey(options.list_train_words(CAR_FOLDER))
     config = load_config(CAR_FOLDER / "config.py", options.myconfig)
+    if options.track:
+        vars(config).update(DONKEY_GYM_ENV_NAME=options.track)
     level = config.LOGGING_LEVEL if config.HAVE_CONSOLE_LOGGING else "WARNING"
     logging.basicConfig(level=level, format=config.LOGGING_FORMAT, force=True)
     drive(config, options)

@@ -45,5 +45,5 @@ def _list_words(arguments: argparse.Namespace) -> list[str]:
     words = ["--js"] if arguments.use_joystick else []
     words += [f"--meta={pair}" for pair in arguments.metadata]
     given = {"model": arguments.model, "type": arguments.kind, "camera": arguments.camera}
-    given["myconfig"] = arguments.myconfig
+    given |= {"myconfig": arguments.myconfig, "track": arguments.track}
     return words + [f"--{name}={value}" for name, value in given.items() if value is not None]

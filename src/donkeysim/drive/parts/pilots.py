@@ -39,6 +39,7 @@ class PilotShelf:
         blank_image: ByteArray,
         channels: Mapping[str, Any] | None = None,
         extra_files: Sequence[Path] = (),
+        built_in: Mapping[str, Pilot] | None = None,
     ) -> None:
         """Make an empty shelf; `choose` takes the first pilot.
 
@@ -48,12 +49,14 @@ class PilotShelf:
             blank_image: A picture like those pilots will get; every pilot must answer to it before it may drive.
             channels: What else this car can tell a pilot, with an example value each.
             extra_files: Pilots from elsewhere that can be chosen too.
+            built_in: Pilots that are no files, by the names they are chosen by.
         """
         self._load = load
         self.folder = Path(folder)
         self.blank_image = blank_image
         self.channels = dict(channels or {})
         self._extra_files = {path.name: path for path in extra_files if path.exists()}
+        self._built_in = dict(built_in or {})
         self._kinds: dict[str, str | None] = {}
         self._files: dict[str, Path] = {}
         self.choices: tuple[str, ...] = ()
@@ -120,10 +123,14 @@ class PilotShelf:
             entries = []
         files = {entry.name: entry for entry in entries if entry.suffix in PILOT_SUFFIXES}
         self._files = {**files, **self._extra_files}
-        self.choices = tuple(self._files)
+        self.choices = (*self._built_in, *self._files)
 
     def _follow_choice(self) -> None:
         choice = self._choice
+        if choice in self._built_in:
+            if self._loaded != (choice, (0, 0)):
+                self.pilot, self._loaded = self._built_in[choice], (choice, (0, 0))
+            return
         if not choice or choice not in self._files:
             if self._loaded or choice:
                 self._drop(choice)
@@ -201,6 +208,38 @@ class PilotDriver:
         known = dict(zip(self.channels, values, strict=True))
         answer = pilot.run(image, *(known[name] for name in pilot.input_names))
         return float(answer[0]), float(answer[1]), int(answer[2]) if len(answer) > 2 else None
+
+
+class PilotForPlace:
+    """Chooses a pilot that knows the place where the car is, for as long as nobody else has chosen one."""
+
+    def __init__(
+        self, shelf: PilotShelf, find_place: Callable[[], str], known: Mapping[str, Sequence[str]], otherwise: str
+    ) -> None:
+        """Make it.
+
+        Args:
+            shelf: What can be chosen.
+            find_place: Returns the name of the place where the car is, "" for nowhere.
+            known: The places that pilots know, by the names these are chosen by.
+            otherwise: Who is chosen where none of them does.
+        """
+        self._shelf, self._find_place = shelf, find_place
+        self._known, self._otherwise = known, otherwise
+        self._place = self._chosen = ""
+
+    def run(self, choice: str | None) -> tuple[str, tuple[str, ...]]:
+        """Return the choice, changed in another place if it was ours, and the places that the chosen one knows."""
+        place = self._find_place()
+        if place and place != self._place:
+            self._place = place
+            if choice in (None, "", self._chosen):
+                choice = self._chosen = self._find(place)
+        return choice or "", tuple(self._known.get(choice or "", ()))
+
+    def _find(self, place: str) -> str:
+        names = (name for name, places in self._known.items() if place in places and name in self._shelf.choices)
+        return next(names, self._otherwise)
 
 
 def _look(path: Path) -> FileState | None:

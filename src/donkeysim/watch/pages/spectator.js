@@ -117,7 +117,7 @@ function showMenu() {
 
 function makeSceneCard(scene) {
   const preview = scene.has_preview ? make("img", "preview") : make("span", "preview", "", makeRoadSign());
-  if (scene.has_preview) Object.assign(preview, { src: `/pages/scenes/${encodeURIComponent(scene.name)}.jpg`, alt: "" });
+  if (scene.has_preview) Object.assign(preview, { src: `/shared/scenes/${encodeURIComponent(scene.name)}.jpg`, alt: "" });
   const button = make("button", "scene-card card", "", preview, make("span", "title", nameScene(scene.name)));
   button.type = "button";
   button.dataset.scene = scene.name;

@@ -6,6 +6,7 @@ import { Driver } from "/static/driver.js";
 import { readGamepad } from "/static/gamepad.js";
 import { Joystick } from "/static/joystick.js";
 import { Link } from "/static/link.js";
+import { Places } from "/static/places.js";
 import { Readings } from "/static/readings.js";
 import { Tilt } from "/static/tilt.js";
 
@@ -18,6 +19,7 @@ const texts = new Texts("/static/texts");
 const link = new Link(showLink, hear);
 const driver = new Driver((message) => link.send(message), showDriver);
 const readings = new Readings(texts);
+const places = new Places(texts, (place) => { driver.brake(); driver.say({ place }); });
 const tilt = new Tilt((angle, throttle) => {
   if (!driver.isBraked) driver.drive(angle, driver.isConstant ? driver.throttle : throttle);
 });
@@ -41,7 +43,7 @@ function letGo() {
 
 function hear(message) {
   if (message.about) { watching = message.about.watching; showWatching(); }
-  if (message.error) showToast(message.error);
+  if (message.error) { showToast(message.error); places.forget(); }
   if (message.released) { driver.standStill(); showToast(texts.say("released")); }
   if (message.report) { report = message.report; showReport(); }
 }
@@ -76,6 +78,7 @@ function showReport() {
     [driver.angle, driver.throttle] = driver.isBraked ? [driver.angle, driver.throttle] : report.user;
   }
   readings.show(report);
+  places.show(report);
   showPilots(report);
   showDriver();
 }
@@ -100,8 +103,10 @@ function showDriver() {
 
 function showModeNote() {
   const hasPilot = Boolean(report?.pilot);
-  const name = driver.mode === "user" || hasPilot || !report ? "" : report.pilots.length ? "choose_pilot" : "no_pilots";
-  setText(byId("mode-note"), name && texts.say(name));
+  const isStranger = hasPilot && report.place && report.pilot_places.length > 0 && !report.pilot_places.includes(report.place);
+  const name = driver.mode === "user" || !report ? "" : isStranger ? "stranger" : hasPilot ? "" : report.pilots.length ? "choose_pilot" : "no_pilots";
+  setText(byId("mode-note"), name && texts.say(name, { pilot: report.pilot, places: report.pilot_places.join(", ") }));
+  byId("road-note").hidden = Boolean(name) || report?.on_road !== false;
 }
 
 function showPilots({ pilot, pilots }) {
@@ -182,6 +187,7 @@ const KEYS = {
   d: () => driver.setMode("local"),
   a: () => driver.setMode("local"),
   m: () => driver.nextMode(),
+  backspace: () => driver.reset(),
 };
 
 function toggleBrake() {
@@ -190,7 +196,7 @@ function toggleBrake() {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("places").open) return;
   const key = event.key.toLowerCase();
   const isArrow = key.startsWith("arrow");
   if (isArrow && event.target.closest("select, input")) return;
@@ -202,7 +208,7 @@ document.addEventListener("keyup", (event) => { if (event.key === " ") event.pre
 
 byId("brake_button").addEventListener("click", toggleBrake);
 byId("record_button").addEventListener("click", () => driver.setRecording(!driver.isRecording));
-byId("reset_button").addEventListener("click", () => driver.reset());
+for (const id of ["reset_button", "back_button"]) byId(id).addEventListener("click", () => driver.reset());
 byId("mode_select").addEventListener("change", (event) => driver.setMode(event.target.value));
 byId("pilot_select").addEventListener("change", (event) => driver.say({ pilot: event.target.value }));
 byId("throttle_mode_select").addEventListener("change", (event) => driver.setThrottleMode(event.target.value === "constant"));
@@ -219,7 +225,7 @@ byId("mpeg-image").addEventListener("error", () => setTimeout(() => { if (isOpen
 
 function showTexts() {
   document.title = texts.say("title");
-  if (report) { readings.show(report); showPilots(report); }
+  if (report) { readings.show(report); showPilots(report); places.showButton(); }
   showDriver();
 }
 

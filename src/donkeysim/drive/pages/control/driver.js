@@ -17,7 +17,7 @@ export class Driver {
     this.throttle = 0;
     this.isBraked = true;
     this.isConstant = false;
-    this.maxThrottle = 1;
+    this.maxThrottle = 0.3;
     this.mode = "user";
     this.isRecording = false;
     this.changedAt = -Infinity;

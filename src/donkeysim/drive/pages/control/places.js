@@ -1,0 +1,74 @@
+// Where the car drives, as a button on its picture, and a dialogue with all places it could go to.
+
+import { byId, make, setText } from "/shared/elements.js";
+
+export class Places {
+  /**
+   * @param {import("/shared/languages.js").Texts} texts
+   * @param {(place: string) => void} onChoose called with the place that was chosen
+   */
+  constructor(texts, onChoose) {
+    Object.assign(this, { texts, onChoose });
+    this.place = null;
+    this.places = [];
+    this.goingTo = "";
+    byId("place").addEventListener("click", () => this.open());
+    byId("places-close").addEventListener("click", () => byId("places").close());
+  }
+
+  /** Show what the car reports; in the menu of its simulator the choice opens by itself, once. */
+  show({ place, places }) {
+    const isElsewhere = place !== this.place;
+    const isKnown = place === this.place && places.join() === this.places.join();
+    if (isKnown) return;
+    const mustChoose = isElsewhere && !place && places.length > 0 && !this.goingTo;
+    Object.assign(this, { place, places });
+    if (place === this.goingTo) this.goingTo = "";
+    this.showButton();
+    if (mustChoose) this.open();
+    else if (byId("places").open) this.fill();
+  }
+
+  /** Say that the car did not go where it was sent. */
+  forget() {
+    this.goingTo = "";
+    this.showButton();
+  }
+
+  showButton() {
+    byId("place").hidden = this.places.length === 0;
+    const name = this.goingTo ? this.texts.say("going_to", { place: this.goingTo }) : this.place || this.texts.say("in_menu");
+    setText(byId("place-name"), name);
+  }
+
+  open() {
+    this.fill();
+    if (!byId("places").open) byId("places").showModal();
+  }
+
+  fill() {
+    setText(byId("places-title"), this.texts.say(this.place ? "choose_place" : "menu_note"));
+    byId("places-list").replaceChildren(...this.places.map((name) => this.makeChoice(name)));
+  }
+
+  makeChoice(name) {
+    const choice = make("button", "choice");
+    choice.type = "button";
+    choice.dataset.place = name;
+    choice.setAttribute("aria-current", String(name === this.place));
+    const picture = new Image();
+    Object.assign(picture, { alt: "", src: `/shared/scenes/${encodeURIComponent(name)}.jpg` });
+    picture.addEventListener("error", () => picture.remove()); // a track of one's own has none
+    choice.append(picture, make("span", "", name));
+    choice.addEventListener("click", () => this.choose(name));
+    return choice;
+  }
+
+  choose(name) {
+    byId("places").close();
+    if (name === this.place) return;
+    this.goingTo = name;
+    this.showButton();
+    this.onChoose(name);
+  }
+}
