@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, PilotError
-from donkeysim.drive.parts.pilots import PilotDriver, PilotShelf
+from donkeysim.drive.parts.pilots import PilotDriver, PilotForPlace, PilotShelf
 from waiting import wait_until
 
 BLANK = np.zeros((12, 16, 3), np.uint8)
@@ -206,3 +206,50 @@ def test_a_pilot_that_answers_no_numbers_may_not_drive(folder):
     (folder / "a.onnx").write_text("nan")
     with pytest.raises(PilotError, match=r"answers nan, 0.5 to a black picture: its training has run away"):
         Shelf(folder).choose(folder / "a.onnx")
+
+
+# ---- pilots that are no files, and which of them knows the place ---------------------------------------------------
+
+
+class BuiltIn:
+    kind, input_names = "expert", ("sim/telemetry",)
+
+    def __init__(self):
+        self.resets = 0
+
+    def run(self, image, telemetry):
+        return telemetry, 0.25
+
+    def reset(self):
+        self.resets += 1
+
+
+def test_a_built_in_pilot_is_chosen_like_a_file_and_given_up_like_one(folder):
+    with Shelf(folder, channels={"sim/telemetry": None}, built_in={"Expert": BuiltIn()}) as shelf:
+        assert shelf.choices == ("Expert", "a.onnx", "b.h5")
+        driver = PilotDriver(shelf)
+        shelf.run_threaded("Expert", True, False)
+        wait_until(lambda: driver.run(BLANK, 0.5)[:2] == (0.5, 0.25))
+        shelf.run_threaded("a.onnx", True, False)
+        wait_until(lambda: driver.run(BLANK, 0.5)[0] == pytest.approx(0.1))
+        shelf.run_threaded("Expert", True, False)
+        wait_until(lambda: driver.run(BLANK, 0.5)[0] == 0.5)
+        shelf.run_threaded("", True, False)
+        wait_until(lambda: driver.run(BLANK, 0.5)[:2] == (0.0, 0.0))
+
+
+def test_who_knows_the_place_is_chosen_until_somebody_chooses(folder):
+    place = ["ring"]
+    shelf = Shelf(folder, built_in={"Expert": BuiltIn()})
+    chooser = PilotForPlace(shelf, lambda: place[0], {"a.onnx": ["ring"], "gone.h5": ["oval"]}, "Expert")
+    assert chooser.run(None) == ("a.onnx", ("ring",))
+    assert chooser.run("a.onnx") == ("a.onnx", ("ring",))
+    place[0] = ""
+    assert chooser.run("a.onnx")[0] == "a.onnx", "in the menu nothing changes"
+    place[0] = "oval"
+    assert chooser.run("a.onnx") == ("Expert", ()), "a pilot whose file is not there cannot be chosen"
+    assert chooser.run("b.h5") == ("b.h5", ())
+    place[0] = "ring"
+    assert chooser.run("b.h5") == ("b.h5", ()), "somebody's own choice stays"
+    place[0] = "oval"
+    assert chooser.run("a.onnx") == ("a.onnx", ("ring",)), "also of a pilot that does not know the place"
