@@ -1,10 +1,12 @@
 """When the telemetry of all cars does not fit into a beat: who waits, for how long, and what does not."""
 
+import itertools
 from types import SimpleNamespace
 
 import pytest
 
 from donkeysim.core.clock import ManualClock
+from donkeysim.serve.output import OutputKind
 from donkeysim.serve.picture_budget import Account
 from donkeysim.serve.picture_desk import line_up
 from donkeysim.serve.simulation import Simulation
@@ -76,6 +78,20 @@ def test_the_first_hears_in_every_beat_and_the_others_in_turn_where_it_is_too_sh
     assert max(counts) - min(counts) <= 2
     assert min(counts) >= 8
     assert late <= BEAT, "time goes on as it should"
+
+
+@pytest.mark.parametrize("client_count", [2, 3, 7])
+def test_on_a_machine_that_is_far_too_slow_everybody_hears_now_and_then(show, client_count):
+    cars = [show.simulation._clients[client].car for client in CLIENTS][:client_count]
+    desk, simulator = show.simulation._desk, show.simulation._simulator
+    show.seconds = 3.0 * BEAT
+    heard = {car.client.client_id: [] for car in cars}
+    for beat in range(24):
+        for outputs in desk.tell(simulator, cars, OutputKind.TELEMETRY, lambda: 0.0):
+            for client, _, _ in outputs:
+                heard[client].append(beat)
+    assert heard[1] == list(range(24))
+    assert all(later - earlier <= 4 for beats in heard.values() for earlier, later in itertools.pairwise([-1, *beats]))
 
 
 def test_who_makes_trouble_waits_for_all_others(show):

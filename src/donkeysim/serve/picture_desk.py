@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import operator
 import threading
 import time
@@ -26,6 +27,9 @@ from donkeysim.sim.simulator import Simulator
 
 MOST_TOGETHER = 8
 """Cars whose telemetry is made and handed out together."""
+
+MOST_BEATS_LATE = 4
+"""Whoever does not fit into a beat is told after so many at the latest, however slow the machine is."""
 
 _log = logging.getLogger("donkeysim.simulation")
 
@@ -117,9 +121,10 @@ class PictureDesk:
                 heavy.append((car, account))
         waiting = line_up(light, self._late) if light else []
         count, seconds_a_car = 1, 0.0
+        due = 1 + math.ceil((len(waiting) - 1) / MOST_BEATS_LATE)
         while waiting:
             if seconds_left is not None and seconds_a_car > 0.0:
-                count = min(count, int(seconds_left() / seconds_a_car))
+                count = min(count, max(due, int(seconds_left() / seconds_a_car)))
             if count == 0:
                 break
             together, waiting = waiting[:count], waiting[count:]
@@ -128,6 +133,7 @@ class PictureDesk:
             self._tell_now(simulator, together, kind, outputs)
             seconds_a_car = (self._read_clock() - began) / len(together)
             yield outputs
+            due = max(0, due - count)
             count = min(2 * count, MOST_TOGETHER)
         self._late = [car.car_id for car in waiting]
         if heavy:
