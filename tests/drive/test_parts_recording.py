@@ -87,7 +87,7 @@ def test_a_full_disk_turns_recording_off_and_the_car_drives_on(tmp_path, monkeyp
     assert car.start(500, 10).loop_count == 10
     assert car.memory["recording"] is False
     assert car.memory["tub/num_records"] == 3
-    assert "Recording was switched off, the car drives on" in caplog.text
+    assert "Recording was switched off; the car drives on" in caplog.text
     assert "the disk is full" in caplog.text
     assert len(TubReader(tmp_path)) == 3
 

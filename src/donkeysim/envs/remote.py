@@ -266,7 +266,7 @@ class RemoteCar:
         """Check the scene, where the server tells it, and configure a car that was just made."""
         if isinstance(name, str) and name != self._scene:
             raise SceneError(
-                f"the simulator at {self._where} runs {name}, not {self._scene}; end that scene or drive there instead."
+                f"the simulator at {self._where} runs {name}, not {self._scene}; exit it, or drive there instead."
             )
         if kind != "scene_loaded":
             for message in self._conf.messages:

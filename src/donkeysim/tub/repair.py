@@ -45,7 +45,7 @@ def open_for_change(folder: Path) -> Manifest:
     after = format_manifest(manifest)
     if after != (folder / MANIFEST_NAME).read_bytes():
         if after != before:
-            logger.warning("the tub %s was not closed properly; put in order, %d records", folder, start)
+            logger.warning("the tub %s was not closed properly; it was repaired and has %d records", folder, start)
         replace_file(folder / MANIFEST_NAME, after)
     _remove_left_over(folder, manifest)
     return manifest

@@ -50,7 +50,7 @@ class RecordTracker:
         self._told = record_count
         alert = record_count > 0 and record_count % self.alert_count == 0
         if alert:
-            logger.warning("recorded %d records: another %d are there", record_count, self.alert_count)
+            logger.warning("recorded %d records: %d more", record_count, self.alert_count)
         elif record_count % 10 == 0:
             logger.info("recorded %d records", record_count)
         return alert
@@ -85,7 +85,7 @@ class TubRecorder:
         try:
             self.tub.write_record(dict(zip(self.inputs, values, strict=True)))
         except TubError as error:
-            logger.error("Recording was switched off, the car drives on: %s", error)
+            logger.error("Recording was switched off; the car drives on: %s", error)
             return self.tub.current_index, False
         return self.tub.current_index, True
 
