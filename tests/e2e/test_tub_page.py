@@ -177,7 +177,7 @@ def test_a_stopped_program_is_told(browser, address, tub):
     page.route("**/deleted", lambda route: route.abort())
     page.keyboard.press("i")
     page.keyboard.press("Delete")
-    expect(page.locator("#toast")).to_contain_text("donkey tubclean was stopped")
+    expect(page.locator("#toast")).to_contain_text("donkey tubclean has stopped")
     assert read_deleted(tub) == []
     page.close()
 
