@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.errors import DonkeySimError, SpecError, format_count
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
 from donkeysim.tub.channel import read_channel
@@ -83,7 +83,7 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
             expected = (record.session_id, record.index + 1)
     _check_count(len(records), dropped, tub_paths)
     if dropped:
-        _log.info("TRAIN_FILTER left out %d records", dropped)
+        _log.info("TRAIN_FILTER left out %s", format_count(dropped, "record"))
     table = _make_table(records, follows, kind)
     _check_steering(table, kind)
     return table

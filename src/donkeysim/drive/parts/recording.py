@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import TubError
+from donkeysim.core.errors import TubError, format_count
 from donkeysim.tub.folder import next_tub_path
 from donkeysim.tub.writer import TubWriter
 
@@ -57,7 +57,7 @@ class RecordTracker:
 
     def tell(self) -> None:
         """Say how many there are; somebody asks."""
-        logger.info("recorded %d records so far", self._told or 0)
+        logger.info("recorded %s so far", format_count(self._told or 0, "record"))
 
 
 class TubRecorder:
@@ -92,7 +92,7 @@ class TubRecorder:
     def erase_last(self, count: int) -> int:
         """Mark the last living records as deleted; return how many were."""
         erased = self.tub.delete_last_n_records(count)
-        logger.info("erased the last %d records", erased)
+        logger.info("erased the last %s", format_count(erased, "record"))
         return erased
 
     def shutdown(self) -> None:
