@@ -63,7 +63,8 @@ def main() -> int:
         seen, _, ended, cut, info = env.step(np.array(decide(seen)))
     env.close()
     fault = "it left the road or touched something" if ended else "no fault"
-    print(f"{info['laps']} of {options.laps} laps, the last one in {info['lap_time']:.1f} s; {fault}")
+    laps = f"{info['laps']} of {options.laps} lap{'s' * (options.laps != 1)}"
+    print(f"{laps}, the last one in {info['lap_time']:.1f} s; {fault}")
     return 0 if info["laps"] >= options.laps else 1
 
 

@@ -13,12 +13,17 @@ import time
 from functools import partial
 
 import gymnasium
-import torch
-from stable_baselines3 import PPO
-from stable_baselines3.common.base_class import BaseAlgorithm
 
 import donkeysim  # noqa: F401  (registers the environments)
-from donkeysim.envs.sb3_vec_env import make_sb3_vec_env
+
+try:
+    import torch
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    from donkeysim.envs.sb3_vec_env import make_sb3_vec_env
+except ImportError as error:
+    raise SystemExit(f'{error}. This example needs Stable-Baselines3; in the checkout: pip install ".[rl]"') from None
 
 ENV_ID = "donkeysim/GeneratedTrack-v0"
 TASK = {"observe": "vector", "throttle_range": (-0.2, 0.3)}
@@ -57,7 +62,7 @@ def show(pilot: BaseAlgorithm, laps: int) -> bool:
         seen, _, ended, cut, info = env.step(action)
     env.close()
     fault = "it left the road or hit something" if ended else "no fault"
-    print(f"{info['laps']} of {laps} laps, the last one in {info['lap_time']:.1f} s; {fault}")
+    print(f"{info['laps']} of {laps} lap{'s' * (laps != 1)}, the last one in {info['lap_time']:.1f} s; {fault}")
     return info["laps"] >= laps
 
 

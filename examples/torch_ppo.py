@@ -16,10 +16,14 @@ from dataclasses import dataclass
 
 import gymnasium
 import numpy as np
-import torch
-from torch import nn
 
 import donkeysim  # noqa: F401  (registers the environments)
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:
+    raise SystemExit(f'{error}. This example needs PyTorch; in the checkout: pip install ".[rl]"') from None
 
 ENV_ID = "donkeysim/GeneratedTrack-v0"
 TASK = {"observe": "vector", "throttle_range": (-0.2, 0.3)}
@@ -160,7 +164,7 @@ def show(policy: Policy, laps: int) -> bool:
         seen, _, ended, cut, info = env.step(action.clip(-1.0, 1.0))
     env.close()
     fault = "it left the road or hit something" if ended else "no fault"
-    print(f"{info['laps']} of {laps} laps, the last one in {info['lap_time']:.1f} s; {fault}")
+    print(f"{info['laps']} of {laps} lap{'s' * (laps != 1)}, the last one in {info['lap_time']:.1f} s; {fault}")
     return info["laps"] >= laps
 
 

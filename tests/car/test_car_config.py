@@ -100,7 +100,10 @@ def test_no_config_tells_how_to_make_one(tmp_path):
         ("LOGGING_FORMAT = '%(nope'", "LOGGING_FORMAT is '%(nope', but takes a format of Python's logging"),
         ("TRAIN_FILTER = 3", "TRAIN_FILTER is 3, but takes a function, or None."),
         ("SIM_HOST = ['x' * 500]", "xxx..., but takes a text."),
-        ("IMAGE_W = 80\nIMAGE_H = (1", "myconfig.py, line 2: this is no Python: '(' was never closed: 'IMAGE_H = (1'."),
+        (
+            "IMAGE_W = 80\nIMAGE_H = (1",
+            "myconfig.py, line 2: this is not Python: '(' was never closed: 'IMAGE_H = (1'.",
+        ),
         ("IMAGE_W = 1 / 0", "myconfig.py, line 1: ZeroDivisionError: division by zero."),
         ("GYM_CONF['car_name'] = 'x'", "line 1: NameError: name 'GYM_CONF' is not defined; this file does not see"),
         ("DONKEY_GYM = False", "line 1: DONKEY_GYM is False, but real hardware is not driven by this project"),
@@ -135,8 +138,8 @@ def test_keys_that_cannot_be_honoured_are_told_only_when_touched(car_folder, cap
     car_folder.load("CREATE_TENSOR_RT = True\nHAVE_IMU = True\n")
     assert [re.sub(r".*line", "line", message) for message in caplog.messages] == [
         "line 1: CREATE_TENSOR_RT has no effect: TensorRT files are not made; the .onnx file runs on any processor.",
-        "line 2: HAVE_IMU has no effect: a simulated car has the simulator's sensors only, "
-        "see SIM_RECORD_LOCATION and its kind.",
+        "line 2: HAVE_IMU has no effect: a simulated car only has the simulator's sensors, "
+        "see SIM_RECORD_LOCATION and the like.",
     ]
 
 

@@ -51,7 +51,7 @@ def test_a_new_folder_has_all_files_and_tells_of_each(tmp_path):
         f"making dir  {folder / 'data'}",
         f"making dir  {folder / 'logs'}",
         "Copying car application template: complete",
-        "Copying car config defaults. What you want otherwise goes into myconfig.py.",
+        "Copying car config defaults. Put your own settings into myconfig.py.",
         "Copying train script.",
         "Copying my car config overrides",
         "Donkey setup complete.",
@@ -141,7 +141,7 @@ def test_an_update_of_the_originals_folder_gives_our_car_with_its_own_keys(tmp_p
 
 def test_an_update_elsewhere_is_refused_and_writes_nothing(tmp_path):
     (tmp_path / "config.py").write_text("X = 1\n")
-    with pytest.raises(SpecError, match=r"is no car folder: it has no config\.py, or neither"):
+    with pytest.raises(SpecError, match=r"is not a car folder: it has no config\.py, or neither"):
         update_car(tmp_path)
     assert [item.name for item in tmp_path.iterdir()] == ["config.py"]
 

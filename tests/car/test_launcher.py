@@ -58,7 +58,7 @@ def test_another_program_is_not_replaced_but_an_earlier_launcher_is(tmp_path):
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(SpecError, match=r"cannot write .*; give another folder\."):
+    with pytest.raises(SpecError, match=r"cannot write .*; choose another folder\."):
         install_launcher(tmp_path / "file", "linux")
 
 

@@ -129,9 +129,9 @@ def test_own_classes_are_steps_too(image, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({}, "CUSTOM_X is a transformation of your own: set CUSTOM_X_MODULE"),
+        ({}, "CUSTOM_X is your own transformation: set CUSTOM_X_MODULE"),
         ({"CUSTOM_X_MODULE": "none.py", "CUSTOM_X_CLASS": "A"}, "CUSTOM_X_MODULE is 'none.py', but there is no such"),
-        ({"CUSTOM_X_MODULE": "own.txt", "CUSTOM_X_CLASS": "A"}, "CUSTOM_X_MODULE is 'own.txt', which is no Python"),
+        ({"CUSTOM_X_MODULE": "own.txt", "CUSTOM_X_CLASS": "A"}, "CUSTOM_X_MODULE is 'own.txt', which is not a Python"),
         ({"CUSTOM_X_MODULE": "own.py", "CUSTOM_X_CLASS": "A"}, "CUSTOM_X_CLASS is 'A', but .* has no such class"),
         ({"CUSTOM_X_MODULE": "bad.py", "CUSTOM_X_CLASS": "A"}, r"bad\.py, line 2: ZeroDivisionError: division by zero"),
     ],

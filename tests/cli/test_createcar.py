@@ -39,5 +39,5 @@ def test_an_update_renews_the_folder_here(tmp_path, monkeypatch, capsys):
 def test_an_update_outside_of_a_car_folder_is_one_sentence(tmp_path, monkeypatch, capsys, words):
     monkeypatch.chdir(tmp_path)
     assert run(words) == 1
-    assert "is no car folder" in capsys.readouterr().err
+    assert "is not a car folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

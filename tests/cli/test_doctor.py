@@ -43,7 +43,7 @@ def test_a_car_folder_in_order_is_fine(car_here, capsys):
     assert {find(f"port {port}").state for port in (control, wire, watch)} == {FINE}
     assert run(["doctor"]) == 0
     shown = capsys.readouterr().out
-    assert "Nothing has to be put right." in shown
+    assert "No problems found." in shown
     assert f"port {control}" in shown
 
 
@@ -56,7 +56,7 @@ def test_a_port_held_by_another_program_is_named_with_what_to_do(car_here, capsy
         if sys.platform.startswith("linux"):
             assert f"held by process {os.getpid()}: " in finding.text
         assert run(["doctor"]) == 1
-    assert f"To be put right: port {control}." in capsys.readouterr().out
+    assert f"To be fixed: port {control}." in capsys.readouterr().out
 
 
 def test_a_port_held_by_our_own_program_is_fine(car_here):
@@ -83,7 +83,7 @@ def test_a_wrong_line_in_the_cars_configuration_is_told(car_here):
 def test_elsewhere_it_says_how_to_make_a_car(here):
     finding = find("car")
     assert finding.state == NOTE
-    assert "is no car folder" in finding.text
+    assert "is not a car folder" in finding.text
 
 
 def test_the_originals_program_on_the_path_is_told(here, monkeypatch):
@@ -91,7 +91,7 @@ def test_the_originals_program_on_the_path_is_told(here, monkeypatch):
     program.write_text("#!/usr/bin/python\nfrom donkeycar.management.base import execute_from_command_line\n")
     monkeypatch.setattr(checkup.shutil, "which", lambda _name: str(program))
     assert find("donkey").text == f"{program} is the original's"
-    assert "use donkeysim" in find("donkey").advice
+    assert "use the command donkeysim" in find("donkey").advice
 
 
 def test_packages_of_the_original_beside_ours_are_told(here, monkeypatch):
@@ -117,7 +117,7 @@ def test_no_folder_for_kernels_is_wrong(here):
     assert "set DONKEYSIM_KERNEL_CACHE" in ended.stdout
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="joysticks are read on Linux only")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="joysticks are only supported on Linux")
 def test_a_joystick_is_found_by_its_device(car_here):
     folder = car_here[0]
     device = folder / "js"

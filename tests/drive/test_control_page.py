@@ -65,6 +65,7 @@ def test_every_part_of_the_page_comes_from_the_page(client):
 
 def test_the_page_has_the_names_of_the_originals_elements(client):
     text = client.get("/drive").text
+    assert '<img id="mpeg-image" src="/video"' in text, "programs look for the film in the page's source"
     names = "mode_select record_button button_bar mpeg-image joystick_container throttle_mode_select"
     for name in [*names.split(), "max_throttle_select", "brake_button"]:
         assert text.count(f'id="{name}"') == 1

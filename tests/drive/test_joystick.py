@@ -203,7 +203,7 @@ def test_drive_with_what_a_pipe_says_until_nobody_writes_to_it(drive, tmp_path, 
         wish = loop_until(joystick, lambda wish: wish.throttle == 0.5 and wish.steering)
         assert wish.steering == pytest.approx(0.5, abs=0.001)
     loop_until(joystick, lambda wish: wish == (0.0, 0.0, "user", False))
-    assert "is gone" in caplog.text
+    assert "was disconnected" in caplog.text
 
 
 @needs_linux
@@ -258,7 +258,7 @@ def test_read_a_joystick_described_for_the_original(tmp_path):
     ("old", "new", "sentence"),
     [
         ("", None, "make it with `donkey createjs`"),
-        ("from", "from (", "line 2: this is no Python"),
+        ("from", "from (", "line 2: this is not Python"),
         ("import Joystick,", "import Joystik,", "line 2: ImportError: cannot import name 'Joystik'"),
         ("class MyJoystickController", "class Mine", "no class MyJoystickController"),
         ("self.js = Wheel(self.dev_fn)", "raise OSError('no')", "line 15: OSError: no"),

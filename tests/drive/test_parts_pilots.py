@@ -204,7 +204,7 @@ def test_the_pilot_forgets_the_picture_from_before_the_car_was_reset(folder):
 
 def test_a_pilot_that_answers_no_numbers_may_not_drive(folder):
     (folder / "a.onnx").write_text("nan")
-    with pytest.raises(PilotError, match=r"answers nan, 0.5 to a black picture: its training has run away"):
+    with pytest.raises(PilotError, match=r"answers nan, 0.5 to a black picture: its training has diverged"):
         Shelf(folder).choose(folder / "a.onnx")
 
 

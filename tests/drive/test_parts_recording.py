@@ -67,7 +67,7 @@ def test_a_drive_becomes_a_tub(tmp_path, info):
     reader = TubReader(tmp_path / "data")
     assert [record.values["user/angle"] for record in reader] == [0.5]
     assert reader.metadata == {"driver": "me"}
-    assert "erased the last 1 records" in info.text
+    assert "erased the last 1 record\n" in info.text
 
 
 def test_a_full_disk_turns_recording_off_and_the_car_drives_on(tmp_path, monkeypatch, caplog):
@@ -87,7 +87,7 @@ def test_a_full_disk_turns_recording_off_and_the_car_drives_on(tmp_path, monkeyp
     assert car.start(500, 10).loop_count == 10
     assert car.memory["recording"] is False
     assert car.memory["tub/num_records"] == 3
-    assert "Recording was switched off, the car drives on" in caplog.text
+    assert "Recording was switched off; the car drives on" in caplog.text
     assert "the disk is full" in caplog.text
     assert len(TubReader(tmp_path)) == 3
 

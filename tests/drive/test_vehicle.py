@@ -164,7 +164,7 @@ def test_starting_values_count_as_written():
         (Counter(), {"threaded": True}, r"has no run_threaded\(\)"),
         (Counter(), {"inputs": ["a"]}, "cannot be given a"),
         (Counter(), {"outputs": "ab"}, "must be a list of channel names"),
-        (Counter, {}, r"add an object: Counter\(\)"),
+        (Counter, {}, r"add an instance: Counter\(\)"),
     ],
 )
 def test_what_cannot_be_called_as_wired_fails_when_it_is_added(part, wiring, text):

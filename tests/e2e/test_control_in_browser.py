@@ -417,7 +417,7 @@ def test_tilting_a_phone_drives_once_started(open_page, car):
 def test_tilt_says_why_it_is_off(open_page, car):
     page = open_page()
     page.get_by_role("radio", name="Tilt").click(force=True)
-    expect(page.locator("#control-note")).to_have_text("This device cannot feel how it is held.")
+    expect(page.locator("#control-note")).to_have_text("This device has no motion sensors.")
     expect(page.locator('[name="control_mode"][value="joystick"]')).to_be_checked()
     page.evaluate("Object.defineProperty(window, 'isSecureContext', { value: false })")
     page.get_by_role("radio", name="Tilt").click(force=True)
@@ -514,6 +514,23 @@ def test_nothing_overflows_and_stop_and_joystick_are_in_reach_at_any_size(open_p
             assert pad["width"] >= 160
             if width > height:
                 assert pad["y"] + pad["height"] <= height
+
+
+def test_nothing_is_cut_off_or_broken_on_a_phone(open_page, car):
+    telemetry = make_telemetry(1.0)
+    telemetry.cte = -12.48
+    car.inputs["telemetry"] = telemetry
+    page = open_page(**PHONE)
+    for language in ("en", "zh", "ja"):
+        page.locator("#language").select_option(language)
+        expect(page.locator("#cte")).to_have_text(re.compile("156"))
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll(".tiles dd, .segments span")].filter((element) =>
+              element.scrollWidth > element.clientWidth || element.offsetWidth > element.parentElement.clientWidth
+              || element.offsetHeight > 1.7 * parseFloat(getComputedStyle(element).fontSize)
+            ).map((element) => element.textContent)"""
+        )
+        assert cut == []
 
 
 def test_everything_has_a_name_for_those_who_do_not_see_it(open_page):

@@ -89,7 +89,7 @@ def test_a_joystick_drives_records_and_stops_the_car_when_it_is_pulled_out(tmp_p
         os.write(stick, EVENT.pack(0, 16384, 2, 0) + EVENT.pack(0, -32767, 2, 3))
         car.wait_for("recorded 20 records")
         os.close(stick)
-        car.wait_for("is gone")
+        car.wait_for("was disconnected")
         car.wait_for("Setting Recording = False$")
         assert car.end() == 0
     record = list(TubReader(folder / "data"))[-1]

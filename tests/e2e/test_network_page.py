@@ -9,7 +9,7 @@ import pytest
 from e2e.simulator_process import SimulatorProcess
 from waiting import wait_until
 
-LINE = r"Who may control it opens (https?)://([^:/]+):(\d+)/\?token=(\w+)$"
+LINE = r"To control it from there, open (https?)://([^:/]+):(\d+)/\?token=(\w+)$"
 
 
 @pytest.fixture(params=["http", "https"])
@@ -21,7 +21,7 @@ def served(request, tmp_path):
         found = wait_until(lambda: next(filter(None, (re.search(LINE, line) for line in simulator.lines)), None))
         scheme, name, port, token = found.groups()
         assert (scheme, simulator.address[0]) == (request.param, "0.0.0.0")
-        assert f"Others in the network watch at {scheme}://{name}:{port}" in simulator.lines
+        assert f"Others in the network can watch at {scheme}://{name}:{port}" in simulator.lines
         headers = {"host": f"{name}:{port}", "origin": f"{scheme}://{name}:{port}"}
         base = f"{scheme}://127.0.0.1:{port}"
         with httpx.Client(base_url=base, headers=headers, verify=False) as client:
@@ -33,7 +33,7 @@ def served(request, tmp_path):
 
 def test_watching_is_free_and_control_takes_the_token_that_was_printed(served):
     client, token = served
-    assert "watching only" in client.get("/").text
+    assert "You can only watch" in client.get("/").text
     body = {"name": "warehose"}
     assert client.post("/scene", json=body).status_code == 401
     assert client.post("/scene?token=guessed", json=body).status_code == 401

@@ -29,7 +29,7 @@ def run(*arguments):
         (["--randomization", "mildd"], "did you mean 'mild'? These come along: mild, wide.\n"),
         (["--prot", "9091"], "did you mean '--port'?\n"),
         (["-port", "9091"], "'--port'"),
-        (["9091"], "options only"),
+        (["9091"], "only takes options"),
         (["--port", "99999"], "0 (any free one) to 65535"),
         (["--cones", "5000"], "0 to 1000"),
         (["--ghost-cones"], "give both"),

@@ -177,7 +177,7 @@ def test_a_stopped_program_is_told(browser, address, tub):
     page.route("**/deleted", lambda route: route.abort())
     page.keyboard.press("i")
     page.keyboard.press("Delete")
-    expect(page.locator("#toast")).to_contain_text("donkey tubclean was stopped")
+    expect(page.locator("#toast")).to_contain_text("donkey tubclean has stopped")
     assert read_deleted(tub) == []
     page.close()
 
@@ -186,6 +186,7 @@ def test_the_page_speaks_the_language_that_is_chosen(page):
     page.locator("#overview").press("Home")
     page.keyboard.press("i")
     page.keyboard.press("o")
+    expect(page.locator("#marked")).to_have_text("0 to 0: 1 record, 0.0 s")
     page.locator("#language").select_option("ja")
     expect(page.locator("#totals")).to_contain_text("件")
     expect(page.locator("#marked")).to_have_text(re.compile("^0〜0"))

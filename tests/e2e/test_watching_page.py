@@ -348,7 +348,7 @@ def served_to_others():
     served.close()
 
 
-NOTE = "You are watching only. To control the simulator, open the address with ?token= that it printed at its start."
+NOTE = "You can only watch. To control the simulator, open the address with ?token= that it printed when it started."
 
 
 def test_who_has_no_token_watches_is_told_so_and_has_no_buttons(browser, served_to_others):

@@ -48,7 +48,7 @@ def test_episodes_are_the_same_in_another_process(tmp_path):
     done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True)
     assert done.stdout.splitlines() == [
         f"{path}: 401 steps, 20.05 s simulated; 1 car in 1 world: generated_track",
-        "the same as then, bit for bit",
+        "identical, bit for bit",
     ]
     assert done.returncode == 0
 
@@ -120,7 +120,7 @@ def test_the_command_tells_what_is_wrong(tmp_path, capsys):
     assert "the log is damaged between the bytes" in capsys.readouterr().out
     path.write_bytes(b"something else")
     assert run(["replay", str(path)]) == 1
-    assert capsys.readouterr().err == f"donkey replay: {path} is no action log.\n"
+    assert capsys.readouterr().err == f"donkey replay: {path} is not an action log.\n"
 
 
 def test_a_film_shows_a_picture_for_every_twentieth_of_a_second(tmp_path, capsys):

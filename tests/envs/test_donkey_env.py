@@ -174,7 +174,7 @@ def test_the_view_from_behind_is_drawn_on_request():
         ({"cam_resolution": (120, 160)}, "height, width, channels"),
         ({"cam_resolution": (120, 160, 3), "img_w": 80}, "differ"),
         ({"frame_skip": 0}, "frame_skip"),
-        ({"throttle_min": 0.5, "throttle_max": 0.2}, "other way round"),
+        ({"throttle_min": 0.5, "throttle_max": 0.2}, "swap them"),
         ({"body_style": "f1", "body_rgb": 7}, "body_rgb"),
         ({"fov": "wide"}, "fov"),
         ({"log_level": "LOUD"}, "log_level"),

@@ -148,7 +148,7 @@ def test_places_gained_pay():
         ({"track": "flat"}, "closed circuit"),
         ({"cars": 0}, "whole number"),
         ({"cars": ["a", "a"]}, "differ"),
-        ({"cars": 99}, "72 places"),
+        ({"cars": 99}, "room for 72"),
         ({"finish": "frist"}, "did you mean 'first'"),
         ({"grid": "drawm"}, "did you mean 'drawn'"),
         ({"reward": "overtakes"}, "did you mean 'overtake'"),

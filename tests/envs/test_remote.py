@@ -44,7 +44,7 @@ def make_lasting_env():
 
 def test_a_server_s_car_begins_where_the_server_puts_it(server, make_lasting_env):
     env = make_lasting_env(server.port)
-    with pytest.raises(SpecError, match="on its own start"):
+    with pytest.raises(SpecError, match="chooses the start"):
         env.reset(options={"s": 3.0})
 
 

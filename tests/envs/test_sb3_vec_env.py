@@ -138,5 +138,5 @@ def test_a_batch_that_it_cannot_learn_from_is_refused():
         DonkeyVecEnv(TrackVectorEnv(2, observe="vector", autoreset_mode="SameStep", copy=False))
     with pytest.raises(SpecError, match="leave it out"):
         make(copy=False)
-    with pytest.raises(SpecError, match="none of this simulator's"):
+    with pytest.raises(SpecError, match="not one of this simulator's"):
         make_sb3_vec_env("CartPole-v1", 2)

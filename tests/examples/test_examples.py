@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -15,10 +17,19 @@ def run(name, *options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
+@pytest.mark.parametrize("name", ["sb3_ppo.py", "torch_ppo.py"])
+def test_an_example_without_its_packages_says_how_to_install_them(name, tmp_path, monkeypatch):
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    ended = run(name)
+    assert ended.returncode == 1
+    assert re.fullmatch(r"No module named 'torch'\. This example needs .*: pip install \"\.\[rl\]\"\n", ended.stderr)
+
+
 def test_the_lidar_follower_drives_a_lap_between_the_hedges():
     ended = run("lidar_follower.py", "--laps", "1")
     assert ended.returncode == 0, ended.stderr
-    assert re.fullmatch(r"1 of 1 laps, the last one in \d\d\.\d s; no fault\n", ended.stdout)
+    assert re.fullmatch(r"1 of 1 lap, the last one in \d\d\.\d s; no fault\n", ended.stdout)
 
 
 def test_the_one_file_of_policy_optimisation_learns_a_little_and_shows_it(tmp_path):
@@ -37,5 +48,5 @@ def test_the_example_of_stable_baselines_learns_a_little_and_keeps_it(tmp_path):
     learned = run("sb3_ppo.py", "--steps", "1024", "--cars", "16", "--laps", "1", "--out", str(kept))
     assert learned.returncode in (0, 1), learned.stderr
     assert "learned from 1,024 steps" in learned.stdout
-    assert re.search(r"[01] of 1 laps, the last one in [\d.]+ s; (no fault|it left the road)", learned.stdout)
+    assert re.search(r"[01] of 1 lap, the last one in [\d.]+ s; (no fault|it left the road)", learned.stdout)
     assert kept.stat().st_size > 10_000

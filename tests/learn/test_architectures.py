@@ -69,7 +69,7 @@ def test_impossible_sizes_are_refused():
     class Empty:
         BEHAVIOR_LIST = ()
 
-    with pytest.raises(SpecError, match="IMAGE_DEPTH=2 are not possible"):
+    with pytest.raises(SpecError, match="IMAGE_DEPTH=2 are not valid"):
         build_model("linear", Odd)
     with pytest.raises(SpecError, match="length of BEHAVIOR_LIST is 0"):
         build_model("behavior", Empty)

@@ -157,5 +157,5 @@ def test_the_report_is_one_page_that_loads_nothing(built_in, tmp_path):
 def test_the_report_marks_where_it_went_wrong():
     page = format_report(evaluate(Fixed(0.0, 0.2), TRACK, 2), "bad", {})
     assert 'class="verdict failed"' in page
-    assert "left the road after 0 of 2 laps, off the road 1 time" in page
+    assert "left the road after 0 of 2 laps, off the road once" in page
     assert 'class="departure"' in page

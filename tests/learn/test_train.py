@@ -204,14 +204,14 @@ def test_a_transfer_begins_with_the_weights_it_is_given(learnt, tub, tmp_path, c
     fresh = train(make_config(tmp_path), tub, tmp_path / "fresh.h5")
     moved = train(make_config(tmp_path), tub, tmp_path / "moved.h5", transfer=learnt[1].model_path)
     assert moved.history["val_loss"][0] < 0.5 * fresh.history["val_loss"][0]
-    assert "began with the weights of" in caplog.text
+    assert "starting from the weights of" in caplog.text
     assert read_entries(tmp_path)[1]["Transfer"] == str(learnt[1].model_path)
 
 
 def test_a_transfer_to_another_kind_takes_what_fits(learnt, tub, tmp_path, caplog):
     caplog.set_level(logging.INFO)
     train(make_config(tmp_path), tub, tmp_path / "moved.h5", "inferred", transfer=learnt[1].model_path)
-    assert "began with the weights of" in caplog.text
+    assert "starting from the weights of" in caplog.text
     with pytest.raises(DonkeySimError, match="shares no layer"):
         train(make_config(tmp_path), tub, tmp_path / "other.h5", "3d", transfer=learnt[1].model_path)
 

@@ -152,8 +152,8 @@ def test_other_versions_and_tracks_are_named(tmp_path, monkeypatch):
     monkeypatch.undo()
     differences = Replay(tmp_path / "other.dlog").differences
     assert len(differences) == 2
-    assert differences[0].startswith("Numba 0.1 there, ")
-    assert differences[1].startswith("track flat 00000000 there, ")
+    assert differences[0].startswith("Numba 0.1 then, ")
+    assert differences[1].startswith("track flat 00000000 then, ")
 
 
 def make_log(tmp_path, monkeypatch, steps=30):
@@ -222,7 +222,7 @@ def test_a_forged_log_is_told_and_does_no_harm(tmp_path, monkeypatch):
         assert "\n" not in replay.broken
     for content, text in [
         (b"", "holds nothing to replay"),
-        (b"PK\3\4" * 9, "no action log"),
+        (b"PK\3\4" * 9, "not an action log"),
         (begin, "nothing to replay"),
         (begin[:8] + struct.pack("<I", 4) + head, "has format 4"),
         (begin[:8] + struct.pack("<I", 2) + head, "replay it with the donkeysim that wrote it"),

@@ -164,7 +164,7 @@ def test_the_client_is_told_its_rate_once(show):
     errors = [message["error"] for message in show.take(1) if message["kind"] is OutputKind.REFUSAL]
     assert len(errors) == 1
     assert errors[0].startswith("cam_config: a picture of 1200x600 takes 17")
-    assert errors[0].endswith("you get about 5 a second, other clients are not slowed.")
+    assert errors[0].endswith("you get about 5 a second; other clients are not slowed.")
     assert not any(message["kind"] is OutputKind.REFUSAL for message in show.take(2))
 
 

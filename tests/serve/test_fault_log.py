@@ -26,7 +26,9 @@ def test_the_first_of_each_kind_is_told_and_the_rest_counted(told):
     clock.advance(STRETCH_SECONDS)
     faults.check_time()
     faults.close()
-    assert told.messages[2:] == ["what clients sent that was not understood or not possible: syntax 1000"]
+    assert told.messages[2:] == [
+        "messages from clients that were not understood or could not be carried out: syntax 1000"
+    ]
 
 
 def test_a_thousand_new_connections_a_second_do_not_fill_it(told):

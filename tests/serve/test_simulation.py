@@ -510,6 +510,18 @@ def test_a_pace_car_drives_by_itself():
     assert row.telemetry.speed > 0.2
 
 
+def test_who_begins_to_watch_sees_the_pace_car_as_it_is_now():
+    rehearsal = SimulationRig(pace_car="steady")
+    rehearsal.load()
+    rehearsal.beat(60)
+    (row,) = rehearsal.simulation.list_cars()
+    assert row.telemetry.speed > 0.2
+    rehearsal.clock.advance(10.0)
+    rehearsal.beat(60)
+    (later,) = rehearsal.simulation.list_cars()
+    assert later.telemetry.time > row.telemetry.time + 2.0
+
+
 def test_idle_clients_are_sent_away_only_on_request(show):
     show.clock.advance(1000)
     show.beat(5)

@@ -61,6 +61,22 @@ def watch(simulation, question):
     return asyncio.run(run())
 
 
+def test_whoever_looks_after_a_while_is_told_of_the_cars_as_they_are_now(monkeypatch):
+    monkeypatch.setattr(director_module, "WATCHED_SECONDS", 0.2)
+    stage = BeatingStage(0.01)
+    stage.list_cars = lambda: [stage.beat_count]
+
+    async def look_twice(simulation_thread):
+        await simulation_thread.take_picture("chase", 1, 320, 180)  # the simulation runs
+        first = await simulation_thread.list_cars()
+        await asyncio.sleep(0.4)
+        before = stage.beat_count
+        return first[0], before, (await simulation_thread.list_cars())[0]
+
+    first, before, second = watch(stage, look_twice)
+    assert 0 < first < before <= second
+
+
 def test_every_picture_shows_a_new_beat_and_is_drawn_early_in_it():
     """A machine that has other work to do may draw late; one of five tries must not."""
 
@@ -113,7 +129,7 @@ def test_many_watchers_cannot_hold_up_time():
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (ImportError("No module named 'numba'"), "No module named 'numba'); install donkeysim again."),
+        (ImportError("No module named 'numba'"), "No module named 'numba'); reinstall donkeysim."),
         (SpecError("this machine cannot be used."), "this machine cannot be used."),
     ],
 )
@@ -142,4 +158,4 @@ def test_the_program_ends_with_one_sentence_when_the_stage_cannot_be_made(monkey
     assert donkey_sim._run(read_options(["--port", "0", "--no-page", "--scene", "generated_track"])) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert error.startswith("donkey_sim: the simulator does not start (ImportError: No module named 'numba')")
+    assert error.startswith("donkey_sim: the simulator did not start (ImportError: No module named 'numba')")

@@ -122,7 +122,7 @@ def test_what_is_not_possible_is_refused_and_changes_nothing(ring, tmp_path):
         simulator.add_car()
     before = hash_state(simulator.state)
     (tmp_path / "small.toml").write_text(RING.replace('"ring"', '"small"').replace("slots = 6", "slots = 4"))
-    with pytest.raises(CapacityError, match="grid of small has 4 places for 6 cars"):
+    with pytest.raises(CapacityError, match="grid of small has room for 4, not for 6 cars"):
         simulator.change_scene(SceneSpec(str(tmp_path / "small.toml")))
     with pytest.raises(SceneError, match="not a generated one"):
         simulator.change_scene(SceneSpec("flat", road=RoadSpec()))

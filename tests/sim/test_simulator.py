@@ -133,9 +133,9 @@ def test_distances_and_classes_come_only_from_cameras_that_were_asked_for_them(p
     simulator.configure_camera(cars[1], CameraSpec(width=64, height=48, segment=True))
     simulator.render(cars)
     assert simulator.get_depth(cars[0]).shape == simulator.get_segments(cars[1]).shape == (48, 64)
-    with pytest.raises(SpecError, match=r"tells no classes; configure it with segment=True"):
+    with pytest.raises(SpecError, match=r"gives no classes; configure it with segment=True"):
         simulator.get_segments(cars[0])
-    with pytest.raises(SpecError, match=r"measures no distances; configure it with depth=True"):
+    with pytest.raises(SpecError, match=r"gives no distances; configure it with depth=True"):
         simulator.get_depth(cars[1])
 
 

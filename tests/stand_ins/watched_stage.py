@@ -38,7 +38,7 @@ class WatchedStage:
     def scene_names(self) -> tuple[str, ...]:
         return ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
 
-    def list_cars(self) -> list[CarRow]:
+    async def list_cars(self) -> list[CarRow]:
         return [] if self.scene_name is None else [self._row(index) for index in range(len(self.names))]
 
     def _row(self, index: int) -> CarRow:
@@ -97,7 +97,7 @@ class WatchedStage:
     async def make_road(self, road: RoadSpec) -> None:
         self.calls.append(("make_road", road))
         if self.road is None:
-            raise SceneError("the road is not a generated one; it cannot be made anew.")
+            raise SceneError("the road is not a generated one; it cannot be regenerated.")
         self.road = road
 
     async def exit_scene(self) -> None:

@@ -1,5 +1,6 @@
 """tubhist and makemovie as a person calls them; tubclean ends without a word of Python when it is interrupted."""
 
+import logging
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,13 @@ def test_tubhist_saves_a_picture_named_after_the_last_tub(folder, capsys):
     assert run(["tubhist", "--tub", "data,more", "--out", "here.png"]) == 0
     assert (folder / "here.png").exists()
     assert "saved here.png" in capsys.readouterr().out
+
+
+def test_plots_say_nothing_of_matplotlibs_fonts(folder, caplog):
+    caplog.set_level(logging.INFO)
+    assert run(["tubhist", "--tub", "data", "--out", "here.png"]) == 0
+    logging.getLogger("matplotlib.font_manager").info("generated new fontManager")
+    assert "fontManager" not in caplog.text
 
 
 def test_makemovie_films_at_the_rate_of_the_configuration(folder, capsys):
@@ -73,7 +81,7 @@ def test_tubplot_draws_what_the_built_in_pilot_says(folder, capsys, monkeypatch)
         (["makemovie", "--tub", "data", "--config", "none.py"], "there is no"),
         (["tubplot", "--tub", "data", "--model", "none.onnx"], "there is no pilot"),
         (["tubclean", "nowhere"], "there is no tub"),
-        (["tubclean", "data", "--port", "99999"], "port 99999 is not possible"),
+        (["tubclean", "data", "--port", "99999"], "port 99999 is not valid"),
     ],
 )
 def test_mistakes_end_in_one_sentence(folder, capsys, words, sentence):

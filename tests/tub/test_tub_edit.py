@@ -54,7 +54,7 @@ def test_a_tub_being_recorded_is_not_changed_from_outside(tmp_path):
 
 
 def test_a_folder_that_is_no_tub_stays_untouched(tmp_path):
-    with pytest.raises(TubError, match="is no tub"):
+    with pytest.raises(TubError, match="is not a tub"):
         delete_range(tmp_path, 0, 0)
     assert not list(tmp_path.iterdir())
 

@@ -30,7 +30,7 @@ def holder(tmp_path):
 
 def test_every_second_writer_is_told_the_process_that_holds_the_lock(tmp_path, holder):
     for _ in range(3):
-        with pytest.raises(TubError, match=rf"another program \(process {holder.pid}\); end that one"):
+        with pytest.raises(TubError, match=rf"another program \(process {holder.pid}\); stop it"):
             TubLock(tmp_path)
 
 

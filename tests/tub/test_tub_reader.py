@@ -155,7 +155,7 @@ def test_what_is_no_tub_or_empty_is_named(tmp_path):
         writer.delete_last_n_records(1)
     for name, text in (
         ("nowhere", "there is no tub"),
-        ("folder", "is no tub: it has no manifest.json; record a drive into it first"),
+        ("folder", "is not a tub: it has no manifest.json; record a drive into it first"),
         ("empty", "it has no records"),
         ("deleted", "all its records are deleted"),
     ):

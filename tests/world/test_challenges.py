@@ -126,7 +126,7 @@ def test_a_full_place_gets_fewer(load):
 
 
 def test_impossible_numbers_are_refused():
-    with pytest.raises(SpecError, match="-1 cones are not possible as a challenge; it takes 0 to 1000"):
+    with pytest.raises(SpecError, match="-1 cones are not valid for a challenge; it takes 0 to 1000"):
         ChallengeSpec(cones=-1)
     with pytest.raises(SpecError, match="1001 trees"):
         ChallengeSpec(trees=1001)

@@ -118,7 +118,7 @@ def test_nothing_stands_on_any_of_the_roads(scene):
 def test_only_generated_roads_are_made_anew():
     with pytest.raises(SceneError, match="the road of generated_track is not a generated one"):
         load_scene(SceneSpec("generated_track", road=RoadSpec()))
-    with pytest.raises(SpecError, match=r"turn of 0 degrees is not possible; it takes 0\.1 to 20"):
+    with pytest.raises(SpecError, match=r"turn of 0 degrees is not valid; it takes 0\.1 to 20"):
         RoadSpec(turn=0.0)
 
 

@@ -97,13 +97,13 @@ BROKEN = [
     ([("x", RING, LINES, [(0, 1), (2, 3)])], "", None, r"the line 'x' is in 2 pieces"),
     ([("x", RING, LINES, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])], "", None, r"in several pieces"),
     ([("x", RING, LINES, [(0, 0)])], "", None, r"has no length"),
-    ([("x", RING * np.nan, LOOP, None)], "", None, r"no valid model .*no number"),
-    ([("x", RING, STRIP, [0, 1, 999])], "", None, r"no valid model .*999"),
+    ([("x", RING * np.nan, LOOP, None)], "", None, r"not a valid model .*not a number"),
+    ([("x", RING, STRIP, [0, 1, 999])], "", None, r"not a valid model .*999"),
     (TWO[:1], "", (("accessors", 0, "count"), 10**9), r"reaches beyond its buffer"),
-    (TWO[:1], "", (("accessors", 0, "count"), "x"), r"no valid model"),
-    (TWO[:1], "", (("bufferViews", 0, "byteOffset"), -4), r"no valid model"),
-    (TWO[:1], "", (("nodes", 0, "children"), [0]), r"no valid model|has no line"),
-    (TWO[:1], "", (("nodes", 0, "mesh"), 7), r"no valid model"),
+    (TWO[:1], "", (("accessors", 0, "count"), "x"), r"not a valid model"),
+    (TWO[:1], "", (("bufferViews", 0, "byteOffset"), -4), r"not a valid model"),
+    (TWO[:1], "", (("nodes", 0, "children"), [0]), r"not a valid model|has no line"),
+    (TWO[:1], "", (("nodes", 0, "mesh"), 7), r"not a valid model"),
     (TWO[:1], "", (("asset",), {"version": "1.0"}), r"another version"),
     (TWO[:1], "", (("nodes", 0, "scale"), [1e30, 1, 1]), r"far too large"),
 ]  # fmt: skip
@@ -120,7 +120,7 @@ def test_a_broken_model_gets_one_sentence(tmp_path, lines, element, change, sent
 @pytest.mark.parametrize("content", [b"", b"glTF", b"glTF\2\0\0\0\0\0\0\0", b"{}", b"[1]", b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_model_gets_one_sentence(tmp_path, content):
     (tmp_path / "lap.glb").write_bytes(content)
-    with pytest.raises(SceneError, match=r"lap\.glb is no valid model in glTF 2\.0"):
+    with pytest.raises(SceneError, match=r"lap\.glb is not a valid model in glTF 2\.0"):
         read_model_path(tmp_path / "lap.glb", "")
 
 

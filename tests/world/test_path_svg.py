@@ -142,7 +142,7 @@ BROKEN = [
     ("<g>" * 300, "", r"more than 200 deep"),
     ('<path d="' + "h1 " * 5 + "M0 0" + " h1" * 100_001 + '"/>', "", r"begins with 'h'"),
     ('<path d="M0 0' + " h1" * 100_001 + '"/>', "", r"more than 100000 points"),
-    ("<path", "", r"lap\.svg, line 1: this is no drawing in SVG \(not well-formed|\(unclosed token"),
+    ("<path", "", r"lap\.svg, line 1: this is not a drawing in SVG \(not well-formed|\(unclosed token"),
 ]  # fmt: skip
 
 

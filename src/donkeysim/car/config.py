@@ -134,12 +134,12 @@ def describe_failure(path: Path, error: Exception) -> str:
         return f"cannot read {path}: {error.strerror or error}."
     if isinstance(error, SyntaxError) and error.filename == str(path):
         line = f", line {error.lineno}" if error.lineno else ""
-        return f"{path}{line}: this is no Python: {error.msg}: {(error.text or '').strip()!r}."
+        return f"{path}{line}: this is not Python: {error.msg}: {(error.text or '').strip()!r}."
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     place = f"{path}, line {lines[-1]}" if lines else str(path)
     text = f"{place}: {type(error).__name__}: {error}"
     if isinstance(error, NameError) and error.name and error.name.isupper():
-        text += "; this file does not see the names of config.py, write the whole value here"
+        text += "; this file does not see the names of config.py; write the whole value here"
     if lines:
         text += _describe_environment(linecache.getline(str(path), lines[-1] or 0))
     return " ".join(text.rstrip(".").split()) + "."
@@ -171,7 +171,7 @@ def _run_own(path: Path, is_asked_for: bool) -> dict[str, Any]:
         return _run_file(path)
     if is_asked_for:
         raise SpecError(f"there is no {path}; --myconfig takes a file in the car folder, or a whole path.")
-    _log.warning("there is no %s: all keys are as in config.py", path)
+    _log.warning("there is no %s: all settings are those of config.py", path)
     return {}
 
 
@@ -192,7 +192,7 @@ def _report_unused(path: Path, given: Mapping[str, Any], defaults: Iterable[str]
             continue
         if name not in unused:
             nearest = nearest_name(name, known)
-            hint = f"did you mean {nearest}?" if nearest else "nothing reads it but your own parts."
+            hint = f"did you mean {nearest}?" if nearest else "only your own parts can read it."
             _log.warning("%s: the key %s is not known; %s", _locate(path, name), name, hint)
         elif not is_untouched(name, value):
             _log.warning("%s: %s has no effect: %s.", _locate(path, name), name, unused[name].reason)

@@ -16,14 +16,14 @@ TEMPLATES = ("complete", "simulator")
 
 _PROGRAMS = (
     ("manage.py", "Car app", "Copying car application template: {template}"),
-    ("config.py", "Car config", "Copying car config defaults. What you want otherwise goes into myconfig.py."),
+    ("config.py", "Car config", "Copying car config defaults. Put your own settings into myconfig.py."),
     ("train.py", "Train", "Copying train script."),
 )
 
 _OWN_HEADER = """\
-# What this car has otherwise than config.py says: take away the "# " before a line and change its value.
+# Your settings: to change one, remove the "# " in front of its line and edit the value.
 # This file is yours: `donkey update` and `donkey createcar` leave it as it is.
-# It does not see the names of config.py, so a dictionary such as GYM_CONF is written as a whole.
+# It does not see the names of config.py, so write a dictionary such as GYM_CONF as a whole.
 
 """
 
@@ -84,8 +84,8 @@ def update_car(folder: str | os.PathLike[str], template: str = "complete", say: 
     names = {file.name for file in Path(folder).iterdir() if file.is_file()}
     if "config.py" not in names or not names & {"manage.py", "myconfig.py"}:
         raise SpecError(
-            f"{Path(folder).resolve()} is no car folder: it has no config.py, or neither manage.py nor myconfig.py; go "
-            "to your car's folder, or make one with `donkey createcar --path ~/mysim`."
+            f"{Path(folder).resolve()} is not a car folder: it has no config.py, or neither manage.py nor myconfig.py; "
+            "go to your car's folder, or make one with `donkey createcar --path ~/mysim`."
         )
     create_car(folder, template, overwrite=True, say=say)
 
@@ -102,9 +102,11 @@ def _make_folder(folder: Path, say: Callable[[str], None]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise SpecError(f"cannot make the folder {folder}: a file is in the way; give another --path.") from error
+        raise SpecError(f"cannot make the folder {folder}: a file is in the way; choose another --path.") from error
     except OSError as error:
-        raise SpecError(f"cannot make the folder {folder}: {error.strerror or error}; give another --path.") from error
+        raise SpecError(
+            f"cannot make the folder {folder}: {error.strerror or error}; choose another --path."
+        ) from error
 
 
 def _keep_earlier(target: Path, say: Callable[[str], None]) -> None:

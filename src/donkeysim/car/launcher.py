@@ -41,7 +41,7 @@ def install_launcher(folder: str | os.PathLike[str], platform: str = sys.platfor
     content = _read_windows_program() if platform == "win32" else _write_script(sys.executable).encode()
     try:
         if target.exists() and _MODULE.encode() not in target.read_bytes():
-            raise SpecError(f"{target} is another program, perhaps the original's simulator; give another folder.")
+            raise SpecError(f"{target} is another program, perhaps the original's simulator; choose another folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f"{target.name}.new")
         draft.write_bytes(content)
@@ -50,14 +50,14 @@ def install_launcher(folder: str | os.PathLike[str], platform: str = sys.platfor
         if platform == "darwin":
             _describe_bundle(target.parent.parent)
     except OSError as error:
-        raise SpecError(f"cannot write {target}: {error.strerror or error}; give another folder.") from error
+        raise SpecError(f"cannot write {target}: {error.strerror or error}; choose another folder.") from error
     return target
 
 
 def _write_script(python: str) -> str:
     """Return a shell script that becomes the simulator; -P keeps files of the working folder from being imported."""
     if not python:
-        raise SpecError("this Python does not know its own path; call it by its path, then install again.")
+        raise SpecError("this Python does not know its own path; run it by its full path, then install again.")
     comment = "# Starts donkeysim where the original's simulator would be started."
     return f'#!/bin/sh\n{comment}\nexec {shlex.quote(python)} -P -m {_MODULE} "$@"\n'
 

@@ -191,14 +191,14 @@ def _load_custom(config: Config, name: str) -> Transform:
     file_name, class_name = getattr(config, f"{name}_MODULE", None), getattr(config, f"{name}_CLASS", None)
     if not isinstance(file_name, str) or not isinstance(class_name, str):
         raise SpecError(
-            f"{name} is a transformation of your own: set {name}_MODULE to its Python file and {name}_CLASS to its "
+            f"{name} is your own transformation: set {name}_MODULE to its Python file and {name}_CLASS to its "
             "class in myconfig.py."
         )
     path = _find_custom(Path(file_name).expanduser(), Path(config.CAR_PATH))
     if path is None:
         raise SpecError(f"{config.locate(f'{name}_MODULE')} is {file_name!r}, but there is no such file.")
     if path.suffix != ".py":
-        raise SpecError(f"{config.locate(f'{name}_MODULE')} is {file_name!r}, which is no Python file.")
+        raise SpecError(f"{config.locate(f'{name}_MODULE')} is {file_name!r}, which is not a Python file.")
     spec = importlib.util.spec_from_file_location(f"custom.transformation.{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None

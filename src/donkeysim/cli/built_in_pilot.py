@@ -17,9 +17,11 @@ def main() -> None:
     from rich.progress import Progress
 
     parser = argparse.ArgumentParser(prog="python -m donkeysim.cli.built_in_pilot", description=__doc__)
-    parser.add_argument("--out", default=str(BUILT_IN_PILOT), help="an .onnx file (default: the one in the package)")
-    parser.add_argument("--records", type=int, default=20_000, help="to learn from (default 20000)")
-    parser.add_argument("--epochs", type=int, default=16, help="how often to look at each (default 16)")
+    parser.add_argument(
+        "--out", default=str(BUILT_IN_PILOT), help="the .onnx file to write (default: the one in the package)"
+    )
+    parser.add_argument("--records", type=int, default=20_000, help="number of records to learn from (default 20000)")
+    parser.add_argument("--epochs", type=int, default=16, help="passes over all records (default 16)")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     with Progress(console=console, disable=not console.is_interactive) as progress:

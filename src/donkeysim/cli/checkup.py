@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from donkeysim import __version__
 from donkeysim.cli.port_owner import find_owner
-from donkeysim.core.errors import DonkeySimError, shorten
+from donkeysim.core.errors import DonkeySimError, format_count, shorten
 
 FINE, NOTE, WRONG = "fine", "note", "wrong"
 
@@ -62,7 +62,7 @@ def _check_tracks() -> Finding:
         return Finding("tracks", WRONG, str(error), f"take the folder out of {VARIABLE}, or make it")
     text = f"{len(names)} in the menu" + (f", {len(own)} in the folders of {VARIABLE}" if own else "")
     if broken:
-        return Finding("tracks", NOTE, f"{text}; left out: {broken[0]}", "donkey tracks list tells of all broken ones")
+        return Finding("tracks", NOTE, f"{text}; left out: {broken[0]}", "donkey tracks list names all broken ones")
     return Finding("tracks", FINE, text)
 
 
@@ -76,7 +76,8 @@ class _Car(NamedTuple):
 
 
 def _check_python() -> Finding:
-    text = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    cores = os.cpu_count() or 1
+    text = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {format_count(cores, 'core')}"
     return Finding("Python", FINE, text + f"; donkeysim {__version__} in {Path(__file__).parents[1]}")
 
 
@@ -87,7 +88,9 @@ def _check_program() -> Finding:
         advice = f"use python -m donkeysim, or put {Path(sys.executable).parent} on PATH"
         return Finding("donkey", NOTE, "there is no program donkey on PATH", advice)
     if _starts_original(Path(path)):
-        advice = "use donkeysim, which is the same as our donkey, or install donkeysim into an environment of its own"
+        advice = (
+            "use the command donkeysim, which is the same as our donkey, or install donkeysim into its own environment"
+        )
         return Finding("donkey", NOTE, f"{path} is the original's", advice)
     return Finding("donkey", FINE, path)
 
@@ -102,14 +105,16 @@ def _starts_original(program: Path) -> bool:
 def _check_original() -> Iterator[Finding]:
     """Packages of the original in this environment, whose names meet ours."""
     meetings = {
-        "donkeycar": "its program donkey and ours have one name: the package installed last has it",
-        "gym_donkeycar": "it registers the same environments, such as donkey-generated-track-v0: of two imports the "
-        "last one wins; donkeysim/donkey-generated-track-v0 is always ours",
+        "donkeycar": "its program and ours are both called donkey: the package installed last wins",
+        "gym_donkeycar": "it registers the same environments, such as donkey-generated-track-v0: the one "
+        "imported last wins; donkeysim/donkey-generated-track-v0 is always ours",
     }
     for name, text in meetings.items():
         version = _find_version(name)
         if version is not None:
-            yield Finding(name, NOTE, f"{version} is installed beside donkeysim; {text}", "keep them apart in a venv")
+            yield Finding(
+                name, NOTE, f"{version} is installed beside donkeysim; {text}", "use a separate venv for each"
+            )
 
 
 def _check_packages() -> Iterator[Finding]:
@@ -117,7 +122,7 @@ def _check_packages() -> Iterator[Finding]:
     groups = _list_requirements()
     if not groups:
         advice = "install donkeysim with pip"
-        yield Finding("packages", NOTE, "donkeysim runs from its sources and is not installed", advice)
+        yield Finding("packages", NOTE, "donkeysim is running from its source and is not installed", advice)
     for extra, names in groups.items():
         versions = {name: _find_version(name) for name in names}
         missing = [name for name, version in versions.items() if version is None]
@@ -164,8 +169,8 @@ def _check_kernels() -> Finding:
         return Finding("kernels", WRONG, f"cannot be compiled: {error}", "pip install --force-reinstall donkeysim")
     count = count_cached_kernels()
     if count == 0:
-        advice = "nothing to do: the first run compiles them, once, in about half a minute"
-        return Finding("kernels", NOTE, f"none compiled yet; they will lie in {CACHE_FOLDER}", advice)
+        advice = "nothing to do: the first run compiles them once, in about half a minute"
+        return Finding("kernels", NOTE, f"none compiled yet; they will be stored in {CACHE_FOLDER}", advice)
     return Finding("kernels", FINE, f"{count} compiled in {CACHE_FOLDER}")
 
 
@@ -175,14 +180,14 @@ def _read_car() -> tuple[_Car, Finding]:
 
     here = Path.cwd()
     if not (Path("config.py").is_file() and Path("manage.py").is_file()):
-        return _Car(), Finding("car", NOTE, f"{here} is no car folder", "donkey createcar --path ~/mysim makes one")
+        return _Car(), Finding("car", NOTE, f"{here} is not a car folder", "donkey createcar --path ~/mysim makes one")
     try:
         config = load_config()
     except DonkeySimError as error:
         return _Car(), Finding("car", WRONG, str(error), "correct that file")
     car = _Car(config.WEB_CONTROL_PORT, config.SIM_PORT, config.WATCH_PAGE_PORT, config.JOYSTICK_DEVICE_FILE)
     if not os.access(here, os.W_OK):
-        return car, Finding("car", WRONG, f"{here} cannot be written", "drives are recorded here: change its owner")
+        return car, Finding("car", WRONG, f"{here} cannot be written", "drives are recorded here; make it writable")
     return car, Finding("car", FINE, str(here))
 
 
@@ -221,12 +226,12 @@ def _check_port(port: int, use: str, advice: str) -> Finding:
 def _check_joystick(device: str) -> Finding:
     """Whether the joystick's device is there and may be read."""
     if not sys.platform.startswith("linux"):
-        return Finding("joystick", NOTE, "read on Linux only", "plug it in and use it on the control page: Gamepad")
+        return Finding("joystick", NOTE, "only supported on Linux", "plug it in and choose Gamepad on the control page")
     if os.access(device, os.R_OK):
         return Finding("joystick", FINE, device)
     if Path(device).exists():
         advice = f"sudo usermod -aG input {os.environ.get('USER', '$USER')}, then log in again"
-        return Finding("joystick", NOTE, f"{device} may not be read by you", advice)
+        return Finding("joystick", NOTE, f"{device} cannot be read by you", advice)
     others = sorted(map(str, Path("/dev/input").glob("js*")))
     if others:
         advice = f'JOYSTICK_DEVICE_FILE = "{others[0]}" in myconfig.py'

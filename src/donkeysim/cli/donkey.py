@@ -21,23 +21,23 @@ from donkeysim.drive.options import run_program
 
 COMMANDS = {
     "createcar": "make a car folder: manage.py, config.py, myconfig.py, train.py, data, models, logs",
-    "update": "bring the car folder here up to this version; myconfig.py, data and models stay",
+    "update": "bring this car folder up to the installed version; myconfig.py, data and models are kept",
     "drive": "drive the car of this folder (the same as python manage.py drive)",
     "train": "train a pilot from recorded drives",
     "models": "list trained pilots",
     "evaluate": "let a pilot drive laps faster than real time and write a report",
     "sample": "record an expert's laps into a tub",
     "demo": "sample, train and evaluate in one go, ending in a report",
-    "tubclean": "look through a tub in the browser, cut out what should not be learnt",
-    "tubplot": "plot what a pilot says beside what the driver did",
+    "tubclean": "browse a tub and cut out what a pilot should not learn",
+    "tubplot": "plot a pilot's answers against what the driver did",
     "tubhist": "plot how often each value occurs in tubs",
     "makemovie": "make a film of a tub",
     "cnnactivations": "draw what a pilot's layers see in a picture",
-    "createjs": "describe a joystick that is not known yet",
-    "replay": "do again what an action log tells, check that the same comes of it, make a film of it",
-    "doctor": "look for what could keep donkeysim from working here",
-    "tracks": "list tracks, show one, write one of your own and see it while you write",
-    "sim": "start the simulator, or install a launcher where the original's would lie",
+    "createjs": "set up a joystick that is not in the list",
+    "replay": "replay an action log, check that the result is identical, and make a film of it",
+    "doctor": "check this machine and this folder for problems",
+    "tracks": "list tracks, show one, or make your own with a live preview",
+    "sim": "start the simulator, or install a launcher where the original's would be",
 }
 """Every command and what it does, in the order of the help."""
 
@@ -88,6 +88,5 @@ def describe_commands() -> str:
     """Return the list of commands as the help shows it."""
     width = max(map(len, COMMANDS))
     rows = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
-    return (
-        f"usage: donkey COMMAND [options]\n\nThe available commands are:\n{rows}\n\ndonkey COMMAND --help tells more."
-    )
+    head = "usage: donkey COMMAND [options]\n\nThe available commands are:"
+    return f"{head}\n{rows}\n\nRun donkey COMMAND --help for details."

@@ -52,7 +52,7 @@ def _run(options: Options) -> int:
 
     _start_log(options.log_file)
     for switch in options.ignored:
-        _log.info("ignored %s, a switch of another engine", switch)
+        _log.info("ignored %s, a switch of the original's engine", switch)
     try:
         _check_files(options)
     except DonkeySimError as error:
@@ -156,8 +156,8 @@ async def _open_page(
     await page.start()
     print(f"Watch it at {access.url}", flush=True)
     if access.network_url is not None:
-        print(f"Others in the network watch at {access.network_url}", flush=True)
-        print(f"Who may control it opens {access.network_url}/?token={access.token}", flush=True)
+        print(f"Others in the network can watch at {access.network_url}", flush=True)
+        print(f"To control it from there, open {access.network_url}/?token={access.token}", flush=True)
     return page, access.url
 
 

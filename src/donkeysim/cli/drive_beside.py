@@ -38,7 +38,7 @@ class DriveBeside:
 
             create_car(path, say=lambda _: None)
             print(f"Made a car in {path.resolve()}", flush=True)
-        print("Its control page comes next: drive there, or choose Local Pilot to let a pilot drive.", flush=True)
+        print("Its control page is about to open: drive there, or choose Local Pilot to let a pilot drive.", flush=True)
         words = [str(path.resolve()), str(port), watching_url, *([] if scene is None else [scene])]
         here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
         self._process = start_guarded([*here, *words])

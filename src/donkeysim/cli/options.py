@@ -50,7 +50,7 @@ def read_options(arguments: Sequence[str]) -> Options:
     if unknown:
         parser.error(_describe_unknown(unknown[0], parser))
     if given.ghost_cones and not given.cones:
-        parser.error("--ghost-cones says what the cones of --cones are; give both")
+        parser.error("--ghost-cones changes the cones of --cones; give both")
     return Options(
         simulation=SimulationOptions(
             experiment=_read_experiment(given, parser),
@@ -111,7 +111,7 @@ class _Parser(argparse.ArgumentParser):
 def _make_parser() -> _Parser:
     parser = _Parser(
         prog="donkey_sim",
-        description="The Donkey Simulator: serves cars on a track to any client of the original, and a page to watch.",
+        description="The Donkey Simulator: serves cars to clients of the original, and a page to watch them on.",
         epilog="-logFile FILE sends the log to a file. Switches of the original's engine (-batchmode ...) are ignored.",
         allow_abbrev=False,
     )
@@ -119,27 +119,25 @@ def _make_parser() -> _Parser:
     add("--version", action="version", version=f"donkey_sim {__version__}")
     add("--host", default="127.0.0.1", help="address for clients and page (default 127.0.0.1; 0.0.0.0: the network)")
     add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
-    add("--scene", help="start in this scene, or track file, rather than in the menu")
+    add("--scene", help="start in this scene or track file instead of the menu")
     add_tracks_argument(parser)
-    add("--look", metavar="NAME", default="", help='how scenes look that offer it: "meadow" on generated_track')
-    add("--action-log", metavar="FILE", help="record all that happens, for donkey replay; a file for each scene")
-    add(
-        "--randomization", metavar="FILE", help="draw light, colours, cars and more anew for each car and reset: ranges"
-    )
-    add("--seed", type=_seed, default=0, help="of every random number (default 0)")
+    add("--look", metavar="NAME", default="", help='look of scenes that offer it, such as "meadow" on generated_track')
+    add("--action-log", metavar="FILE", help="record everything for donkey replay, one file per scene")
+    add("--randomization", metavar="FILE", help="ranges to draw light, colours, cars and more from, at each reset")
+    add("--seed", type=_seed, default=0, help="seed of all random numbers (default 0)")
     add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')
-    add("--telemetry-hz", type=_rate, default=20, help="telemetries per simulated second (default 20)")
+    add("--telemetry-hz", type=_rate, default=20, help="telemetry messages per simulated second (default 20)")
     add("--pace-car", nargs="?", const="steady", choices=("steady", "fast"), help="add a car that drives by itself")
     add("--drive", metavar="FOLDER", nargs="?", const="mycar", help="drive the car of this folder too (default mycar)")
     add("--car", default="original", metavar="PRESET", help="physics of all cars: original (default) or original-2021")
-    add("--max-cars", type=_car_count, default=64, help="most cars of clients (default 64)")
-    add("--idle-timeout", type=_seconds, help="send away clients whose car does not move for so many seconds")
+    add("--max-cars", type=_car_count, default=64, help="maximum number of client cars (default 64)")
+    add("--idle-timeout", type=_seconds, help="disconnect clients whose car has not moved for this many seconds")
     add("--no-page", action="store_true", help="do not serve the watching page")
-    add("--page-port", type=_port, default=9093, help="port of the watching page (default 9093, else the next free)")
-    add("--tls", action="store_true", help="serve the watching page over https, with a certificate of our own")
-    wire_control = "what clients on other machines may do to all: nothing, load and exit scenes (default), or quit too"
+    add("--page-port", type=_port, default=9093, help="port of the watching page (default 9093, or the next free one)")
+    add("--tls", action="store_true", help="serve the watching page over https, with a self-signed certificate")
+    wire_control = "what remote clients may do that affects all: nothing, load and exit scenes (default), or quit too"
     add("--wire-control", choices=WIRE_CONTROLS, default=DEFAULT_CONTROL, help=wire_control)
-    add("--numbers-as-strings", action="store_true", help="write numbers in telemetry as texts")
+    add("--numbers-as-strings", action="store_true", help="write the numbers in telemetry as strings")
     add("--no-training-telemetry", action="store_true", help="leave out pos_*, vel_* and cte; refuse set_position")
     _add_scene_options(parser)
     return parser
@@ -149,13 +147,13 @@ def _add_scene_options(parser: argparse.ArgumentParser) -> None:
     """Describe what may be asked of scenes."""
     add = parser.add_argument_group("challenges, drawn from --seed").add_argument
     add("--cones", type=_added, nargs="?", const=20, default=0, metavar="N", help="add random cones (default 20)")
-    add("--ghost-cones", action="store_true", help="these cones have no body; driving through one costs a second")
+    add("--ghost-cones", action="store_true", help="cones cannot be hit; driving through one costs a second")
     add("--trees", type=_added, nargs="?", const=100, default=0, metavar="N", help="add random trees (default 100)")
-    add("--random-light", action="store_true", help="the sun stands elsewhere and has another colour")
+    add("--random-light", action="store_true", help="random position and colour of the sun")
     add = parser.add_argument_group("scenes that generate their road").add_argument
-    add("--road-style", type=_whole, metavar="N", help="width and surface; generated_road has 0 to 4")
-    add("--road-seed", type=_seed, metavar="N", help="another seed, another road")
-    add("--road-turn", type=_turn, metavar="DEGREES", help="how lively it turns, 0.1 to 20 (default 1)")
+    add("--road-style", type=_whole, metavar="N", help="width and surface of the road; generated_road has 0 to 4")
+    add("--road-seed", type=_seed, metavar="N", help="a different seed gives a different road")
+    add("--road-turn", type=_turn, metavar="DEGREES", help="how sharply the road turns, 0.1 to 20 (default 1)")
 
 
 def _split_engine_switches(
@@ -200,7 +198,7 @@ def _list_options(parser: argparse.ArgumentParser) -> list[str]:
 
 def _describe_unknown(given: str, parser: argparse.ArgumentParser) -> str:
     if not given.startswith("-"):
-        return f"{given!r} is not an option; donkey_sim takes options only, see --help"
+        return f"{given!r} is not an option; donkey_sim only takes options, see --help"
     name = given.split("=")[0]
     nearest = nearest_name(name.lower(), _list_options(parser))
     return f"unknown option {name!r}; " + (f"did you mean {nearest!r}?" if nearest else "see --help for the valid ones")
@@ -231,7 +229,7 @@ def _time_scale(text: str) -> float | None:
     except ValueError:
         value = math.nan
     if not 0.01 <= value <= 1000.0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not possible; it takes 0.01 to 1000, or 'max'")
+        raise argparse.ArgumentTypeError(f"{text!r} is not valid; it takes 0.01 to 1000, or 'max'")
     return value
 
 
@@ -257,8 +255,8 @@ def _within(read: Callable[[str], T], low: T, high: T, refusal: str) -> Callable
 
 
 _seed = _within(_whole, 0, (1 << 63) - 1, f"{{}} is not a seed; it takes 0 to {(1 << 63) - 1}")
-_added = _within(_whole, 0, 1000, "{} is not possible; it takes 0 to 1000")
-_turn = _within(_number, 0.1, 20.0, "{} is not possible; it takes 0.1 to 20 degrees")
-_seconds = _within(_number, math.ulp(0.0), math.inf, "{} s are not possible; it takes more than 0")
+_added = _within(_whole, 0, 1000, "{} is not valid; it takes 0 to 1000")
+_turn = _within(_number, 0.1, 20.0, "{} is not valid; it takes 0.1 to 20 degrees")
+_seconds = _within(_number, math.ulp(0.0), math.inf, "{} s is not valid; it takes more than 0")
 _port = _within(_whole, 0, 65535, "{} is not a port; it takes 0 (any free one) to 65535")
-_car_count = _within(_whole, 1, 256, "{} cars are not possible; it takes 1 to 256")
+_car_count = _within(_whole, 1, 256, "{} cars are not valid; it takes 1 to 256")

@@ -12,8 +12,12 @@ if TYPE_CHECKING:
 
 def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe where the config is."""
-    parser.add_argument("--config", help="config.py of a car folder (default: the one here, else a new car's defaults)")
-    parser.add_argument("--myconfig", default="myconfig.py", help="file beside it whose keys win (default myconfig.py)")
+    parser.add_argument(
+        "--config", help="config.py of a car folder (default: the one here, otherwise a new car's defaults)"
+    )
+    parser.add_argument(
+        "--myconfig", default="myconfig.py", help="file beside it that overrides it (default myconfig.py)"
+    )
 
 
 def find_config(arguments: argparse.Namespace) -> Config:
@@ -31,7 +35,7 @@ def find_config(arguments: argparse.Namespace) -> Config:
 
 def add_tracks_argument(parser: argparse.ArgumentParser) -> None:
     """Describe where tracks of one's own are; `donkey` shares the folders before the command runs."""
-    text = "look for tracks in this folder too (again for more)"
+    text = "look for tracks in this folder too (may be repeated)"
     parser.add_argument("--tracks", dest="track_folders", metavar="DIR", action="append", default=[], help=text)
 
 

@@ -58,6 +58,11 @@ def shorten(text: str, most: int = 80) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def format_count(count: int, noun: str) -> str:
+    """Return a count and its noun, for example "1 lap" and "10,000 laps"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def describe_unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
     """Return one sentence about an unknown name: what was given, the nearest valid name, and all valid names.
 

@@ -50,7 +50,7 @@ REPORT_LOOPS = 2
 _PLACEHOLDER = np.full((120, 160, 3), 34, np.uint8)
 
 _PORT_ADVICE = (
-    "stop the program that has it (most likely another car that drives; `donkey doctor` names it), "
+    "stop the program that uses it (most likely another drive; `donkey doctor` names it), "
     "or set another WEB_CONTROL_PORT in myconfig.py."
 )
 

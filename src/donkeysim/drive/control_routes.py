@@ -36,7 +36,7 @@ from donkeysim.web.token import TokenCheck
 PAGES = Path(__file__).parent / "pages" / "control"
 
 _NOTHING_TO_CALIBRATE = "A simulated car has nothing to calibrate; drive it at /drive.\n"
-_UPGRADE_ONLY = "This address speaks WebSocket only; programs without one may POST to /drive.\n"
+_UPGRADE_ONLY = "This address only speaks WebSocket; programs without it may POST to /drive.\n"
 
 
 def create_app(state: ControlState, link: ControlLink, stream: PictureStream, access: Access) -> Starlette:

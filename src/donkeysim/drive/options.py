@@ -121,12 +121,12 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", help="a pilot (.h5, .keras, .onnx) for the modes local and local_angle")
     add("--js", dest="use_joystick", action="store_true", help="drive with a joystick as well as with the page")
-    add("--type", dest="kind", help="what kind of pilot it is, for files that do not tell")
+    add("--type", dest="kind", help="type of the pilot, if its file does not say")
     add("--camera", choices=("single",), default="single", help="a simulated car has one camera")
     add("--track", metavar="NAME", help="where to drive, instead of the config's DONKEY_GYM_ENV_NAME")
-    told = "kept in the tub; may be given several times"
+    told = "stored in the tub; may be repeated"
     add("--meta", dest="metadata", action="append", default=[], metavar="KEY:VALUE", help=told)
-    add("--myconfig", default="myconfig.py", help="what overrides config.py (default: myconfig.py)")
+    add("--myconfig", default="myconfig.py", help="file that overrides config.py (default: myconfig.py)")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -189,7 +189,7 @@ class RemoteSimulatedCar:
                 self._is_halted = True
                 self._car.drive(0.0, 0.0, 1.0)
         except SimulatorError as error:
-            _log.warning("the car could not be told to stand still: %s", error)
+            _log.warning("the car could not be told to stop: %s", error)
 
     def shutdown(self) -> None:
         """Leave the simulator, and end it if it was started here."""

@@ -52,8 +52,8 @@ class PilotReplay:
         """
         if self._pilot.kind in _REMEMBERING_KINDS:
             raise TubError(
-                f"what matters to a pilot of the type {self._pilot.kind} cannot be shown: it remembers earlier "
-                "pictures. Leave --salient out, or take another type."
+                f"what matters to a pilot of the type {self._pilot.kind} cannot be shown, as it remembers "
+                "earlier pictures. Leave --salient out, or use another type."
             )
         others = self._gather(record)
         saliency = find_saliency(self._see(record), lambda picture: self._pilot.run(picture, *others))
@@ -74,7 +74,7 @@ class PilotReplay:
             return [read_channel(record.values, name) for name in self._pilot.input_names]
         except SpecError as error:
             raise TubError(
-                f"record {record.index} of {record.image_folder.parent} does not do for a pilot of the type "
+                f"record {record.index} of {record.image_folder.parent} does not suit a pilot of the type "
                 f"{self._pilot.kind}: {error}"
             ) from error
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from donkeysim.car.config import Config, make_default_config
 from donkeysim.core import frames
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import SpecError, format_count
 from donkeysim.core.types import Report
 from donkeysim.drive.simulator_settings import SimulatorSettings, read_settings
 from donkeysim.drivers.human_driver import HumanDriver
@@ -82,8 +82,10 @@ def record_sample(
         TubError: The tub cannot be written, or has other channels.
     """
     if min(lap_count, 1 if record_count is None else record_count) < 1 or seed < 0:
-        asked = f"{lap_count} laps" if record_count is None else f"{record_count} records"
-        raise SpecError(f"{asked} with seed {seed} were asked for; there must be 1 or more, and seeds count from 0.")
+        noun, count = ("lap", lap_count) if record_count is None else ("record", record_count)
+        raise SpecError(
+            f"cannot drive {format_count(count, noun)} with seed {seed}; ask for 1 or more, and a seed of 0 or more."
+        )
     settings = read_settings(config if config is not None else make_default_config())
     if scene is not None:
         settings = replace(settings, conf=replace(settings.conf, experiment=settings.conf.experiment.move_to(scene)))

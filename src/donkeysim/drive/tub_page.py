@@ -114,7 +114,7 @@ class TubPage:
         try:
             first, count = (int(request.query_params[name]) for name in ("first", "count"))
         except (KeyError, ValueError) as error:
-            raise TubError("pictures are asked for by ?first=N&count=N with whole numbers.") from error
+            raise TubError("request pictures by ?first=N&count=N with whole numbers.") from error
         paths = self._overview.list_picture_paths(first, min(count, PICTURE_LIMIT))
         return _answer_bytes(await run_in_threadpool(_pack_pictures, paths))
 
@@ -158,7 +158,7 @@ def save_deletion(path: Path, wanted: Deletion) -> DeletedState:
 
     def change(deleted: set[int], count: int) -> set[int]:
         if describe_deleted(deleted).revision != wanted.revision:
-            raise TubError("the tub was changed by somebody else meanwhile; look again before you go on.")
+            raise TubError("the tub was changed by somebody else in the meantime; check it before you go on.")
         end = min(wanted.count, count)
         inside = {position for first, last in wanted.deleted for position in range(max(first, 0), min(last + 1, end))}
         return inside | {position for position in deleted if position >= end}

@@ -292,7 +292,7 @@ def _find_call(part: Any, threaded: bool) -> Callable[..., Any]:
             how = "threaded" if threaded else "not threaded"
             raise ChannelError(f"{type(part).__name__} cannot be a part that is {how}: it has no {method}().")
     if inspect.isclass(part):
-        raise ChannelError(f"{part.__name__} was added as a class; add an object: {part.__name__}().")
+        raise ChannelError(f"{part.__name__} was added as a class; add an instance: {part.__name__}().")
     call: Callable[..., Any] = getattr(part, wanted[0])
     return call
 

@@ -115,7 +115,7 @@ class WatchedCar:
         """Return no scene: there is no menu."""
         return ()
 
-    def list_cars(self) -> list[CarRow]:
+    async def list_cars(self) -> list[CarRow]:
         """Return the one car; none before it can drive."""
         moment = self._car.moment
         if moment is None:

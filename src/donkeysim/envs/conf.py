@@ -129,7 +129,7 @@ class EnvConf:
     def __post_init__(self) -> None:
         low, high = self.throttle_min, self.throttle_max
         if low >= high:
-            raise SpecError(f"throttle_min {low:g} is not below throttle_max {high:g}; give them the other way round.")
+            raise SpecError(f"throttle_min {low:g} is not below throttle_max {high:g}; swap them.")
 
 
 def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
@@ -274,9 +274,7 @@ def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:
             f"cam_resolution is {wished!r}; it takes (height, width, channels), as (120, 160, 3)."
         ) from None
     if not (16 <= height <= 512 and 16 <= width <= 512 and depth in (1, 3)):
-        raise SpecError(
-            f"a picture of {height}x{width}x{depth} is not possible; sides take 16 to 512, channels 1 or 3."
-        )
+        raise SpecError(f"a picture of {height}x{width}x{depth} is not valid; sides take 16 to 512, channels 1 or 3.")
     for key, side in (("img_h", height), ("img_w", width)):
         if camera.get(key) and int(camera[key]) != side:
             raise SpecError(f"{key} {camera[key]} and cam_resolution {(height, width, depth)} differ; leave one out.")

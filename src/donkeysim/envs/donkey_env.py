@@ -115,7 +115,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         elif start is None:
             self._moment = self._car.begin_episode(seed)
         else:
-            raise SpecError("a simulator elsewhere puts its cars on its own start; leave the options of reset out.")
+            raise SpecError("a simulator elsewhere chooses the start of its cars; leave the options of reset out.")
         self._show()
         return self._moment.image, make_info(self._moment, self.conf.lidar)
 
@@ -170,5 +170,5 @@ class DonkeyEnv(ShownEnv[ByteArray]):
 
     def _require_moment(self) -> SensorFrame:
         if self._moment is None:
-            raise gymnasium.error.ResetNeeded("call reset before anything else.")
+            raise gymnasium.error.ResetNeeded("call reset first.")
         return self._moment

@@ -73,8 +73,8 @@ class LaunchedSimulator:
         """
         code = self._process.poll()
         if code is not None:
-            said = self._read_lines(LAST_LINES) or "  (it said nothing)"
-            raise SimulatorError(f"{self._path} has ended with exit code {code}:\n{said}")
+            said = self._read_lines(LAST_LINES) or "  (it printed nothing)"
+            raise SimulatorError(f"{self._path} ended with exit code {code}:\n{said}")
 
     def read_last_line(self) -> str:
         """Return what it has said last; "" when it has said nothing yet."""

@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown
+from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown, format_count
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
 from donkeysim.envs.observations import Observation, copy_observation
 from donkeysim.envs.step import Step
@@ -133,10 +133,12 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
     def _check_track(self, car_count: int) -> None:
         scene = self.fleet.simulator.scene
         if not scene.path.closed:
-            raise SpecError(f"the track {scene.name} does not lead back to its start; laps need a closed circuit.")
+            raise SpecError(f"the track {scene.name} does not return to its start; laps need a closed circuit.")
         places = len(scene.start.position)
         if car_count > places:
-            raise SpecError(f"{car_count} cars do not fit on the start grid of {scene.name}; it has {places} places.")
+            raise SpecError(
+                f"{format_count(car_count, 'car')} cannot start on {scene.name}; its grid has room for {places}."
+            )
 
     def _make_task(self, reward: str | RaceReward, chosen: TrackSettings) -> Task:
         """Return the task; rewards of races are told the standing, too."""

@@ -306,8 +306,7 @@ class RemoteCar:
         if isinstance(name, str) and name != self.scene:
             if self._moment is None or not self._follows:
                 raise SceneError(
-                    f"the simulator at {self._where} runs {name}, not {self.scene}; end that scene or drive there "
-                    "instead."
+                    f"the simulator at {self._where} runs {name}, not {self.scene}; exit it, or drive there instead."
                 )
             self.scene = name
         if kind != "scene_loaded":

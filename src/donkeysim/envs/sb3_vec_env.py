@@ -148,9 +148,9 @@ def make_sb3_vec_env(
     """
     for name in ("copy", "autoreset_mode"):
         if name in settings:
-            raise SpecError(f"{name} is what Stable-Baselines3 needs already; leave it out.")
+            raise SpecError(f"{name} is already what Stable-Baselines3 needs; leave it out.")
     if not str(gymnasium.spec(env_id).vector_entry_point).startswith("donkeysim."):
-        raise SpecError(f"{env_id} is none of this simulator's environments; take 'donkeysim/GeneratedTrack-v0'.")
+        raise SpecError(f"{env_id} is not one of this simulator's environments; use 'donkeysim/GeneratedTrack-v0'.")
     mode = AutoresetMode.SAME_STEP
     batch: Any = gymnasium.make_vec(env_id, num_envs, "vector_entry_point", autoreset_mode=mode, **settings)
     env = DonkeyVecEnv(batch)

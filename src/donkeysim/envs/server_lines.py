@@ -40,7 +40,7 @@ class LineSplitter:
         """
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
-            raise WireError("it sends lines without end; is it a simulator?")
+            raise WireError("it sends an endless line; is it a simulator?")
         return [line for line in lines if line.strip()]
 
 

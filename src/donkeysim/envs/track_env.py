@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
@@ -100,6 +101,7 @@ class TrackEnv(ShownEnv[Observation]):
         self.fleet = self._batch.fleet
         self.observation_space = self._batch.single_observation_space
         self.action_space = self._batch.single_action_space
+        self._is_over = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -115,6 +117,7 @@ class TrackEnv(ShownEnv[Observation]):
         """
         super().reset(seed=seed)
         seen, info = self._batch.reset(seed=seed, options=options)
+        self._is_over = False
         self._show()
         return _take_row(seen), take_first(info)
 
@@ -128,9 +131,12 @@ class TrackEnv(ShownEnv[Observation]):
             SpecError: The action is not two finite numbers.
             gymnasium.error.ResetNeeded: No episode has begun, or it is over.
         """
-        seen, reward, terminated, truncated, info = self._batch.step([action])
+        if self._is_over:
+            raise ResetNeeded("the episode is over; call reset to begin another one.")
+        seen, rewards, terminated, truncated, info = self._batch.step([action])
+        self._is_over = bool(terminated[0] or truncated[0])
         self._show()
-        return _take_row(seen), float(reward[0]), bool(terminated[0]), bool(truncated[0]), take_first(info)
+        return _take_row(seen), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), take_first(info)
 
     def close(self) -> None:
         """Stop the simulator's threads and close the window."""

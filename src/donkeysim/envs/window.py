@@ -40,7 +40,7 @@ class Window:
             driver = _NOWHERE
         if driver == _NOWHERE and os.environ.get("SDL_VIDEODRIVER") != _NOWHERE:
             self._pygame.display.quit()
-            raise SpecError("there is no display for a window; take render_mode='rgb_array', which returns pictures.")
+            raise SpecError("there is no display for a window; use render_mode='rgb_array', which returns pictures.")
         self._clock = self._pygame.time.Clock()
         self._surface: Any = None
 

@@ -74,7 +74,7 @@ def compute_activations(model: Any, image: ByteArray) -> dict[str, Float32Array]
     peeled = ((layer, getattr(layer, "layer", layer)) for layer in model.layers)  # TimeDistributed has the layer inside
     layers = [layer for layer, inner in peeled if type(inner).__name__ in ("Conv2D", "Conv3D")]
     if not layers:
-        raise PilotError("the pilot has no convolutions, so that there are no feature maps to draw.")
+        raise PilotError("the pilot has no convolutions, so there are no feature maps to draw.")
     seeing = keras.Model(model.inputs, [layer.output for layer in layers])
     inputs = [np.zeros((1, *tensor.shape[1:]), dtype=np.float32) for tensor in model.inputs]
     inputs[_find_picture_input(model)][:] = image.astype(np.float32) / 255.0

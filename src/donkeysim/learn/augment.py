@@ -47,7 +47,7 @@ def _make_brightness(config: object) -> Augmentation:
     """Contrast times 1 ± range, then brightness ± range of full white."""
     limit = getattr(config, "AUG_BRIGHTNESS_RANGE", 0.2)
     if not (isinstance(limit, int | float) and 0 <= limit <= 1):
-        raise SpecError(f"AUG_BRIGHTNESS_RANGE = {limit!r} is not possible; it takes a number from 0 to 1.")
+        raise SpecError(f"AUG_BRIGHTNESS_RANGE = {limit!r} is not valid; it takes a number from 0 to 1.")
     grey = np.arange(256, dtype=np.float64)
 
     def change(picture: ByteArray, rng: np.random.Generator) -> ByteArray:
@@ -63,7 +63,7 @@ def _make_blur(config: object) -> Augmentation:
     given = getattr(config, "AUG_BLUR_RANGE", (0, 3))
     low, high = given if isinstance(given, tuple | list) and len(given) == 2 else (0.0, given)
     if not (isinstance(low, int | float) and isinstance(high, int | float) and 0 <= low <= high):
-        raise SpecError(f"AUG_BLUR_RANGE = {given!r} is not possible; it takes two widths in pixels, as (0, 3).")
+        raise SpecError(f"AUG_BLUR_RANGE = {given!r} is not valid; it takes two widths in pixels, as (0, 3).")
 
     def change(picture: ByteArray, rng: np.random.Generator) -> ByteArray:
         import cv2

@@ -29,6 +29,6 @@ def import_keras() -> Any:
     if keras.backend.backend() != "torch":
         raise DonkeySimError(
             f"Keras runs on {keras.backend.backend()} in this program, but pilots need PyTorch; "
-            "set the environment variable KERAS_BACKEND=torch before the start."
+            "set the environment variable KERAS_BACKEND=torch before starting it."
         )
     return keras

@@ -44,9 +44,9 @@ def read_entries(folder: Path) -> list[Entry]:
     except OSError as error:
         raise DonkeySimError(f"cannot read {path}: {describe_failure(error)}.") from error
     except ValueError as error:
-        raise DamagedDatabaseError(f"{path} is damaged ({error}); the next training will begin a new one.") from error
+        raise DamagedDatabaseError(f"{path} is damaged ({error}); the next training will start a new one.") from error
     if not (isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)):
-        raise DamagedDatabaseError(f"{path} is no list of trainings; the next training will begin a new one.")
+        raise DamagedDatabaseError(f"{path} is not a list of trainings; the next training will start a new one.")
     return entries
 
 

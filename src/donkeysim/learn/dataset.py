@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.errors import DonkeySimError, SpecError, format_count
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
 from donkeysim.tub.channel import read_channel
@@ -83,7 +83,7 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
             expected = (record.session_id, record.index + 1)
     _check_count(len(records), dropped, tub_paths)
     if dropped:
-        _log.info("TRAIN_FILTER left out %d records", dropped)
+        _log.info("TRAIN_FILTER left out %s", format_count(dropped, "record"))
     table = _make_table(records, follows, kind)
     _check_steering(table, kind)
     return table
@@ -104,7 +104,7 @@ def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) 
     if len(widths) > 1:
         raise DonkeySimError(
             f"the records give {' and '.join(map(str, sorted(widths)))} numbers for {', '.join(kind.channels)}; "
-            "all must give equally many."
+            "all must give the same number."
         )
     location: LongArray | None = None
     if kind.form == "place":
@@ -144,7 +144,7 @@ def _check_steering(table: RecordTable, kind: PilotKind) -> None:
             "cannot learn to steer from them; record laps with curves and steer while recording."
         )
     if kind.name != "inferred" and float(np.abs(table.throttle).max()) < LEAST_STEERING:
-        _log.warning("the throttle is 0 in all records: the pilot will learn to stand still")
+        _log.warning("the throttle is 0 in all records: the pilot will learn not to move")
 
 
 def make_examples(table: RecordTable, usable: BoolArray, kind: PilotKind, spec: PilotSpec) -> LongArray:
@@ -167,7 +167,7 @@ def make_examples(table: RecordTable, usable: BoolArray, kind: PilotKind, spec: 
             run[index] = 1 + (run[index - 1] if index and table.follows[index] else 0)
     ends = np.flatnonzero(run >= length)
     if not usable.any():
-        raise DonkeySimError(f"none of the {count} records has a picture that can be read; record anew.")
+        raise DonkeySimError(f"none of the {count} records has a picture that can be read; record again.")
     if not ends.size:
         raise DonkeySimError(
             f"a {kind.name} pilot learns from {length} records in a row, and no session here has so many; "
@@ -185,7 +185,7 @@ def split_examples(count: int, share: float, seed: int) -> tuple[LongArray, Long
     train_count = int(count * share)
     if train_count < 1 or train_count == count:
         raise DonkeySimError(
-            f"{count} examples are too few: some must be learnt from and some kept for validation; record more."
+            f"{count} examples are too few: some are needed for training and some for validation; record more."
         )
     order = np.random.default_rng([seed, 0]).permutation(count)
     return order[:train_count], order[train_count:]

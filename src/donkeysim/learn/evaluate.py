@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import SpecError, format_count
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray, Report
 from donkeysim.envs.built_in import BuiltInCar
@@ -196,8 +196,8 @@ def evaluate(
     """
     if lap_count < 1 or not scenes or seed < 0:
         raise SpecError(
-            f"{lap_count} laps on {len(scenes)} tracks with seed {seed} were asked for; there must be 1 lap on 1 "
-            "track or more, and seeds count from 0."
+            f"cannot drive {format_count(lap_count, 'lap')} on {format_count(len(scenes), 'track')} "
+            f"with seed {seed}; ask for 1 lap or more on 1 track or more, and a seed of 0 or more."
         )
     drives = [_Drive(pilot, scene, lap_count, conditions or Conditions(), seed) for scene in scenes]
     runs = []

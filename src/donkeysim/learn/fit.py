@@ -125,7 +125,7 @@ def _run_epoch(
     losses |= {f"val_{name}": value for name, value in trainer.validate(checks).items()}
     if not all(map(math.isfinite, losses.values())):
         raise DonkeySimError(
-            f"the loss of epoch {number} is no number any more: training has run away. "
+            f"the loss of epoch {number} is no longer a number: training has diverged. "
             f"Make LEARNING_RATE smaller than {options.learning_rate}."
         )
     return EpochResult(number, losses, losses["val_loss"] < best, rate)

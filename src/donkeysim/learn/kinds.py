@@ -66,7 +66,7 @@ def _check_spec(spec: PilotSpec) -> None:
     height, width, depth = spec.image_shape
     if depth not in (1, 3) or height < 1 or width < 1:
         raise SpecError(
-            f"pictures of IMAGE_W={width}, IMAGE_H={height}, IMAGE_DEPTH={depth} are not possible; "
+            f"pictures of IMAGE_W={width}, IMAGE_H={height}, IMAGE_DEPTH={depth} are not valid; "
             "width and height must be positive and the depth 1 (grey) or 3 (colour)."
         )
     sizes = {

@@ -48,7 +48,7 @@ class PictureStore:
             _log.info("the decoded pictures of %d records do not fit into memory: their files are kept instead", count)
             policy = "BINARY"
         if policy == "BINARY" and count and count * len(_read_or_nothing(self._records[0])) * 1.5 > room:
-            _log.info("the pictures of %d records do not fit into memory: they are read anew in every epoch", count)
+            _log.info("the pictures of %d records do not fit into memory: they are read again in every epoch", count)
             policy = "NOCACHE"
         return policy
 

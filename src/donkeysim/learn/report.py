@@ -13,6 +13,7 @@ from string import Template
 import numpy as np
 
 from donkeysim import __version__
+from donkeysim.core.errors import format_count
 from donkeysim.core.files import write_whole
 from donkeysim.learn.evaluate import LAPS_DONE, Evaluation, Run
 from donkeysim.learn.report_figures import COLOURS, draw_curves, draw_map, find_cte_scale
@@ -70,11 +71,12 @@ def describe_run(run: Run) -> str:
     """Return one sentence about a run."""
     text = run.ending
     if run.ending != LAPS_DONE:
-        text += f" after {len(run.lap_times)} of {run.wanted_laps} laps"
+        text += f" after {len(run.lap_times)} of {format_count(run.wanted_laps, 'lap')}"
     if run.departures:
-        text += f", off the road {_count(len(run.departures), 'time')}"
+        text += f", off the road {_count_times(len(run.departures))}"
     if run.hits:
-        text += f", {_count(len(run.hits), 'hit')} ({', '.join(sorted({event.name for event in run.hits}))})"
+        names = ", ".join(sorted({event.name for event in run.hits}))
+        text += f", {format_count(len(run.hits), 'hit')} ({names})"
     return text + "."
 
 
@@ -178,5 +180,5 @@ def _format_share(share: float) -> str:
     return "100 %" if share == 1.0 else f"{min(99.9, 100.0 * share):.1f} %"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _count_times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")

@@ -37,7 +37,7 @@ def check_kind(session: Session, kind: PilotKind, path: Path) -> None:
     found = f"it looks like {' or '.join(others)}" if others else "nor is it like any other type"
     raise PilotError(
         f"{path} is not a pilot of the type {kind.name}, {found}: {describe_ports(session)}; "
-        "leave --type away, or give the type that it was trained as."
+        "leave --type out, or give the type that it was trained as."
     )
 
 

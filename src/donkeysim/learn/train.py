@@ -238,7 +238,7 @@ def _transfer_weights(path: Path, model: Any) -> None:
             f"{path} shares no layer with the pilot to be trained; --transfer takes a pilot of the same type, "
             "or of one with the same picture layers."
         )
-    _log.info("began with the weights of %s%s", path, f"; new are {', '.join(left)}" if left else "")
+    _log.info("starting from the weights of %s%s", path, f"; new are {', '.join(left)}" if left else "")
 
 
 def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, Examples]) -> TrainingResult:

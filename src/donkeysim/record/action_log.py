@@ -93,7 +93,7 @@ class LogWriter:
             with contextlib.suppress(OSError):
                 self.path.unlink()
             raise DonkeySimError(f"the action log {self.path} cannot be written: {describe_failure(error)}.") from error
-        _log.info("what happens is recorded in %s", self.path)
+        _log.info("recording everything in %s", self.path)
 
     def append(self, event: Event, size: int = 0) -> None:
         """Note an event, as it is now: the arrays of a command may change later.
@@ -123,7 +123,9 @@ class LogWriter:
             with contextlib.suppress(OSError):
                 self._file.truncate(position)
             self._file.close()
-            _log.error("the action log %s ends here: %s; all goes on without it", self.path, describe_failure(error))
+            _log.error(
+                "the action log %s ends here: %s; the simulation goes on without it", self.path, describe_failure(error)
+            )
 
     def close(self) -> None:
         """End the log in order."""
@@ -149,7 +151,7 @@ class LogReader:
         """Read the head.
 
         Raises:
-            SpecError: There is no such file, it is no action log, or is of a newer format.
+            SpecError: There is no such file, it is not an action log, or is of a newer format.
         """
         self.path = Path(path).expanduser()
         self.broken, self.is_damaged = "", False
@@ -164,7 +166,7 @@ class LogReader:
     def _read_head(self, file: IO[bytes]) -> Head:
         prefix = file.read(_PREFIX.size)
         if not prefix.startswith(MAGIC[: len(prefix)]):
-            raise SpecError(f"{self.path} is no action log.")
+            raise SpecError(f"{self.path} is not an action log.")
         if len(prefix) < _PREFIX.size:
             raise SpecError(f"{self.path} holds nothing to replay: its program ended as it began; record again.")
         version = _PREFIX.unpack(prefix)[1]
@@ -173,7 +175,7 @@ class LogReader:
         if version < FORMAT:
             raise SpecError(
                 f"{self.path} has format {version}, this version reads {FORMAT}; replay it with the donkeysim that "
-                "wrote it: only that one does the very same again."
+                "wrote it: only that version gives identical results."
             )
         content = self._read_block(file)
         if content is None:
@@ -181,7 +183,7 @@ class LogReader:
         try:
             return msgspec.msgpack.decode(content, type=Head)
         except ValueError as error:
-            raise SpecError(f"{self.path} is no action log: {error}.") from error
+            raise SpecError(f"{self.path} is not an action log: {error}.") from error
 
     def read_events(self) -> Iterator[Event]:
         """Yield the events in order, up to the end or to where the log breaks off (see `broken`)."""

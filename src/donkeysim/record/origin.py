@@ -39,7 +39,7 @@ def list_differences(there: Mapping[str, str], here: Mapping[str, str]) -> tuple
     """Return what is not the same, in words."""
     names = dict.fromkeys((*there, *here))
     return tuple(
-        f"{name} {there.get(name, 'none')} there, {here.get(name, 'none')} here"
+        f"{name} {there.get(name, 'none')} then, {here.get(name, 'none')} now"
         for name in names
         if there.get(name) != here.get(name)
     )

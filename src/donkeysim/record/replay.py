@@ -34,7 +34,7 @@ class Replay:
         """Open a log and build its places.
 
         Raises:
-            SpecError: There is no such file, or it is no action log.
+            SpecError: There is no such file, or it is not an action log.
             SceneError: A track of the log does not exist here.
         """
         self._reader = log.LogReader(path)
@@ -67,7 +67,7 @@ class Replay:
                 self._apply(event)
             except (DonkeySimError, ValueError, IndexError, KeyError, TypeError) as error:
                 self.is_damaged = True
-                self.broken = f"after {self.time:.2f} s the log tells what cannot be done here: {error}"
+                self.broken = f"after {self.time:.2f} s the log holds what cannot be done here: {error}"
                 return
             if isinstance(event, log.Stepped):
                 if self.deviation is not None and not to_the_end:

@@ -87,7 +87,9 @@ def load_snapshot(path: str | Path) -> StoredSnapshot:
     except OSError as error:
         raise SpecError(f"the snapshot {target} cannot be read: {error.strerror or error}.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError) as error:
-        raise SpecError(f"{target} is no snapshot of a simulator, or is damaged ({error}); save it again.") from error
+        raise SpecError(
+            f"{target} is not a snapshot of a simulator, or is damaged ({error}); save it again."
+        ) from error
 
 
 def _read(file: IO[bytes], path: Path) -> StoredSnapshot:

@@ -57,7 +57,10 @@ class FaultLog:
     def close(self) -> None:
         """Tell the totals, if there was anything."""
         if self.totals:
-            _log.warning("what clients sent that was not understood or not possible: %s", describe_counts(self.totals))
+            _log.warning(
+                "messages from clients that were not understood or could not be carried out: %s",
+                describe_counts(self.totals),
+            )
 
     def _begin_stretch(self) -> None:
         self._lines = 0

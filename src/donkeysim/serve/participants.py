@@ -102,7 +102,9 @@ class SceneCar:
             DonkeySimError: The request is not possible in this scene.
         """
         if isinstance(request, messages.SetPosition) and not options.has_training_fields:
-            raise SceneError("positions are neither told nor taken; the simulator runs with --no-training-telemetry.")
+            raise SceneError(
+                "positions are neither sent nor accepted; the simulator runs with --no-training-telemetry."
+            )
         command, note = make_command(simulator, self.row, request)
         if isinstance(command, SetCamera):
             command, note = limit_camera(simulator, command)

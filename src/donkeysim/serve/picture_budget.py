@@ -124,7 +124,7 @@ class Account:
             return ""
         self._told_rate, self._told_time = rate, now
         often = f"{rate:.0f} a second" if rate >= 1.5 else f"one every {self._gap:.1f} s"
-        return f"{_describe_cost(self.sensors, self.seconds)}; you get about {often}, other clients are not slowed."
+        return f"{_describe_cost(self.sensors, self.seconds)}; you get about {often}; other clients are not slowed."
 
 
 def choose_apart(accounts: Iterable[Account], beat_seconds: float) -> None:

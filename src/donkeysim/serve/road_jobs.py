@@ -98,7 +98,7 @@ class RoadJobs:
             SceneError: The scene's road is not a generated one, or another one is being made.
         """
         if simulator.scene.road is None:
-            raise SceneError(f"the road of {simulator.scene.name} is not a generated one; it cannot be made anew.")
+            raise SceneError(f"the road of {simulator.scene.name} is not a generated one; it cannot be regenerated.")
         if self._work is not None:
             raise SceneError("a road is being made; wait until it is done.")
         self._work = RoadJob(simulator, dataclasses.replace(simulator.spec.scene, road=road), client_id)

@@ -187,9 +187,9 @@ class Server:
     def _find_refusal(self, address: str) -> str:
         """Return why nobody more may come, "" when there is room."""
         if len(self._connections) >= MOST_CONNECTIONS:
-            return f"{MOST_CONNECTIONS} clients are connected, which is the most; come again when one has left."
+            return f"{MOST_CONNECTIONS} clients are connected, which is the limit; try again when one has left."
         if self._addresses[address] >= MOST_OF_AN_ADDRESS and not is_loopback(address):
-            return f"{MOST_OF_AN_ADDRESS} clients of your address are connected, which is the most; close one first."
+            return f"{MOST_OF_AN_ADDRESS} clients of your address are connected, which is the limit; close one first."
         return ""
 
     def _note(self, kind: str, text: str) -> None:

@@ -171,7 +171,7 @@ class Session:
             self._take_fault(Fault(f"changed {request.message_type()}", note), turn)
         if type(request) in self.forbidden:
             name = request.message_type()
-            text = f"{name}: only clients on the simulator's own machine may; it runs with --wire-control for that."
+            text = f"{name}: only clients on the simulator's own machine may do this; --wire-control changes that."
             self._take_fault(Fault(f"forbidden {name}", text), turn)
         elif isinstance(request, messages.GetProtocolVersion):
             turn.replies.append(encode_reply(ProtocolVersion(version=PROTOCOL_VERSION)))

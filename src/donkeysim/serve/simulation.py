@@ -117,7 +117,7 @@ class Simulation:
         try:
             taken = sum(car.client is not None for car in self._cars.values())
             if taken >= self._options.max_cars:
-                raise CapacityError(f"all {taken} places for cars are taken; you get a car when one leaves.")
+                raise CapacityError(f"all {taken} places for cars are taken; you will get a car when one leaves.")
             client.car = self._add_car(client, BodySpec())
         except CapacityError as error:
             self._refuse(client, f"no car: {error}")
@@ -383,7 +383,12 @@ class Simulation:
             self._outputs += outputs
             if is_paced:
                 self.hand_out()
-        if self._pace_car is not None and self._read_clock() < self._watched_until:
+        if self._read_clock() < self._watched_until:
+            self._observe_pace_car(simulator)
+
+    def _observe_pace_car(self, simulator: Simulator) -> None:
+        """Keep the readings of the car that no client asks for."""
+        if self._pace_car is not None:
             self._composer.observe(simulator, self._pace_car.car)
             simulator.clear_hits([self._pace_car.car.row])
 
@@ -406,7 +411,10 @@ class Simulation:
         """Return the cars in the order they joined; for the next seconds the pace car is observed too."""
         if self._simulator is None:
             return []
-        self._watched_until = self._read_clock() + 2.0
+        now = self._read_clock()
+        if now >= self._watched_until:
+            self._observe_pace_car(self._simulator)
+        self._watched_until = now + 2.0
         return [car.make_row(self._simulator) for car in self._cars.values()]
 
     def make_road(self, road: RoadSpec) -> None:
@@ -416,7 +424,7 @@ class Simulation:
             DonkeySimError: No scene is running, its road is not a generated one, or one is being made.
         """
         if self._simulator is None:
-            raise SceneError("no scene is running; there is no road to make anew.")
+            raise SceneError("no scene is running; there is no road to regenerate.")
         self._road_jobs.begin(self._simulator, road)
         self._wait_in_lock_step(self._simulator)
 

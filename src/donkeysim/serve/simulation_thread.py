@@ -201,12 +201,12 @@ class SimulationThread:
         """Return the scenes that the menu offers."""
         return self._scene_names
 
-    def list_cars(self) -> list[CarRow]:
+    async def list_cars(self) -> list[CarRow]:
         """Return the cars of the running scene, at most a moment ago."""
         now = self._read_clock()
         self._watched_until = now + WATCHED_SECONDS
-        if now - self._rows_time > REFRESH_SECONDS:
-            self._put(_wake)
+        if now - self._rows_time > REFRESH_SECONDS and not self.is_loading:
+            await self._ask(self._refresh_rows)
         return self._rows
 
     def outline(self) -> Outline | None:
@@ -304,7 +304,7 @@ class SimulationThread:
         except DonkeySimError as error:
             self._call_on_loop(self._give_up, error)
         except Exception as error:  # noqa: BLE001  (a broken install may raise anything; it is told to the user)
-            text = f"the simulator does not start ({type(error).__name__}: {error}); install donkeysim again."
+            text = f"the simulator did not start ({type(error).__name__}: {error}); reinstall donkeysim."
             self._call_on_loop(self._give_up, DonkeySimError(text))
         return None
 

@@ -35,7 +35,7 @@ class CameraGroups:
         group, row = self.place[car, second]
         depth = self.groups[group].frame.depth
         if depth is None:
-            raise SpecError(f"the camera of car {car} measures no distances; configure it with depth=True.")
+            raise SpecError(f"the camera of car {car} gives no distances; configure it with depth=True.")
         distance: Float32Array = depth[row]
         return distance
 
@@ -44,7 +44,7 @@ class CameraGroups:
         group, row = self.place[car, second]
         segment = self.groups[group].frame.segment
         if segment is None:
-            raise SpecError(f"the camera of car {car} tells no classes; configure it with segment=True.")
+            raise SpecError(f"the camera of car {car} gives no classes; configure it with segment=True.")
         classes: ByteArray = segment[row]
         return classes
 

@@ -317,7 +317,7 @@ class Cars(CommandShorthands):
         _, counts = np.unique([car // self.spec.cars_per_world for car in cars], return_counts=True)
         if counts.max(initial=0) > room:
             name = place.scenes[0].name
-            raise CapacityError(f"the start grid of {name} has {room} places for {counts.max()} cars.")
+            raise CapacityError(f"the start grid of {name} has room for {room}, not for {counts.max()} cars.")
         if not self.has_randomized_params():  # else they are drawn anew there
             place.physics.car_params.packed[:] = self.physics.car_params.packed
         self.state.touching[:] = HIT_NONE  # codes of the old place

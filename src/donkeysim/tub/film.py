@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from donkeysim.core.errors import TubError
+from donkeysim.core.errors import TubError, format_count
 from donkeysim.core.extras import import_extra
 from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, FloatArray, Report
@@ -81,7 +81,8 @@ def make_film(
     if not 0 <= start < last or options.scale < 1 or rate <= 0:
         raise TubError(
             f"no film from record {start} to {end} at scale {options.scale} and {rate} pictures per second: the tub "
-            f"{tub.path} has {len(tub)} records; start must lie before end, scale and rate be at least 1."
+            f"{tub.path} has {format_count(len(tub), 'record')}; start must be before end, scale "
+            "and rate at least 1."
         )
     count = write_film(path, rate, _draw_frames(islice(tub, start, last), options, last - start, report))
     if not count:

@@ -38,7 +38,7 @@ def open_tubs(given: str | Sequence[str]) -> list[TubReader]:
     for tub in tubs:
         if next(iter(tub), None) is None:
             kind = "all its records are deleted" if tub.deleted_indexes else "it has no records"
-            raise TubError(f"nothing can be read from the tub {tub.path}: {kind}; record a drive into it first.")
+            raise TubError(f"there is nothing to read in the tub {tub.path}: {kind}; record a drive into it first.")
     return tubs
 
 

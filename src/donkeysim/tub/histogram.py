@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -84,4 +85,5 @@ def make_figure(size: tuple[float, float]) -> Any:
     Raises:
         DonkeySimError: matplotlib is not installed.
     """
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.WARNING)  # its list of fonts is no news to users
     return import_extra("matplotlib.figure", "plots need matplotlib").Figure(figsize=size, layout="constrained")

@@ -33,14 +33,16 @@ class TubLock:
             is_ours = filelock.lock_descriptor(self._descriptor, blocking=False)
         except OSError as error:
             is_ours = True
-            logger.warning("%s lies where nothing can be locked (%s): write to it from one program only", folder, error)
+            logger.warning(
+                "%s is on a disk that does not support locks (%s): write to it from one program only", folder, error
+            )
         if not is_ours:
             os.lseek(self._descriptor, 1, os.SEEK_SET)  # Windows lets nobody read the first byte, which is the locked
             holder = os.read(self._descriptor, 20).decode("ascii", "replace").strip()
             self.release()
             named = f" (process {holder})" if holder else ""
             raise TubError(
-                f"the tub {folder} is being written to by another program{named}; end that one, or take another folder."
+                f"the tub {folder} is being written to by another program{named}; stop it, or choose another folder."
             )
         with contextlib.suppress(OSError):  # a full disk keeps the number out, not the lock
             os.ftruncate(self._descriptor, 0)

@@ -102,9 +102,9 @@ def read_manifest(folder: Path) -> Manifest:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError as error:
         hint = _name_inner(folder) or "; record a drive into it first (python manage.py drive, or donkey sample)"
-        raise TubError(f"{folder} is no tub: it has no {path.name}{hint}.") from error
+        raise TubError(f"{folder} is not a tub: it has no {path.name}{hint}.") from error
     except OSError as error:
-        raise TubError(f"{folder} is no tub: {path.name} cannot be read ({error.strerror}).") from error
+        raise TubError(f"{folder} is not a tub: {path.name} cannot be read ({error.strerror}).") from error
     inputs, types, metadata, own, catalogs = (_parse_line(lines, number) for number in range(5))
     if not (_is_strings(inputs) and _is_strings(types) and len(inputs) == len(types)):
         raise TubError(f"{path} is broken: its first two lines should be lists of inputs and of their types.")
@@ -151,7 +151,7 @@ def _take_catalogs(manifest: Manifest, catalogs: Any, folder: Path) -> None:
 
 def _check_name(name: Any) -> str:
     if not isinstance(name, str) or Path(name).name != name:
-        raise ValueError(f"{name!r} is no file name")
+        raise ValueError(f"{name!r} is not a file name")
     return name
 
 

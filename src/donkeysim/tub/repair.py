@@ -11,7 +11,7 @@ import logging
 import time
 from pathlib import Path
 
-from donkeysim.core.errors import TubError
+from donkeysim.core.errors import TubError, format_count
 from donkeysim.tub.catalog import LineTable, list_catalogs, locate_table, parse_record, read_lines, read_table
 from donkeysim.tub.files import NEW_SUFFIX, replace_file
 from donkeysim.tub.manifest import MANIFEST_NAME, Manifest, format_manifest, read_manifest
@@ -45,7 +45,9 @@ def open_for_change(folder: Path) -> Manifest:
     after = format_manifest(manifest)
     if after != (folder / MANIFEST_NAME).read_bytes():
         if after != before:
-            logger.warning("the tub %s was not closed properly; put in order, %d records", folder, start)
+            logger.warning(
+                "the tub %s was not closed properly; it was repaired and has %s", folder, format_count(start, "record")
+            )
         replace_file(folder / MANIFEST_NAME, after)
     _remove_left_over(folder, manifest)
     return manifest

@@ -70,7 +70,7 @@ def encode_picture(key: str, value: object) -> bytes:
     fits = picture.ndim == 2 or (picture.ndim == 3 and picture.shape[2] == 3)
     if picture.dtype != np.uint8 or not fits or not picture.size:
         raise TubError(
-            f"{key} is no picture: it has shape {picture.shape} and type {picture.dtype}; "
+            f"{key} is not a picture: it has shape {picture.shape} and type {picture.dtype}; "
             "a tub takes [height, width, 3] or [height, width] of uint8."
         )
     buffer = io.BytesIO()
@@ -102,7 +102,7 @@ def _convert(key: str, kind: str, value: object) -> Any:
 
 def _take_text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError("it is no text")
+        raise TypeError("it is not text")
     return value
 
 

@@ -261,7 +261,7 @@ def _describe_difference(folder: Path, stored: Manifest, fresh: Manifest) -> str
         *(f"{key} is {new[key]}, stored as {kind}" for key, kind in old.items() if new.get(key, kind) != kind),
     ]
     return (
-        f"the tub {folder} stores other inputs than this drive records: "
+        f"the tub {folder} has different inputs from those of this drive: "
         f"{'; '.join(differences) or 'the same in another order'}. Record into another folder (AUTO_CREATE_NEW_TUB = "
         "True makes a new one for each drive), or the same inputs as before."
     )

@@ -115,5 +115,5 @@ def _read_number(request: Request, name: str, low: float, high: float) -> float:
 
 def _answer_picture(content: bytes | None) -> Response:
     if content is None:
-        raise WireError("there is no picture yet; the track's file has a mistake, or is being built.")
+        raise WireError("there is no picture yet; the track's file has a mistake, or the track is still being built.")
     return Response(content, media_type="image/jpeg", headers={"Cache-Control": "no-store"})

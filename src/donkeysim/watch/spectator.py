@@ -223,7 +223,7 @@ class Spectator:
     async def answer_state(self, question: str, may_change: bool) -> StateReply:
         """Answer a request of a viewer with the state."""
         wanted, shown = decode_question(question, StateRequest), self._watchable
-        cars = shown.list_cars()
+        cars = await shown.list_cars()
         watched = next((car for car in cars if car.car_id == wanted.car), None)
         return StateReply(
             may_change=may_change,

@@ -148,7 +148,7 @@ class TrackWatch:
             self._publish(is_building=False, error=str(error))
             return
         except (ValueError, ArithmeticError, LookupError, MemoryError) as error:
-            _log.exception("a fault of donkeysim while building %s", self.path)
+            _log.exception("a bug in donkeysim while building %s", self.path)
             self._publish(is_building=False, error=f"{self.path} cannot be built: {error!r}; the log says more.")
             return
         low, high = view.find_box()

@@ -104,8 +104,8 @@ class Watchable(Protocol):
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
 
-    def list_cars(self) -> list[CarRow]:
-        """Return the cars of the running scene, in the order they joined; none in the menu."""
+    async def list_cars(self) -> list[CarRow]:
+        """Return the cars of the running scene as they are now, in the order they joined; none in the menu."""
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene; None in the menu and while loading."""

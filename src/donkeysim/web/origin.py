@@ -88,7 +88,7 @@ def check_site(headers: Headers, *, is_socket: bool) -> str | None:
     follows_link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     if site in ("same-origin", "none") or (follows_link and not is_socket):
         return None
-    return "This page answers to itself only, not to another site; open its address in the browser."
+    return "This page only answers itself, not other sites; open its address in the browser."
 
 
 def check_origin(scope: Scope, headers: Headers, *, programs_may: bool = False) -> str | None:
@@ -106,4 +106,4 @@ def check_origin(scope: Scope, headers: Headers, *, programs_may: bool = False) 
     scheme = "https" if scope["scheme"] in ("https", "wss") else "http"
     if headers.getlist("origin") == [f"{scheme}://{headers['host']}"]:
         return None
-    return "Only the page itself may change something; send the page's own address as Origin."
+    return "Only the page itself may change anything; send the page's own address as Origin."

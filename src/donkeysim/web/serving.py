@@ -71,7 +71,7 @@ def bind_port(port: int, host: str = "127.0.0.1") -> socket.socket:
 
 def _check_port(port: int) -> None:
     if not 0 <= port <= 65535:
-        raise SpecError(f"port {port} is not possible; it takes 0 (any free one) to 65535.")
+        raise SpecError(f"port {port} is not valid; it takes 0 (any free one) to 65535.")
 
 
 class PageServer:

@@ -68,7 +68,7 @@ def change_road(scene_name: str, old: RoadSpec | None, request: RegenerateRoad) 
         SceneError: There is no old one: the scene's road is not a generated one.
     """
     if old is None:
-        raise SceneError(f"the road of {scene_name} is not a generated one; it cannot be made anew.")
+        raise SceneError(f"the road of {scene_name} is not a generated one; it cannot be regenerated.")
     return RoadSpec(
         style=old.style if request.road_style is None else request.road_style,
         seed=old.seed if request.rand_seed is None else request.rand_seed,

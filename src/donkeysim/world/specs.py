@@ -88,13 +88,11 @@ class CameraSpec:
         if self.encoding not in IMAGE_ENCODINGS:
             raise SpecError(describe_unknown("image encoding", self.encoding, IMAGE_ENCODINGS))
         if not (1 <= self.width <= 4096 and 1 <= self.height <= 4096):
-            raise SpecError(
-                f"camera size {self.width}x{self.height} is not possible; each side takes 1 to 4096 pixels."
-            )
+            raise SpecError(f"camera size {self.width}x{self.height} is not valid; each side takes 1 to 4096 pixels.")
         if not (math.radians(1.0) <= self.fov <= math.radians(175.0)):
-            raise SpecError(f"camera fov {math.degrees(self.fov):g}° is not possible; it takes 1° to 175° (vertical).")
+            raise SpecError(f"camera fov {math.degrees(self.fov):g}° is not valid; it takes 1° to 175° (vertical).")
         if self.supersample not in (1, 2):
-            raise SpecError(f"camera supersample {self.supersample} is not possible; it takes 1 or 2.")
+            raise SpecError(f"camera supersample {self.supersample} is not valid; it takes 1 or 2.")
 
 
 @dataclass(frozen=True)
@@ -256,7 +254,7 @@ class RoadSpec:
         if not all(-(1 << 63) <= number < 1 << 63 for number in (self.style, self.seed)):
             raise SpecError(f"a road's style and seed are numbers of 64 bits, not {self.style} and {self.seed}.")
         if not TURN_LEAST <= self.turn <= TURN_MOST:
-            raise SpecError(f"a turn of {self.turn:g} degrees is not possible; it takes {TURN_LEAST} to {TURN_MOST:g}.")
+            raise SpecError(f"a turn of {self.turn:g} degrees is not valid; it takes {TURN_LEAST} to {TURN_MOST:g}.")
 
 
 @dataclass(frozen=True)
@@ -267,7 +265,7 @@ class ChallengeSpec:
         cones: How many stand about, on the road too. They can be hit and pushed.
         ghosts: The cones are the original's: without a body; driving through one costs a second.
         trees: How many stand beside the road.
-        light: Whether the sun stands elsewhere and has another colour.
+        light: Whether random position and colour of the sun.
         seed: Of the random numbers.
     """
 
@@ -280,7 +278,7 @@ class ChallengeSpec:
     def __post_init__(self) -> None:
         for name, count in (("cones", self.cones), ("trees", self.trees)):
             if not 0 <= count <= MOST_ADDED:
-                raise SpecError(f"{count} {name} are not possible as a challenge; it takes 0 to {MOST_ADDED}.")
+                raise SpecError(f"{count} {name} are not valid for a challenge; it takes 0 to {MOST_ADDED}.")
         if not -(1 << 63) <= self.seed < 1 << 63:
             raise SpecError(f"a challenge's seed is a number of 64 bits, not {self.seed}.")
 
@@ -337,7 +335,7 @@ class WorldSpec:
     def __post_init__(self) -> None:
         if self.world_count < 1 or self.cars_per_world < 1:
             raise SpecError(
-                f"a simulator of {self.world_count} worlds with {self.cars_per_world} cars each is not possible; "
+                f"a simulator of {self.world_count} worlds with {self.cars_per_world} cars each is not valid; "
                 "both take 1 or more."
             )
 

@@ -1,19 +1,19 @@
 """The defaults of this car.
 
-Leave this file as it is: `donkey update` replaces it. What you want otherwise goes into myconfig.py beside it, where
-every line below waits behind a "#". What a key takes is told by the guide and, when a value is wrong, by the program.
+Leave this file as it is: `donkey update` replaces it. Put your own settings into myconfig.py beside it, which has every
+line below, commented out. The guide says what values a key takes, and so does the program when one is wrong.
 """
 
 import os
 
 # ---- Paths
-CAR_PATH = PACKAGE_PATH = os.path.dirname(os.path.realpath(__file__))  # this folder, under both names of the original
+CAR_PATH = PACKAGE_PATH = os.path.dirname(os.path.realpath(__file__))  # this folder, by both of the original's names
 DATA_PATH = os.path.join(CAR_PATH, "data")  # where drives are recorded
 MODELS_PATH = os.path.join(CAR_PATH, "models")  # pilots that the page offers, and those trained without --model
 
 # ---- Vehicle loop
 DRIVE_LOOP_HZ = 20  # loops per second; each records at most one picture
-MAX_LOOPS = None  # end after so many loops; None: drive until stopped
+MAX_LOOPS = None  # stop after this many loops; None: drive until stopped
 
 # ---- Camera
 IMAGE_W = 160  # width of a picture in pixels
@@ -21,8 +21,8 @@ IMAGE_H = 120  # height of a picture in pixels
 IMAGE_DEPTH = 3  # 3: colour, 1: grey
 
 # ---- Simulator
-DONKEY_GYM = True  # the car is a simulated one; this project drives no other
-DONKEY_SIM_PATH = ""  # "": the simulator built in; or the path of a simulator to start; or "remote": at SIM_HOST
+DONKEY_GYM = True  # the car is simulated; this project drives no other
+DONKEY_SIM_PATH = ""  # "": the built-in simulator; or the path of a simulator to start; or "remote": at SIM_HOST
 # The tracks: donkey-generated-track-v0, donkey-generated-roads-v0, donkey-warehouse-v0, donkey-avc-sparkfun-v0,
 # donkey-mountain-track-v0, donkey-roboracingleague-track-v0, donkey-waveshare-v0, donkey-minimonaco-track-v0,
 # donkey-warren-track-v0, donkey-thunderhill-track-v0, donkey-circuit-launch-track-v0; see also `donkey tracks`.
@@ -31,7 +31,7 @@ GYM_CONF = {  # how the car looks and who drives it; also the camera, as the ori
     "body_style": "donkey",  # donkey, bare, car01, cybertruck, f1
     "body_rgb": (128, 128, 128),  # colour of the body, 0 to 255 each
     "car_name": "car",  # the name plate
-    "font_size": 100,  # its letters
+    "font_size": 100,  # size of its letters
     "racer_name": "Your Name",
     "country": "Place",
     "bio": "I race robots.",
@@ -39,7 +39,7 @@ GYM_CONF = {  # how the car looks and who drives it; also the camera, as the ori
 SIM_HOST = "127.0.0.1"  # where the simulator listens when DONKEY_SIM_PATH is "remote"
 SIM_PORT = 9091  # its port; a simulator started by DONKEY_SIM_PATH is told to listen there
 SIM_ARTIFICIAL_LATENCY = 0  # milliseconds by which pictures and readings are late, as over a slow network
-SIM_SEED = 0  # of every random number of the simulator
+SIM_SEED = 0  # seed of the simulator's random numbers
 SIM_RECORD_LOCATION = False  # record pos/pos_x, pos_y, pos_z, pos/speed, pos/cte
 SIM_RECORD_GYROACCEL = False  # record gyro/gyro_x, y, z and accel/accel_x, y, z
 SIM_RECORD_VELOCITY = False  # record vel/vel_x, y, z
@@ -48,11 +48,11 @@ SIM_RECORD_LIDAR = False  # record lidar/dist_array
 # ---- Control page
 WEB_CONTROL_HOST = "127.0.0.1"  # "0.0.0.0": phones in this network may drive too, with the token that is printed
 WEB_CONTROL_PORT = int(os.getenv("WEB_CONTROL_PORT", "8887"))  # port of http://localhost:8887/drive
-WEB_CONTROL_TLS = False  # serve over https, with a certificate of our own; phones need it for tilt control
+WEB_CONTROL_TLS = False  # serve over https, with a self-signed certificate; phones need it for tilt control
 WEB_INIT_MODE = "user"  # who drives at the start: "user", "local_angle" (pilot steers) or "local" (pilot drives)
 SHOW_PILOT_IMAGE = False  # show the pilot's transformed picture while it drives
 WATCH_PAGE_PORT = 9093  # page to watch the car from outside, built-in simulator only; 0: any free port, None: no page
-WATCH_PAGE_URL = ""  # of a simulator that is another program: where its own page is, for the control page to link to
+WATCH_PAGE_URL = ""  # page of a simulator that is another program, for the control page to link to
 
 # ---- Joystick
 USE_JOYSTICK_AS_DEFAULT = False  # as if every drive had --js
@@ -65,13 +65,13 @@ JOYSTICK_THROTTLE_DIR = -1.0  # -1.0: forward is stick up; 1.0: stick down
 
 # ---- Recording
 AUTO_RECORD_ON_THROTTLE = True  # record whenever a person gives throttle with the joystick
-RECORD_DURING_AI = False  # record while a pilot drives too, with what it said
-AUTO_CREATE_NEW_TUB = False  # record each drive into a new tub data/tub_1_26-01-31 rather than all into data
-REC_COUNT_ALERT = 1000  # say so each time that many more records are there
+RECORD_DURING_AI = False  # also record while a pilot drives, with its answers
+AUTO_CREATE_NEW_TUB = False  # record each drive into a new tub data/tub_1_26-01-31 instead of all into data
+REC_COUNT_ALERT = 1000  # print a message whenever this many more have been recorded
 METADATA = []  # pairs (key, value) written into the tub, as --meta key:value does
 
 # ---- Driving with a pilot
-AI_THROTTLE_MULT = 1.0  # the pilot's throttle times this
+AI_THROTTLE_MULT = 1.0  # factor for the pilot's throttle
 AI_LAUNCH_DURATION = 0.0  # seconds of launch throttle when the pilot takes over; 0.0: no launch
 AI_LAUNCH_THROTTLE = 0.0  # throttle of a launch
 AI_LAUNCH_ENABLE_BUTTON = "R2"  # joystick button that arms the launch
@@ -80,36 +80,36 @@ AI_LAUNCH_KEEP_ENABLED = False  # launch each time the pilot takes over, without
 # ---- Training
 DEFAULT_MODEL_TYPE = "linear"  # linear, categorical, inferred, memory, imu, behavior, localizer, rnn, 3d
 BATCH_SIZE = 128  # records per training step
-TRAIN_TEST_SPLIT = 0.8  # share of the records to train with; the others validate
-MAX_EPOCHS = 100  # rounds through all records, at most
-USE_EARLY_STOP = True  # end when there is no progress any more
-EARLY_STOP_PATIENCE = 5  # rounds without progress before training ends; those of the first 250 steps do not count
-MIN_DELTA = 0.0005  # smaller changes of the validation loss are no progress
+TRAIN_TEST_SPLIT = 0.8  # share of the records to train with; the rest is for validation
+MAX_EPOCHS = 100  # maximum number of passes over all records
+USE_EARLY_STOP = True  # stop when there is no more progress
+EARLY_STOP_PATIENCE = 5  # epochs without progress before training stops; the first 250 steps do not count
+MIN_DELTA = 0.0005  # smaller changes of the validation loss do not count as progress
 OPTIMIZER = None  # "adam", "sgd", "rmsprop"; None: the one that suits the kind of pilot
-LEARNING_RATE = 0.001  # how far a step goes
+LEARNING_RATE = 0.001  # size of a step
 LEARNING_RATE_DECAY = 0.0  # after n steps the rate is LEARNING_RATE / (1 + LEARNING_RATE_DECAY * n)
 FREEZE_LAYERS = False  # after --transfer only the last layers learn
-NUM_LAST_LAYERS_TO_TRAIN = 7  # so many of them
-CACHE_POLICY = "ARRAY"  # pictures in memory: decoded ("ARRAY"), as files ("BINARY"), none ("NOCACHE")
-SHOW_PLOT = True  # draw the losses into a picture beside the model
-VERBOSE_TRAIN = True  # show progress within a round
+NUM_LAST_LAYERS_TO_TRAIN = 7  # how many of them learn
+CACHE_POLICY = "ARRAY"  # pictures in memory: decoded ("ARRAY"), as files ("BINARY"), or none ("NOCACHE")
+SHOW_PLOT = True  # save a plot of the losses beside the model
+VERBOSE_TRAIN = True  # show progress within an epoch
 PRINT_MODEL_SUMMARY = True  # list the layers before training
-CREATE_TF_LITE = True  # write the model as .onnx too, where the original writes .tflite
-TRAIN_SEED = 0  # of the split, the first weights, the order and the augmentations
-TRAIN_PRECISION = "auto"  # "float32", "bfloat16", or "auto": bfloat16 where the processor computes with it
-MODEL_CATEGORICAL_MAX_THROTTLE_RANGE = 0.8  # largest throttle that a categorical pilot can say
+CREATE_TF_LITE = True  # also write the model as .onnx, where the original writes .tflite
+TRAIN_SEED = 0  # seed of the split, the initial weights, the order and the augmentations
+TRAIN_PRECISION = "auto"  # "float32", "bfloat16", or "auto": bfloat16 where the processor supports it
+MODEL_CATEGORICAL_MAX_THROTTLE_RANGE = 0.8  # largest throttle of a categorical pilot
 SEQUENCE_LENGTH = 3  # pictures, or earlier controls, that rnn, 3d and memory look at
-MEM_DEPTH = 0  # further layers over the earlier controls of a memory pilot
-TRAIN_FILTER = None  # a function of a record, true for those to train with
-TRAIN_BEHAVIORS = False  # record and train which of BEHAVIOR_LIST is on
+MEM_DEPTH = 0  # extra layers for the earlier controls of a memory pilot
+TRAIN_FILTER = None  # a function of a record that returns whether to train with it
+TRAIN_BEHAVIORS = False  # record and learn which of BEHAVIOR_LIST is active
 BEHAVIOR_LIST = ["Left_Lane", "Right_Lane"]  # what a behavior pilot can be told to do
-TRAIN_LOCALIZER = False  # record and train in which of NUM_LOCATIONS parts of the track the car is
+TRAIN_LOCALIZER = False  # record and learn which of NUM_LOCATIONS parts of the track the car is in
 NUM_LOCATIONS = 10  # parts of the track that a localizer pilot tells apart
 
 # ---- Pictures: augmented in training only, transformed in driving too
-AUGMENTATIONS = []  # of "BRIGHTNESS", "BLUR", each on every second picture
+AUGMENTATIONS = []  # any of "BRIGHTNESS", "BLUR"; each is applied to half of the pictures
 AUG_BRIGHTNESS_RANGE = 0.2  # brightness and contrast change by up to this share
-AUG_BLUR_RANGE = (0, 3)  # standard deviation of the blur in pixels, from, to
+AUG_BLUR_RANGE = (0, 3)  # standard deviation of the blur in pixels, lowest and highest
 TRANSFORMATIONS = []  # before augmentation, in this order, for example ["CROP", "RGB2GRAY", "GRAY2RGB"]
 POST_TRANSFORMATIONS = []  # after augmentation
 ROI_CROP_TOP = 45  # CROP: rows to black out at the top
@@ -126,16 +126,16 @@ CANNY_LOW_THRESHOLD = 60  # CANNY: an edge goes on while it is steeper than this
 CANNY_HIGH_THRESHOLD = 110  # CANNY: an edge begins where it is steeper than this
 CANNY_APERTURE = 3  # CANNY: size of its filter
 BLUR_KERNEL = 5  # BLUR: width of its filter, odd
-BLUR_KERNEL_Y = None  # BLUR: height of its filter, when another than the width
+BLUR_KERNEL_Y = None  # BLUR: height of its filter; None: the same as the width
 BLUR_GAUSSIAN = True  # BLUR: weighted by a Gaussian; False: plain mean
 RESIZE_WIDTH = 160  # RESIZE: width of the new picture
 RESIZE_HEIGHT = 120  # RESIZE: its height
-SCALE_WIDTH = 1.0  # SCALE: the width times this
-SCALE_HEIGHT = None  # SCALE: the height times this, when another than the width
+SCALE_WIDTH = 1.0  # SCALE: factor for the width
+SCALE_HEIGHT = None  # SCALE: factor for the height; None: the same as for the width
 
 # ---- Terminal
-HAVE_CONSOLE_LOGGING = True  # write to the terminal what happens
+HAVE_CONSOLE_LOGGING = True  # log to the terminal
 LOGGING_LEVEL = "INFO"  # DEBUG, INFO, WARNING, ERROR, CRITICAL
 LOGGING_FORMAT = "%(message)s"  # a format of Python's logging
 SHOW_FPS = False  # print how many loops per second were driven
-FPS_DEBUG_INTERVAL = 10  # seconds between two such lines
+FPS_DEBUG_INTERVAL = 10  # seconds between these lines

@@ -21,8 +21,8 @@ def main() -> None:
     )
     parser.add_argument("--model", required=True, help="file to write, for example models/mypilot.h5")
     parser.add_argument("--type", help="kind of pilot (default DEFAULT_MODEL_TYPE of the configuration)")
-    parser.add_argument("--transfer", help="pilot whose weights to begin with")
-    parser.add_argument("--comment", help="kept in models/database.json")
+    parser.add_argument("--transfer", help="pilot whose weights to start from")
+    parser.add_argument("--comment", help="stored in models/database.json")
     options = parser.parse_args()
     words = ["train", "--config", os.path.join(CAR_PATH, "config.py"), "--tub", options.tubs, "--model", options.model]
     for name in ("type", "transfer", "comment"):

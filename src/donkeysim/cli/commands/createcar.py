@@ -1,7 +1,7 @@
 """Make a car folder.
 
-It holds manage.py (the car), config.py (the defaults), myconfig.py (what you want otherwise), train.py, and the
-folders models, data and logs. What exists already stays, unless --overwrite is given; myconfig.py stays in any case.
+It holds manage.py (the car), config.py (the defaults), myconfig.py (your own settings), train.py, and the folders
+models, data and logs. Files that already exist are kept, unless --overwrite is given; myconfig.py is always kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from donkeysim.car.folder import create_car
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
     parser.add_argument("--path", default="~/mycar", help="folder to make (default ~/mycar)")
-    parser.add_argument("--template", default="complete", help="complete or simulator, which are the same car here")
+    parser.add_argument("--template", default="complete", help="complete or simulator; both make the same car here")
     parser.add_argument("--overwrite", action="store_true", help="replace manage.py, config.py and train.py")
 
 

@@ -1,4 +1,4 @@
-"""Describe a joystick that is not known yet: move and press what you are asked to; it writes my_joystick.py.
+"""Set up a joystick that is not in the list: move and press what you are asked to; this writes my_joystick.py.
 
 The car uses it when myconfig.py says CONTROLLER_TYPE = "custom". Linux only.
 """
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
     parser.add_argument("--device", default="/dev/input/js0", help="the joystick (default: /dev/input/js0)")
     parser.add_argument("--out", type=Path, default=Path("my_joystick.py"), help="the file (default: my_joystick.py)")
-    parser.add_argument("--seconds", type=float, default=8.0, help="how long each control is waited for (default: 8)")
+    parser.add_argument("--seconds", type=float, default=8.0, help="how long to wait for each control (default: 8)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,9 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.drive.joystick.survey import UNTOLD_AXES, UNTOLD_BUTTONS, survey_layout
 
     if sys.platform != "linux":
-        raise SpecError("a joystick is read on Linux only; elsewhere use it on the control page: Gamepad.")
+        raise SpecError("joysticks are only supported on Linux; elsewhere choose Gamepad on the control page.")
     if arguments.out.exists():
-        raise SpecError(f"there is a {arguments.out} already; move it away first, or give another --out.")
+        raise SpecError(f"{arguments.out} already exists; move it away first, or give another --out.")
     try:
         device = JoystickDevice(arguments.device, UNTOLD_AXES, UNTOLD_BUTTONS)
         text = format_layout(survey_layout(device, arguments.seconds, console.print), device.name)

@@ -1,9 +1,9 @@
 """Sample, train, evaluate: an expert drives, a pilot learns from it and drives, and a report shows how well.
 
 The folder it makes is a car folder like that of `donkey createcar`, with the tub in data, the pilot in models and the
-report in report.html. Exit code 1 when the pilot did not drive all its laps on the road, or touched something.
+report in report.html. The exit code is 1 if the pilot left the road, hit something, or did not finish its laps.
 
-For example: donkey demo, or donkey demo --quick to be done in a minute or two.
+For example: donkey demo, or donkey demo --quick, which takes a minute or two.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _QUICK = _Plan(3_000, 3, {"MAX_EPOCHS": 14, "BATCH_SIZE": 64})
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
     parser.add_argument("--records", type=int, help="records to learn from (default 10000, with --quick 3000)")
-    parser.add_argument("--out", default="demo", metavar="DIR", help="new folder for all of it (default demo)")
-    parser.add_argument("--quick", action="store_true", help="fewer records, and 3 laps rather than 10")
+    parser.add_argument("--out", default="demo", metavar="DIR", help="new folder for everything (default demo)")
+    parser.add_argument("--quick", action="store_true", help="fewer records, and 3 laps instead of 10")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,7 +81,7 @@ def _make_folder(folder: Path) -> None:
     from donkeysim.core.errors import SpecError
 
     if folder.is_dir() and any(folder.iterdir()):
-        raise SpecError(f"{folder} is not empty; the demo begins anew: remove it, or choose another --out.")
+        raise SpecError(f"{folder} is not empty; the demo needs an empty folder: remove it, or choose another --out.")
     create_car(folder, say=lambda _: None)
 
 
@@ -118,12 +118,15 @@ def _evaluate(config: Config, pilot: Path, lap_count: int, report: Path) -> Eval
 
 def _tell(evaluation: Evaluation, marks: list[float], report: Path) -> None:
     """Print how it went and how long it took in a line, and where the report is."""
+    from donkeysim.core.errors import format_count
+
     (run,) = evaluation.runs
     sampled, trained, driven = (end - begin for begin, end in itertools.pairwise(marks))
     total = round(marks[-1] - marks[0])
     console.print(
-        f"{len(run.lap_times)} of {run.wanted_laps} laps, on the road {100.0 * run.on_road_share:.1f} %, "
-        f"{len(run.hits)} hits; recording took {sampled:.0f} s, training {trained:.0f} s, driving {driven:.0f} s, "
+        f"{len(run.lap_times)} of {format_count(run.wanted_laps, 'lap')}, "
+        f"on the road {100.0 * run.on_road_share:.1f} %, {format_count(len(run.hits), 'hit')}; "
+        f"recording took {sampled:.0f} s, training {trained:.0f} s, driving {driven:.0f} s, "
         f"together {total // 60} min {total % 60} s",
         soft_wrap=True,
     )

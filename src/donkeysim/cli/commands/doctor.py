@@ -1,6 +1,6 @@
-"""Look for what could keep donkeysim from working here: packages, kernels, ports, the joystick, the car folder.
+"""Check this machine for problems: packages, kernels, ports, the joystick, the car folder.
 
-Ends with exit code 0 when all is well, 1 when something must be put right.
+The exit code is 0 if all is well, and 1 if something has to be fixed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001 - every command t
     from rich.table import Table
     from rich.text import Text
 
-    with console.status("Looking around ..."):
+    with console.status("Checking ..."):
         findings = list(check_all())
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for finding in findings:
@@ -32,5 +32,5 @@ def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001 - every command t
         table.add_row(Text(finding.state, style=_COLOURS[finding.state]), Text(finding.subject, no_wrap=True), text)
     console.print(table)
     wrong = [finding.subject for finding in findings if finding.state == WRONG]
-    console.print(f"\nTo be put right: {', '.join(wrong)}." if wrong else "\nNothing has to be put right.")
+    console.print(f"\nTo be fixed: {', '.join(wrong)}." if wrong else "\nNo problems found.")
     return 1 if wrong else 0

@@ -1,8 +1,8 @@
 """Let a pilot drive laps faster than real time, and write a report.
 
 The report is one HTML file: the track coloured by the distance from its middle line, speed and steering along the laps,
-lap times and a short film. Inside a car folder its config says how pictures look and are transformed. Exit code 1 when
-the pilot did not drive all its laps on the road, or touched something.
+lap times and a short film. Inside a car folder, its config determines the size of the pictures and how they are
+transformed. The exit code is 1 if the pilot left the road, hit something, or did not finish its laps.
 
 For example: donkey evaluate --model models/mypilot.h5 --laps 3
 """
@@ -27,12 +27,17 @@ FILM_TIME = 8.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
     parser.add_argument("--model", help="pilot's file: .onnx, .h5 or .keras (default: the built-in pilot)")
-    parser.add_argument("--type", help="of the pilot, where its file does not say it")
+    parser.add_argument("--type", help="type of the pilot, if its file does not say")
     parser.add_argument(
-        "--tracks", nargs="+", metavar="TRACK", help="names, files, or folders of them (default: that of the config)"
+        "--tracks",
+        nargs="+",
+        metavar="TRACK",
+        help="names of tracks, files, or folders of files (default: the config's track)",
     )
     parser.add_argument("--laps", type=int, default=3, help="whole laps on each track (default 3)")
-    parser.add_argument("--seed", type=int, default=0, help="0 starts on the grid, others elsewhere on the road")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="0 starts on the grid, any other seed elsewhere on the road"
+    )
     parser.add_argument("--out", metavar="FILE", help="the report (default: the model's name with _report.html)")
     add_config_arguments(parser)
 

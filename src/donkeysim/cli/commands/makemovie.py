@@ -1,6 +1,6 @@
-"""Make a film of a tub, at the rate the car drove at, with a green line for what the driver did.
+"""Make a film of a tub at the rate it was recorded at, with a green line for what the driver did.
 
-Direction of the line = angle, length = throttle. With --model a blue line shows what the pilot would have done.
+The line's direction is the angle, its length the throttle. With --model, a blue line shows what the pilot would do.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", default="tub_movie.mp4", metavar="FILE", help="the film (default: tub_movie.mp4)")
     parser.add_argument("--config", default="./config.py", metavar="FILE", help="the car's (default: ./config.py)")
     parser.add_argument("--model", metavar="FILE", help="a pilot whose answers are drawn too: .h5, .keras or .onnx")
-    parser.add_argument("--type", help="its type, where the file does not say")
-    parser.add_argument("--salient", action="store_true", help="let glow what matters to the pilot (slow)")
+    parser.add_argument("--type", help="the pilot's type, if the file does not say")
+    parser.add_argument("--salient", action="store_true", help="highlight what matters to the pilot (slow)")
     parser.add_argument("--start", type=int, default=0, metavar="N", help="first record (default: 0)")
-    parser.add_argument("--end", type=int, default=-1, metavar="N", help="record behind the last (default: -1, all)")
-    parser.add_argument("--scale", type=int, default=2, metavar="N", help="size in pictures (default: 2)")
+    parser.add_argument(
+        "--end", type=int, default=-1, metavar="N", help="one past the last record (default: -1, to the end)"
+    )
+    parser.add_argument("--scale", type=int, default=2, metavar="N", help="scale factor of the film (default: 2)")
     parser.add_argument(
         "--draw-user-input", action="store_false", help="do NOT draw what the driver did (the flag turns it off)"
     )
@@ -30,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the film."""
     from donkeysim.car.config import load_config
-    from donkeysim.core.errors import SpecError
+    from donkeysim.core.errors import SpecError, format_count
     from donkeysim.drive.replay import PilotReplay
     from donkeysim.learn.pilot import load_pilot
     from donkeysim.tub.film import FilmOptions, make_film
@@ -48,5 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.out).expanduser()
     with show_progress("making the film") as report:
         count = make_film(tub, path, config.DRIVE_LOOP_HZ, options, arguments.start, arguments.end, report)
-    console.print(f"saved {path}: {count} pictures, {count / config.DRIVE_LOOP_HZ:.1f} s", soft_wrap=True)
+    console.print(
+        f"saved {path}: {format_count(count, 'picture')}, {count / config.DRIVE_LOOP_HZ:.1f} s", soft_wrap=True
+    )
     return 0

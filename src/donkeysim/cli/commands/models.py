@@ -1,4 +1,4 @@
-"""List the trained pilots of a car folder, as its models/database.json lists them."""
+"""List the trained pilots of a car folder, from its models/database.json."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = ("Number", "Name", "Pilot", "Type", "Tubs", "Time", "Transfer", "Comme
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--config", default="./config.py", help="configuration of the car (default ./config.py)")
-    parser.add_argument("--group", action="store_true", help="name sets of tubs once, below the table")
+    parser.add_argument("--group", action="store_true", help="list groups of tubs once, below the table")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,8 +1,8 @@
-"""Repeat what an action log holds, and check after every step that the very same came of it.
+"""Replay an action log, and check after every step that the result is identical.
 
-Logs are written where one is asked for: log="run.dlog" of donkeysim environments and races, the key action_log in the
-conf of the original's environments and in GYM_CONF of a car. Exit code 1 when something else came of it, or
-when the log is damaged.
+A log is written on request: log="run.dlog" in donkeysim environments and races, the key action_log in the conf of the
+original's environments and in the GYM_CONF of a car. The exit code is 1 if the result differs, or if the log is
+damaged.
 
 For example: donkey replay run.dlog --film run.mp4
 """
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import Report, console, show_progress
 from donkeysim.cli.shared_options import add_tracks_argument
+from donkeysim.core.errors import format_count
 
 if TYPE_CHECKING:
     from donkeysim.record.replay import Replay
@@ -25,9 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", metavar="FILE", help="the action log")
     parser.add_argument("--film", metavar="FILE", help="make a film of it, for example run.mp4")
     parser.add_argument(
-        "--view", choices=("chase", "camera", "top"), default="chase", help="of the film (default: chase, from behind)"
+        "--view",
+        choices=("chase", "camera", "top"),
+        default="chase",
+        help="view of the film (default: chase, from behind)",
     )
-    parser.add_argument("--car", type=int, default=0, metavar="N", help="whom the film shows (default: 0)")
+    parser.add_argument("--car", type=int, default=0, metavar="N", help="the car that the film shows (default: 0)")
     add_tracks_argument(parser)
 
 
@@ -41,13 +45,14 @@ def run(arguments: argparse.Namespace) -> int:
     with show_progress("replaying") as report:
         count = _film(replay, arguments, report) if arguments.film else sum(1 for _ in replay.play(report=report))
     cars, worlds = len(replay.rows), replay.simulator.spec.world_count
+    names = ", ".join(scene.name for scene in replay.simulator.scenes)
     console.print(
-        f"{arguments.log}: {replay.step_count} steps, {replay.time:.2f} s simulated; {cars} car{'s' * (cars != 1)} in "
-        f"{worlds} world{'s' * (worlds > 1)}: {', '.join(scene.name for scene in replay.simulator.scenes)}",
+        f"{arguments.log}: {format_count(replay.step_count, 'step')}, {replay.time:.2f} s simulated; "
+        f"{format_count(cars, 'car')} in {format_count(worlds, 'world')}: {names}",
         soft_wrap=True,
     )
     if count and arguments.film:
-        console.print(f"saved {arguments.film}: {count} pictures", soft_wrap=True)
+        console.print(f"saved {arguments.film}: {format_count(count, 'picture')}", soft_wrap=True)
     return _tell_outcome(replay)
 
 
@@ -62,13 +67,13 @@ def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:
 def _tell_outcome(replay: Replay) -> int:
     """Say what came of it and return the exit code."""
     if replay.broken:
-        console.print(f"{replay.broken}; up to there it was replayed", style="yellow", soft_wrap=True)
+        console.print(f"{replay.broken}; it was replayed up to that point", style="yellow", soft_wrap=True)
     if replay.deviation is None:
-        console.print("the same as then, bit for bit", style="green")
+        console.print("identical, bit for bit", style="green")
         return int(replay.is_damaged)
-    console.print(f"from step {replay.deviation} on it is not the same as then", style="red")
+    console.print(f"the replay differs from step {replay.deviation} on", style="red")
     if replay.differences:
         console.print(f"the likely cause: {'; '.join(replay.differences)}", soft_wrap=True)
     else:
-        console.print("versions, machine and tracks are the same as then, so this is a fault of donkeysim")
+        console.print("versions, machine and tracks have not changed, so this is a bug in donkeysim")
     return 1

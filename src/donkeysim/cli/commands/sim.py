@@ -1,7 +1,7 @@
-"""Start the simulator, as `donkey_sim` does and with its options (see `donkey_sim --help`).
+"""Start the simulator: the same as `donkey_sim`, with the same options (see `donkey_sim --help`).
 
-With --install DIR nothing is started: a launcher is written below DIR, where the original's program would lie, so that
-configurations and programs that name that path start this simulator.
+With --install DIR nothing is started: a launcher is written below DIR, where the original's program would be, so that
+configurations and programs that refer to that path start this simulator.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Tracks: which there are, what one is like, a new one of your own, and a page that shows it while you write it.
+"""Tracks: list them, show one, make one of your own, and preview it live while you write it.
 
-A track is a name, or a file: .toml, our own format; or .csv, .svg, .glb: a path, with usual values for all else.
-Tracks of your own are found by their path, in the folders of --tracks, and in those of the environment variable
-DONKEYSIM_TRACKS; then every command, environment, menu and page takes them by name.
+A track is a name or a file: .toml is our own format; .csv, .svg and .glb give a path, and all else has its default.
+Tracks of your own are found by their path, in the folders given by --tracks, and in those listed in the environment
+variable DONKEYSIM_TRACKS; every command, environment, menu and page then accepts them by name.
 
 For example: donkey tracks new my_track, then donkey tracks preview my_track.toml
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console
 from donkeysim.cli.shared_options import add_tracks_argument
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import SpecError, format_count
 from donkeysim.core.files import replace_file
 
 if TYPE_CHECKING:
@@ -41,18 +41,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     listing = add("list", list_all, "list all tracks with their figures, and what is wrong with broken ones (default)")
     add_tracks_argument(listing)
-    showing = add("show", show, "tell what a track is like, and draw it from above")
+    showing = add("show", show, "describe a track, and draw it from above")
     showing.add_argument("track", metavar="NAME|FILE", help="a track's name, or the path of its file")
     showing.add_argument("--out", metavar="PNG", help="the picture (default: the track's name with .png, here)")
     showing.add_argument("--size", type=int, default=1200, help="longer side of the picture [pixel] (default 1200)")
     add_tracks_argument(showing)
-    making = add("new", make_new, "write a track file to begin with: commented, and ready to be driven on")
-    making.add_argument("name", metavar="NAME", help="of the track; its file becomes NAME.toml")
+    making = add("new", make_new, "write a commented track file to start from, ready to drive on")
+    making.add_argument("name", metavar="NAME", help="name of the track; its file becomes NAME.toml")
     making.add_argument("--from", dest="path_file", metavar="FILE", help="take the path from this .csv, .svg or .glb")
-    making.add_argument("--element", default="", metavar="ID", help="which path of the file, where it has several")
+    making.add_argument("--element", default="", metavar="ID", help="which path of the file, if it has several")
     making.add_argument("--out", default=".", metavar="DIR", help="folder to write to (default: here)")
 
-    watching = add("preview", preview, "show a track in the browser while you write it: every saved change at once")
+    watching = add(
+        "preview", preview, "show a track in the browser while you edit it; every saved change appears at once"
+    )
     watching.add_argument("track", metavar="NAME|FILE", help="a track's file, or its name")
     watching.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help=f"the page's port; 0: any free one (default {DEFAULT_PORT})"
@@ -113,7 +115,7 @@ def show(arguments: argparse.Namespace) -> int:
         console.print(f"{scene.name}  {path}", soft_wrap=True, markup=False)
     for name, value in [*list_line(line), *list_scene(figures)]:
         console.print(f"  {name:<14}{value}", soft_wrap=True, markup=False)
-    with console.status("Drawing it (the first picture on a machine takes half a minute) ..."):
+    with console.status("Drawing it (the very first picture takes half a minute) ..."):
         picture = Image.fromarray(SceneView(scene).draw_map(arguments.size))
     with replace_file(out, SpecError) as beside:
         picture.save(beside)
@@ -130,7 +132,7 @@ def make_new(arguments: argparse.Namespace) -> int:
     _, figures = _measure(path)
     console.print(f"wrote {path}: {figures.length:.1f} m, {tell_kind(figures)}\n", soft_wrap=True, markup=False)
     for what, words in (
-        ("See it while you write", f"donkey tracks preview {path}"),
+        ("Preview it while editing", f"donkey tracks preview {path}"),
         ("Drive on it", f"donkey_sim --scene {path}"),
         ("Record an expert on it", f"donkey sample --track {path}"),
     ):
@@ -153,7 +155,7 @@ def preview(arguments: argparse.Namespace) -> int:
         await page.start()
         watch.start()
         console.print(f"Open {page.address} in a browser on this machine and edit {watch.path}.", soft_wrap=True)
-        console.print("Every saved change shows at once; Ctrl-C stops.")
+        console.print("Every saved change appears at once; Ctrl-C stops.")
         try:
             await asyncio.Event().wait()
         finally:
@@ -175,7 +177,7 @@ def list_line(figures: LineFigures) -> list[tuple[str, str]]:
         ("extent", f"{figures.size[0]:.1f} x {figures.size[1]:.1f} m"),
         ("nodes", f"{figures.node_count}"),
         ("road", f"{tell_width(figures)} wide"),
-        ("least radius", f"{radius[0]} to the left, {radius[1]} to the right"),
+        ("tightest turn", f"{radius[0]} to the left, {radius[1]} to the right"),
     ]
 
 
@@ -185,7 +187,10 @@ def list_scene(figures: SceneFigures) -> list[tuple[str, str]]:
     rise = "level" if high == low else f"{low:+.2f} to {high:+.2f} m, steepest {100.0 * figures.slope:.0f} %"
     return [
         ("elevation", rise),
-        ("start", f"{figures.start_lines} line{'s' * (figures.start_lines != 1)}, a grid for {figures.grid} cars"),
+        (
+            "start",
+            f"{format_count(figures.start_lines, 'line')}, a grid for {format_count(figures.grid, 'car')}",
+        ),
         ("standing", _tell_counts(figures.standing)),
         ("movable", _tell_counts(figures.movable)),
         ("triangles", f"{figures.triangles:,}"),

@@ -1,6 +1,6 @@
 """Train a pilot from recorded drives.
 
-The best pilot so far lies in the file after every epoch; Ctrl-C ends training early and keeps it. With it come an
+The best pilot so far is saved after every epoch; Ctrl-C ends training early and keeps it. Training also writes an
 .onnx file for driving without PyTorch, a plot of the losses, and an entry in database.json.
 """
 
@@ -27,14 +27,21 @@ _log = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add = parser.add_argument
-    add("--tub", "--tubs", nargs="+", metavar="TUB", default=[], help="folders to learn from, spaces or commas between")
+    add(
+        "--tub",
+        "--tubs",
+        nargs="+",
+        metavar="TUB",
+        default=[],
+        help="folders to learn from, separated by spaces or commas",
+    )
     add("--model", help="file to write: .h5, .keras or .onnx (default models/pilot_YY-MM-DD_<n>.h5)")
     add("--type", help="linear, categorical, inferred, memory, imu, behavior, localizer, rnn, 3d")
     add("--config", default="./config.py", help="configuration (default ./config.py)")
-    add("--myconfig", default="myconfig.py", help="what overrides it (default myconfig.py beside it)")
+    add("--myconfig", default="myconfig.py", help="file that overrides it (default: myconfig.py beside it)")
     add("--framework", choices=("tensorflow", "pytorch"), help="accepted; pilots are always Keras on PyTorch")
-    add("--transfer", metavar="FILE", help="begin with the weights of this pilot (.h5 or .keras)")
-    add("--comment", help="kept in the database of pilots")
+    add("--transfer", metavar="FILE", help="start from the weights of this pilot (.h5 or .keras)")
+    add("--comment", help="stored in the database of pilots")
 
 
 def run(arguments: argparse.Namespace) -> int:

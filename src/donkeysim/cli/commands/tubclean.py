@@ -1,4 +1,4 @@
-"""Look through a tub in the browser like a film, cut out what should not be learnt, and put back what should.
+"""Play a tub like a film in the browser, cut out what a pilot should not learn, and restore what it should.
 
 Every change is saved at once and can be undone; deleted records are only marked, as in the original.
 """

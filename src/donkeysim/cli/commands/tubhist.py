@@ -1,4 +1,4 @@
-"""Plot how often each value occurs in tubs: a histogram for each numeric key, or for the one of --record."""
+"""Plot how often each value occurs in tubs: a histogram for each numeric key, or only for the one given by --record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from donkeysim.cli.console import console
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, with spaces or commas between")
+    parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, separated by spaces or commas")
     parser.add_argument("--record", metavar="KEY", help="only this key, for example user/angle")
     parser.add_argument("--out", metavar="FILE", help="the picture (default: TUB_hist.png or TUB_hist_KEY.png)")
 

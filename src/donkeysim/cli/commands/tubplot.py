@@ -1,6 +1,6 @@
-"""Plot what a pilot says next to what the driver did, record by record: angle above, throttle below.
+"""Plot a pilot's answers against what the driver did, record by record: angle above, throttle below.
 
-The picture is put next to the model: mypilot.h5_pred.png.
+The picture is saved next to the model: mypilot.h5_pred.png.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import webbrowser
 from pathlib import Path
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.core.errors import format_count
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, with spaces or commas between")
+    parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, separated by spaces or commas")
     parser.add_argument("--model", required=True, metavar="FILE", help="the pilot: .h5, .keras or .onnx")
-    parser.add_argument("--type", help="its type, where the file does not say")
-    parser.add_argument("--limit", type=int, default=1000, metavar="N", help="records at most (default: 1000)")
+    parser.add_argument("--type", help="the pilot's type, if the file does not say")
+    parser.add_argument(
+        "--limit", type=int, default=1000, metavar="N", help="maximum number of records (default: 1000)"
+    )
     parser.add_argument("--noshow", action="store_true", help="only save the picture, do not open it")
     parser.add_argument("--config", default="./config.py", metavar="FILE", help="the car's (default: ./config.py)")
 
@@ -36,12 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config, driving=False)
     model = Path(arguments.model).expanduser()
     pilot = load_pilot(model, arguments.type, config)
-    with show_progress("asking the pilot") as report:
+    with show_progress("running the pilot") as report:
         driven, said = compare_drive(tubs, pilot, config, arguments.limit, report)
     path = model.with_name(f"{model.name}_pred.png")
     names = ", ".join(str(tub.path) for tub in tubs)
     draw_comparison(driven, said, f"Model predictions\nTubs: {names}\nModel: {model}\nType: {pilot.kind}", path)
-    console.print(f"saved {path} with {len(said)} records", soft_wrap=True)
+    console.print(f"saved {path} with {format_count(len(said), 'record')}", soft_wrap=True)
     has_display = sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
     if has_display and not arguments.noshow:
         webbrowser.open(path.absolute().as_uri())

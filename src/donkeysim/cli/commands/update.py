@@ -1,7 +1,7 @@
-"""Bring the car folder here up to this version.
+"""Bring this car folder up to the installed version.
 
-Replaces manage.py, config.py and train.py, also in a folder that the original made; myconfig.py, models, data and
-logs stay as they are.
+Replaces manage.py, config.py and train.py, even in a folder made by the original; myconfig.py, models, data and logs
+stay as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from donkeysim.car.folder import update_car
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
-    parser.add_argument("--template", default="complete", help="complete or simulator, which are the same car here")
+    parser.add_argument("--template", default="complete", help="complete or simulator; both make the same car here")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -162,7 +162,7 @@ class Controller:
         elif action in self.handlers:
             self.handlers[action]()
         elif action:
-            logger.warning("The joystick asks for %s, but this car has no part for it.", action)
+            logger.warning("The joystick requests %s, but this car has no part for it.", action)
 
     def _record_when_driving(self) -> None:
         if self.feel.auto_record:

@@ -90,7 +90,7 @@ def load_layout(path: Path) -> Layout:
     try:
         controller = _make_controller(path)
     except Exception as error:
-        raise SpecError(f"{describe_failure(path, error)} Make it anew with `donkey createjs`.") from error
+        raise SpecError(f"{describe_failure(path, error)} Create it again with `donkey createjs`.") from error
     if controller is None or controller.js is None:
         raise SpecError(f"{path} has no class MyJoystickController with a joystick; make it with `donkey createjs`.")
     axes, buttons = controller.js.axis_names, controller.js.button_names
@@ -100,7 +100,7 @@ def load_layout(path: Path) -> Layout:
     }
     for action in ("set_steering", "set_throttle"):
         if action not in used_axes:
-            raise SpecError(f"{path} gives no axis to {action}; make it anew with `donkey createjs`.")
+            raise SpecError(f"{path} gives no axis to {action}; create it again with `donkey createjs`.")
     actions = {
         _find(path, "button", button, buttons): _name_action(path, action, SURVEYED_ACTIONS)
         for button, action in controller.button_down_trigger_map.items()
@@ -135,7 +135,7 @@ vars(_STAND_INS).update(Joystick=StandInJoystick, JoystickController=StandInCont
 def _name_action(path: Path, action: Any, allowed: Sequence[str]) -> str:
     if not isinstance(action, str):
         name = getattr(action, "__name__", repr(action))
-        raise SpecError(f"{path}: {name} is a function of your own; here controls can do only {', '.join(allowed)}.")
+        raise SpecError(f"{path}: {name} is a function of your own; here controls can only do {', '.join(allowed)}.")
     if action not in allowed:
         raise SpecError(f"{path}: {describe_unknown('action', action, allowed)}")
     return action

@@ -62,7 +62,7 @@ class JoystickDevice:
         """
         mode = os.stat(path).st_mode
         if not (stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)):
-            raise OSError("this is no joystick device")
+            raise OSError("this is not a joystick device")
         self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         self._poll = select.poll()
         self._poll.register(self._descriptor, select.POLLIN)
@@ -95,7 +95,7 @@ class JoystickDevice:
     def _receive(self) -> bytes:
         received = os.read(self._descriptor, EVENT.size * 64)
         if not received:
-            raise OSError("nobody writes to it any more")
+            raise OSError("it no longer sends anything")
         return received
 
     def _interpret(self, value: int, kind: int, number: int) -> JoystickEvent | None:

@@ -69,7 +69,7 @@ class Joystick:
     def update(self) -> None:
         """Read the device until `shutdown`; look for it again and again while it is not there."""
         if sys.platform != "linux":
-            logger.warning("A joystick is read on Linux only; here use it on the control page: Gamepad.")
+            logger.warning("Joysticks are only supported on Linux; here choose Gamepad on the control page.")
             return
         told = ""
         while not self._ended.is_set():
@@ -116,7 +116,9 @@ class Joystick:
                     self._events.put(event)
         except OSError as error:
             self._events.put(None)
-            logger.warning("The joystick at %s is gone (%s): the car stops.", self._path, error.strerror or error)
+            logger.warning(
+                "The joystick at %s was disconnected (%s): the car stops.", self._path, error.strerror or error
+            )
         finally:
             device.close()
         return "No such file or directory"

@@ -57,7 +57,7 @@ class Layout:
 NO_JOYSTICKS: Mapping[str, str] = {
     "MM1": "is a board between a radio and a real car",
     "pigpio_rc": "is a radio receiver on the pins of a Raspberry Pi",
-    "mock": "only says fixed values, to try a car without a joystick; `donkey sample` drives without anybody",
+    "mock": "only gives fixed values, to try a car without a joystick; `donkey sample` drives by itself",
 }
 """Those of the original's that are no joysticks, and what they are."""
 

@@ -38,7 +38,9 @@ def survey_layout(device: JoystickDevice, seconds: float, say: Callable[[str], o
         say(f"{how} ...")
         code = _await_control(device, "axis", axes, seconds)
         if code is None:
-            raise SpecError(f"nothing moved in {seconds:g} s, but a car needs {name}; begin anew and push it fully.")
+            raise SpecError(
+                f"nothing moved in {seconds:g} s, but a car needs {name}; start again and push it all the way."
+            )
         axes[code] = name
     buttons: dict[int, str] = {}
     actions: dict[str, str] = {}

@@ -176,7 +176,7 @@ class PilotShelf:
         if not all(map(math.isfinite, answer)):
             raise PilotError(
                 f"{path} answers {', '.join(f'{number:g}' for number in answer)} to a black picture: its training has "
-                "run away; train it anew with a smaller LEARNING_RATE."
+                "diverged; train it again with a smaller LEARNING_RATE."
             )
 
     def _drop(self, choice: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import TubError
+from donkeysim.core.errors import TubError, format_count
 from donkeysim.tub.folder import next_tub_path
 from donkeysim.tub.writer import TubWriter
 
@@ -50,14 +50,14 @@ class RecordTracker:
         self._told = record_count
         alert = record_count > 0 and record_count % self.alert_count == 0
         if alert:
-            logger.warning("recorded %d records: another %d are there", record_count, self.alert_count)
+            logger.warning("recorded %d records: %d more", record_count, self.alert_count)
         elif record_count % 10 == 0:
             logger.info("recorded %d records", record_count)
         return alert
 
     def tell(self) -> None:
         """Say how many there are; somebody asks."""
-        logger.info("recorded %d records so far", self._told or 0)
+        logger.info("recorded %s so far", format_count(self._told or 0, "record"))
 
 
 class TubRecorder:
@@ -85,14 +85,14 @@ class TubRecorder:
         try:
             self.tub.write_record(dict(zip(self.inputs, values, strict=True)))
         except TubError as error:
-            logger.error("Recording was switched off, the car drives on: %s", error)
+            logger.error("Recording was switched off; the car drives on: %s", error)
             return self.tub.current_index, False
         return self.tub.current_index, True
 
     def erase_last(self, count: int) -> int:
         """Mark the last living records as deleted; return how many were."""
         erased = self.tub.delete_last_n_records(count)
-        logger.info("erased the last %d records", erased)
+        logger.info("erased the last %s", format_count(erased, "record"))
         return erased
 
     def shutdown(self) -> None:

@@ -37,4 +37,4 @@ def read_weight(dataset: Any) -> Float32Array:
 
 def _check_size(name: str, size: int) -> None:
     if size > PART_MOST:
-        raise PilotError(f"{name!r} has {size} bytes; a pilot's part may have {PART_MOST}, so this is no pilot.")
+        raise PilotError(f"{name!r} has {size} bytes; a pilot's part may have {PART_MOST}, so this is not a pilot.")

@@ -72,7 +72,7 @@ export class Readings {
     if (key === this.drawnShown) return;
     this.drawnShown = key;
     byId("drawn").hidden = values.length === 0;
-    setText(byId("drawn-count"), `${values.length} values`);
+    setText(byId("drawn-count"), values.length === 1 ? "1 value" : `${values.length} values`);
     byId("drawn-values").replaceChildren(...values.map((drawn) =>
       make("div", "", "", make("dt", "", drawn.name), make("dd", "", formatValue(drawn)))));
   }

@@ -102,7 +102,7 @@ def _place_mesh(name: str, matrix: FloatArray, shape: Any) -> ModelMesh:
     x, y, z = (vertex @ matrix[:3, :3].T + matrix[:3, 3]).T
     placed = np.column_stack((x, -z, y))
     if not np.isfinite(placed).all():
-        raise ValueError(f"the mesh {name!r} has a coordinate that is no number")
+        raise ValueError(f"the mesh {name!r} has a coordinate that is not a number")
     if (picture := _find_picture(shape)) is not None:
         if picture.width * picture.height > TEXELS_MOST:
             raise ValueError(f"a picture has {picture.width} x {picture.height} pixels; {TEXELS_MOST} are allowed")

@@ -77,14 +77,12 @@ def _adapt(path_file: Path, element: str) -> tuple[str, str, float]:
     smooth = _choose_smooth(table, raw, path_file)
     lines = [f'file = "{path_file.name}"', f"closed = {str(closed).lower()}"]
     lines += [f'element = "{element}"'] if element else []
-    size = (
-        f"length = {length:g}  # of the whole path" if length else f"scale = {scale:.4g}  # metres here for one there"
-    )
+    size = f"length = {length:g}  # of the whole path" if length else f"scale = {scale:.4g}  # metres per unit"
     lines.append(size)
     lines += [f"smooth = {smooth:g}  # radius that corners are rounded to"] if smooth else []
-    head = "[path]  # the line that a car follows, from a file beside this one\n"
+    head = "[path]  # the line that cars follow, from a file beside this one\n"
     reach = WIDTH_USUAL if raw.width is None else float(raw.width[:, 0].max()) * scale
-    own = "# The file says how wide the road is; width_left and width_right would overrule it.\n"
+    own = "# The file says how wide the road is; width_left and width_right would override it.\n"
     width = own if raw.width is not None else f"width_left = {WIDTH_USUAL}\nwidth_right = {WIDTH_USUAL}\n"
     return head + "\n".join(lines) + "\n", width, round(reach + 0.15, 2)
 

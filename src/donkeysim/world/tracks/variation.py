@@ -31,7 +31,7 @@ def describe_road(track: TrackFile) -> RoadSpec | None:
 
 def _lay_road(track: TrackFile, road: RoadSpec) -> TrackFile:
     if track.path.walk is None:
-        raise SceneError(f"the road of {track.name} is not a generated one; it cannot be made anew.")
+        raise SceneError(f"the road of {track.name} is not a generated one; it cannot be regenerated.")
     styles = (track.road, *track.road_styles)
     style = road.style % len(styles)
     walk = dataclasses.replace(track.path.walk, seed=road.seed, turn=road.turn, style=style)

@@ -31,6 +31,7 @@ new Joystick(byId("joystick_container"), byId("joystick-thumb"), {
 
 let report = null;
 let isOpen = false;
+let hasFilm = true; // the page itself names it, for whoever reads its source
 let controlMode = "joystick";
 let watching = "";
 
@@ -56,11 +57,12 @@ function showLink(nowOpen) {
   setText(byId("link-text"), texts.say(byId("link-text").dataset.text));
   byId("lost").hidden = isOpen;
   readings.forget();
-  if (isOpen) startVideo();
-  else { report = null; driver.standStill(); }
+  if (!isOpen) { report = null; hasFilm = false; driver.standStill(); }
+  else if (!hasFilm) startVideo();
 }
 
 function startVideo() {
+  hasFilm = true;
   byId("mpeg-image").src = `/video?${Date.now()}`;
 }
 
@@ -219,7 +221,10 @@ for (const input of document.querySelectorAll('[name="control_mode"]')) {
 for (const button of document.querySelectorAll("#button_bar button")) {
   button.addEventListener("click", () => driver.say({ buttons: { [button.id]: true } }));
 }
-byId("mpeg-image").addEventListener("error", () => setTimeout(() => { if (isOpen) startVideo(); }, VIDEO_RETRY_MS));
+byId("mpeg-image").addEventListener("error", () => {
+  hasFilm = false;
+  setTimeout(() => { if (isOpen) startVideo(); }, VIDEO_RETRY_MS);
+});
 
 // ---- languages -------------------------------------------------------------------------------------------------
 

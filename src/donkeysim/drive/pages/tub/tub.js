@@ -76,9 +76,11 @@ async function fetchBytes(path) { return (await fetch(path)).arrayBuffer(); }
 function showSessions() {
   document.title = drive.name ? `${drive.name} – ${texts.say("title")}` : texts.say("title");
   byId("session").replaceChildren(...drive.sessions.map(({ id, first, last }, number) => (
-    new Option(`${id || "–"} · ${sayCount("records", last - first + 1)}`, String(number))
+    new Option(`${id || "–"} · ${sayRecords(last - first + 1)}`, String(number))
   )));
 }
+
+function sayRecords(count) { return count === 1 ? texts.say("one_record") : sayCount("records", count); }
 
 function sayCount(name, count) { return texts.say(name, { count: count.toLocaleString("en") }); }
 
@@ -218,7 +220,7 @@ function showMarked() {
   const count = marked ? marked[1] - marked[0] + 1 : 0;
   const seconds = marked ? drive.times[marked[1]] - drive.times[marked[0]] : 0;
   setText(byId("marked"), marked
-    ? texts.say("marked", { first: marked[0], last: marked[1], count: count.toLocaleString("en"), seconds: seconds.toFixed(1) })
+    ? texts.say("marked", { first: marked[0], last: marked[1], records: sayRecords(count), seconds: seconds.toFixed(1) })
     : texts.say("nothing_marked"));
   for (const id of ["delete", "restore"]) byId(id).disabled = !marked || !canChange;
   byId("unmark").disabled = !marked;
@@ -235,7 +237,7 @@ function showDeletions() {
   isStale = true;
   const deleted = deletions.deletedCount;
   const more = make("span", "more", ` · ${sayCount("deleted_count", deleted)} · ${formatTime(drive.times.at(-1) ?? 0)}`);
-  byId("totals").replaceChildren(sayCount("records", drive.count - deleted), more);
+  byId("totals").replaceChildren(sayRecords(drive.count - deleted), more);
   byId("undo").disabled = !deletions.undoSteps.length;
   byId("redo").disabled = !deletions.redoSteps.length;
   showMarked();

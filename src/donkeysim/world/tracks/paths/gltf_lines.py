@@ -58,7 +58,7 @@ def read_model_lines(path: Path) -> tuple[list[ModelLine], list[str]]:
     except OSError as error:
         raise SceneError(f"cannot read {path}: {error.strerror or error}.") from error
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, struct.error, RecursionError) as error:
-        raise SceneError(f"{path} is no valid model in glTF 2.0 ({type(error).__name__}: {error}).") from error
+        raise SceneError(f"{path} is not a valid model in glTF 2.0 ({type(error).__name__}: {error}).") from error
 
 
 def count_declared(path: Path) -> int:
@@ -108,7 +108,7 @@ class _Model:
         order = self._read_indices(part["indices"]) if "indices" in part else np.arange(len(point))
         placed = point @ matrix[:3, :3].T + matrix[:3, 3]
         if not np.isfinite(placed).all() or np.abs(placed).max(initial=0.0) > FARTHEST:
-            raise ValueError("a coordinate is no number, or far too large")
+            raise ValueError("a coordinate is not a number, or far too large")
         if part["mode"] != _LINES:
             return ModelLine(name, placed[order], part["mode"] == _LOOP)
         kept, is_closed = _join_edges(placed, order.reshape(-1, 2), f"{self._path}: the line {name!r}")

@@ -172,7 +172,7 @@ def _find_lines(content: str, source: str) -> tuple[list[_Drawn], dict[str, str]
         reader.parser.Parse(content.encode(), True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        raise SceneError(f"{source}, line {error.lineno}: this is no drawing in SVG ({reason}).") from error
+        raise SceneError(f"{source}, line {error.lineno}: this is not a drawing in SVG ({reason}).") from error
     return reader.drawn, reader.others
 
 
