@@ -45,7 +45,7 @@ def ask_cars(process):
 
 def read_speed(process):
     readings = ask_cars(process)["readings"]
-    return readings["telemetry"]["speed"] if readings else 0.0
+    return readings["telemetry"]["speed"] if readings and readings["telemetry"] else 0.0
 
 
 def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven, tmp_path):
