@@ -231,3 +231,12 @@ def test_a_tub_without_records_takes_other_inputs(tmp_path):
     tub = TubReader(tmp_path)
     assert [record.values["pos/cte"] for record in tub] == [0.5]
     assert tub.metadata == {"place": "attic"}
+
+
+def test_the_end_says_how_many_of_the_recorded_ones_are_left(tmp_path, caplog):
+    caplog.set_level("INFO")
+    write_tub(tmp_path, 5)
+    assert caplog.messages == [f"closed the tub {tmp_path} with 5 records"]
+    with TubWriter(tmp_path) as writer:
+        writer.delete_last_n_records(2)
+    assert caplog.messages[-1] == f"closed the tub {tmp_path} with 3 records; 2 of the 5 recorded are deleted"

@@ -139,7 +139,9 @@ class TubWriter:
         if self._catalog:
             self._catalog.close()
         self._lock.release()
-        logger.info("closed the tub %s with %d records", self.path, len(self))
+        deleted = len(self._manifest.deleted_indexes)
+        aside = f"; {deleted} of the {self.current_index} recorded are deleted" if deleted else ""
+        logger.info("closed the tub %s with %d records%s", self.path, len(self), aside)
 
     def __len__(self) -> int:
         """Return how many living records there are."""
