@@ -121,7 +121,7 @@ def _is_at_work(mark: Path) -> bool:
 
     try:
         process = psutil.Process(int(mark.read_text()))
-        return process.pid != os.getpid() and process.create_time() <= mark.stat().st_mtime
+        return process.pid != os.getpid() and bool(process.create_time() <= mark.stat().st_mtime)
     except (psutil.Error, ValueError):
         return False
 
