@@ -90,10 +90,11 @@ class TubReader:
         deleted_indexes: Positions of deleted records.
         sessions: Full ids of the drives, oldest first.
         is_old_format: Whether it is of the format before 2, which can be read only.
+        lost_count: Records that its catalogs have lost; the log tells of them.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open a tub; records that its catalogs have lost are counted in the log.
+        """Open a tub.
 
         Raises:
             TubError: There is none.
@@ -111,7 +112,7 @@ class TubReader:
         self._started_at = float(manifest.own_metadata.get("created_at", 0))
         self._catalogs = [] if self.is_old_format else list_catalogs(self.path, manifest)
         self._length: int | None = None
-        warn_of_losses(self.path, self._catalogs)
+        self.lost_count = warn_of_losses(self.path, self._catalogs)
 
     def __len__(self) -> int:
         """Return how many living records there are; counted once, by reading them."""
