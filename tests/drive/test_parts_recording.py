@@ -45,7 +45,7 @@ def test_records_are_counted_aloud_in_tens_and_at_round_numbers(info):
     alerts = [count for count in range(1, 42) for _ in range(2) if tracker.run(count)]
     assert alerts == [20, 40]
     assert [message.split(":")[0] for message in info.messages] == [
-        f"recorded {count} records" for count in (10, 20, 30, 40)
+        f"recorded {count} records (in all drives into this tub, deleted ones too)" for count in (10, 20, 30, 40)
     ]
 
 
@@ -54,7 +54,8 @@ def test_the_count_is_told_when_somebody_asks(info):
     tracker.tell()
     tracker.run(7)
     tracker.tell()
-    assert info.messages == ["recorded 0 records so far", "recorded 7 records so far"]
+    counted = "(in all drives into this tub, deleted ones too)"
+    assert info.messages == [f"recorded {count} records so far {counted}" for count in (0, 7)]
 
 
 def test_a_drive_becomes_a_tub(tmp_path, info):

@@ -4,12 +4,15 @@ import socket
 import sys
 import threading
 import time
+import urllib.request
 
 import pytest
 
 from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import SceneError, SimulatorError
+from donkeysim.drive.control_page import ControlPage
 from donkeysim.drive.simulated_car import make_simulated_car
+from donkeysim.drive.vehicle import PartError, Vehicle
 from stand_ins.original_server import OriginalServer
 from waiting import wait_until, watch_stay
 
@@ -30,6 +33,7 @@ def make_car(server):
         thread = threading.Thread(target=car.update)
         thread.start()
         running.append((car, thread))
+        assert wait_until(lambda: car.run_threaded(0.0, 0.0))
         return car
 
     yield make
@@ -45,7 +49,7 @@ def find_port():
         return listener.getsockname()[1]
 
 
-def test_there_is_a_picture_from_the_first_loop_on(make_car):
+def test_what_the_simulator_tells_is_sensed(make_car):
     image, telemetry, lap_times = make_car().run_threaded(0.0, 0.0)
     assert image.shape == (120, 160, 3)
     assert (telemetry.speed, lap_times) == (1.5, ())
@@ -83,6 +87,14 @@ def test_halting_brakes_and_nothing_drives_on_after_it(make_car, server):
     watch_stay(lambda: len(server.messages) <= count, 0.2)
 
 
+def test_nothing_is_said_to_a_simulator_that_has_no_car_yet(server):
+    car = make_simulated_car(make_default_config(changes={"DONKEY_SIM_PATH": "remote", "SIM_PORT": server.port}))
+    car.halt()
+    car.shutdown()
+    server.close()  # it has taken in all that was said
+    assert server.of_kind("control") == []
+
+
 def test_reset_is_asked_for_once(make_car, server):
     car = make_car()
     car.run_threaded(0.0, 0.0, True)
@@ -106,10 +118,31 @@ def test_a_simulator_that_is_not_there_is_told_when_the_car_is_made():
         make_simulated_car(make_default_config(changes=changes))
 
 
-def test_a_scene_that_is_not_there_is_told_when_the_car_is_made(server):
+def test_a_scene_that_is_not_there_is_told_when_the_drive_begins(server):
     changes = {"DONKEY_SIM_PATH": "remote", "SIM_PORT": server.port, "DONKEY_GYM_ENV_NAME": "donkey-warren-track-v0"}
+    car = make_simulated_car(make_default_config(changes=changes))
     with pytest.raises(SceneError, match="no warren"):
-        make_simulated_car(make_default_config(changes=changes))
+        car.update()
+
+
+def test_the_page_is_up_while_a_simulator_never_answers_and_the_drive_ends_in_a_sentence(monkeypatch, caplog):
+    monkeypatch.setattr("donkeysim.envs.waiting.TELL_SECONDS", 0.2)
+    monkeypatch.setattr("donkeysim.envs.remote.SILENCE_SECONDS", 2.0)
+    with socket.create_server(("127.0.0.1", 0)) as listener, Vehicle() as car:
+        where = f"127.0.0.1:{listener.getsockname()[1]}"
+        changes = {"DONKEY_SIM_PATH": "remote", "SIM_PORT": listener.getsockname()[1], "WEB_CONTROL_PORT": 0}
+        config = make_default_config(changes=changes)
+        page = ControlPage(config)
+        car.add(make_simulated_car(config), inputs=["angle", "throttle"], outputs=["image"], threaded=True)
+        car.add(page, inputs=["image"], outputs=["angle", "throttle"], threaded=True)
+        seen = []
+        asking = threading.Thread(target=lambda: seen.append(urllib.request.urlopen(page.url + "/drive").status))
+        asking.start()
+        with pytest.raises(PartError, match=f"{where} takes connections but has not said a word in 2 s"):
+            car.start(rate_hz=20)
+        asking.join(20.0)
+    assert seen == [200]
+    assert f"waiting for {where} to load generated_track ..." in caplog.messages
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in executable is a shell script")

@@ -42,6 +42,14 @@ def test_summary_tells_sessions_and_deletions(client, path):
     assert summary["keys"] == ["user/angle", "user/throttle"]
     assert summary["state"]["deleted"] == []
     assert summary["can_change"]
+    assert summary["lost"] == 0
+
+
+def test_records_that_a_catalog_has_lost_are_counted(path):
+    catalog = path / "catalog_0.catalog"
+    catalog.write_bytes(b"".join(catalog.read_bytes().splitlines(keepends=True)[:7]))
+    summary = TestClient(create_app(path), base_url=BASE, headers={"Origin": BASE}).get("/summary").json()
+    assert (summary["count"], summary["lost"]) == (7, 3)
 
 
 def test_numbers_and_times_come_as_arrays(client):

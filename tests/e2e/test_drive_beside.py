@@ -45,7 +45,7 @@ def ask_cars(process):
 
 def read_speed(process):
     readings = ask_cars(process)["readings"]
-    return readings["telemetry"]["speed"] if readings else 0.0
+    return readings["telemetry"]["speed"] if readings and readings["telemetry"] else 0.0
 
 
 def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven, tmp_path):
@@ -63,6 +63,26 @@ def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven
     assert (tmp_path / "car" / "data" / "manifest.json").is_file()
     process._reader.join(5)
     assert re.search(r"closed the tub .* with \d+ records", "\n".join(process.lines))
+
+
+def test_both_end_in_a_sentence_when_the_control_pages_port_is_taken(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        environment = dict(os.environ, WEB_CONTROL_PORT=str(port))
+        with SimulatorProcess("--no-page", "--drive", str(tmp_path / "car"), environment=environment) as process:
+            assert process.wait(60.0) == 1
+            process._reader.join(5)
+    *_, why, end = process.lines
+    assert re.match(rf"manage\.py: port {port} .*is in use; stop the program that has it", why)
+    assert end == "donkey_sim: the car's program has ended with exit code 1, so the simulator ends too."
+
+
+def test_a_car_folder_that_cannot_be_made_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "car").write_text("in the way")
+    with SimulatorProcess("--drive", str(tmp_path / "car")) as process:
+        assert process.wait(60.0) == 1
+        process._reader.join(5)
+    assert process.lines[-1].startswith("donkey_sim: cannot make the folder")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so")

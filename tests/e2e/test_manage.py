@@ -185,6 +185,17 @@ def test_mistakes_are_told_in_a_sentence(tmp_path):
     assert outside.stderr.startswith("donkey drive: there is no manage.py in")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
+def test_ctrl_c_before_anything_is_imported_ends_it_without_a_word(tmp_path):
+    folder = make_car(tmp_path / "car")
+    (folder / "donkeysim").mkdir()  # found before ours, and as slow as a cold disk
+    (folder / "donkeysim" / "__init__.py").write_text("import time\nprint('importing')\ntime.sleep(60)\n")
+    with CarProcess(folder) as car:
+        car.wait_for("importing")
+        assert car.end(signal.SIGINT) == -signal.SIGINT
+        assert car.lines == ["importing"]
+
+
 @pytest.mark.parametrize("command", [("manage.py", "drive"), DONKEY])
 def test_only_warnings_are_told_without_console_logging(tmp_path, command):
     folder = make_car(tmp_path / "car", "HAVE_CONSOLE_LOGGING = False\nMAX_LOOPS = 2\nDRIVE_LOOP_HERZ = 3\n")

@@ -108,7 +108,7 @@ def test_a_drive_goes_on_after_the_simulator_was_started_anew(caplog):
         assert car.threaded
         thread = threading.Thread(target=car.update)
         thread.start()
-        start = car.run_threaded(0.0, 0.0)[3]
+        start = wait_until(lambda: car.run_threaded(0.0, 0.0))[3]
         assert wait_until(
             lambda: abs(car.run_threaded(0.0, 0.5)[3] - start) > 0.2 or car.run_threaded(0.0, 0.5)[6] > 0.5
         )

@@ -182,6 +182,17 @@ def test_a_stopped_program_is_told(browser, address, tub):
     page.close()
 
 
+@pytest.fixture
+def cut_tub(tub):
+    catalog = tub / "catalog_0.catalog"
+    catalog.write_bytes(b"".join(catalog.read_bytes().splitlines(keepends=True)[: COUNT + 50]))
+
+
+@pytest.mark.usefixtures("cut_tub")
+def test_lost_records_are_told(page):
+    expect(page.locator("#toast")).to_contain_text("50 records of this tub are lost")
+
+
 def test_the_page_speaks_the_language_that_is_chosen(page):
     page.locator("#overview").press("Home")
     page.keyboard.press("i")

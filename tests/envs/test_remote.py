@@ -1,5 +1,6 @@
 """The same environment drives a server behind a socket, the original's too, and says what is wrong when it cannot."""
 
+import json
 import socket
 import threading
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, SceneError, SimulatorError, SpecError
-from donkeysim.envs import remote
+from donkeysim.envs import remote, waiting
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.server_lines import LineSplitter, read_line, read_telemetry
 from stand_ins.original_server import OriginalServer
@@ -131,6 +132,45 @@ def test_a_server_that_never_loads_is_given_up(monkeypatch):
     monkeypatch.setattr(remote, "LOAD_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(SimulatorError, match="did not load"):
         make_env(listener.getsockname()[1])
+
+
+@pytest.fixture
+def quick_waits(monkeypatch):
+    monkeypatch.setattr(waiting, "TELL_SECONDS", 0.1)
+    monkeypatch.setattr(waiting, "STILL_SECONDS", 0.3)
+    monkeypatch.setattr(remote, "SILENCE_SECONDS", 0.8)
+    monkeypatch.setattr(remote, "LONGEST_NAP", 0.05)
+
+
+def test_who_takes_connections_and_never_answers_is_waited_for_aloud_and_given_up(quick_waits, caplog):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        where = f"127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(SimulatorError, match=f"{where} takes connections but has not said a word in 0.8 s"):
+            make_env(listener.getsockname()[1])
+    first, *others = [message for message in caplog.messages if message.startswith("waiting for")]
+    assert first == f"waiting for {where} to load generated_track ..."
+    assert 1 <= len(others) <= 2
+    assert all("s so far" in message for message in others)
+
+
+def test_a_server_that_loads_for_long_but_answers_is_not_given_up(quick_waits, monkeypatch):
+    monkeypatch.setattr(remote, "LOAD_SECONDS", 1.5)
+    asked = []
+
+    def answer(listener):
+        client, _ = listener.accept()
+        with client:
+            asked.append(json.loads(client.recv(1000)))
+            client.sendall(b'{"msg_type":"protocol_version","version":"2"}\n')
+            client.recv(1000)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, args=(listener,))
+        thread.start()
+        with pytest.raises(SimulatorError, match=r"did not load generated_track in 1\.5 s"):
+            make_env(listener.getsockname()[1])
+        thread.join()
+    assert asked == [{"msg_type": "get_protocol_version"}]
 
 
 def test_a_server_that_falls_silent_is_reported(server, make_lasting_env, monkeypatch):

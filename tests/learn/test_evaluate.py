@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from donkeysim.cli.commands.evaluate import name_report
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.conf import read_conf
 from donkeysim.learn.evaluate import LAPS_DONE, LEFT_ROAD, STOOD_STILL, Conditions, evaluate
@@ -152,6 +153,14 @@ def test_the_report_is_one_page_that_loads_nothing(built_in, tmp_path):
     assert not re.search(r'(?:src|href)="(?!data:)|url\(|@import|https?://', page)
     assert page.count('class="plot"') == 3
     assert f"{built_in.runs[0].lap_times[0]:.2f}" in page
+
+
+def test_pilots_of_one_name_have_reports_of_their_own():
+    assert [name_report(model) for model in ("models/p.h5", "models/p.onnx", None)] == [
+        "models/p.h5_report.html",
+        "models/p.onnx_report.html",
+        "built_in_report.html",
+    ]
 
 
 def test_the_report_marks_where_it_went_wrong():

@@ -61,6 +61,14 @@ def test_makemovie_makes_no_film_of_nothing_but_broken_pictures(folder, capsys):
     assert not (folder / "tub_movie.mp4").exists()
 
 
+@pytest.mark.parametrize("words", [("makemovie", "--tub", "data"), ("tubhist", "--tub", "data")])
+def test_records_that_a_catalog_has_lost_are_counted(folder, caplog, words):
+    catalog = folder / "data" / "catalog_0.catalog"
+    catalog.write_bytes(b"".join(catalog.read_bytes().splitlines(keepends=True)[:2]))
+    assert run(list(words)) == 0
+    assert "has lost 3 records: catalog_0.catalog holds 2 of 5." in caplog.text
+
+
 def test_tubplot_draws_what_the_built_in_pilot_says(folder, capsys, monkeypatch):
     monkeypatch.setattr("webbrowser.open", lambda address: pytest.fail(f"--noshow opened {address}"))
     shutil.copy(BUILT_IN_PILOT, folder / "mine.onnx")

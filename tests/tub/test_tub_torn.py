@@ -100,6 +100,36 @@ def test_a_manifest_without_its_first_lines_is_refused(tmp_path):
                 open_tub(path)
 
 
+def cut_catalog(path, number, count):
+    """Leave a catalog's first lines and a half of the next one, as a copy that broke off does."""
+    catalog = path / f"catalog_{number}.catalog"
+    lines = catalog.read_bytes().splitlines(keepends=True)
+    catalog.write_bytes(b"".join(lines[:count]) + lines[count][:9])
+
+
+def test_records_that_catalogs_have_lost_are_counted_by_whoever_opens_the_tub(tmp_path, caplog):
+    path = write_tub(tmp_path / "data", 23, max_catalog_len=10)
+    TubReader(path)
+    assert caplog.messages == []
+    cut_catalog(path, 0, 4)
+    cut_catalog(path, 2, 0)
+    said = "has lost 9 records: catalog_0.catalog holds 4 of 10, catalog_2.catalog holds 0 of 3."
+    for open_tub in (TubReader, lambda path: TubWriter(path).close()):
+        caplog.clear()
+        open_tub(path)
+        assert [said in message for message in caplog.messages].count(True) == 1
+    caplog.clear()
+    assert len(TubReader(path)) == 14  # the writer has put it in order
+    assert caplog.messages == []
+
+
+def test_what_a_killed_writer_leaves_counts_no_loss(tmp_path, caplog):
+    for path, _ in make_torn_tubs(tmp_path, MID_CATALOG):
+        caplog.clear()
+        TubReader(path)
+        assert "has lost" not in caplog.text
+
+
 def test_a_missing_catalog_is_named(tmp_path):
     path = write_tub(tmp_path / "data", 5, max_catalog_len=2)
     (path / "catalog_1.catalog").unlink()

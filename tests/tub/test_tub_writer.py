@@ -231,3 +231,33 @@ def test_a_tub_without_records_takes_other_inputs(tmp_path):
     tub = TubReader(tmp_path)
     assert [record.values["pos/cte"] for record in tub] == [0.5]
     assert tub.metadata == {"place": "attic"}
+
+
+def test_the_end_says_how_many_of_the_recorded_ones_are_left(tmp_path, caplog):
+    caplog.set_level("INFO")
+    write_tub(tmp_path, 5)
+    assert caplog.messages == [f"closed the tub {tmp_path} with 5 records"]
+    with TubWriter(tmp_path) as writer:
+        writer.delete_last_n_records(2)
+    assert caplog.messages[-1] == f"closed the tub {tmp_path} with 3 records; 2 of the 5 recorded are deleted"
+
+
+@pytest.mark.parametrize(
+    ("picture", "size"),
+    [(make_picture(0, 24, 32), "32x24"), (make_picture(0)[:, :, 0], "16x12 grey"), (make_picture(0), None)],
+)
+def test_pictures_of_another_size_than_the_tubs_are_told_once_and_recorded(tmp_path, caplog, picture, size):
+    write_tub(tmp_path, 2)
+    with TubWriter(tmp_path) as writer:
+        for _ in range(2):
+            writer.write_record({**make_record(2), "cam/image_array": picture})
+    told = [f"the tub {tmp_path} holds pictures of 16x12 and now gets some of {size};"] if size else []
+    assert [message.split("; ")[0] + ";" for message in caplog.messages] == told
+    assert [record.load_image().shape[:2] for record in TubReader(tmp_path)][2:] == [picture.shape[:2]] * 2
+
+
+def test_a_stored_picture_that_is_missing_is_no_reason_not_to_record(tmp_path):
+    path = write_tub(tmp_path, 1)
+    (path / "images" / "0_cam_image_array_.jpg").unlink()
+    write_tub(path, 1)
+    assert len(TubReader(path)) == 2

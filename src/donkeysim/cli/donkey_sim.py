@@ -111,10 +111,13 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     if not options.begins_in_menu:
         thread.begin_scene(scene.name, give_up)
     page, url = await _open_page(options, thread, listener, server.faults.totals)
-    drive = _start_drive(options, listener.getsockname()[1], url)
+    drive = _start_drive(options, listener.getsockname()[1], url, give_up)
+    if drive is not None:
+        following = asyncio.create_task(_follow_drive(drive, give_up, server.quit))
     await server.run()
     if drive is not None:
         await asyncio.to_thread(drive.stop)
+        await following
     await server.stop()
     if page is not None:
         await page.stop()
@@ -168,8 +171,10 @@ def _find_tls_folder() -> Path:
     return Path(platformdirs.user_data_dir("donkeysim", appauthor=False)) / "web"
 
 
-def _start_drive(options: Options, port: int, watching_url: str) -> DriveBeside | None:
-    """Start to drive the car of --drive; when that is not possible the simulator still runs."""
+def _start_drive(
+    options: Options, port: int, watching_url: str, give_up: Callable[[DonkeySimError], None]
+) -> DriveBeside | None:
+    """Start to drive the car of --drive; None when there is none, or when `give_up` was told why it cannot drive."""
     if options.car_folder is None:
         return None
     from donkeysim.cli.drive_beside import DriveBeside
@@ -178,8 +183,21 @@ def _start_drive(options: Options, port: int, watching_url: str) -> DriveBeside 
         scene = None if options.begins_in_menu else options.simulation.experiment.scene.name
         return DriveBeside(options.car_folder, port, watching_url, scene)
     except DonkeySimError as error:
-        _log.warning("no car to drive: %s", error)
+        give_up(error)
         return None
+
+
+async def _follow_drive(
+    drive: DriveBeside, give_up: Callable[[DonkeySimError], None], quit_program: Callable[[], object]
+) -> None:
+    """End with the drive, which has said why."""
+    import asyncio
+
+    code = await asyncio.to_thread(drive.wait)
+    if code:
+        give_up(DonkeySimError(f"the car's program has ended with exit code {code}, so the simulator ends too."))
+    elif code is not None:
+        quit_program()
 
 
 def _end_at_signals(quit_program: Callable[[], object]) -> None:

@@ -1,7 +1,7 @@
 """A car that is driven next to the simulator that serves it: what `donkey_sim --drive` adds.
 
 It is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT PAGE [SCENE]`: the folder's own manage.py,
-pointed at the simulator's port, with a pilot chosen. It ends with the simulator, however that ends.
+pointed at the simulator's port, with a pilot chosen. Each ends with the other, however that ends.
 """
 
 from __future__ import annotations
@@ -42,9 +42,16 @@ class DriveBeside:
         words = [str(path.resolve()), str(port), watching_url, *([] if scene is None else [scene])]
         here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
         self._process = start_guarded([*here, *words])
+        self._is_stopped = False
+
+    def wait(self) -> int | None:
+        """Return its exit code once it has ended by itself; None after `stop`."""
+        code = self._process.wait()
+        return None if self._is_stopped else code
 
     def stop(self) -> None:
         """End it; its tub is closed."""
+        self._is_stopped = True
         end_guarded(self._process)
 
 

@@ -6,6 +6,7 @@ import argparse
 import errno
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -84,6 +85,8 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
             else is a bug and shows its traceback.
         name: How people call it; begins the sentence.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # manage.py was importing until now
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = main()
         sys.stdout.flush()

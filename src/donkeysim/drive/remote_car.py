@@ -38,11 +38,10 @@ class RemoteSimulatedCar:
     threaded = True
 
     def __init__(self, settings: SimulatorSettings) -> None:
-        """Start the simulator if it is to be started, connect, and wait until the car senses something.
+        """Start the simulator if it is to be started, and connect; `update` waits until the car senses something.
 
         Raises:
-            SimulatorError: It cannot be started or reached, or does not answer.
-            SceneError: It runs another scene, or does not have this one.
+            SimulatorError: It cannot be started or reached.
         """
         self.settings = settings
         self._launched: LaunchedSimulator | None = None
@@ -67,11 +66,13 @@ class RemoteSimulatedCar:
 
     def _connect(self) -> RemoteCar:
         check = self._check_ended if self._launched is None else self._check_launched
-        car = RemoteCar(self._place, self.settings.conf, check, follows=True)
-        self._keep(car.get_moment())
-        if car.has_lock_step:
-            car.ask_scene_names()
-        return car
+        return RemoteCar(self._place, self.settings.conf, check, follows=True)
+
+    def _open(self) -> None:
+        """Wait until the car senses something, and ask where else it could drive."""
+        self._keep(self._car.open())
+        if self._car.has_lock_step:
+            self._car.ask_scene_names()
 
     def _check_launched(self) -> None:
         assert self._launched is not None
@@ -95,8 +96,17 @@ class RemoteSimulatedCar:
         """Talk to the simulator until `shutdown`.
 
         Raises:
-            SimulatorError: The simulator that was started for this drive has ended.
+            SimulatorError: It does not answer at first, or was started for this drive and has ended.
+            SceneError: It runs another scene, or does not have this one.
         """
+        try:
+            self._open()
+            self._drive_and_reconnect()
+        except SimulatorError:
+            if not self._ended.is_set():
+                raise
+
+    def _drive_and_reconnect(self) -> None:
         while not self._ended.is_set():
             try:
                 self._drive_on()
@@ -131,6 +141,7 @@ class RemoteSimulatedCar:
         while not self._ended.wait(RETRY_SECONDS):
             try:
                 self._car = self._connect()
+                self._open()
             except SimulatorError as error:
                 _log.debug("%s", error)
             else:
@@ -171,14 +182,19 @@ class RemoteSimulatedCar:
 
     def run_threaded(
         self, steering: float | None, throttle: float | None, reset: bool | None = False
-    ) -> tuple[Any, ...]:
-        """Set the controls, as in `BuiltInSimulatedCar.run`, and return what the car sensed `latency` ago at once."""
+    ) -> tuple[Any, ...] | None:
+        """Set the controls, as in `BuiltInSimulatedCar.run`, and return at once what the car sensed `latency` ago.
+
+        None before it sensed anything.
+        """
         with self._lock:
             self._controls = (steering or 0.0, throttle or 0.0)
             self._is_reset_wanted = self._is_reset_wanted or bool(reset)
             newest = time.monotonic() - self.settings.latency
             while len(self._moments) > 1 and self._moments[1][0] <= newest:
                 self._moments.popleft()
+            if not self._moments:
+                return None
             moment = self._moments[0][1]
         return self.settings.list_values(moment)
 
@@ -187,7 +203,8 @@ class RemoteSimulatedCar:
         try:
             with self._lock:
                 self._is_halted = True
-                self._car.drive(0.0, 0.0, 1.0)
+                if self._moments:  # else there is no car yet
+                    self._car.drive(0.0, 0.0, 1.0)
         except SimulatorError as error:
             _log.warning("the car could not be told to stop: %s", error)
 

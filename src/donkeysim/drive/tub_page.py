@@ -57,6 +57,7 @@ class Summary(msgspec.Struct):
     sessions: list[SessionSpan]
     can_change: bool
     state: DeletedState
+    lost: int
 
 
 class Deletion(msgspec.Struct, forbid_unknown_fields=True):
@@ -139,6 +140,7 @@ class TubPage:
             overview.sessions,
             not tub.is_old_format,
             describe_deleted(tub.deleted_indexes),
+            tub.lost_count,
         )
         return answer_json(summary)
 

@@ -10,6 +10,7 @@ from donkeysim.core.types import ByteArray
 from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.fleet import Start
 from donkeysim.envs.sensor_frame import SensorFrame
+from donkeysim.envs.waiting import compile_aloud
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim.compile_processes import CompileReport
 from donkeysim.sim.place import Place
@@ -48,8 +49,15 @@ class BuiltInCar:
         self._moment_count = 0
 
     def open(self, report: CompileReport | None = None) -> None:
-        """Compile what driving needs (half a minute the first time, told to `report`) and put the car on its start."""
-        self.simulator.compile(report)
+        """Compile what driving needs (half a minute the first time, told to `report`) and put the car on its start.
+
+        Args:
+            report: Told how far it is; None: the log is told where it takes long.
+        """
+        if report is None:
+            compile_aloud(self.simulator)
+        else:
+            self.simulator.compile(report)
         self.row = self.simulator.add_car()
         configure_car(self.simulator, self.row, self._conf)
         self._beginning = self.simulator.snapshot()

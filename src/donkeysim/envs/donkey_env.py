@@ -24,6 +24,7 @@ from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.vector_env import ActionRange
+from donkeysim.envs.waiting import WaitReport
 from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
@@ -70,11 +71,16 @@ class DonkeyEnv(ShownEnv[ByteArray]):
             car.open()
             return car
         if conf.exe_path is None:
-            return RemoteCar(scene, conf)
+            remote = RemoteCar(scene, conf)
+            remote.open()
+            return remote
         self._launched = LaunchedSimulator(conf.exe_path, conf.address[1])
         try:
-            self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS + conf.start_delay)
-            return RemoteCar(scene, conf, self._launched.check)
+            tell = WaitReport(f"{conf.exe_path} to listen on port {conf.address[1]}").tell
+            self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS + conf.start_delay, tell)
+            remote = RemoteCar(scene, conf, self._launched.check)
+            remote.open()
+            return remote
         except BaseException:
             self._launched.stop()
             raise

@@ -17,6 +17,7 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniforms, hash_rows
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.envs.step import Step
+from donkeysim.envs.waiting import compile_aloud
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import STEPS_PER_FRAME
@@ -152,7 +153,7 @@ class Fleet:
             bodies: Of the cars of a world, in turns; none for the default.
         """
         simulator = self.simulator
-        simulator.compile()
+        compile_aloud(simulator)
         rows = list(range(simulator.car_count))
         worlds, slots = np.divmod(rows, self.cars_per_world)
         dressed = [bodies[slot % len(bodies)] if bodies else None for slot in slots.tolist()]

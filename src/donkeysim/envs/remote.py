@@ -19,6 +19,7 @@ from donkeysim.core.errors import SceneError, SimulatorError, WireError, describ
 from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.server_lines import LineSplitter, read_crossing, read_lidar, read_line, read_picture, read_telemetry
+from donkeysim.envs.waiting import WaitReport
 
 CONNECT_SECONDS = 5.0
 """How long a connection may take [s]."""
@@ -28,6 +29,12 @@ LOAD_SECONDS = 180.0
 
 ANSWER_SECONDS = 10.0
 """How long a server may be silent while it drives [s]."""
+
+SILENCE_SECONDS = 30.0
+"""How long a server may take to say anything at all [s]; one that is started here may take `LOAD_SECONDS`."""
+
+LONGEST_NAP = 0.5
+"""While it waits for news it looks around this often [s]."""
 
 MOMENTS_AFTER_RESET = 3
 """With a server that does not number its resets, the telemetry after which one surely shows the car at its start."""
@@ -52,7 +59,7 @@ class RemoteCar:
     def __init__(
         self, scene: str, conf: EnvConf, check: Callable[[], None] | None = None, *, follows: bool = False
     ) -> None:
-        """Connect, have the scene loaded and wait for the first telemetry.
+        """Connect; `open` has the scene loaded.
 
         Args:
             scene: Which must run, or be loadable.
@@ -62,8 +69,7 @@ class RemoteCar:
                 else it wants its own back.
 
         Raises:
-            SimulatorError: Nobody listens, or there is no answer.
-            SceneError: Another scene runs, or there is no such scene.
+            SimulatorError: Nobody listens.
         """
         self.has_lock_step = False
         self.is_disqualified = False
@@ -79,18 +85,27 @@ class RemoteCar:
         self._trouble: Exception | None = None
         self._moment: SensorFrame | None = None
         self._moment_count = self._reset_count = 0
-        self._is_seated = self._is_led = self._is_closed = False
+        self._has_spoken = self._is_seated = self._is_led = self._is_closed = False
         self._laps = LapClock()
         self._lap_count = 0
         self._last_fault = ""
         self._socket = _connect(host, port)
         self._thread = threading.Thread(target=self._read, name="simulator's answers", daemon=True)
         self._thread.start()
+
+    def open(self) -> SensorFrame:
+        """Have the scene loaded, wait for the first telemetry and return it; closed if there is none.
+
+        Raises:
+            SimulatorError: There is no answer.
+            SceneError: Another scene runs, or there is no such scene.
+        """
         try:
-            self._wait(lambda: self._moment is not None, LOAD_SECONDS, f"load {scene}")
+            self._wait(lambda: self._moment is not None, LOAD_SECONDS, f"load {self.scene}")
         except BaseException:
             self.close()
             raise
+        return self.get_moment()
 
     # -- what a driver does -------------------------------------------------------------------------------------------
 
@@ -223,20 +238,32 @@ class RemoteCar:
 
     def _wait(self, is_there: Callable[[], bool], seconds: float, doing: str) -> None:
         read_clock = AwakeClock(time.monotonic)
-        deadline = read_clock() + seconds
+        begun = read_clock()
+        what = f"{self._where} to {doing}"
+        report = WaitReport(what)
         with self._news:
             while not is_there():
                 if self._trouble is not None:
                     raise self._trouble
                 if self._check is not None:
                     self._check()
+                waited = read_clock() - begun
                 if self._follows and self.is_in_menu and self._moment is not None:  # somebody will choose, or has
-                    deadline = read_clock() + seconds
-                left = deadline - read_clock()
-                if self._is_closed or left <= 0.0:
+                    begun, report = read_clock(), WaitReport(what)
+                if self._is_closed or waited >= seconds:
                     said = f" It said: {self._last_fault}" if self._last_fault else ""
                     raise SimulatorError(f"the simulator at {self._where} did not {doing} in {seconds:g} s.{said}")
-                self._news.wait(min(left, 0.5))
+                self._check_silence(waited)
+                if report.tell() and not self._has_spoken:
+                    self._send({"msg_type": "get_protocol_version"})  # answered even while a scene loads
+                self._news.wait(min(seconds - waited, LONGEST_NAP))
+
+    def _check_silence(self, waited: float) -> None:
+        if not self._has_spoken and self._conf.exe_path is None and waited >= SILENCE_SECONDS:
+            raise SimulatorError(
+                f"{self._where} takes connections but has not said a word in {SILENCE_SECONDS:g} s, as a simulator "
+                "would; see what listens there, or give the host and port of a simulator that runs."
+            )
 
     def _send(self, message: Message) -> None:
         """Send a message, without a newline, which the original does not take."""
@@ -274,6 +301,7 @@ class RemoteCar:
         except WireError as error:
             _log.warning("the simulator at %s: %s", self._where, error)
             return
+        self._has_spoken = True
         kind = message["msg_type"]
         if kind == "telemetry":
             self._take_telemetry(message)

@@ -82,6 +82,29 @@ def read_records(folder: Path, names: list[str]) -> Iterator[tuple[int, dict[str
             position += 1
 
 
+def warn_of_losses(folder: Path, names: list[str]) -> int:
+    """Say in the log how many records catalogs have lost, and return it.
+
+    Lost are those that a catalog's line table counts and the catalog does not hold.
+
+    A writer of ours never leaves such a catalog, however it ends; a damaged disk and a copy that broke off do.
+    """
+    losses: list[tuple[str, int, int]] = []
+    for name in names:
+        table = read_table(folder / name)  # before the catalog, to which somebody may be adding
+        if table is not None and (folder / name).is_file():
+            losses.append((name, len(read_lines(folder / name)), len(table.lengths)))
+    losses = [(name, held, written) for name, held, written in losses if held < written]
+    count = sum(written - held for _, held, written in losses)
+    if losses:
+        places = ", ".join(f"{name} holds {held} of {written}" for name, held, written in losses)
+        logger.warning(
+            "the tub %s has lost %d records: %s. The others are used; put the file back from a copy if there is one.",
+            *(folder, count, places),
+        )
+    return count
+
+
 @dataclass
 class LineTable:
     """`catalog_N.catalog_manifest`: where a catalog's lines end; grows by a line at little cost."""

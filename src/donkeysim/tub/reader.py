@@ -9,7 +9,7 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.types import ByteArray
-from donkeysim.tub.catalog import list_catalogs, read_records
+from donkeysim.tub.catalog import list_catalogs, read_records, warn_of_losses
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
 from donkeysim.tub.old_format import is_old_format, read_old_manifest, read_old_records
 from donkeysim.tub.values import decode_picture
@@ -90,6 +90,7 @@ class TubReader:
         deleted_indexes: Positions of deleted records.
         sessions: Full ids of the drives, oldest first.
         is_old_format: Whether it is of the format before 2, which can be read only.
+        lost_count: Records that its catalogs have lost; the log tells of them.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -111,6 +112,7 @@ class TubReader:
         self._started_at = float(manifest.own_metadata.get("created_at", 0))
         self._catalogs = [] if self.is_old_format else list_catalogs(self.path, manifest)
         self._length: int | None = None
+        self.lost_count = warn_of_losses(self.path, self._catalogs)
 
     def __len__(self) -> int:
         """Return how many living records there are; counted once, by reading them."""

@@ -12,7 +12,15 @@ import time
 from pathlib import Path
 
 from donkeysim.core.errors import TubError, format_count
-from donkeysim.tub.catalog import LineTable, list_catalogs, locate_table, parse_record, read_lines, read_table
+from donkeysim.tub.catalog import (
+    LineTable,
+    list_catalogs,
+    locate_table,
+    parse_record,
+    read_lines,
+    read_table,
+    warn_of_losses,
+)
 from donkeysim.tub.files import NEW_SUFFIX, replace_file
 from donkeysim.tub.manifest import MANIFEST_NAME, Manifest, format_manifest, read_manifest
 from donkeysim.tub.old_format import is_old_format
@@ -36,7 +44,9 @@ def open_for_change(folder: Path) -> Manifest:
     refuse_old_format(folder)
     manifest = read_manifest(folder)
     before = format_manifest(manifest)
-    manifest.paths = _drop_empty_tail(folder, list_catalogs(folder, manifest))
+    catalogs = list_catalogs(folder, manifest)
+    warn_of_losses(folder, catalogs)  # the last time: tables are made to fit what is left
+    manifest.paths = _drop_empty_tail(folder, catalogs)
     start = 0
     for name in manifest.paths:
         start += _repair_catalog(folder / name, start, is_last=name == manifest.paths[-1])

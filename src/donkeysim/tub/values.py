@@ -90,6 +90,16 @@ def decode_picture(data: bytes) -> ByteArray:
         return np.asarray(image.convert("RGB"))
 
 
+def measure_picture(data: bytes) -> str:
+    """Return the size of a picture file as people write it, such as "160x120" or "160x120 grey".
+
+    Raises:
+        OSError: It is no picture.
+    """
+    with Image.open(io.BytesIO(data)) as image:
+        return f"{image.width}x{image.height}{' grey' if image.mode == 'L' else ''}"
+
+
 def _convert(key: str, kind: str, value: object) -> Any:
     try:
         converted = _CONVERSIONS[kind](value)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.catalog import LineTable, format_record, locate_table, read_table
+from donkeysim.tub.catalog import LineTable, format_record, locate_table, parse_record, read_lines, read_table
 from donkeysim.tub.edit import find_last_alive
 from donkeysim.tub.files import AppendedFile, explain_failure, replace_file, write_file
 from donkeysim.tub.lock import TubLock
@@ -32,10 +32,16 @@ from donkeysim.tub.manifest import (
     format_positions,
     name_catalog,
 )
+from donkeysim.tub.reader import make_record
 from donkeysim.tub.repair import open_for_change, refuse_old_format
-from donkeysim.tub.values import check_types, convert_values, name_picture
+from donkeysim.tub.values import check_types, convert_values, measure_picture, name_picture
 
 logger = logging.getLogger(__name__)
+
+_OTHER_SIZE = (
+    "the tub %s holds pictures of %s and now gets some of %s; training brings all to IMAGE_W x IMAGE_H. To keep them "
+    "apart record into another folder (AUTO_CREATE_NEW_TUB = True makes a new one for each drive)."
+)
 
 
 class TubWriter:
@@ -84,6 +90,7 @@ class TubWriter:
         self._forget_texts()
         self._is_open = True
         self._is_behind = False
+        self._has_compared = not self._manifest.paths
 
     @property
     def current_index(self) -> int:
@@ -110,6 +117,9 @@ class TubWriter:
         names = {key: name_picture(index, key) for key in pictures}
         private = {"_index": index, "_session_id": self.session_id, "_timestamp_ms": round(time.time() * 1000)}
         line = format_record({**values, **names, **private})
+        if not self._has_compared:
+            self._has_compared = True
+            self._compare_sizes(pictures)
         with explain_failure(f"record {index} into the tub {self.path}"):
             self._write_pictures({names[key]: data for key, data in pictures.items()})
             self._write_line(line)
@@ -139,7 +149,9 @@ class TubWriter:
         if self._catalog:
             self._catalog.close()
         self._lock.release()
-        logger.info("closed the tub %s with %d records", self.path, len(self))
+        deleted = len(self._manifest.deleted_indexes)
+        aside = f"; {deleted} of the {self.current_index} recorded are deleted" if deleted else ""
+        logger.info("closed the tub %s with %d records%s", self.path, len(self), aside)
 
     def __len__(self) -> int:
         """Return how many living records there are."""
@@ -162,6 +174,20 @@ class TubWriter:
             catalog = self.path / self._manifest.paths[-1]
             self._table = read_table(catalog)
             self._catalog = AppendedFile(catalog, is_new=False)
+
+    def _compare_sizes(self, pictures: Mapping[str, bytes]) -> None:
+        """Say it when the tub's last record has pictures of another size than those that come now.
+
+        It is no reason to refuse them: training brings all to one size, the original's too, and a drive is not to be
+        had again.
+        """
+        last = parse_record(read_lines(self.path / self._manifest.paths[-1])[-1]) or {}
+        before = make_record(0, last, self.path / IMAGE_FOLDER)
+        for key, data in pictures.items():
+            with contextlib.suppress(TubError, OSError, ValueError, SyntaxError):  # the stored one is missing or broken
+                stored, new = measure_picture(before.read_image(key)), measure_picture(data)
+                if stored != new:
+                    logger.warning(_OTHER_SIZE, self.path, stored, new)
 
     def _write_pictures(self, pictures: Mapping[str, bytes]) -> None:
         try:

@@ -5,8 +5,12 @@ The car is a list of parts, put together in `assemble` below; `python manage.py 
 """
 
 import logging
+import signal
 import sys
 from pathlib import Path
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until run_program below, Ctrl-C ends it without a word
 
 from donkeysim.car.config import Config, load_config
 from donkeysim.car.transform import make_transform

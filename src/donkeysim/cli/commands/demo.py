@@ -1,7 +1,8 @@
 """Sample, train, evaluate: an expert drives, a pilot learns from it and drives, and a report shows how well.
 
 The folder it makes is a car folder like that of `donkey createcar`, with the tub in data, the pilot in models and the
-report in report.html. The exit code is 1 if the pilot left the road, hit something, or did not finish its laps.
+report in report.html. The exit code is 1 if the pilot left the road, hit something, or did not finish its laps; a demo
+that failed or was stopped is begun anew by the next one.
 
 For example: donkey demo, or donkey demo --quick, which takes a minute or two.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +42,10 @@ _QUICK = _Plan(3_000, 3, {"MAX_EPOCHS": 14, "BATCH_SIZE": 64})
 """Smaller batches, for about as many steps."""
 
 
+_MARK = ".unfinished-demo"
+"""File with the process's number in the folder of a demo that has not ended well: the next one begins anew there."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
     parser.add_argument("--records", type=int, help="records to learn from (default 10000, with --quick 3000)")
@@ -61,28 +68,62 @@ def run(arguments: argparse.Namespace) -> int:
     marks.append(time.perf_counter())
     pilot = folder / "models" / "mypilot.h5"
     if not _train(config, pilot):
-        console.print("Stopped by Ctrl-C; the best pilot so far was kept, but has not driven.")
+        console.print("Stopped by Ctrl-C; the best pilot so far is kept until the next demo here, but has not driven.")
         return 130
     marks.append(time.perf_counter())
     report = folder / "report.html"
     evaluation = _evaluate(config, pilot, plan.lap_count, report)
     marks.append(time.perf_counter())
     _tell(evaluation, marks, report)
-    return 0 if evaluation.is_passed else 1
+    if not evaluation.is_passed:
+        return 1
+    (folder / _MARK).unlink(missing_ok=True)
+    return 0
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the car folder.
+    """Make the car folder, or empty that of a demo that did not end well.
 
     Raises:
-        SpecError: There is something in it already, or it cannot be made.
+        SpecError: There is something else in it already, or it cannot be made.
     """
     from donkeysim.car.folder import create_car
     from donkeysim.core.errors import SpecError
+    from donkeysim.core.files import write_whole
 
-    if folder.is_dir() and any(folder.iterdir()):
-        raise SpecError(f"{folder} is not empty; the demo needs an empty folder: remove it, or choose another --out.")
+    mark = folder / _MARK
+    if mark.is_file():
+        _take_over(mark)
+    elif folder.is_dir() and any(folder.iterdir()):
+        raise SpecError(f"{folder} is not empty; the demo begins anew: remove it, or choose another --out.")
+    if not folder.is_file():  # else create_car says what is in the way
+        write_whole(mark, str(os.getpid()).encode(), SpecError)
     create_car(folder, say=lambda _: None)
+
+
+def _take_over(mark: Path) -> None:
+    """Remove what an earlier demo has recorded and trained, unless it is still at it."""
+    from donkeysim.core.errors import SpecError
+
+    folder = mark.parent
+    if _is_at_work(mark):
+        raise SpecError(
+            f"a demo is running in {folder} (process {mark.read_text()}); wait for it, or choose another --out."
+        )
+    console.print(f"The demo in {folder} did not end well; beginning anew there.", soft_wrap=True)
+    for name in ("data", "models"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _is_at_work(mark: Path) -> bool:
+    """Return whether the process that wrote a mark still runs, and not a later one of the same number."""
+    import psutil
+
+    try:
+        process = psutil.Process(int(mark.read_text()))
+        return process.pid != os.getpid() and bool(process.create_time() <= mark.stat().st_mtime)
+    except (psutil.Error, ValueError):
+        return False
 
 
 def _sample(config: Config, record_count: int) -> None:

@@ -35,10 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="names of tracks, files, or folders of files (default: the config's track)",
     )
     parser.add_argument("--laps", type=int, default=3, help="whole laps on each track (default 3)")
-    parser.add_argument(
-        "--seed", type=int, default=0, help="0 starts on the grid, any other seed elsewhere on the road"
-    )
-    parser.add_argument("--out", metavar="FILE", help="the report (default: the model's name with _report.html)")
+    parser.add_argument("--seed", type=int, default=0, help="0 starts on the grid, any other elsewhere on the road")
+    parser.add_argument("--out", metavar="FILE", help="the report (default: the model's file with _report.html)")
     add_config_arguments(parser)
 
 
@@ -56,10 +54,14 @@ def run(arguments: argparse.Namespace) -> int:
     with show_progress("driving") as report:
         evaluation = evaluate(pilot, tracks, arguments.laps, conditions, arguments.seed, report)
     show_evaluation(evaluation)
-    out = arguments.out or (f"{path.with_suffix('')}_report.html" if arguments.model else "built_in_report.html")
-    written = report_evaluation(evaluation, path, out)
+    written = report_evaluation(evaluation, path, arguments.out or name_report(arguments.model))
     console.print(f"report: {written}", soft_wrap=True)
     return 0 if evaluation.is_passed else 1
+
+
+def name_report(model: str | None) -> str:
+    """Return where a report lies by default; with the model's ending, as an `.onnx` lies beside each `.h5`."""
+    return f"{model}_report.html" if model else "built_in_report.html"
 
 
 def read_conditions(config: Config, film_time: float = FILM_TIME) -> tuple[Conditions, str]:

@@ -13,6 +13,9 @@ from donkeysim.tub.writer import TubWriter
 
 logger = logging.getLogger(__name__)
 
+_COUNTED = " (in all drives into this tub, deleted ones too)"
+"""What the number of the next record counts, which is what the loop and the page know."""
+
 
 class ToggleRecording:
     """Keeps recording off while a pilot drives, unless the car is told to record then too."""
@@ -50,14 +53,14 @@ class RecordTracker:
         self._told = record_count
         alert = record_count > 0 and record_count % self.alert_count == 0
         if alert:
-            logger.warning("recorded %d records: %d more", record_count, self.alert_count)
+            logger.warning("recorded %d records%s: another %d are there", record_count, _COUNTED, self.alert_count)
         elif record_count % 10 == 0:
-            logger.info("recorded %d records", record_count)
+            logger.info("recorded %d records%s", record_count, _COUNTED)
         return alert
 
     def tell(self) -> None:
         """Say how many there are; somebody asks."""
-        logger.info("recorded %s so far", format_count(self._told or 0, "record"))
+        logger.info("recorded %d records so far%s", self._told or 0, _COUNTED)
 
 
 class TubRecorder:

@@ -34,7 +34,10 @@ async function load() {
   try {
     const summary = await (await fetch("/summary")).json();
     if (summary.error) throw new Error(summary.error);
-    if (summary.count !== drive.count) await loadRecords(summary);
+    if (summary.count !== drive.count) {
+      await loadRecords(summary);
+      if (summary.lost) showToast(sayCount("lost", summary.lost));
+    }
     canChange = summary.can_change;
     deletions.load(summary.count, summary.state);
     showSaved(canChange ? "saved" : "locked");
