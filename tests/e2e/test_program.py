@@ -165,6 +165,9 @@ def test_it_listens_before_anything_is_compiled_and_says_that_it_compiles(tmp_pa
             other.read_until("scene_selection_ready")
             other.send({"msg_type": "get_scene_names"}, {"msg_type": "get_protocol_version"})
             assert "generated_track" in other.read_until("scene_names", seconds=5)["scene_names"]
+            with WireClient(simulator.address) as late:  # by which a client knows that it need not give up
+                late.send({"msg_type": "get_protocol_version"})
+                assert late.read_until("protocol_version", seconds=5)["version"] == "2"
             other.send({"msg_type": "quit_app"})
             assert simulator.wait() == 0
 
