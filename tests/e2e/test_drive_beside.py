@@ -73,7 +73,7 @@ def test_both_end_in_a_sentence_when_the_control_pages_port_is_taken(tmp_path):
             assert process.wait(60.0) == 1
             process._reader.join(5)
     *_, why, end = process.lines
-    assert re.match(rf"manage\.py: port {port} .*is in use; stop the program that has it", why)
+    assert re.match(rf"manage\.py: port {port} .*is in use; stop the program that uses it", why)
     assert end == "donkey_sim: the car's program has ended with exit code 1, so the simulator ends too."
 
 

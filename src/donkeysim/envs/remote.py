@@ -17,6 +17,7 @@ from collections.abc import Callable
 from donkeysim.core.clock import AwakeClock
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
 from donkeysim.envs.conf import EnvConf, Message
+from donkeysim.envs.lap_clock import LapClock
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.server_lines import LineSplitter, read_crossing, read_lidar, read_line, read_picture, read_telemetry
 from donkeysim.envs.waiting import WaitReport
@@ -383,21 +384,3 @@ def _connect(host: str, port: int) -> socket.socket:
     connection.settimeout(None)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
-
-
-class LapClock:
-    """Lap times from what a server tells of start line 0: the first crossing starts the clock.
-
-    Attributes:
-        lap_times: Oldest first [s].
-    """
-
-    def __init__(self) -> None:
-        self.lap_times: tuple[float, ...] = ()
-        self._crossed: float | None = None
-
-    def note_crossing(self, time: float) -> None:
-        """Count a forward crossing at this simulated time [s]."""
-        if self._crossed is not None:
-            self.lap_times = (*self.lap_times, time - self._crossed)
-        self._crossed = time
