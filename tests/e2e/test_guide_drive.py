@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from car_process import CarProcess, make_car, say, wait_for_news
 
 from donkeysim.drive.options import HELP_FILE
@@ -13,6 +14,7 @@ from donkeysim.tub.reader import TubReader
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "drive.md"
 
 
+@pytest.mark.soak
 def test_the_guides_part_slows_the_pilot_in_curves(tmp_path):
     text = GUIDE.read_text(encoding="utf-8")
     (part,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

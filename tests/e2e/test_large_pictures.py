@@ -12,6 +12,8 @@ from donkeysim.core.image import decode_picture
 from e2e.simulator_process import SimulatorProcess
 from e2e.wire_client import WireClient
 
+pytestmark = pytest.mark.soak
+
 LARGE = {"msg_type": "cam_config", "img_w": "3840", "img_h": "2160"}
 
 

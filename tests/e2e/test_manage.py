@@ -24,7 +24,10 @@ def read_session(folder):
     return json.loads((folder / "data" / "manifest.json").read_text().splitlines()[3]).get("sessions")
 
 
-@pytest.mark.parametrize(("number", "command"), [(signal.SIGTERM, ("manage.py", "drive")), (signal.SIGINT, DONKEY)])
+BY_MANAGE = pytest.param(signal.SIGTERM, ("manage.py", "drive"), marks=pytest.mark.soak)
+
+
+@pytest.mark.parametrize(("number", "command"), [BY_MANAGE, (signal.SIGINT, DONKEY)])
 def test_a_drive_through_the_page_is_recorded_and_ends_in_order(tmp_path, number, command):
     folder = make_car(tmp_path / "car", "SIM_RECORD_LOCATION = True\n")
     with CarProcess(folder, "--meta", "driver:me", command=command) as car, car.drive() as page:
@@ -97,6 +100,7 @@ def test_a_joystick_drives_records_and_stops_the_car_when_it_is_pulled_out(tmp_p
     assert record.values["user/throttle"] == 0.5
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux's joystick devices")
 def test_the_buttons_of_a_joystick_of_ones_own_do_in_the_car_what_they_are_given(tmp_path):
     part = """
@@ -196,7 +200,7 @@ def test_ctrl_c_before_anything_is_imported_ends_it_without_a_word(tmp_path):
         assert car.lines == ["importing"]
 
 
-@pytest.mark.parametrize("command", [("manage.py", "drive"), DONKEY])
+@pytest.mark.parametrize("command", [("manage.py", "drive"), pytest.param(DONKEY, marks=pytest.mark.soak)])
 def test_only_warnings_are_told_without_console_logging(tmp_path, command):
     folder = make_car(tmp_path / "car", "HAVE_CONSOLE_LOGGING = False\nMAX_LOOPS = 2\nDRIVE_LOOP_HERZ = 3\n")
     with CarProcess(folder, command=command) as car:

@@ -37,6 +37,7 @@ def drive_at_random(env, steps, seed=0):
             env.reset()
 
 
+@pytest.mark.soak
 def test_episodes_are_the_same_in_another_process(tmp_path):
     path = tmp_path / "run.dlog"
     env = gymnasium.make("donkey-generated-track-v0", conf={**CAMERA, "throttle_min": -1.0, "action_log": str(path)})

@@ -13,7 +13,12 @@ import donkeysim  # noqa: F401  (registers the ids)
 from batches import assert_same, draw_actions
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 
-CONTEXTS = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
+KNOWN = multiprocessing.get_all_start_methods()
+CONTEXTS = [
+    pytest.param(name, marks=[pytest.mark.soak] if name == "spawn" and "fork" in KNOWN else [])
+    for name in ("fork", "spawn")
+    if name in KNOWN
+]
 SETTINGS = {"observe": ("grey", "depth", "segmentation", "vector"), "time_limit": 0.5}
 MAKERS = [
     functools.partial(gymnasium.make, "donkeysim:donkeysim/GeneratedTrack-v0", **SETTINGS),
@@ -63,7 +68,7 @@ def test_stable_baselines_batch_of_processes_is_as_one_in_this_process(context):
         here.close()
 
 
-@pytest.mark.skipif("fork" not in CONTEXTS, reason="this system does not fork")
+@pytest.mark.skipif("fork" not in KNOWN, reason="this system does not fork")
 def test_a_batch_goes_on_in_a_forked_child(batch):
     queue = multiprocessing.get_context("fork").Queue()
 

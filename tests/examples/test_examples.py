@@ -43,6 +43,7 @@ def test_the_one_file_of_policy_optimisation_learns_a_little_and_shows_it(tmp_pa
     assert again.stdout == learned.stdout.splitlines(keepends=True)[-1]
 
 
+@pytest.mark.soak
 def test_the_example_of_stable_baselines_learns_a_little_and_keeps_it(tmp_path):
     kept = tmp_path / "pilot.zip"
     learned = run("sb3_ppo.py", "--steps", "1024", "--cars", "16", "--laps", "1", "--out", str(kept))

@@ -6,11 +6,14 @@ import sys
 import time
 from types import SimpleNamespace
 
+import pytest
+
 from donkeysim.cli.commands import demo
 from donkeysim.cli.donkey import run
 from donkeysim.tub.reader import TubReader
 
 
+@pytest.mark.soak
 def test_a_pilot_that_learnt_too_little_is_not_praised(tmp_path, capsys):
     folder = tmp_path / "demo"
     assert run(["demo", "--quick", "--records", "40", "--out", str(folder)]) == 1
