@@ -32,6 +32,7 @@ def test_the_lidar_follower_drives_a_lap_between_the_hedges():
     assert re.fullmatch(r"1 of 1 lap, the last one in \d\d\.\d s; no fault\n", ended.stdout)
 
 
+@pytest.mark.soak
 def test_the_one_file_of_policy_optimisation_learns_a_little_and_shows_it(tmp_path):
     kept = str(tmp_path / "pilot.pt")
     learned = run("torch_ppo.py", "--steps", "12288", "--laps", "1", "--out", kept)

@@ -77,6 +77,7 @@ def test_a_mistake_is_one_sentence_and_exit_code_1(car, capsys, words, sentence)
     assert "Traceback" not in said
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
 def test_ctrl_c_ends_training_with_the_best_pilot_so_far(car):
     (car / "myconfig.py").write_text(SMALL.replace("MAX_EPOCHS = 1", "MAX_EPOCHS = 100000\nUSE_EARLY_STOP = False"))
