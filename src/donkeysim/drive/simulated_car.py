@@ -61,7 +61,7 @@ class BuiltInSimulatedCar:
         is_ready: Set once the kernels are compiled.
         loading_stage: What is being done until then, one phrase for people.
         place: Where it drives.
-        places: Where it could drive.
+        places: Where it could drive; () for a moment at the start.
     """
 
     threaded = False
@@ -88,13 +88,15 @@ class BuiltInSimulatedCar:
         self._late_steps = round(settings.latency * PHYSICS_RATE)
         self._sensed: deque[SensorFrame] = deque()
         self._reset_wanted = False
-        self.place, self.places = settings.scene, list_scenes()
+        self.place = settings.scene
+        self.places: tuple[str, ...] = ()
         self._next_place: tuple[str, Place] | None = None
         self._place_trouble = ""
         threading.Thread(target=self._compile, name="compiling", daemon=True).start()
 
     def _compile(self) -> None:
         try:
+            self.places = list_scenes()  # reads all track files: not in the way of the page
             self.car.open(self._tell)
         except Exception as error:  # noqa: BLE001  (whatever it is, the loop must hear of it; see `run`)
             self._trouble = error

@@ -104,13 +104,18 @@ class BuiltInCar:
         Raises:
             SceneError: There is no such scene.
         """
-        return self.simulator.prepare_scene(specify_place(scene, leave_out_road(scene, self._conf)))
+        return self.simulator.prepare_scene(self._specify_other(scene))
 
     def move(self, scene: str, place: Place) -> None:
         """Go on in another place, at its start; the next episode begins there."""
-        self.simulator.change_scene(specify_place(scene, leave_out_road(scene, self._conf)), place)
+        self.simulator.change_scene(self._specify_other(scene), place)
         self._begin_anew()
         self._beginning = self.simulator.snapshot()
+
+    def _specify_other(self, scene: str) -> SceneSpec:
+        """Return what another place is made of; the road of `conf` counts only where roads are generated."""
+        is_generated = find_road(self._conf.experiment.move_to(scene).scene) is not None
+        return specify_place(scene, self._conf if is_generated else replace(self._conf, road=None))
 
     def reset(self) -> None:
         """Put the car back to its start; time goes on, as in the original."""
@@ -172,12 +177,6 @@ def specify_place(scene: str, conf: EnvConf) -> SceneSpec:
     """
     place = conf.experiment.move_to(scene).scene
     return place if conf.road is None else replace(place, road=_change_road(scene, find_road(place), conf.road))
-
-
-def leave_out_road(scene: str, conf: EnvConf) -> EnvConf:
-    """Return a `conf` without its road where a scene's road is not a generated one."""
-    is_generated = find_road(conf.experiment.move_to(scene).scene) is not None
-    return conf if is_generated else replace(conf, road=None)
 
 
 def _change_road(scene: str, old: RoadSpec | None, message: Message) -> RoadSpec:
