@@ -1,4 +1,5 @@
-# Each target creates the checkout's .venv if it is missing and adds what it needs.
+# Each target creates the checkout's .venv if it is missing and adds what it needs. `run` lets Python translate packages
+# when it first imports them: most of their files it never does, and pip would take seconds for all.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,7 +45,7 @@ $(VENV)/bin/python:
 
 $(BASE): pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing donkeysim into $(VENV) (once)"
-	$(PIP) --constraint constraints.txt --editable .
+	$(PIP) --no-compile --constraint constraints.txt --editable .
 	@touch $@
 
 # Everything with hashes; a CPU build of torch where pip is offered one, else torch of the package index.

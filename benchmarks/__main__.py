@@ -18,6 +18,7 @@ CASES = (
     "wire",
     "pictures",
     "startup",
+    "first_picture",
     "scenes",
     "pilots",
     "training",
