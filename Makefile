@@ -11,7 +11,7 @@ DEV := $(VENV)/.dev
 .PHONY: run test check bench soak audit pins clean
 
 run: $(BASE)
-	exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
+	@exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
 
 test: $(DEV)
 	$(BIN)/python -m pytest -n auto $(ARGS)
@@ -40,12 +40,13 @@ pins: | $(VENV)/bin/python
 	$(BIN)/python -m supply pins
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "donkeysim needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run: make PYTHON=python3.11 run")'
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "donkeysim needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run: make PYTHON=python3.11 run")'
+	@echo "Making a Python environment in $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
 
 $(BASE): pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "Installing donkeysim into $(VENV) (once)"
-	$(PIP) --no-compile --constraint constraints.txt --editable .
+	@echo "Installing donkeysim into $(VENV) (once, about 150 MB to download)"
+	@$(PIP) --no-compile --constraint constraints.txt --editable .
 	@touch $@
 
 # Everything with hashes; a CPU build of torch where pip is offered one, else torch of the package index.

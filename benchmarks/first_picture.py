@@ -6,6 +6,7 @@ The clone is of what is committed; packages come from pip's cache if it has them
 from __future__ import annotations
 
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -51,28 +52,28 @@ def _time_first_run(clone: Path) -> dict[str, float]:
         text=True,
         start_new_session=True,
     )
-    address: list[str] = []
-    reader = threading.Thread(target=_tell_lines, args=(process, started, address), daemon=True)
+    addresses: queue.SimpleQueue[str] = queue.SimpleQueue()
+    reader = threading.Thread(target=_tell_lines, args=(process, started, addresses), daemon=True)
     reader.start()
     try:
-        while not address:
-            if process.poll() is not None or time.perf_counter() - started > LONGEST:
-                raise RuntimeError("make run ended, or named no control page; what it said stands above")
-            time.sleep(0.02)
-        return _wait_for_picture(address[0], started)
+        address = addresses.get(timeout=LONGEST)
+        if not address:
+            raise RuntimeError("make run ended without a control page; what it said stands above")
+        return _wait_for_picture(address, started)
     finally:
         os.killpg(process.pid, signal.SIGINT)
         process.wait(30)
         reader.join(5)
 
 
-def _tell_lines(process: subprocess.Popen[str], started: float, address: list[str]) -> None:
-    """Print what the user sees; the control page's address goes into `address`."""
+def _tell_lines(process: subprocess.Popen[str], started: float, addresses: queue.SimpleQueue[str]) -> None:
+    """Print what the user sees; the control page's address goes into `addresses`, "" at the end."""
     assert process.stdout is not None
     for line in process.stdout:
         print(f"{time.perf_counter() - started:6.1f} s  {line.rstrip()}", flush=True)
         if found := re.search(r"go to (http://\S+) to drive", line):
-            address.append(found[1])
+            addresses.put(found[1])
+    addresses.put("")
 
 
 def _wait_for_picture(address: str, started: float) -> dict[str, float]:
