@@ -9,7 +9,7 @@ import { PicturePane } from "/shared/picture.js";
 const VIEWS = ["chase", "seat", "camera"];
 const KEPT_AS = "donkeysim-view";
 const INTERVAL_MS = 33;
-const LARGEST_SIDE = 960; // pixels
+const LARGEST_SIDE = 720; // pixels; a larger picture does not fit into what the drive lets wait for a viewer
 
 export class Views {
   constructor() {
