@@ -621,6 +621,7 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(open_page):
     nameless = page.evaluate(
         """() => [...document.querySelectorAll(
           "button, select, input, a, [role=group], [role=application], section, img")].filter((element) => {
+          if (element.closest("[hidden]")) return false;
           const label = element.labels?.[0]?.textContent ?? "";
           const name = element.getAttribute("aria-label") ?? element.getAttribute("alt") ?? "";
           return !(name + label + element.textContent).trim() && element.getAttribute("alt") !== "";
