@@ -19,6 +19,7 @@ from donkeysim.core.image import decode_picture
 from donkeysim.drive import control_page
 from donkeysim.drive.control_page import ControlPage
 from donkeysim.web import access
+from stand_ins.drawn_views import StandInViews
 from stand_ins.served_page import ServedPage
 from stand_ins.watched_stage import make_telemetry
 
@@ -97,6 +98,33 @@ def test_a_post_nobody_understands_gets_one_sentence_and_changes_nothing(page, c
     assert page.tick()[:2] == (0.1, 0.2)
 
 
+# ---- drawn views -------------------------------------------------------------------------------------------------
+
+
+def test_whoever_asks_for_a_view_gets_one_picture_for_each_question():
+    views = StandInViews()
+    with ServedPage(views=views) as page:
+        with page.connect("/picture") as viewer:
+            viewer.send('{"view":"seat","width":320,"height":240}')
+            assert decode_picture(viewer.recv(2)).shape == (240, 320, 3)
+            for question in (
+                "{",
+                '{"view":"top","width":320,"height":240}',
+                '{"view":"seat","width":9999,"height":240}',
+            ):
+                viewer.send(question)
+                assert "does not exist" in json.loads(viewer.recv(2))["error"]
+            views.is_blind = True
+            viewer.send('{"view":"chase","width":320,"height":240}')
+            assert json.loads(viewer.recv(2)) == {"error": "the car is in no scene now."}
+        page.wait_for(lambda: views.viewer_count == 0)
+
+
+def test_where_nobody_draws_the_car_there_are_no_views(page):
+    with pytest.raises(websockets.InvalidStatus):
+        page.connect("/picture")
+
+
 # ---- WebSocket ---------------------------------------------------------------------------------------------------
 
 
@@ -123,7 +151,7 @@ def test_nothing_is_pushed_when_a_client_connects(page):
 
 def test_a_client_that_asks_for_reports_gets_the_car(page):
     with page.connect("/wsDrive?reports=1") as socket_:
-        assert json.loads(socket_.recv(2)) == {"about": {"watching": ""}}
+        assert json.loads(socket_.recv(2)) == {"about": {"watching": "", "views": False}}
         page.wait_for(lambda: page.part.link.wants_reports)
         telemetry = make_telemetry(45.0, 2, hit="cone")
         for _ in range(2):
@@ -385,7 +413,7 @@ def test_a_mode_nobody_knows_is_refused():
 def test_a_phone_needs_the_token_once(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(access, "find_network_address", lambda: "192.0.2.7")
     caplog.set_level("INFO")
-    with ServedPage(WEB_CONTROL_HOST="0.0.0.0", CAR_PATH=tmp_path) as page:
+    with ServedPage(views=StandInViews(), WEB_CONTROL_HOST="0.0.0.0", CAR_PATH=tmp_path) as page:
         token = (tmp_path / ".web" / "token").read_text().strip()
         assert page.part.network_url == f"http://192.0.2.7:{page.port}/drive?token={token}"
         assert page.part.network_url in caplog.text
@@ -405,11 +433,12 @@ def test_a_phone_needs_the_token_once(tmp_path, monkeypatch, caplog):
             assert phone.post("/drive", json={}, headers={"authorization": f"Bearer {token}"}).status_code == 200
             assert phone.post(f"/drive?token={token}", json={}).status_code == 200
         assert page.tick().angle == 0.3
-        with pytest.raises(websockets.InvalidStatus) as refused, page.connect(host=lan["host"]):
-            pass
-        assert refused.value.response.status_code == 401
-        with page.connect(f"/wsDrive?token={token}", host=lan["host"]):
-            pass
+        for path in ("/wsDrive", "/picture"):
+            with pytest.raises(websockets.InvalidStatus) as refused, page.connect(path, host=lan["host"]):
+                pass
+            assert refused.value.response.status_code == 401
+            with page.connect(f"{path}?token={token}", host=lan["host"]):
+                pass
     with ServedPage(WEB_CONTROL_HOST="0.0.0.0", CAR_PATH=tmp_path) as page:
         assert page.part.network_url.endswith(token)
 
@@ -476,8 +505,9 @@ def test_a_loop_with_the_page_stays_far_below_its_time():
 
 
 def test_our_page_is_told_where_the_car_is_watched():
-    with ServedPage("http://localhost:9093") as page, page.connect("/wsDrive?reports=1") as socket_:
-        assert json.loads(socket_.recv(2)) == {"about": {"watching": "http://localhost:9093"}}
+    page = ServedPage("http://localhost:9093", views=StandInViews())
+    with page, page.connect("/wsDrive?reports=1") as socket_:
+        assert json.loads(socket_.recv(2)) == {"about": {"watching": "http://localhost:9093", "views": True}}
 
 
 def test_many_clients_come_and_go_and_none_is_left():

@@ -1,5 +1,6 @@
 """A driven car can be watched on the same page as the simulator's cars, from a thread of its own."""
 
+import asyncio
 import json
 import threading
 import urllib.request
@@ -10,8 +11,10 @@ from websockets.sync.client import connect
 
 from donkeysim.car.config import make_default_config
 from donkeysim.core.image import decode_picture
+from donkeysim.drive.drawn_views import find_views
 from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.drive.watched_car import WatchedCar, open_watching_page
+from donkeysim.sim.viewpoint import draw_car
 from donkeysim.watch.watchable import draw_outline
 from waiting import wait_until
 
@@ -73,6 +76,26 @@ def test_the_page_shows_the_driven_car(driven, car):
 def test_every_view_is_drawn_between_two_loops(driven, view, shape):
     picture = ask(driven, "/picture", {"view": view, "car": 1, "width": 160, "height": 90})
     assert decode_picture(picture).shape == shape
+
+
+async def take_view(views, view, width, height):
+    async with views() as take:
+        return decode_picture(await take(view, width, height))
+
+
+def test_whoever_drives_sees_the_car_from_behind_and_from_its_seat(driven, car):
+    views = find_views(car, driven.url)
+    assert asyncio.run(take_view(views, "chase", 160, 90)).shape == (90, 160, 3)
+    assert asyncio.run(take_view(views, "seat", 320, 240)).shape == (240, 320, 3)
+
+
+def test_from_the_seat_one_sees_what_its_camera_sees_in_any_size(car):
+    simulator, row = car.car.simulator, car.car.row
+    with car.lock:
+        simulator.render([row])
+        assert np.array_equal(draw_car(simulator, row, "seat", 160, 120), simulator.get_picture(row))
+        larger = draw_car(simulator, row, "seat", 500, 480)
+    assert larger.shape == (375, 500, 3), "the camera's shape is kept"
 
 
 def test_reset_puts_the_car_back_at_the_next_loop(driven, car):

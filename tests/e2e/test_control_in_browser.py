@@ -4,10 +4,12 @@ import json
 import re
 
 import chromium
+import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 from websockets.sync.client import connect
 
+from stand_ins.drawn_views import COLOURS, StandInViews
 from stand_ins.driven_page import DrivenPage
 from stand_ins.traveller import StandInTraveller
 from stand_ins.watched_stage import make_telemetry
@@ -113,8 +115,13 @@ def traveller():
 
 
 @pytest.fixture
-def travelling(traveller):
-    with DrivenPage(traveller=traveller) as car:
+def views():
+    return StandInViews()
+
+
+@pytest.fixture
+def travelling(traveller, views):
+    with DrivenPage(traveller=traveller, views=views) as car:
         yield car
 
 
@@ -155,6 +162,7 @@ def test_a_car_that_cannot_be_sent_elsewhere_offers_nothing(open_page, car):
     page = open_page()
     expect(page.locator("#rate")).to_have_text("20.0 Hz")
     expect(page.locator("#place")).to_be_hidden()
+    expect(page.locator("#view")).to_be_hidden()
 
 
 # ---- a gentle start ----------------------------------------------------------------------------------------------
@@ -497,6 +505,9 @@ def test_another_language_is_chosen_and_kept(open_page, car):
     car.wait_for_wish(lambda wish: wish.throttle == 0.05)
 
 
+READ_BOXES = "(names) => names.map((name) => document.querySelector(name).getBoundingClientRect().toJSON())"
+
+
 def test_nothing_overflows_and_stop_and_joystick_are_in_reach_at_any_size(open_page):
     page = open_page(color_scheme="dark")
     expect(page.locator("#rate")).to_be_visible()
@@ -505,32 +516,104 @@ def test_nothing_overflows_and_stop_and_joystick_are_in_reach_at_any_size(open_p
         for width, height in ((360, 640), (390, 844), (844, 390), (667, 375), (820, 1180), (1024, 640), (1920, 1080)):
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-            assert page.locator("#mpeg-image").bounding_box()["height"] >= 0.25 * height
-            for name in ("#brake_button", "#record_button"):
-                box = page.locator(name).bounding_box()
-                assert box["y"] + box["height"] <= height
-                assert box["height"] >= 44
-            pad = page.locator("#joystick_container").bounding_box()
+            boxes = page.evaluate(READ_BOXES, ["#mpeg-image", "#brake_button", "#record_button", "#joystick_container"])
+            film, *buttons, pad = boxes
+            assert film["height"] >= 0.25 * height
+            assert all(box["bottom"] <= height and box["height"] >= 44 for box in buttons)
             assert pad["width"] >= 160
-            if width > height:
-                assert pad["y"] + pad["height"] <= height
+            assert pad["bottom"] <= height or height > width
 
 
-def test_nothing_is_cut_off_or_broken_on_a_phone(open_page, car):
-    telemetry = make_telemetry(1.0)
-    telemetry.cte = -12.48
-    car.inputs["telemetry"] = telemetry
-    page = open_page(**PHONE)
-    for language in ("en", "zh", "ja"):
-        page.locator("#language").select_option(language)
-        expect(page.locator("#cte")).to_have_text(re.compile("156"))
-        cut = page.evaluate(
-            """() => [...document.querySelectorAll(".tiles dd, .segments span")].filter((element) =>
-              element.scrollWidth > element.clientWidth || element.offsetWidth > element.parentElement.clientWidth
-              || element.offsetHeight > 1.7 * parseFloat(getComputedStyle(element).fontSize)
-            ).map((element) => element.textContent)"""
-        )
-        assert cut == []
+NEEDED = (
+    *("#screen", "#speed", "#steering", "#throttle", "#mode-badge", "#recording-badge", "#view_select", "#place"),
+    *("#brake_button", "#record_button", "#record-count", "#reset_button", "#mode_select", "#pilot_select"),
+    *(".segments", "#joystick_container", "#throttle_mode_select", "#max_throttle_select"),
+    *("#lap", "#last-lap", "#best-lap", "#cte", "#on-road", "#hit"),
+)
+
+FIND_MISFITS = """(needed) => needed.filter((name) => {
+  const element = document.querySelector(name);
+  const { left, top, right, bottom } = element.getBoundingClientRect();
+  const isInside = left < right && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+  const above = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return !isInside || name !== "#screen" && !element.contains(above) && !above.contains(element);
+})"""
+
+FIND_CUT = """() =>
+  [...document.querySelectorAll(".tiles dd, .segments span, .actions span, #place-name, .mode, .said")]
+  .filter((element) => {
+    const [box, around] = [element, element.parentElement].map((one) => one.getBoundingClientRect());
+    const isOneLine = !element.matches(".tiles dd, .segments span")
+      || box.height < 1.7 * parseFloat(getComputedStyle(element).fontSize);
+    const isCut = element.clientWidth && element.scrollWidth > element.clientWidth;
+    const isOutside = box.right > around.right + 1 || box.left < around.left - 1;
+    return box.width && (isCut || isOutside || !isOneLine);
+  }).map((element) => element.textContent)"""
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_all_that_driving_needs_is_seen_without_scrolling_in_every_language(open_page, travelling, views, size):
+    telemetry = make_telemetry(1.0, hit="grandstand")
+    telemetry.cte, telemetry.on_road = -12.48, False
+    pilot = {"pilots": ("Expert", "pilot.onnx"), "pilot": "pilot.onnx"}
+    travelling.inputs |= {"telemetry": telemetry, "record_count": 4940, **pilot}
+    page = open_page(*size, address=travelling.address)
+    expect(page.locator("#view")).to_be_visible()
+    page.keyboard.press("r")
+    expect(page.locator("#record-count")).to_have_text("4940")
+    for key, note, places in (("u", "#road-note", ()), ("d", "#mode-note", ("warehouse", "generated_road"))):
+        travelling.inputs["pilot_places"] = places
+        page.keyboard.press(key)
+        expect(page.locator(note)).to_be_visible()
+        for code, tag in (("en", "en"), ("zh", "zh-Hans"), ("ja", "ja")):
+            page.locator("#language").select_option(code)
+            expect(page.locator("html")).to_have_attribute("lang", tag)
+            assert page.evaluate(FIND_MISFITS, [*NEEDED, note]) == []
+            assert page.evaluate(FIND_CUT) == []
+
+
+# ---- how the car is seen -----------------------------------------------------------------------------------------
+
+
+def wait_for_view(page, view):
+    shade = lambda: chromium.read_pixels(page, [(0.5, 0.5)])[0]  # noqa: E731
+    is_shown = lambda: np.abs(np.subtract(shade(), COLOURS[view])).max() < 12  # noqa: E731
+    chromium.wait_on_page(page, is_shown, f"the view {view} is not shown")
+
+
+def test_people_see_the_car_drawn_and_what_its_pilot_sees_beside_it(open_page, travelling, views):
+    page = open_page(address=travelling.address)
+    wait_for_view(page, "chase")
+    screen, film = (page.locator(name).bounding_box() for name in ("#screen", "#mpeg-image"))
+    assert film["width"] < 0.2 * screen["width"]
+    assert read_shade(page)[1] > 100, "the pilot's film runs on"
+    page.locator("#view_select").select_option("seat")
+    wait_for_view(page, "seat")
+    page.keyboard.press("v")
+    assert page.locator("#mpeg-image").bounding_box()["width"] == screen["width"]
+    travelling.wait_for_loops()
+    asked = len(views.asked)
+    travelling.wait_for_loops()
+    assert len(views.asked) == asked, "nothing is drawn that nobody sees"
+    page.reload()
+    expect(page.locator("#view_select")).to_have_value("camera")
+    expect(page.locator("#screen")).to_have_attribute("data-view", "camera")
+    page.keyboard.press("v")
+    wait_for_view(page, "chase")
+    page.close()
+    travelling.wait_for(lambda: views.viewer_count == 0)
+
+
+def test_while_nobody_can_draw_the_car_the_pilots_picture_is_shown_and_nothing_is_offered(open_page, travelling, views):
+    views.is_blind = True
+    page = open_page(address=travelling.address)
+    travelling.wait_for(lambda: views.asked)
+    expect(page.locator("#view")).to_be_hidden()
+    expect(page.locator("#toast")).to_be_hidden()
+    assert page.locator("#mpeg-image").bounding_box() == page.locator("#screen").bounding_box()
+    views.is_blind = False
+    wait_for_view(page, "chase")
+    expect(page.locator("#view")).to_be_visible()
 
 
 def test_everything_has_a_name_for_those_who_do_not_see_it(open_page):
@@ -538,6 +621,7 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(open_page):
     nameless = page.evaluate(
         """() => [...document.querySelectorAll(
           "button, select, input, a, [role=group], [role=application], section, img")].filter((element) => {
+          if (element.closest("[hidden]")) return false;
           const label = element.labels?.[0]?.textContent ?? "";
           const name = element.getAttribute("aria-label") ?? element.getAttribute("alt") ?? "";
           return !(name + label + element.textContent).trim() && element.getAttribute("alt") !== "";

@@ -10,6 +10,7 @@ import psutil
 import pytest
 from websockets.sync.client import connect
 
+from donkeysim.core.image import decode_picture
 from e2e.simulator_process import SimulatorProcess
 from waiting import wait_until
 
@@ -56,6 +57,9 @@ def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven
         control.send('{"angle": 0.0, "throttle": 0.6, "drive_mode": "user", "recording": true}')
         wait_until(lambda: read_speed(process) > 0.3, "the car does not drive")
     assert [car["name"] for car in ask_cars(process)["cars"]] == ["car"]
+    with connect(page.replace("http", "ws") + "/picture", origin=page) as views:
+        views.send('{"view": "seat", "width": 640, "height": 480}')
+        assert decode_picture(views.recv()).shape == (480, 640, 3), "as the simulator draws it for its own page"
     family = list_family(process)
     assert len(family) >= 3
     assert process.interrupt() == 0

@@ -11,8 +11,8 @@ from stand_ins.watched_stage import make_telemetry
 class DrivenPage(ServedPage):
     """`wishes` lists what the page wanted in each loop; `inputs` is what the next loops tell it."""
 
-    def __init__(self, watching_url="", traveller=None, **config):
-        super().__init__(watching_url, traveller, **config)
+    def __init__(self, watching_url="", traveller=None, views=None, **config):
+        super().__init__(watching_url, traveller, views, **config)
         self.wishes = []
         self.inputs = {"pilots": ("big.h5", "small.onnx"), "rate": 20.0, "latency": 0.004, "lap_times": [20.5, 19.25]}
         self.ended = threading.Event()

@@ -14,8 +14,8 @@ from waiting import PATIENCE, wait_until
 class ServedPage:
     """The part and its thread; `tick` hands back mode, recording and pilot as a loop does."""
 
-    def __init__(self, watching_url="", traveller=None, **config):
-        self.part = ControlPage(SimpleNamespace(**{"WEB_CONTROL_PORT": 0, **config}), watching_url, traveller)
+    def __init__(self, watching_url="", traveller=None, views=None, **config):
+        self.part = ControlPage(SimpleNamespace(**{"WEB_CONTROL_PORT": 0, **config}), watching_url, traveller, views)
         self.port = int(self.part.url.rsplit(":", 1)[1])
         self.address = f"{self.part.url.partition(':')[0]}://127.0.0.1:{self.port}"
         self.wish = None

@@ -30,7 +30,7 @@ CHANGES = {
     "preview": [],
     "tub": ["/deleted"],
 }
-SOCKETS = {"watching": ["/state", "/picture"], "control": ["/wsDrive"], "preview": ["/state"], "tub": []}
+SOCKETS = {"watching": ["/state", "/picture"], "control": ["/wsDrive", "/picture"], "preview": ["/state"], "tub": []}
 
 
 @pytest.fixture(params=sorted(CHANGES))

@@ -23,6 +23,7 @@ from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_report import CarReport, HitMemory, make_report
 from donkeysim.drive.control_routes import create_app
 from donkeysim.drive.control_state import ControlState, Tick, Wish
+from donkeysim.drive.drawn_views import OpenViews, find_views
 from donkeysim.drive.parts.driving import MODES
 from donkeysim.drive.places import Traveller
 from donkeysim.web.access import arrange_access
@@ -65,13 +66,20 @@ class ControlPage:
         network_url: Where others in the network find it, with the token; None when they cannot.
     """
 
-    def __init__(self, config: Config, watching_url: str = "", traveller: Traveller | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        watching_url: str = "",
+        traveller: Traveller | None = None,
+        views: OpenViews | None = None,
+    ) -> None:
         """Take the port, so that a taken one is said before anything starts.
 
         Args:
             config: The car's: WEB_CONTROL_PORT, WEB_CONTROL_HOST, WEB_CONTROL_TLS, WEB_INIT_MODE, CAR_PATH.
             watching_url: Where the page links to for watching the car from outside; "": nowhere.
-            traveller: The car, for the page's list of places; None: it has none.
+            traveller: The car, for the page's list of places and for views of it; None: it has none.
+            views: How people see the car; None: as is best for the traveller.
 
         Raises:
             SpecError: The port is in use, or an impossible value in the config.
@@ -83,7 +91,8 @@ class ControlPage:
         self.state = ControlState(mode, traveller=traveller)
         self._traveller = traveller
         self.stream = PictureStream(_PLACEHOLDER)
-        self.link = ControlLink(self.state, {"watching": watching_url})
+        self._views = views or find_views(traveller, watching_url)
+        self.link = ControlLink(self.state, {"watching": watching_url, "views": self._views is not None})
         self._hits = HitMemory()
         self._loop_count = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -145,9 +154,8 @@ class ControlPage:
         self._loop_count += 1
         report = None
         if self.link.wants_reports and self._loop_count % REPORT_LOOPS == 0:
-            pace = (rate, latency)
-            report = make_report(tick, record_count, telemetry, lap_times, pace, pilots, hit, self._traveller)
-            report.pilot_places = tuple(pilot_places or ())
+            pace, car = (rate, latency), self._traveller
+            report = make_report(tick, record_count, telemetry, lap_times, pace, pilots, hit, car, pilot_places)
         picture = image.copy() if image is not None and self.stream.viewer_count else None
         trouble = self._traveller.take_trouble() if self._traveller else ""
         if picture is not None or report or tick.news or tick.lost or trouble:
@@ -193,5 +201,5 @@ class ControlPage:
             await server.stop()
 
     def _make_server(self) -> PageServer:
-        app = create_app(self.state, self.link, self.stream, self._access)
+        app = create_app(self.state, self.link, self.stream, self._access, self._views)
         return PageServer(app, self._listener, certificate=self._access.certificate, message_limit=SOCKET_LIMIT)

@@ -59,7 +59,7 @@ class CarReport(msgspec.Struct):
     pilots: tuple[str, ...]
     place: str
     places: tuple[str, ...]
-    pilot_places: tuple[str, ...] = ()
+    pilot_places: tuple[str, ...]
 
 
 class HitMemory:
@@ -89,6 +89,7 @@ def make_report(
     pilots: Sequence[str] | None,
     hit: str,
     traveller: Traveller | None,
+    pilot_places: Sequence[str] | None = None,
 ) -> CarReport:
     """Return the report of one loop: what drivers want and the car senses, all lap times [s], rate and latency [s]."""
     wish, laps = tick.wish, tuple(lap_times or ())
@@ -112,4 +113,5 @@ def make_report(
         pilots=tuple(pilots or ()),
         place=traveller.place if traveller else "",
         places=traveller.places if traveller else (),
+        pilot_places=tuple(pilot_places or ()),
     )

@@ -6,6 +6,7 @@
 `POST /drive`          a `ControlMessage`; 200 with an empty body, or 400 with one sentence
 `WebSocket /wsDrive`   `ControlMessage`s in; news out; `?reports=1`: reports of the car too
 `GET /video`           what the car sees, MJPEG
+`WebSocket /picture`   `ViewRequest` in as JSON text, a drawn view as JPEG out (or `Refusal` as text)
 `GET /calibrate`       a sentence: a simulated car has nothing to calibrate
 `GET /wsTest`          a page that tries the WebSocket
 =====================  ==========================================================================
@@ -14,23 +15,30 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_message import MESSAGE_LIMIT, read_message
 from donkeysim.drive.control_state import ControlState
+from donkeysim.drive.drawn_views import OpenViews
+from donkeysim.watch.spectator import PixelCount
 from donkeysim.web.access import Access
 from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
+from donkeysim.web.limits import PictureTurns, find_visitor
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.origin import OriginCheck
+from donkeysim.web.page import answer_questions, decode_question
 from donkeysim.web.token import TokenCheck
 
 PAGES = Path(__file__).parent / "pages" / "control"
@@ -39,7 +47,17 @@ _NOTHING_TO_CALIBRATE = "A simulated car has nothing to calibrate; drive it at /
 _UPGRADE_ONLY = "This address only speaks WebSocket; programs without it may POST to /drive.\n"
 
 
-def create_app(state: ControlState, link: ControlLink, stream: PictureStream, access: Access) -> Starlette:
+class ViewRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The next drawn view of the car: which, and how many pixels at most."""
+
+    view: Literal["chase", "seat"]
+    width: PixelCount
+    height: PixelCount
+
+
+def create_app(
+    state: ControlState, link: ControlLink, stream: PictureStream, access: Access, views: OpenViews | None = None
+) -> Starlette:
     """Return the page as an ASGI app.
 
     Args:
@@ -47,8 +65,9 @@ def create_app(state: ControlState, link: ControlLink, stream: PictureStream, ac
         link: Serves WebSockets.
         stream: What the car sees.
         access: Who reaches the page; others in the network must know its token, to read too.
+        views: Draws the car for people; None: nobody can.
     """
-    endpoints = Endpoints(state, stream)
+    endpoints = Endpoints(state, stream, views)
     guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=access.hosts, programs_may=True)]
     if access.token is not None:
         guard.append(Middleware(TokenCheck, token=access.token))
@@ -60,6 +79,7 @@ def create_app(state: ControlState, link: ControlLink, stream: PictureStream, ac
             WebSocketRoute("/wsDrive", link.serve),
             Route("/wsDrive", PlainTextResponse(_UPGRADE_ONLY, status_code=400), methods=["GET"]),
             Route("/video", endpoints.show_video),
+            WebSocketRoute("/picture", endpoints.serve_views),
             Route("/calibrate", PlainTextResponse(_NOTHING_TO_CALIBRATE), methods=["GET"]),
             Route("/wsTest", answer_file(PAGES / "socket_test.html")),
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
@@ -72,9 +92,11 @@ def create_app(state: ControlState, link: ControlLink, stream: PictureStream, ac
 class Endpoints:
     """The page's answers."""
 
-    def __init__(self, state: ControlState, stream: PictureStream) -> None:
+    def __init__(self, state: ControlState, stream: PictureStream, views: OpenViews | None) -> None:
         self._state = state
         self._stream = stream
+        self._views = views
+        self._turns = PictureTurns()
 
     async def take_message(self, request: Request) -> Response:
         """Follow what a program wants."""
@@ -90,3 +112,18 @@ class Endpoints:
     async def show_video(self, _request: Request) -> Response:
         """Answer what the car sees, without end."""
         return self._stream.answer()
+
+    async def serve_views(self, socket: WebSocket) -> None:
+        """Answer each request of a drawn view with a picture, when it is the viewer's turn."""
+        if self._views is None:
+            await socket.close()
+            return
+        visitor = find_visitor(socket.scope)
+        async with self._views() as take_view:
+
+            async def answer_view(question: str) -> bytes:
+                wanted = decode_question(question, ViewRequest)
+                async with self._turns.take(visitor):
+                    return await take_view(wanted.view, wanted.width, wanted.height)
+
+            await answer_questions(socket, answer_view)

@@ -13,6 +13,7 @@ from collections import deque
 from typing import Any
 
 from donkeysim.core.errors import SimulatorError
+from donkeysim.core.frames import vector_from_unity
 from donkeysim.drive.simulator_settings import SimulatorSettings
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
@@ -163,6 +164,16 @@ class RemoteSimulatedCar:
     def places(self) -> tuple[str, ...]:
         """Where it could drive, as far as the simulator has told."""
         return self._car.scene_names
+
+    def describe_self(self) -> tuple[str | None, tuple[float, float] | None]:
+        """Return the car's name, None for its simulator's choice, and where it is (x, y) [m], None: it is not told."""
+        config = next((message for message in self.settings.conf.messages if "car_name" in message), {})
+        with self._lock:
+            newest = self._moments[-1][1].telemetry if self._moments else None
+        if newest is None or newest.pos_x is None or newest.pos_y is None or newest.pos_z is None:
+            return config.get("car_name"), None
+        x, y, _ = vector_from_unity((newest.pos_x, newest.pos_y, newest.pos_z))
+        return config.get("car_name"), (x, y)
 
     def go_to(self, place: str) -> None:
         """Ask for another place; the simulator ends the one that is there.

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 PICTURE_PATIENCE = 0.1
 """How long a picture waits for time to move on before it is drawn of the old moment [s]."""
 
-_CAR_ID = 1
+CAR_ID = 1
+"""Of the one car."""
+
 _CHOSEN = "choose the place on the control page, or start the drive again with --track."
 
 _log = logging.getLogger("donkeysim.car")
@@ -124,7 +126,7 @@ class WatchedCar:
         x, y, _, yaw = find_pose(self._car.car.simulator.ledger, self._car.car.row)
         return [
             CarRow(
-                car_id=_CAR_ID,
+                car_id=CAR_ID,
                 name=body.name,
                 style=body.style,
                 colour=body.colour,
@@ -181,5 +183,5 @@ class WatchedCar:
         self._car.ask_reset()
 
     def _require_car(self, car_id: int) -> None:
-        if car_id != _CAR_ID or self._car.moment is None:
+        if car_id != CAR_ID or self._car.moment is None:
             raise SceneError(f"there is no car {car_id} now.")

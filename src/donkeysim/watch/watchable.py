@@ -14,8 +14,8 @@ from donkeysim.world.scene import Scene
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
-View = Literal["chase", "top", "camera"]
-"""From behind the car, from above, or what the car's own camera sees."""
+View = Literal["chase", "top", "seat", "camera"]
+"""From behind the car, from above, from its camera's place drawn larger, or what the car's own camera sees."""
 
 
 @dataclass(frozen=True)

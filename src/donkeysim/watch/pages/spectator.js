@@ -4,7 +4,7 @@ import { Asking, post } from "/shared/asking.js";
 import { byId, make, setText, showToast } from "/shared/elements.js";
 import { CarList, makeChip, nameCar } from "/pages/cars.js";
 import { TrackMap } from "/pages/map.js";
-import { PicturePane } from "/pages/picture.js";
+import { PicturePane } from "/shared/picture.js";
 import { Readings } from "/pages/readings.js";
 
 const STATE_INTERVAL_MS = 100;

@@ -37,11 +37,15 @@ export class Texts {
   }
 
   async load(code) {
+    this.wanted = code;
+    let texts;
     try {
-      this.texts = await (await fetch(`${this.folder}/${code}.json`)).json();
+      texts = await (await fetch(`${this.folder}/${code}.json`)).json();
     } catch {
       return; // what is shown stays
     }
+    if (this.wanted !== code) return; // another was chosen meanwhile
+    this.texts = texts;
     this.code = code;
     document.documentElement.lang = TAGS[code];
     this.apply(document);

@@ -9,6 +9,7 @@ import { Link } from "/static/link.js";
 import { Places } from "/static/places.js";
 import { Readings } from "/static/readings.js";
 import { Tilt } from "/static/tilt.js";
+import { Views } from "/static/views.js";
 
 const GAMEPAD_INTERVAL_MS = 50;
 const VIDEO_RETRY_MS = 1000;
@@ -19,6 +20,7 @@ const texts = new Texts("/static/texts");
 const link = new Link(showLink, hear);
 const driver = new Driver((message) => link.send(message), showDriver);
 const readings = new Readings(texts);
+const views = new Views();
 const places = new Places(texts, (place) => { driver.brake(); driver.say({ place }); });
 const tilt = new Tilt((angle, throttle) => {
   if (!driver.isBraked) driver.drive(angle, driver.isConstant ? driver.throttle : throttle);
@@ -43,7 +45,7 @@ function letGo() {
 }
 
 function hear(message) {
-  if (message.about) { watching = message.about.watching; showWatching(); }
+  if (message.about) { watching = message.about.watching; showWatching(); views.offer(message.about.views); }
   if (message.error) { showToast(message.error); places.forget(); }
   if (message.released) { driver.standStill(); showToast(texts.say("released")); }
   if (message.report) { report = message.report; showReport(); }
@@ -189,6 +191,7 @@ const KEYS = {
   d: () => driver.setMode("local"),
   a: () => driver.setMode("local"),
   m: () => driver.nextMode(),
+  v: () => views.next(),
   backspace: () => driver.reset(),
 };
 

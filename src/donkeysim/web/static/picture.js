@@ -11,13 +11,15 @@ export class PicturePane {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {import("/shared/asking.js").Asking} asking connected to /picture
-   * @param {{interval: number, onResult?: (error: string | null) => void}} options least time between pictures in ms
+   * @param {{interval: number, largest?: number, onResult?: (error: string | null) => void}} options least time between
+   *   pictures in ms, most pixels of a side
    */
-  constructor(canvas, asking, { interval, onResult = () => {} }) {
+  constructor(canvas, asking, { interval, largest = LARGEST_WIDTH, onResult = () => {} }) {
     this.canvas = canvas;
     this.pen = canvas.getContext("bitmaprenderer");
     this.asking = asking;
     this.interval = interval;
+    this.largest = largest;
     this.onResult = onResult;
     this.wanted = null;
     this.isBusy = false;
@@ -34,7 +36,7 @@ export class PicturePane {
     }).observe(canvas);
   }
 
-  /** Watch this view of this car from now on; null: nothing. */
+  /** Watch this view of this car from now on; null: nothing; undefined: there is only one car. */
   watch(view, car) {
     this.wanted = car === null ? null : { view, car };
     this.run();
@@ -79,9 +81,9 @@ export class PicturePane {
   choosePixels() {
     const ratio = Math.min(window.devicePixelRatio || 1, 2) * LEVELS[this.level];
     const box = this.canvas.parentElement;
-    const width = Math.min(LARGEST_WIDTH, Math.max(160, Math.round((box.clientWidth * ratio) / 32) * 32));
+    const width = Math.min(this.largest, Math.max(160, Math.round((box.clientWidth * ratio) / 32) * 32));
     const height = Math.max(90, Math.round((width * box.clientHeight) / Math.max(box.clientWidth, 1) / 2) * 2);
-    return { width, height: Math.min(height, LARGEST_WIDTH) };
+    return { width, height: Math.min(height, this.largest) };
   }
 
   /** Fewer pixels when pictures come late, more when they come early; every relapse makes it wait twice as long. */
