@@ -19,7 +19,9 @@ from donkeysim.render.kernels.layout import (
     LANES,
     LENS,
     LENS_WIDTH,
+    SHARP,
     SIZE_LOG,
+    SMOOTH,
 )
 from donkeysim.render.kernels.picture import render_cameras
 from donkeysim.render.kernels.poses import place_cameras
@@ -39,6 +41,9 @@ FAR = 800.0 / 8.0
 
 VIEW_FAR = 4000.0
 """Far plane of free cameras [m], so that a map may be drawn from high above."""
+
+QUALITY_CODES = {"default": 0, "fast": SHARP, "smooth": SMOOTH}
+"""What the kernels are told, by name, one of `QUALITIES`."""
 
 WORN = ("car_mesh", "car_sphere", "car_paint", "car_shadow")
 """The tables that are written when a car is dressed; in all others only rows are added."""
@@ -88,7 +93,7 @@ class CameraGroup:
     factor: int
     shape: Shape
     sizes: tuple[int, ...]
-    options: tuple[bool, ...]
+    options: tuple[int, bool, bool, bool, bool]
     varied: VariedCameras | None = None
 
     def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
@@ -339,7 +344,7 @@ class Renderer:
         size, factor, is_varied = (first.width, first.height), first.supersample, bool(rows.look.shape[1])
         stride = round_up(first.width * factor) + LANES
         sizes = (*size, factor, stride, self.cars_per_world, self.props_per_world)
-        options = (first.quality == "fast", first.depth, first.segment, True, is_varied)
+        options = (QUALITY_CODES[first.quality], first.depth, first.segment, True, is_varied)
         shape = (first.width * factor, first.height * factor, is_varied)
         return CameraGroup(frame, rows, size, factor, shape, sizes, options, varied)
 

@@ -41,5 +41,5 @@ def draw_car(simulator: Simulator, row: int, kind: str = "chase", width: int = 6
         rotation = (0.0, math.radians(16.0), yaw)
     else:
         position, rotation = (x, y, z + TOP_HEIGHT), (0.0, math.radians(90.0), 0.0)
-    camera = CameraSpec(width=width, height=height, fov=math.radians(60.0))
+    camera = CameraSpec(width=width, height=height, fov=math.radians(60.0), quality="smooth")
     return simulator.view(row // simulator.spec.cars_per_world, position, rotation, camera).copy()
