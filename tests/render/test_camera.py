@@ -212,7 +212,7 @@ def test_cameras_of_different_sizes_are_no_group(world):
 
 def look_at_ground(world, quality, height):
     renderer, state = world
-    eye, down = (-3.0, 0.1, height), (0.0, math.radians(60.0), 0.3)
+    eye, down = (-3.0, 0.1, height), (0.0, math.radians(60.0 if height < 1.0 else 90.0), 0.3)
     camera = CameraSpec(quality=quality)
     return renderer.render_view(state, 0, eye, down, camera)[40:70].astype(float)
 
