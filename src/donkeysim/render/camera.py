@@ -28,9 +28,10 @@ from donkeysim.render.kernels.poses import place_cameras
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
+from donkeysim.render.moment import Moment
 from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.scratch import ScratchRoom, Shape, round_up
-from donkeysim.render.tables import CameraTables, PictureTables, PoseReader, PoseTables, Scratch
+from donkeysim.render.tables import CameraTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
 from donkeysim.world.specs import BodySpec, CameraSpec
@@ -137,8 +138,7 @@ class Capture(NamedTuple):
     """What a group's cameras see at one moment. Nothing in it changes any more; see `Renderer.capture`."""
 
     group: CameraGroup
-    tables: PictureTables
-    poses: PoseTables
+    moment: Moment
     variation: CarVariation | None
 
 
@@ -222,23 +222,29 @@ class Renderer:
     def capture(self, group: CameraGroup, state: State) -> Capture:
         """Keep what the group's cameras see now; until that is drawn the group must not be rendered or captured."""
         self._place(group, state)
-        tables = self._looks.tables
-        worn = {name: getattr(tables, name).copy() for name in WORN}
-        poses = PoseTables._make(array.copy() for array in self._poses.read(state))
         varied = self.variation
         if varied is not None:
             varied = replace(varied, number=varied.number.copy(), quality=varied.quality.copy())
-        return Capture(group, tables._replace(**worn), poses, varied)
+        return Capture(group, self.keep(state), varied)
+
+    def keep(self, state: State) -> Moment:
+        """Keep how everything looks and where it is now."""
+        tables = self._looks.tables
+        worn = {name: getattr(tables, name).copy() for name in WORN}
+        return Moment(tables._replace(**worn), PoseTables._make(array.copy() for array in self._poses.read(state)))
 
     def draw(self, capture: Capture, room: ScratchRoom) -> Frame:
         """Draw what was captured, on any thread; each has a room of its own."""
         group, variation = capture.group, capture.variation
-        scratch, pictures = self._find_scratch(room, 0, group), list_pictures(group)
-        arguments = (capture.tables, capture.poses, group.cameras, scratch, group.sizes, group.options, *pictures)
-        render_cameras(np.zeros(1, np.int64), len(group.cameras.car), *arguments)
+        self._draw_moment(group, capture.moment, room)
         if group.varied is not None and variation is not None:
             group.varied.finish(Workers(1), variation, group.frame.car, group.frame.colour)
         return group.frame
+
+    def _draw_moment(self, group: CameraGroup, moment: Moment, room: ScratchRoom) -> None:
+        scratch, pictures = self._find_scratch(room, 0, group), list_pictures(group)
+        arguments = (*moment, group.cameras, scratch, group.sizes, group.options, *pictures)
+        render_cameras(np.zeros(1, np.int64), len(group.cameras.car), *arguments)
 
     def render_view(
         self, state: State, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec
@@ -252,16 +258,37 @@ class Renderer:
             rotation: Roll, pitch (+ = down), yaw in the world frame [rad].
             camera: Size, field of view, fisheye, grey, quality and supersampling; its own pose is not used.
         """
+        group = self._aim_view(world, position, rotation, camera)
+        self._render(group, state)
+        picture: ByteArray = group.frame.colour[0]
+        return picture
+
+    def draw_view(
+        self,
+        moment: Moment,
+        world: int,
+        position: Sequence[float],
+        rotation: Sequence[float],
+        camera: CameraSpec,
+        room: ScratchRoom,
+    ) -> ByteArray:
+        """Return what `render_view` does, of what was kept, on any thread; each has a room of its own."""
+        group = self._aim_view(world, position, rotation, camera)
+        self._draw_moment(group, moment, room)
+        picture: ByteArray = group.frame.colour[0]
+        return picture
+
+    def _aim_view(
+        self, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec
+    ) -> CameraGroup:
+        """Return a group of one free camera."""
         matrix = make_rotation(rotation).reshape(3, 3)
-        height = float(position[2])
         mount = np.append(np.asarray(position, float), matrix)[None]
         group = self._allocate_group(np.array([-1], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR)
         group.cameras.eye[0] = position
         group.cameras.axes[0] = np.concatenate([-matrix[:, 1], -matrix[:, 2], matrix[:, 0]])
-        group.cameras.lens[0, LENS.fog] = min(1.0, FOG_FREE_HEIGHT / max(height, FOG_FREE_HEIGHT))
-        self._render(group, state)
-        picture: ByteArray = group.frame.colour[0]
-        return picture
+        group.cameras.lens[0, LENS.fog] = FOG_FREE_HEIGHT / max(float(position[2]), FOG_FREE_HEIGHT)
+        return group
 
     def count_rendered(self, group: CameraGroup, state: State) -> tuple[float, float]:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
