@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.image import encode_jpeg, spread_grey
+from donkeysim.drive.control_address import find_control_address
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
 from donkeysim.sim.viewpoint import draw_car, draw_place, find_pose
 from donkeysim.watch.spectator import create_app
@@ -44,7 +45,7 @@ def open_watching_page(car: object, config: Config) -> WatchingPage | None:
     if config.WATCH_PAGE_PORT is None or not isinstance(car, BuiltInSimulatedCar):
         return None
     try:
-        return WatchingPage(car, bind_port(config.WATCH_PAGE_PORT))
+        return WatchingPage(car, bind_port(config.WATCH_PAGE_PORT), find_control_address(config))
     except SpecError as error:
         _log.warning("no watching page: %s", error)
         return None
@@ -57,9 +58,16 @@ class WatchingPage:
         url: Where to watch.
     """
 
-    def __init__(self, car: BuiltInSimulatedCar, listener: socket.socket) -> None:
-        """Prepare to show a car on a bound socket, which is closed at the end; connections wait until `update` runs."""
-        self._server = PageServer(create_app(WatchedCar(car), wire_port=None), listener)
+    def __init__(self, car: BuiltInSimulatedCar, listener: socket.socket, control_url: str) -> None:
+        """Prepare to show a car on a bound socket, which is closed at the end; connections wait until `update` runs.
+
+        Args:
+            car: Which.
+            listener: The socket.
+            control_url: Of its control page, "" for none.
+        """
+        app = create_app(WatchedCar(car), wire_port=None, find_control=lambda: control_url)
+        self._server = PageServer(app, listener)
         self._listener = listener
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending = asyncio.Event()

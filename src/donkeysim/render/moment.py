@@ -30,7 +30,7 @@ def blend_moments(before: Moment, after: Moment, share: float) -> Moment:
     """
     first, last = before.poses, after.poses
     car_share = _find_shares(first.position, last.position, first.present == last.present, share)
-    prop_share = _find_shares(first.prop_position, last.prop_position, np.True_, share)
+    prop_share = _find_shares(first.prop_position, last.prop_position, np.ones(len(last.prop_position), bool), share)
     poses = last._replace(
         position=_blend(first.position, last.position, car_share),
         orientation=_turn(first.orientation, last.orientation, car_share),
