@@ -1,7 +1,8 @@
 """A car that is driven in a simulator that runs already: `donkey_sim --drive`, and `donkey drive --simulator`.
 
 Beside `donkey_sim` it is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT PAGE [SCENE]`: the
-folder's own manage.py, pointed at the simulator's port, with a pilot chosen. Each ends with the other, however that ends.
+folder's own manage.py, pointed at the simulator's port, with a pilot chosen. Each ends with the other, however that
+ends.
 """
 
 from __future__ import annotations

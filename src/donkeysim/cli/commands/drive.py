@@ -2,8 +2,8 @@
 
 Then open http://localhost:8887 in a browser; Ctrl-C ends the drive.
 
-With --simulator the car joins a simulator that runs already, such as one whose page you are watching. If there is no car
-in this folder, the one in mycar is driven, and made first.
+With --simulator the car joins a simulator that runs already, such as one whose page you are watching. If there is no
+car in this folder, the one in mycar is driven, and made first.
 """
 
 from __future__ import annotations

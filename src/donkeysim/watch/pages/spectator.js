@@ -191,6 +191,7 @@ function showStage() {
   if (car !== null) emptySince = Infinity;
   else emptySince = Math.min(emptySince, performance.now());
   showWaiting(state, car === null && performance.now() - emptySince >= PATIENCE_MS);
+  byId("screen").classList.toggle("empty", car === null);
   showPaceCar();
   byId("controls").hidden = car === null;
   byId("readings").hidden = car === null;
@@ -217,7 +218,7 @@ function showWatched(car) {
 }
 
 function showPaceCar() {
-  byId("pace-car").hidden = state.pace_car === null;
+  byId("pace-car").hidden = state.pace_car === null || !state.cars.length; // an empty scene offers it elsewhere
   setText(byId("pace-car"), texts.say(state.pace_car ? "remove_pace_car" : "add_pace_car"));
 }
 
