@@ -17,6 +17,7 @@ CASES = (
     "drivers",
     "wire",
     "pictures",
+    "watching",
     "startup",
     "first_picture",
     "scenes",

@@ -1,6 +1,7 @@
 """The watching page in a real browser, over a stage without a simulator."""
 
 import asyncio
+import re
 import threading
 
 import chromium
@@ -37,11 +38,16 @@ class ServedStage:
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
+        self.control = ""
         self.start(0)
 
     def start(self, port):
         async def start():
-            app = create_app(self.stage, wire_port=9191, access=self.access)
+            ids = {"generated_track": "donkey-generated-track-v0"}
+            find_control = lambda: self.control  # noqa: E731
+            app = create_app(
+                self.stage, wire_port=9191, access=self.access, environments=ids, find_control=find_control
+            )
             self.server = PageServer(self.wrap(app), bind_port(port))
             await self.server.start()
 
@@ -112,7 +118,7 @@ def test_a_running_scene_is_shown_live(open_page, served):
     before = page.locator("#speed-now").inner_text()
     served.stage.time = 47.0
     expect(page.locator("#speed-now")).not_to_have_text(before)
-    expect(page.locator("#clock")).to_have_text("0:47.0")
+    expect(page.locator("#clock")).to_have_text("0:45.9")
 
 
 def test_the_view_and_the_car_can_be_chosen_by_mouse_and_by_key(open_page, served):
@@ -186,21 +192,93 @@ def test_loading_tells_what_is_being_done(open_page, served):
     served.stage.is_loading, served.stage.loading_stage = True, "compiling kernels, 3 of 11: camera"
     page = open_page()
     expect(page.get_by_role("heading", name="Loading generated track")).to_be_visible()
-    expect(page.locator("#loading-stage")).to_have_text("compiling kernels, 3 of 11: camera")
+    expect(page.locator("#loading-stage")).to_have_text("compiling kernels, 3 of 11")
     served.stage.is_loading = False
     wait_for_pictures(page)
 
 
-def test_a_scene_without_cars_says_where_to_connect(open_page, served):
+def test_an_empty_scene_shows_the_place_and_what_one_may_do_there(open_page, served):
     served.stage.names = []
     page = open_page()
-    expect(page.get_by_role("heading", name="Waiting for a client on port 9191…")).to_be_visible()
-    expect(page.locator("#hint")).to_contain_text('"port": 9191')
-    expect(page.get_by_role("button", name="Reset car")).to_be_hidden()
-    assert served.stage.picture_count == 0
-    served.stage.names = ["late"]
+    expect(page.get_by_role("heading", name="Nobody drives here yet")).to_be_visible()
+    served.wait_for_view("place", 0)
     wait_for_pictures(page)
+    expect(page.locator("#hint")).to_contain_text('gymnasium.make("donkey-generated-track-v0"')
+    expect(page.locator("#hint")).to_contain_text('"port": 9191')
+    page.get_by_role("button", name="Drive here").click()
+    command = "donkey drive --simulator 127.0.0.1:9191 --track generated_track"
+    expect(page.locator("#command")).to_have_text(command)
+    page.locator("#copy-command").click()
+    expect(page.locator("#toast")).to_be_visible()
+    expect(page.get_by_role("button", name="Reset car")).to_be_hidden()
+    served.stage.names = ["late"]
+    served.wait_for_view("chase", 1)
     expect(page.locator("#waiting")).to_be_hidden()
+
+
+def test_a_pace_car_can_be_added_and_taken_away(open_page, served):
+    served.stage.names = []
+    page = open_page()
+    page.locator("#pace-offer").click()
+    expect(page.locator("#cars bdi")).to_have_text(["pace"])
+    page.get_by_role("button", name="Remove the pace car").click()
+    expect(page.get_by_role("heading", name="Nobody drives here yet")).to_be_visible()
+    assert [call for call in served.stage.calls if call[0] == "set_pace_car"] == [
+        ("set_pace_car", True),
+        ("set_pace_car", False),
+    ]
+
+
+def test_ones_own_car_comes_before_the_pace_car_and_the_address_may_name_it(open_page, served):
+    page = open_page()
+    expect(page.locator("#cars bdi")).to_have_text(["Ada", "Grace", "pace"])
+    expect(page.locator("#watched")).to_have_text("Ada")
+    page.goto(f"{served.address}/?car=Grace")
+    expect(page.locator("#watched")).to_have_text("Grace")
+    page.locator("#cars button", has_text="pace").click()
+    expect(page.locator("#watched")).to_have_text("pace")
+    page.wait_for_timeout(300)
+    expect(page.locator("#watched")).to_have_text("pace")
+
+
+def test_the_car_that_joins_is_watched_instead_of_the_pace_car_that_nobody_chose(open_page, served):
+    served.stage.names = ["pace"]
+    page = open_page()
+    expect(page.locator("#watched")).to_have_text("pace")
+    served.stage.names = ["pace", "mine"]
+    expect(page.locator("#watched")).to_have_text("mine")
+
+
+def test_a_control_page_of_this_machine_is_linked_to(open_page, served):
+    page = open_page()
+    wait_for_pictures(page, 1)
+    expect(page.locator("#control")).to_be_hidden()
+    served.control = "http://localhost:8887/drive"
+    expect(page.get_by_role("link", name="Drive")).to_have_attribute("href", served.control)
+    served.stage.names = []
+    expect(page.get_by_role("link", name="Drive here")).to_have_attribute("href", served.control)
+
+
+@pytest.mark.parametrize(
+    ("code", "empty", "pace"),
+    [("zh", "这里还没有小车行驶", "添加领跑车"), ("ja", "まだ誰も走っていません", "ペースカーを追加")],
+)
+def test_every_text_is_there_in_the_language_chosen(open_page, served, code, empty, pace):
+    page = open_page()
+    wait_for_pictures(page, 1)
+    page.locator("#language").select_option(code)
+    expect(page.locator("#pace-car")).to_have_text(pace)
+    foreign = re.compile("[A-Za-z]{4,}")
+    known = {"donkeysim", "generated", "track", "pace", "Grace", "English", "Python"}
+    for names in (["pace", "", "Grace"], []):
+        served.stage.names = names
+        expect(page.locator("#cars bdi")).to_have_count(len(names))
+        page.wait_for_timeout(700)
+        shown = page.locator("body").inner_text()
+        for example in page.locator("code").all_inner_texts():
+            shown = shown.replace(example, "")
+        assert set(foreign.findall(shown)) <= known
+    expect(page.get_by_role("heading", name=empty)).to_be_visible()
 
 
 def test_names_from_clients_are_text_never_markup(open_page, served):
@@ -357,7 +435,7 @@ def test_who_has_no_token_watches_is_told_so_and_has_no_buttons(browser, served_
     page.goto(served_to_others.address)
     wait_for_pictures(page)
     expect(page.locator("#watch-only")).to_have_text(NOTE)
-    for button in ("#exit", "#road", "#reset"):
+    for button in ("#exit", "#road", "#reset", "#pace-car"):
         expect(page.locator(button)).to_be_hidden()
     expect(page.get_by_role("button", name="Top", exact=True)).to_be_visible()
     page.locator("body").press("r")
@@ -376,7 +454,7 @@ def test_the_address_with_the_token_gives_the_buttons_and_keeps_them(browser, se
     assert page.url == f"{served_to_others.address}/"
     wait_for_pictures(page)
     expect(page.locator("#watch-only")).to_be_hidden()
-    with page.expect_response("**/cars/1/reset") as answered:
+    with page.expect_response("**/cars/2/reset") as answered:
         page.get_by_role("button", name="Reset car").click()
     assert answered.value.status == 200
     page.goto(served_to_others.address)

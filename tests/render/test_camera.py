@@ -208,3 +208,22 @@ def test_nothing_is_left_bare_whichever_way_one_looks(world):
 def test_cameras_of_different_sizes_are_no_group(world):
     with pytest.raises(ShapeError, match="same width, height, quality, supersample, depth and segment"):
         world[0].make_group([0, 1], [PLAIN, CameraSpec(width=80)])
+
+
+def look_at_ground(world, quality, height):
+    renderer, state = world
+    eye, down = (-3.0, 0.1, height), (0.0, math.radians(60.0 if height < 1.0 else 90.0), 0.3)
+    camera = CameraSpec(quality=quality)
+    return renderer.render_view(state, 0, eye, down, camera)[40:70].astype(float)
+
+
+def test_smooth_pictures_show_no_steps_between_texels_from_near(world):
+    plain, smooth = look_at_ground(world, "default", 0.05), look_at_ground(world, "smooth", 0.05)
+    steepest = [np.abs(np.diff(picture, axis=1)).max() for picture in (plain, smooth)]
+    assert steepest[0] > 15.0
+    assert steepest[1] < 0.5 * steepest[0]
+    assert smooth.mean(axis=(0, 1)) == pytest.approx(plain.mean(axis=(0, 1)), abs=1.5)
+
+
+def test_smooth_pictures_are_the_default_ones_where_texels_are_smaller_than_pixels(world):
+    assert np.array_equal(look_at_ground(world, "default", 12.0), look_at_ground(world, "smooth", 12.0))

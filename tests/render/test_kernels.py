@@ -17,7 +17,7 @@ from donkeysim.render.kernels.picture import measure_reach
 from donkeysim.render.kernels.poses import set_basis, set_pose
 from donkeysim.render.kernels.raster import trace_rows
 from donkeysim.render.kernels.rays import meet_box, meet_frustum, meet_ground
-from donkeysim.render.kernels.shade import clear_view, pack_colour
+from donkeysim.render.kernels.shade import blend_texels, clear_view, pack_colour
 from donkeysim.render.kernels.shadow import cover_box, find_slope, soften
 from donkeysim.render.kernels.spans import list_ends
 from donkeysim.render.kernels.vector import make_rows
@@ -179,6 +179,25 @@ def test_every_texel_of_a_level_is_found_and_textures_repeat(run, level):
             u, v = F((column + 0.5) * 2**level) * scale_u, F((row + 0.5) * 2**level) * scale_v
             index = locate(*(np.uint32(np.int32(value)) for value in (u, v)), np.uint32(mask_u), np.uint32(mask_v))
             assert index == row % high * wide + column % wide
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_texels_that_are_larger_than_pixels_are_blended_by_how_near_they_are(run, level):
+    wide, high = 16 >> level, 8 >> level
+    scale_u, scale_v, _, mask_u, mask_v = run(lay_out_level)(np.int32(level), np.int32(4), np.int32(3))
+    texel = np.random.default_rng(4).integers(0, 1 << 24, wide * high, np.uint32)
+    blend = run(blend_texels)
+    for u, v in np.random.default_rng(5).uniform(-8.0, 40.0, (40, 2)):
+        place = (np.uint32(np.int32(F(u * 2**level) * scale_u)), np.uint32(np.int32(F(v * 2**level) * scale_v)))
+        even, odd = blend(*place, np.uint32(mask_u), np.uint32(mask_v), F(256.0 / wide), texel)
+        expected = np.zeros(3)
+        for column, row in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            x, y = math.floor(u - 0.5) + column, math.floor(v - 0.5) + row
+            weight = (1.0 - abs(u - 0.5 - x)) * (1.0 - abs(v - 0.5 - y))
+            word = int(texel[y % high * wide + x % wide])
+            expected += weight * np.array([word & 255, word >> 8 & 255, word >> 16])
+        # The fields have few bits below a texel's: 8 across, fewer down on so small a texture.
+        assert [even & 0xFFFF, odd & 0xFFFF, even >> 16] == pytest.approx(expected, abs=34.0 if level else 18.0)
 
 
 def test_a_footprint_is_how_far_the_next_pixel_is_on_the_texture(run):

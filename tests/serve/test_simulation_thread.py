@@ -11,6 +11,7 @@ from donkeysim.cli.options import read_options
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.serve import simulation_thread as director_module
 from donkeysim.serve.simulation_thread import SimulationThread
+from donkeysim.sim.film import Film
 
 
 class BeatingStage:
@@ -23,6 +24,7 @@ class BeatingStage:
         self.beat_count = 0
         self.begun = self.next_beat = time.perf_counter()
         self.picture_seconds = 0.0
+        self.film = Film()
 
     def close(self):
         pass

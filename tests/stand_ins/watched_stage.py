@@ -34,6 +34,7 @@ class WatchedStage:
     last_hit: str = ""
     road: RoadSpec | None = None
     drawn: dict[str, float] = field(default_factory=dict)
+    has_pace_car: bool | None = False
 
     def scene_names(self) -> tuple[str, ...]:
         return ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
@@ -73,7 +74,8 @@ class WatchedStage:
         )
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
-        self._require_car(car_id)
+        if view != "place":
+            self._require_car(car_id)
         self.picture_count += 1
         self.calls.append(("take_picture", view, car_id, width, height))
         if self.picture_delay:
@@ -103,6 +105,11 @@ class WatchedStage:
     async def exit_scene(self) -> None:
         self.calls.append(("exit_scene",))
         self.scene_name = None
+
+    async def set_pace_car(self, is_wanted: bool) -> None:
+        self.calls.append(("set_pace_car", is_wanted))
+        self.has_pace_car = is_wanted
+        self.names = ["pace", *self.names] if is_wanted else [name for name in self.names if name != "pace"]
 
     async def reset_car(self, car_id: int) -> None:
         self.calls.append(("reset_car", car_id))

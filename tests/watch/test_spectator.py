@@ -49,7 +49,7 @@ def test_the_state_lists_scenes_and_cars_and_reads_the_watched_one(client):
     state = ask_state(client)
     assert [scene["name"] for scene in state["scenes"]][-1] == "generated_track"
     assert (state["scene"], state["is_loading"], state["wire_port"]) == ("generated_track", False, 9191)
-    pace, other = state["cars"]
+    other, pace = state["cars"]  # who drives comes first
     assert (pace["name"], pace["is_pace_car"], other["is_pace_car"]) == ("pace", True, False)
     assert (pace["lap"], pace["last_lap"], pace["best_lap"]) == (3, 19.9, 19.9)
     assert state["readings"]["id"] == 1

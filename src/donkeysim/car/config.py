@@ -96,6 +96,16 @@ def load_config(
     return config
 
 
+def peek_config(config_path: Path) -> Config:
+    """Return what a car folder says, unchecked and without a word, for a program that does not drive the car itself.
+
+    Raises:
+        SpecError: A file is missing or is no Python.
+    """
+    own = _run_own(config_path.parent / "myconfig.py", is_asked_for=False)
+    return Config(read_defaults(config_path.parent) | _run_file(config_path) | own)
+
+
 def make_default_config(folder: str | os.PathLike[str] = ".", changes: Mapping[str, Any] | None = None) -> Config:
     """Return what a car folder that nobody has changed says, for work outside of one.
 

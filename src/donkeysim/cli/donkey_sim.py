@@ -110,9 +110,12 @@ async def _serve(options: Options, listener: socket.socket) -> int:
     thread.start()
     if not options.begins_in_menu:
         thread.begin_scene(scene.name, give_up)
-    page, url = await _open_page(options, thread, listener, server.faults.totals)
+    drives: list[DriveBeside] = []
+    find_control = lambda: drives[0].control_url if drives else ""  # noqa: E731
+    page, url = await _open_page(options, thread, listener, server.faults.totals, find_control)
     drive = _start_drive(options, listener.getsockname()[1], url, give_up)
     if drive is not None:
+        drives.append(drive)
         following = asyncio.create_task(_follow_drive(drive, give_up, server.quit))
     await server.run()
     if drive is not None:
@@ -133,7 +136,11 @@ def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulatio
 
 
 async def _open_page(
-    options: Options, thread: SimulationThread, listener: socket.socket, faults: Mapping[str, int]
+    options: Options,
+    thread: SimulationThread,
+    listener: socket.socket,
+    faults: Mapping[str, int],
+    find_control: Callable[[], str],
 ) -> tuple[PageServer | None, str]:
     """Start the watching page where the wire listens, on the next free port when its own is taken; return its address.
 
@@ -141,6 +148,7 @@ async def _open_page(
     """
     if not options.has_page:
         return None, ""
+    from donkeysim.envs.registration import SCENE_BY_ID
     from donkeysim.watch.spectator import create_app
     from donkeysim.web.access import arrange_access
     from donkeysim.web.serving import PageServer, bind_port
@@ -154,7 +162,10 @@ async def _open_page(
     except SpecError as error:
         _log.warning("no watching page: %s", error)
         return None, ""
-    app = create_app(thread, wire_port=wire_port, access=access, faults=faults)
+    ids = {scene: name for name, scene in SCENE_BY_ID.items()}
+    app = create_app(
+        thread, wire_port=wire_port, access=access, faults=faults, environments=ids, find_control=find_control
+    )
     page = PageServer(app, page_listener, certificate=access.certificate)
     await page.start()
     print(f"Watch it at {access.url}", flush=True)

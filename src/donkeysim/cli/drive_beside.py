@@ -1,7 +1,8 @@
-"""A car that is driven next to the simulator that serves it: what `donkey_sim --drive` adds.
+"""A car that is driven in a simulator that runs already: `donkey_sim --drive`, and `donkey drive --simulator`.
 
-It is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT PAGE [SCENE]`: the folder's own manage.py,
-pointed at the simulator's port, with a pilot chosen. Each ends with the other, however that ends.
+Beside `donkey_sim` it is a process of its own, `python -m donkeysim.cli.drive_beside FOLDER PORT PAGE [SCENE]`: the
+folder's own manage.py, pointed at the simulator's port, with a pilot chosen. Each ends with the other, however that
+ends.
 """
 
 from __future__ import annotations
@@ -9,16 +10,26 @@ from __future__ import annotations
 import logging
 import runpy
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.child_guard import end_guarded, start_guarded
+
+if TYPE_CHECKING:
+    from donkeysim.drive.options import Options
 
 PROGRAM = "manage.py"
 
 
 class DriveBeside:
-    """A running drive; its output is passed on."""
+    """A running drive; its output is passed on.
+
+    Attributes:
+        control_url: Where its control page is; "" where that is not known before.
+    """
 
     def __init__(self, folder: str, port: int, watching_url: str, scene: str | None) -> None:
         """Start it, making the car's folder if there is none.
@@ -32,12 +43,8 @@ class DriveBeside:
         Raises:
             SpecError: The folder cannot be made.
         """
-        path = Path(folder).expanduser()
-        if not (path / PROGRAM).is_file():
-            from donkeysim.car.folder import create_car
-
-            create_car(path, say=lambda _: None)
-            print(f"Made a car in {path.resolve()}", flush=True)
+        path = prepare_folder(folder)
+        self.control_url = _find_control_url(path)
         print("Its control page is about to open: drive there, or choose Local Pilot to let a pilot drive.", flush=True)
         words = [str(path.resolve()), str(port), watching_url, *([] if scene is None else [scene])]
         here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
@@ -55,31 +62,78 @@ class DriveBeside:
         end_guarded(self._process)
 
 
-def main() -> int:
-    """Drive the car of the folder on the command line."""
+def prepare_folder(folder: str) -> Path:
+    """Return a car's folder, made if there is none.
+
+    Raises:
+        SpecError: The folder cannot be made.
+    """
+    path = Path(folder).expanduser()
+    if not (path / PROGRAM).is_file():
+        from donkeysim.car.folder import create_car
+
+        create_car(path, say=lambda _: None)
+        print(f"Made a car in {path.resolve()}", flush=True)
+    return path
+
+
+def _find_control_url(folder: Path) -> str:
+    from donkeysim.car.config import peek_config
+    from donkeysim.drive.control_address import find_control_address
+
+    try:
+        return find_control_address(peek_config(folder / "config.py"))
+    except SpecError:  # the drive says so itself
+        return ""
+
+
+def drive_folder(folder: Path, host: str, port: int, watching_url: str, options: Options) -> int:
+    """Drive the car of a folder in a simulator that listens there, until Ctrl-C.
+
+    Args:
+        folder: With a manage.py.
+        host: Of the simulator.
+        port: Of the simulator.
+        watching_url: Its page, for the control page to link to; "": it has none.
+        options: Of the drive; without a model a pilot is chosen.
+
+    Raises:
+        DonkeySimError: The folder's program is too old, its config is wrong, or nobody listens there.
+    """
     from donkeysim.car.config import load_config
+    from donkeysim.drive.control_address import find_car_name
     from donkeysim.drive.control_page import ControlPage
-    from donkeysim.drive.options import parse_options
     from donkeysim.learn.pilot import BUILT_IN_PILOT
     from donkeysim.tub.writer import TubWriter
     from donkeysim.world.tracks import shorten_scene_name
 
-    folder, port, watching_url, *scene = sys.argv[1:]
-    program = runpy.run_path(str(Path(folder) / PROGRAM))
+    program = runpy.run_path(str(folder / PROGRAM))
     drive = program.get("drive")
     if not callable(drive):
-        raise SpecError(f"{Path(folder) / PROGRAM} has no function drive(config, options); run `donkey update` there.")
-    config = load_config(Path(folder) / "config.py")
+        raise SpecError(f"{folder / PROGRAM} has no function drive(config, options); run `donkey update` there.")
+    config = load_config(folder / "config.py", options.myconfig)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
     for told in (ControlPage, TubWriter):  # the address for phones, and where the records are
         logging.getLogger(told.__module__).setLevel(logging.INFO)
-    here = {"DONKEY_SIM_PATH": "remote", "SIM_HOST": "127.0.0.1", "SIM_PORT": int(port), "WATCH_PAGE_URL": watching_url}
-    vars(config).update(here)
-    if scene:
-        vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(scene[0]))
-    chooses_itself = "PilotForPlace" in program or not BUILT_IN_PILOT.exists()
-    drive(config, parse_options(["drive", *([] if chooses_itself else ["--model", str(BUILT_IN_PILOT)])]))
+    if watching_url and (name := find_car_name(config)):
+        watching_url += f"/?{urlencode({'car': name})}"
+    there = {"DONKEY_SIM_PATH": "remote", "SIM_HOST": host, "SIM_PORT": port, "WATCH_PAGE_URL": watching_url}
+    vars(config).update(there)
+    if options.track:
+        vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(options.track))
+    if options.model is None and "PilotForPlace" not in program and BUILT_IN_PILOT.exists():
+        options = replace(options, model=str(BUILT_IN_PILOT))
+    drive(config, options)
     return 0
+
+
+def main() -> int:
+    """Drive the car of the folder on the command line."""
+    from donkeysim.drive.options import Options
+
+    folder, port, watching_url, *scene = sys.argv[1:]
+    options = Options("drive", track=scene[0] if scene else None)
+    return drive_folder(Path(folder), "127.0.0.1", int(port), watching_url, options)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from donkeysim.drive.remote_car import RemoteSimulatedCar
 from donkeysim.drive.simulator_settings import SimulatorSettings, list_record_channels, read_settings
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.sensor_frame import SensorFrame
+from donkeysim.sim.film import Film
 from donkeysim.sim.place import Place
 from donkeysim.world.specs import load_car
 from donkeysim.world.tracks import list_scenes
@@ -56,6 +57,7 @@ class BuiltInSimulatedCar:
         car: The car in its simulator; others touch it only while they hold `lock`.
         lock: Held while time passes.
         moment: What it senses now, not late; None before the first loop.
+        film: Pictures for watchers between its moments; knows the car as 1.
         last_hit: Name of what it touched last since it was reset; "" for nothing.
         loop_done: Notified after every loop.
         is_ready: Set once the kernels are compiled.
@@ -76,6 +78,7 @@ class BuiltInSimulatedCar:
         self.car = BuiltInCar(settings.scene, settings.conf, settings.conf.experiment.seed)
         self.lock = threading.Lock()
         self.moment: SensorFrame | None = None
+        self.film = Film()
         self.last_hit = ""
         self.loop_done = threading.Condition()
         self.is_ready = threading.Event()
@@ -136,6 +139,7 @@ class BuiltInSimulatedCar:
                 self.last_hit = ""
             self.car.drive(steering or 0.0, throttle or 0.0)
             self._advance()
+            self.film.note(self.car.simulator, 1.0 / self.settings.rate, lambda: {1: self.car.row})
         with self.loop_done:
             self.moment = self._sensed[-1]
             self.loop_done.notify_all()

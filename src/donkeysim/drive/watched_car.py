@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.image import encode_jpeg, spread_grey
+from donkeysim.drive.control_address import find_control_address
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
-from donkeysim.sim.viewpoint import draw_car, find_pose
+from donkeysim.sim.viewpoint import draw_car, draw_place, find_pose
 from donkeysim.watch.spectator import create_app
 from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.web.serving import PageServer, bind_port
@@ -45,7 +47,7 @@ def open_watching_page(car: object, config: Config) -> WatchingPage | None:
     if config.WATCH_PAGE_PORT is None or not isinstance(car, BuiltInSimulatedCar):
         return None
     try:
-        return WatchingPage(car, bind_port(config.WATCH_PAGE_PORT))
+        return WatchingPage(car, bind_port(config.WATCH_PAGE_PORT), find_control_address(config))
     except SpecError as error:
         _log.warning("no watching page: %s", error)
         return None
@@ -58,9 +60,16 @@ class WatchingPage:
         url: Where to watch.
     """
 
-    def __init__(self, car: BuiltInSimulatedCar, listener: socket.socket) -> None:
-        """Prepare to show a car on a bound socket, which is closed at the end; connections wait until `update` runs."""
-        self._server = PageServer(create_app(WatchedCar(car), wire_port=None), listener)
+    def __init__(self, car: BuiltInSimulatedCar, listener: socket.socket, control_url: str) -> None:
+        """Prepare to show a car on a bound socket, which is closed at the end; connections wait until `update` runs.
+
+        Args:
+            car: Which.
+            listener: The socket.
+            control_url: Of its control page, "" for none.
+        """
+        app = create_app(WatchedCar(car), wire_port=None, find_control=lambda: control_url)
+        self._server = PageServer(app, listener)
         self._listener = listener
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending = asyncio.Event()
@@ -150,7 +159,14 @@ class WatchedCar:
 
     async def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of the car as JPEG; see `Watchable`."""
-        self._require_car(car_id)
+        if kind != "place":
+            self._require_car(car_id)
+        elif self.is_loading:
+            raise SceneError("there is no picture of the place yet; it is being loaded.")
+        film = self._car.film
+        film.want()
+        if kind != "camera" and film.is_rolling:
+            return await asyncio.to_thread(film.take_picture, kind, car_id, width, height)
         return await asyncio.to_thread(self._take_picture, kind, width, height)
 
     def _take_picture(self, kind: View, width: int, height: int) -> bytes:
@@ -162,7 +178,10 @@ class WatchedCar:
         if kind == "camera" and moment is not None:
             return encode_jpeg(spread_grey(moment.image))
         with car.lock:
-            picture = draw_car(car.car.simulator, car.car.row, kind, width, height)
+            if kind == "place":
+                picture = draw_place(car.car.simulator, time.perf_counter(), width, height)
+            else:
+                picture = draw_car(car.car.simulator, car.car.row, kind, width, height)
         return encode_jpeg(picture)
 
     async def load_scene(self, name: str) -> None:
@@ -176,6 +195,12 @@ class WatchedCar:
     async def make_road(self, road: RoadSpec) -> None:
         """Refuse; see `Watchable`."""
         raise SceneError(f"the road of seed {road.seed} cannot be made here; {_CHOSEN}")
+
+    has_pace_car = None
+
+    async def set_pace_car(self, is_wanted: bool) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"the car is alone here, so the pace car stays {'away' if is_wanted else 'where it is'}.")
 
     async def reset_car(self, car_id: int) -> None:
         """Put the car back to where it began, at the next loop."""

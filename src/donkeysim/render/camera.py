@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.errors import ShapeError
+from donkeysim.core.frames import Vector
 from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
@@ -19,16 +20,19 @@ from donkeysim.render.kernels.layout import (
     LANES,
     LENS,
     LENS_WIDTH,
+    SHARP,
     SIZE_LOG,
+    SMOOTH,
 )
 from donkeysim.render.kernels.picture import render_cameras
 from donkeysim.render.kernels.poses import place_cameras
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
+from donkeysim.render.moment import Moment
 from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.scratch import ScratchRoom, Shape, round_up
-from donkeysim.render.tables import CameraTables, PictureTables, PoseReader, PoseTables, Scratch
+from donkeysim.render.tables import CameraTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
 from donkeysim.world.specs import BodySpec, CameraSpec
@@ -39,6 +43,9 @@ FAR = 800.0 / 8.0
 
 VIEW_FAR = 4000.0
 """Far plane of free cameras [m], so that a map may be drawn from high above."""
+
+QUALITY_CODES = {"default": 0, "fast": SHARP, "smooth": SMOOTH}
+"""What the kernels are told, by name, one of `QUALITIES`."""
 
 WORN = ("car_mesh", "car_sphere", "car_paint", "car_shadow")
 """The tables that are written when a car is dressed; in all others only rows are added."""
@@ -88,7 +95,7 @@ class CameraGroup:
     factor: int
     shape: Shape
     sizes: tuple[int, ...]
-    options: tuple[bool, ...]
+    options: tuple[int, bool, bool, bool, bool]
     varied: VariedCameras | None = None
 
     def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
@@ -132,8 +139,7 @@ class Capture(NamedTuple):
     """What a group's cameras see at one moment. Nothing in it changes any more; see `Renderer.capture`."""
 
     group: CameraGroup
-    tables: PictureTables
-    poses: PoseTables
+    moment: Moment
     variation: CarVariation | None
 
 
@@ -217,23 +223,31 @@ class Renderer:
     def capture(self, group: CameraGroup, state: State) -> Capture:
         """Keep what the group's cameras see now; until that is drawn the group must not be rendered or captured."""
         self._place(group, state)
-        tables = self._looks.tables
-        worn = {name: getattr(tables, name).copy() for name in WORN}
-        poses = PoseTables._make(array.copy() for array in self._poses.read(state))
         varied = self.variation
         if varied is not None:
             varied = replace(varied, number=varied.number.copy(), quality=varied.quality.copy())
-        return Capture(group, tables._replace(**worn), poses, varied)
+        return Capture(group, self.keep(state), varied)
+
+    def keep(self, state: State) -> Moment:
+        """Keep how everything looks and where it is now."""
+        tables = self._looks.tables
+        worn = {name: getattr(tables, name).copy() for name in WORN}
+        return Moment(tables._replace(**worn), PoseTables._make(array.copy() for array in self._poses.read(state)))
 
     def draw(self, capture: Capture, room: ScratchRoom) -> Frame:
         """Draw what was captured, on any thread; each has a room of its own."""
         group, variation = capture.group, capture.variation
-        scratch, pictures = self._find_scratch(room, 0, group), list_pictures(group)
-        arguments = (capture.tables, capture.poses, group.cameras, scratch, group.sizes, group.options, *pictures)
-        render_cameras(np.zeros(1, np.int64), len(group.cameras.car), *arguments)
+        self._draw_moment(group, capture.moment, room)
         if group.varied is not None and variation is not None:
             group.varied.finish(Workers(1), variation, group.frame.car, group.frame.colour)
         return group.frame
+
+    def _draw_moment(self, group: CameraGroup, moment: Moment, room: ScratchRoom) -> ByteArray:
+        scratch, pictures = self._find_scratch(room, 0, group), list_pictures(group)
+        arguments = (*moment, group.cameras, scratch, group.sizes, group.options, *pictures)
+        render_cameras(np.zeros(1, np.int64), len(group.cameras.car), *arguments)
+        first: ByteArray = group.frame.colour[0]
+        return first
 
     def render_view(
         self, state: State, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec
@@ -247,16 +261,35 @@ class Renderer:
             rotation: Roll, pitch (+ = down), yaw in the world frame [rad].
             camera: Size, field of view, fisheye, grey, quality and supersampling; its own pose is not used.
         """
+        group = self._aim_view(world, position, rotation, camera)
+        self._render(group, state)
+        picture: ByteArray = group.frame.colour[0]
+        return picture
+
+    def draw_view(
+        self, moment: Moment, world: int, view: tuple[Vector, Vector], camera: CameraSpec, room: ScratchRoom
+    ) -> ByteArray:
+        """Return what `render_view` does, of what was kept, on any thread; `view`: its position and rotation."""
+        return self._draw_moment(self._aim_view(world, *view, camera), moment, room)
+
+    def draw_seat(self, moment: Moment, car: int, camera: CameraSpec, room: ScratchRoom) -> ByteArray:
+        """Return what a camera on a car would have seen at a moment that was kept, on any thread; as `draw_view`."""
+        group, poses = self.make_group([car], [camera]), moment.poses
+        rows = group.cameras
+        place_cameras(0, 1, poses.position, poses.orientation, rows.car, rows.mount, rows.eye, rows.axes)
+        return self._draw_moment(group, moment, room)
+
+    def _aim_view(
+        self, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec
+    ) -> CameraGroup:
+        """Return a group of one free camera."""
         matrix = make_rotation(rotation).reshape(3, 3)
-        height = float(position[2])
         mount = np.append(np.asarray(position, float), matrix)[None]
         group = self._allocate_group(np.array([-1], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR)
         group.cameras.eye[0] = position
         group.cameras.axes[0] = np.concatenate([-matrix[:, 1], -matrix[:, 2], matrix[:, 0]])
-        group.cameras.lens[0, LENS.fog] = min(1.0, FOG_FREE_HEIGHT / max(height, FOG_FREE_HEIGHT))
-        self._render(group, state)
-        picture: ByteArray = group.frame.colour[0]
-        return picture
+        group.cameras.lens[0, LENS.fog] = FOG_FREE_HEIGHT / max(float(position[2]), FOG_FREE_HEIGHT)
+        return group
 
     def count_rendered(self, group: CameraGroup, state: State) -> tuple[float, float]:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
@@ -290,8 +323,7 @@ class Renderer:
 
     def _render(self, group: CameraGroup, state: State) -> None:
         tables, frame = self._looks.tables, group.frame
-        poses = self._poses.read(state)
-        pictures = list_pictures(group)
+        poses, pictures = self._poses.read(state), list_pictures(group)
 
         def task(worker: int, next_row: LongArray) -> None:
             scratch = self._find_scratch(self._room, worker, group)
@@ -339,7 +371,7 @@ class Renderer:
         size, factor, is_varied = (first.width, first.height), first.supersample, bool(rows.look.shape[1])
         stride = round_up(first.width * factor) + LANES
         sizes = (*size, factor, stride, self.cars_per_world, self.props_per_world)
-        options = (first.quality == "fast", first.depth, first.segment, True, is_varied)
+        options = (QUALITY_CODES[first.quality], first.depth, first.segment, True, is_varied)
         shape = (first.width * factor, first.height * factor, is_varied)
         return CameraGroup(frame, rows, size, factor, shape, sizes, options, varied)
 

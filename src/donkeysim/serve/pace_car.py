@@ -30,7 +30,12 @@ class PaceCar:
             style: "steady" or "fast".
         """
         self.car = car
+        self._style = style
         self._follower = PathFollower(simulator.scene, simulator.car_spec, style)
+
+    def move(self, simulator: Simulator) -> PaceCar:
+        """Return the same car with a driver who knows the scene as it is now."""
+        return PaceCar(simulator, self.car, self._style)
 
     def drive(self, simulator: Simulator) -> None:
         """Ask the car for what it should do now."""

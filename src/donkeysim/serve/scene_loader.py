@@ -61,7 +61,7 @@ class SceneLoader:
             self._built = {scene: load_scene(scene)}
         options = self._options
         experiment = replace(options.experiment, scenes=(scene,))
-        spec = experiment.specify_world(cars_per_world=options.max_cars + (options.pace_car is not None))
+        spec = experiment.specify_world(cars_per_world=options.max_cars + 1)  # a pace car may be added
         workers, log = options.worker_count, experiment.log
         simulator = open_simulator(spec, worker_count=workers, scene=self._built[scene], log=log)
         is_first_run = simulator.must_compile

@@ -12,6 +12,7 @@ from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.drivers.path_follower import STYLES
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import LockStep, RequestQueue
 from donkeysim.serve.output import Output, OutputKind
@@ -25,6 +26,7 @@ from donkeysim.serve.session import ClientState, find_refusal
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim import viewpoint
+from donkeysim.sim.film import Film
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.wire import messages
@@ -43,6 +45,7 @@ class Simulation:
         scene_name: Of the running or loading scene; None in the menu.
         is_loading: Whether a scene is being loaded.
         outline: The ground plan of the running scene; None in the menu.
+        film: Pictures for watchers between its moments, while time passes at a steady rate.
         hand_out: Called within a beat when there are outputs to take already.
     """
 
@@ -66,6 +69,7 @@ class Simulation:
         self._lock_step = LockStep(read_clock)
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
         self._pacer = Pacer(interval, read_clock)
+        self.film = Film(read_clock)
         self._watched_until = -1.0
         self._outputs: list[Output] = []
 
@@ -99,15 +103,18 @@ class Simulation:
         if client is None or self._simulator is None:
             return
         if client.car is not None:
-            self._simulator.remove_car(client.car.row)
-            del self._cars[client.car.row]
-            self._desk.forget(client.car)
+            self._take_away(self._simulator, client.car)
             for other in self._clients.values():
                 if other.car is None:
                     self._seat(other)
                     break
         if not self._clients:
             self._leave_lock_step()
+
+    def _take_away(self, simulator: Simulator, car: SceneCar) -> None:
+        simulator.remove_car(car.row)
+        del self._cars[car.row]
+        self._desk.forget(car)
 
     def _seat(self, client: Client) -> None:
         """Give a client a car in the running scene."""
@@ -170,8 +177,7 @@ class Simulation:
         for client in self._clients.values():
             self._seat(client)
         if self._options.pace_car is not None:
-            car = self._add_car(None, PACE_CAR_BODY)
-            self._pace_car = PaceCar(self._simulator, car, self._options.pace_car)
+            self.add_pace_car()
         self._pacer.restart()
 
     def _look_around(self, simulator: Simulator) -> None:
@@ -188,6 +194,7 @@ class Simulation:
             raise SceneError("no scene is running; there is nothing to exit.")
         self._simulator.close()
         self._desk.clear()
+        self.film.stop()
         self._simulator = self.outline = self._pace_car = self.scene_name = None
         self._road_jobs = RoadJobs()
         self._cars.clear()
@@ -281,8 +288,8 @@ class Simulation:
         self._look_around(simulator)
         for car in self._cars.values():
             car.begin_anew()
-        if self._pace_car is not None and self._options.pace_car is not None:
-            self._pace_car = PaceCar(simulator, self._pace_car.car, self._options.pace_car)
+        if self._pace_car is not None:
+            self._pace_car = self._pace_car.move(simulator)
         for client in waiting:
             self._drain(client)
 
@@ -385,6 +392,13 @@ class Simulation:
                 self.hand_out()
         if self._read_clock() < self._watched_until:
             self._observe_pace_car(simulator)
+        if is_paced:
+            self.film.note(simulator, self._pacer.interval, self._list_rows)
+        else:
+            self.film.stop()
+
+    def _list_rows(self) -> dict[int, int]:
+        return {car.car_id: car.row for car in self._cars.values()}
 
     def _observe_pace_car(self, simulator: Simulator) -> None:
         """Keep the readings of the car that no client asks for."""
@@ -438,12 +452,37 @@ class Simulation:
         simulator.reset_car(car.row)
         car.begin_anew()
 
+    @property
+    def has_pace_car(self) -> bool:
+        """Whether one drives."""
+        return self._pace_car is not None
+
+    def add_pace_car(self) -> None:
+        """Let a pace car drive, unless one does.
+
+        Raises:
+            DonkeySimError: No scene is running, or there is no place for it.
+        """
+        if self._simulator is None:
+            raise SceneError("no scene is running; choose one, then add a pace car.")
+        if self._pace_car is None:
+            car = self._add_car(None, PACE_CAR_BODY)
+            self._pace_car = PaceCar(self._simulator, car, self._options.pace_car or STYLES[0])
+
+    def remove_pace_car(self) -> None:
+        """Take the pace car away, if there is one."""
+        if self._pace_car is not None and self._simulator is not None:
+            self._take_away(self._simulator, self._pace_car.car)
+            self._pace_car = None
+
     def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
-        """Return a view of a car as JPEG.
+        """Return a view of a car as JPEG; "place" needs none.
 
         Raises:
             DonkeySimError: There is no such car.
         """
+        if kind == "place" and self._simulator is not None:
+            return encode_jpeg(viewpoint.draw_place(self._simulator, self._read_clock(), width, height))
         simulator, car = self._find_car(car_id)
         if kind == "camera":
             if car.picture is None:

@@ -4,7 +4,8 @@ The thread imports the simulator itself (numpy and the kernels take seconds), so
 answers meanwhile. Requests go in by a queue; what clients shall receive comes out in batches on the event loop.
 
 In lock-step with few cars a control is carried out by the event loop itself while the thread sleeps: two changes of
-thread would cost as much as the step. A lock keeps the two apart.
+thread would cost as much as the step. A lock keeps the two apart. It has more than 400 lines because whatever is asked
+goes through the same inbox and is answered by the same thread.
 """
 
 from __future__ import annotations
@@ -214,7 +215,12 @@ class SimulationThread:
         return self._simulation.outline if self._simulation is not None else None
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
-        """Return a view of a car as JPEG; see `Watchable`."""
+        """Return a view of a car as JPEG; see `Watchable`. While time passes steadily it is drawn beside the thread."""
+        film = None if view == "camera" or self._simulation is None else self._simulation.film
+        if film is not None:
+            film.want()
+            if film.is_rolling:
+                return await asyncio.to_thread(film.take_picture, view, car_id, width, height)
         return await self._ask(
             lambda simulation: simulation.take_picture(view, car_id, width, height), self._picture_inbox
         )
@@ -248,6 +254,18 @@ class SimulationThread:
     async def make_road(self, road: RoadSpec) -> None:
         """Begin to make another road; see `Watchable`."""
         await self._ask(lambda simulation: simulation.make_road(road))
+
+    @property
+    def has_pace_car(self) -> bool:
+        """Whether one drives; see `Watchable`."""
+        return self._simulation is not None and self._simulation.has_pace_car
+
+    async def set_pace_car(self, is_wanted: bool) -> None:
+        """Let a pace car drive, or take it away; see `Watchable`."""
+        if is_wanted:
+            await self._ask(lambda simulation: simulation.add_pace_car())
+        else:
+            await self._ask(lambda simulation: simulation.remove_pace_car())
 
     async def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began; see `Watchable`."""

@@ -1,13 +1,17 @@
-"""What is seen of a car from outside."""
+"""What is seen of a car from outside, and of a place where there is none."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
+import numpy as np
+
+from donkeysim.core.frames import Vector
 from donkeysim.core.types import ByteArray
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.ledger import Ledger
+from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CameraSpec
 
 CHASE_DISTANCE = 0.62
@@ -19,11 +23,45 @@ CHASE_HEIGHT = 0.32
 TOP_HEIGHT = 3.5
 """Of the camera looking down [m above the car]."""
 
+FLIGHT_SPEED, FLIGHT_HEIGHT = 0.6, 0.7
+"""Of the camera that shows a place: along the road [m/s], above it [m]."""
+
+FLIGHT_AHEAD = 2.5
+"""It looks at the road so far ahead [m]."""
+
+View = tuple[Vector, Vector]
+"""Where a free camera is, world frame [m], and its roll, pitch and yaw [rad]."""
+
 
 def find_pose(ledger: Ledger, row: int) -> tuple[float, float, float, float]:
     """Return a car's position [m] and yaw [rad], world frame."""
     x, y, z = ledger.position[row].tolist()
     return x, y, z, float(ledger.yaw[row])
+
+
+def find_view(kind: str, x: float, y: float, z: float, yaw: float) -> View:
+    """Return where a camera is that shows a car; "chase" or "top", see `draw_car`, then the car's pose [m, rad]."""
+    if kind == "chase":
+        position = (x - CHASE_DISTANCE * math.cos(yaw), y - CHASE_DISTANCE * math.sin(yaw), z + CHASE_HEIGHT)
+        return position, (0.0, math.radians(16.0), yaw)
+    return (x, y, z + TOP_HEIGHT), (0.0, math.radians(90.0), 0.0)
+
+
+def find_flight(scene: Scene, seconds: float) -> View:
+    """Return where a camera is that flies along the road for ever and has done so for some seconds."""
+    frame = scene.path.frame
+    along = seconds * FLIGHT_SPEED % frame.length
+    (eye, ahead), _ = frame.at(np.array([along, along + FLIGHT_AHEAD]))
+    x, y, z = (ahead - eye).tolist()
+    if math.hypot(x, y) < 1e-6:  # where an open road ends
+        x, y = math.cos(frame.direction[-1]), math.sin(frame.direction[-1])
+    pitch = math.atan2(FLIGHT_HEIGHT - z, math.hypot(x, y))
+    return (float(eye[0]), float(eye[1]), float(eye[2]) + FLIGHT_HEIGHT), (0.0, pitch, math.atan2(y, x))
+
+
+def make_view_camera(width: int, height: int) -> CameraSpec:
+    """Return the camera for such views, of so many columns and rows [pixel]."""
+    return CameraSpec(width=width, height=height, fov=math.radians(60.0), quality="smooth")
 
 
 def draw_car(simulator: Simulator, row: int, kind: str = "chase", width: int = 640, height: int = 360) -> ByteArray:
@@ -39,22 +77,26 @@ def draw_car(simulator: Simulator, row: int, kind: str = "chase", width: int = 6
     """
     if kind == "seat":
         return _draw_from_seat(simulator, row, width, height)
-    x, y, z, yaw = find_pose(simulator.ledger, row)
-    if kind == "chase":
-        position = (x - CHASE_DISTANCE * math.cos(yaw), y - CHASE_DISTANCE * math.sin(yaw), z + CHASE_HEIGHT)
-        rotation = (0.0, math.radians(16.0), yaw)
-    else:
-        position, rotation = (x, y, z + TOP_HEIGHT), (0.0, math.radians(90.0), 0.0)
-    camera = CameraSpec(width=width, height=height, fov=math.radians(60.0))
-    return simulator.view(row // simulator.spec.cars_per_world, position, rotation, camera).copy()
+    view = find_view(kind, *find_pose(simulator.ledger, row))
+    return simulator.view(row // simulator.spec.cars_per_world, *view, make_view_camera(width, height)).copy()
 
 
 def _draw_from_seat(simulator: Simulator, row: int, width: int, height: int) -> ByteArray:
-    own = simulator.get_camera(row) or CameraSpec()
-    scale = min(width / own.width, height / own.height)
-    columns, rows = max(1, round(scale * own.width)), max(1, round(scale * own.height))
-    larger = replace(own, width=columns, height=rows, grey=False, supersample=1, depth=False, segment=False)
-    group = simulator.renderer.make_group([row], [larger])
+    group = simulator.renderer.make_group([row], [make_seat_camera(simulator.get_camera(row), width, height)])
     simulator.render_group(group)
     picture: ByteArray = group.frame.colour[0].copy()
     return picture
+
+
+def make_seat_camera(own: CameraSpec | None, width: int, height: int) -> CameraSpec:
+    """Return the camera for a view from a car's seat: its own one, drawn as large as fits into columns and rows."""
+    own = own or CameraSpec()
+    scale = min(width / own.width, height / own.height)
+    columns, rows = max(1, round(scale * own.width)), max(1, round(scale * own.height))
+    size = replace(own, width=columns, height=rows)
+    return replace(size, grey=False, supersample=1, depth=False, segment=False, quality="smooth")
+
+
+def draw_place(simulator: Simulator, seconds: float, width: int, height: int) -> ByteArray:
+    """Return what `find_flight` shows, shape [height, width, 3]."""
+    return simulator.view(0, *find_flight(simulator.scene, seconds), make_view_camera(width, height)).copy()

@@ -12,6 +12,7 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 `POST /road`               `RoadRequest`: make another road, where roads are generated
 `POST /exit`               bring everybody back to the menu
 `POST /cars/ID/reset`      put a car back to where it began
+`POST /pace_car`           `PaceCarRequest`: let a pace car drive, or take it away
 =========================  =========================================================================
 
 Whoever reaches the page may watch; `StateReply.may_change` says whether the POSTs are for this viewer too.
@@ -19,7 +20,7 @@ Whoever reaches the page may watch; `StateReply.may_change` says whether the POS
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -62,7 +63,7 @@ class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PictureRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The next picture: which view of which car, how many pixels."""
+    """The next picture: which view of which car, how many pixels. "place" needs no car; any number will do."""
 
     view: View
     car: int
@@ -82,6 +83,12 @@ class RoadRequest(msgspec.Struct, forbid_unknown_fields=True):
     style: int
     seed: int
     turn: float
+
+
+class PaceCarRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """Whether a pace car shall drive."""
+
+    drives: bool
 
 
 class SceneCard(msgspec.Struct):
@@ -125,9 +132,16 @@ class CarReadings(msgspec.Struct):
 
 
 class StateReply(msgspec.Struct):
-    """The state of the simulation at one moment, and whether this viewer may change it."""
+    """The state of the simulation at one moment, and whether this viewer may change it.
+
+    `environment` is the id of the scene's environment, "" where it has none; `control` the address of a control page,
+    "" for none; `pace_car` whether one drives, null where there cannot be one.
+    """
 
     may_change: bool
+    environment: str
+    control: str
+    pace_car: bool | None
     scene: str | None
     is_loading: bool
     stage: str
@@ -145,6 +159,8 @@ def create_app(
     wire_port: int | None,
     access: Access = THIS_MACHINE,
     faults: Mapping[str, int] = MappingProxyType({}),
+    environments: Mapping[str, str] = MappingProxyType({}),
+    find_control: Callable[[], str] = str,
 ) -> Starlette:
     """Return the page as an ASGI app.
 
@@ -153,8 +169,10 @@ def create_app(
         wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
         access: Who reaches the page.
         faults: How often clients have sent what was not understood or not possible, by kind; read again and again.
+        environments: Ids of environments by scene, for the example that the page shows.
+        find_control: Returns the address of the control page of a car that is driven here, "" for none.
     """
-    spectator = Spectator(watchable, wire_port, faults)
+    spectator = Spectator(watchable, wire_port, faults, environments, find_control)
     return make_page(
         PAGES,
         [
@@ -164,6 +182,7 @@ def create_app(
             Route("/scene", spectator.load_scene, methods=["POST"]),
             Route("/road", spectator.make_road, methods=["POST"]),
             Route("/exit", spectator.exit_scene, methods=["POST"]),
+            Route("/pace_car", spectator.set_pace_car, methods=["POST"]),
             Route("/cars/{car_id:int}/reset", spectator.reset_car, methods=["POST"]),
         ],
         access,
@@ -173,8 +192,16 @@ def create_app(
 class Spectator:
     """The page's endpoints over one simulation."""
 
-    def __init__(self, watchable: Watchable, wire_port: int | None, faults: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        watchable: Watchable,
+        wire_port: int | None,
+        faults: Mapping[str, int],
+        environments: Mapping[str, str],
+        find_control: Callable[[], str],
+    ) -> None:
         self._watchable, self._wire_port, self._faults = watchable, wire_port, faults
+        self._environments, self._find_control = environments, find_control
         # A scene without a picture, somebody's own track, gets a plain card.
         self._previews = frozenset(path.stem for path in SCENE_PICTURES.glob("*.jpg"))
         self._turns = PictureTurns()
@@ -205,6 +232,12 @@ class Spectator:
         await self._watchable.reset_car(request.path_params["car_id"])
         return answer_json({})
 
+    async def set_pace_car(self, request: Request) -> Response:
+        """Let a pace car drive, or take it away."""
+        wanted = await _read_question(request, PaceCarRequest, "whether a pace car drives is shorter")
+        await self._watchable.set_pace_car(wanted.drives)
+        return answer_json({})
+
     async def serve_pictures(self, socket: WebSocket) -> None:
         """Answer each request of a view with a picture, when it is the viewer's turn."""
         visitor = find_visitor(socket.scope)
@@ -221,12 +254,15 @@ class Spectator:
         await answer_questions(socket, partial(self.answer_state, may_change=may_change(socket.scope)))
 
     async def answer_state(self, question: str, may_change: bool) -> StateReply:
-        """Answer a request of a viewer with the state."""
+        """Answer a request of a viewer with the state; cars that somebody drives come before the pace car."""
         wanted, shown = decode_question(question, StateRequest), self._watchable
-        cars = await shown.list_cars()
+        cars = sorted(await shown.list_cars(), key=lambda car: car.is_pace_car)
         watched = next((car for car in cars if car.car_id == wanted.car), None)
         return StateReply(
             may_change=may_change,
+            environment=self._environments.get(shown.scene_name or "", ""),
+            control=self._find_control(),
+            pace_car=shown.has_pace_car,
             scene=shown.scene_name,
             is_loading=shown.is_loading,
             stage=shown.loading_stage,

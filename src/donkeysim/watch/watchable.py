@@ -14,8 +14,9 @@ from donkeysim.world.scene import Scene
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
-View = Literal["chase", "top", "seat", "camera"]
-"""From behind the car, from above, from its camera's place drawn larger, or what the car's own camera sees."""
+View = Literal["chase", "top", "seat", "camera", "place"]
+"""From behind the car, from above, from its camera's place drawn larger, or what the car's own camera sees; or a flight
+along the road, without a car."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,11 @@ class Watchable(Protocol):
         """Return the ground plan of the running scene; None in the menu and while loading."""
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
-        """Return a view of a car as JPEG, of the next simulated moment, or of this one when time stands still.
+        """Return a view of a car as JPEG: of now, or of the next simulated moment where time is not the clock's.
 
         Args:
             view: Which.
-            car_id: Of `CarRow`.
+            car_id: Of `CarRow`; not used for "place".
             width: Columns [pixel]; not used for "camera", which has its own size.
             height: Rows [pixel]; as `width`.
 
@@ -142,6 +143,17 @@ class Watchable(Protocol):
 
         Raises:
             DonkeySimError: The scene's road is not a generated one, or one is being made.
+        """
+
+    @property
+    def has_pace_car(self) -> bool | None:
+        """Whether a pace car drives; None: there cannot be one."""
+
+    async def set_pace_car(self, is_wanted: bool) -> None:
+        """Let a pace car drive, or take it away.
+
+        Raises:
+            DonkeySimError: There is no place for one.
         """
 
     async def reset_car(self, car_id: int) -> None:

@@ -20,8 +20,9 @@ BODY_STYLES = ("donkey", "bare", "car01", "cybertruck", "f1")
 IMAGE_ENCODINGS = ("JPG", "PNG", "TGA")
 """Picture files a camera may send."""
 
-QUALITIES = ("default", "fast")
-"""Camera qualities: `default` filters textures, `fast` takes the nearest texel of the right mip level."""
+QUALITIES = ("default", "fast", "smooth")
+"""Camera qualities: `default` filters textures, `fast` takes the nearest texel of the right mip level; `smooth` is as
+`default` and blends texels that are larger than pixels, which one sees in large pictures only."""
 
 _CARS = Path(__file__).parent / "cars"
 

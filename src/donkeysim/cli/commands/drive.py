@@ -1,6 +1,9 @@
 """Drive the car of this folder: the same as `python manage.py drive`, with the parts you added there.
 
 Then open http://localhost:8887 in a browser; Ctrl-C ends the drive.
+
+With --simulator the car joins a simulator that runs already, such as one whose page you are watching. If there is no
+car in this folder, the one in mycar is driven, and made first.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from pathlib import Path
 
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
-from donkeysim.drive.options import add_drive_options
+from donkeysim.drive.options import add_drive_options, parse_options
 
 PROGRAM = Path("manage.py")
 
@@ -21,10 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the options of manage.py drive."""
     add_drive_options(parser)
     add_tracks_argument(parser)
+    told = "join a simulator that listens there instead of starting one (port 9091 if none is given)"
+    parser.add_argument("--simulator", metavar="HOST[:PORT]", help=told)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the car's manage.py in this process and return its exit code."""
+    if arguments.simulator is not None:
+        return _join_simulator(arguments)
     if not PROGRAM.is_file():
         raise SpecError(
             f"there is no {PROGRAM} in {Path.cwd()}; make a car with `donkey createcar --path CAR`, then work in its "
@@ -39,6 +46,17 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         sys.argv = words
     return 0
+
+
+def _join_simulator(arguments: argparse.Namespace) -> int:
+    from donkeysim.cli.drive_beside import drive_folder, prepare_folder
+
+    host, _, port = arguments.simulator.partition(":")
+    if not host or not (port or "9091").isdigit():
+        raise SpecError(f"--simulator {arguments.simulator!r} is not valid; it takes HOST or HOST:PORT.")
+    folder = prepare_folder("." if PROGRAM.is_file() else "mycar")
+    options = parse_options(["drive", *_list_words(arguments)])
+    return drive_folder(folder.resolve(), host, int(port or "9091"), "", options)
 
 
 def _list_words(arguments: argparse.Namespace) -> list[str]:

@@ -271,8 +271,11 @@ BLOCK = 32
 BAND = 8
 """Rows whose spans are prepared together; a power of two."""
 
-SPAN_PLAIN, SPAN_ONE, SPAN_FOUR, SPAN_FLAT = range(4)
-"""How a span is coloured: one texel as it is; one texel; four texels; one colour."""
+SPAN_PLAIN, SPAN_ONE, SPAN_FOUR, SPAN_FLAT, SPAN_SMOOTH = range(5)
+"""How a span is coloured: one texel as it is; one texel; four texels; one colour; texels blended into each other."""
+
+SHARP, SMOOTH = 1, 2
+"""Qualities `fast` and `smooth`; `default` is neither."""
 
 WORK_FLOATS, WORK_INTS = 21, 11
 """Rows of a cluster's scratch: see `raster.split_work`."""

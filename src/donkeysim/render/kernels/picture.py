@@ -24,6 +24,7 @@ from donkeysim.render.kernels.layout import (
     LIGHT_WIDTH,
     POSE_WIDTH,
     SCENE_MESH,
+    SHARP,
     SPHERE_RADIUS,
     View,
 )
@@ -237,7 +238,7 @@ def finish_colours(size, strength, is_sharp, is_grey, scratch, words, picture):
 def render_camera(row, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out):
     """Render one camera of a group; the arguments are those of `render_cameras`."""
     out_width, out_height, factor, stride, cars_per_world, props_per_world = size
-    sharp, want_depth, want_segments, draw_own, is_varied = options
+    quality, want_depth, want_segments, draw_own, is_varied = options
     width, height = out_width * factor, out_height * factor
     world, lens, light = np.int64(cameras.world[row]), cameras.lens[row], scratch.light
     for term in range(LIGHT_WIDTH):
@@ -250,7 +251,7 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
     counts = (cars_per_world, props_per_world, draw_own)
     draw_count = list_meshes(world, cameras.car[row], view, tables, poses, scratch, counts)
     draw_meshes(draw_count, view, height, stride, tables, scratch)
-    shade_meshes((width, height, stride), sharp, light, tables, scratch)
+    shade_meshes((width, height, stride), quality, light, tables, scratch)
     if is_varied:
         vary_colours((width, height, stride), cameras.look[row], light, view, tables, scratch)
     darken_ground(world, (width, height, stride), view, light[LIGHT.density], tables, poses, counts, scratch)
@@ -261,7 +262,8 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
         prepare_classes(tables, scratch)
         write_segments(out_width, out_height, stride, factor, strength, tables, scratch, segment_out[row])
     is_grey = lens[LENS.grey] != np.float32(0.0)
-    finish_colours((out_width, out_height, factor, stride), strength, sharp, is_grey, scratch, words[row], picture[row])
+    out_size = (out_width, out_height, factor, stride)
+    finish_colours(out_size, strength, quality == SHARP, is_grey, scratch, words[row], picture[row])
 
 
 @pixel_kernel
@@ -273,7 +275,7 @@ def render_cameras(
     cameras: CameraTables,
     scratch: Scratch,
     size: tuple[int, ...],
-    options: tuple[bool, ...],
+    options: tuple[int, bool, bool, bool, bool],
     words: WordArray,
     picture: ByteArray,
     depth_out: Float32Array,
@@ -290,7 +292,7 @@ def render_cameras(
         scratch: Scratch of this worker.
         size: Width and height of the finished pictures, samples per pixel along each axis, stride of scratch rows,
             cars per world, props per world.
-        options: Sharp (one texel per pixel), depth wanted, classes wanted, own car drawn, colours varied.
+        options: Quality (`SHARP`, `SMOOTH` or neither), depth wanted, classes wanted, own car drawn, colours varied.
         words: The memory of `picture` as 32-bit words when a row is a whole number of them.
         picture: Written, shape [camera_count, height, width, 3].
         depth_out: Written when wanted, shape [camera_count, height, width].

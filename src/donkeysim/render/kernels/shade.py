@@ -2,8 +2,9 @@
 
 `default` takes four texels per pixel on a rotated grid, spread over the pixel's own footprint on the texture, so that
 a road seen at a flat angle stays sharp across and smooth along; `fast` takes one. Both take the nearest texel of a mip
-level that is chosen once for a small triangle and for every block of pixels of a large one. Loops run over whole lanes:
-what lies beyond a run's end is overwritten by the next run.
+level that is chosen once for a small triangle and for every block of pixels of a large one. `smooth` is as `default`,
+but blends texels that are larger than pixels: for people, who look at large pictures from near. Loops run over whole
+lanes: what lies beyond a run's end is overwritten by the next run.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ from donkeysim.render.kernels.layout import (
     LIGHT,
     PLANE,
     RECORD,
+    SHARP,
     SIZE_LOG,
     SMALL_SIDE,
+    SMOOTH,
     SPAN_FLOAT,
     SPAN_FOUR,
     SPAN_INPUT,
     SPAN_INT,
     SPAN_ONE,
     SPAN_PLAIN,
+    SPAN_SMOOTH,
     STATE_FLAT,
     STATE_LARGE,
     STATE_NEW,
@@ -216,6 +220,67 @@ def shade_four(span, pixels, floats, ints, factors, light, texel, iota, target):
 
 
 @span_kernel
+def blend_pairs(first, second, share):
+    """Return first + share / 256 of the way to second, of two bytes 16 bits apart."""
+    both = np.uint32(np.uint32(first * np.uint32(np.uint32(256) - share)) + np.uint32(second * share))
+    return np.uint32(np.uint32(np.uint32(both + np.uint32(0x800080)) >> np.uint32(8)) & np.uint32(0xFF00FF))
+
+
+@span_kernel
+def blend_texels(u, v, mask_u, mask_v, scale, texel):
+    """Return red and blue, then green, of the four texels around a place, weighted by how near they are.
+
+    Args:
+        u: As `locate_texel` takes it.
+        v: Likewise; below its whole texels are as many bits as `mask_u` has.
+        mask_u: Of the mip level.
+        mask_v: Likewise.
+        scale: 256 over the length of a row.
+        texel: The mip level's texels.
+    """
+    pair, eight = np.uint32(0xFF00FF), np.uint32(8)
+    row = np.uint32(mask_u + np.uint32(1))
+    u, v = np.uint32(u - np.uint32(128)), np.uint32(v - np.uint32(row >> np.uint32(1)))
+    right, below = np.uint32(u + np.uint32(256)), np.uint32(v + row)
+    share_u = np.uint32(u & np.uint32(255))
+    share_v = np.uint32(np.int32(np.float32(np.int32(v & mask_u)) * scale))
+    c1, c2 = texel[locate_texel(u, v, mask_u, mask_v)], texel[locate_texel(right, v, mask_u, mask_v)]
+    c3, c4 = texel[locate_texel(u, below, mask_u, mask_v)], texel[locate_texel(right, below, mask_u, mask_v)]
+    upper = blend_pairs(np.uint32(c1 & pair), np.uint32(c2 & pair), share_u)
+    lower = blend_pairs(np.uint32(c3 & pair), np.uint32(c4 & pair), share_u)
+    even = blend_pairs(upper, lower, share_v)
+    upper = blend_pairs(np.uint32(np.uint32(c1 >> eight) & pair), np.uint32(np.uint32(c2 >> eight) & pair), share_u)
+    lower = blend_pairs(np.uint32(np.uint32(c3 >> eight) & pair), np.uint32(np.uint32(c4 >> eight) & pair), share_u)
+    return even, blend_pairs(upper, lower, share_v)
+
+
+@span_kernel
+def shade_smooth(span, pixels, floats, ints, factors, light, texel, iota, target):
+    """Colour the pixels of a span from texels that are larger than they are, blended; see `shade_four`."""
+    (q0, qa), (u0, ua), (v0, va), mask_u, mask_v = read_course(span, floats, ints)
+    u1, v1 = np.uint32(ints[SPAN_INT.step_u1, span]), np.uint32(ints[SPAN_INT.step_v1, span])
+    half = np.float32(0.5)
+    red, green, blue = read_vector(factors, RECORD.factor)
+    red, green, blue, fog_rate = red * half, green * half, blue * half, factors[RECORD.fog]
+    haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
+    low = np.uint32(0xFFFF)
+    scale = np.float32(256.0) / np.float32(np.int32(mask_u + np.uint32(1)))
+    for k in range((pixels + LANES - 1) & -LANES):
+        x = iota[k]
+        w = np.float32(1.0) / (q0 + qa * x)
+        u = np.uint32(np.int32((u0 + ua * x) * w))
+        v = np.uint32(np.int32((v0 + va * x) * w))
+        even1, odd1 = blend_texels(np.uint32(u + u1), np.uint32(v + v1), mask_u, mask_v, scale, texel)
+        even2, odd2 = blend_texels(np.uint32(u - u1), np.uint32(v - v1), mask_u, mask_v, scale, texel)
+        even, odd = np.uint32(even1 + even2), np.uint32(odd1 + odd2)
+        clear = clear_view(fog_rate, w)
+        r = (np.float32(np.int32(np.uint32(even & low))) * red - haze_red) * clear + haze_red
+        g = (np.float32(np.int32(np.uint32(odd & low))) * green - haze_green) * clear + haze_green
+        b = (np.float32(np.int32(np.uint32(even >> np.uint32(16)))) * blue - haze_blue) * clear + haze_blue
+        target[k] = pack_colour(r, g, b)
+
+
+@span_kernel
 def shade_plain(span, pixels, floats, ints, texel, iota, target):
     """Colour the pixels of a span with one texel each as it is; see `shade_four`."""
     (q0, qa), (u0, ua), (v0, va), mask_u, mask_v = read_course(span, floats, ints)
@@ -235,12 +300,12 @@ def fill_colour(count, colour, target):
 
 
 @inline_kernel
-def shade_spans(count, sharp, stride, light, tables, scratch):
+def shade_spans(count, quality, stride, light, tables, scratch):
     """Colour the listed spans, in their order: what lies beyond a span's end is overwritten by the next.
 
     Args:
         count: Spans.
-        sharp: One texel per pixel instead of four.
+        quality: `SHARP`, `SMOOTH` or neither.
         stride: Pixels from one row to the next.
         light: Columns LIGHT.
         tables: PictureTables.
@@ -250,7 +315,8 @@ def shade_spans(count, sharp, stride, light, tables, scratch):
     near, u, v = SPAN_FLOAT.near, SPAN_FLOAT.u, SPAN_FLOAT.v
     set_up_spans(
         count,
-        sharp,
+        quality == SHARP,
+        quality == SMOOTH,
         (
             inputs[SPAN_INPUT.record],
             inputs[SPAN_INPUT.row],
@@ -280,6 +346,8 @@ def shade_spans(count, sharp, stride, light, tables, scratch):
             shade_four(span, pixels, floats, ints, factors, light, level, iota, target)
         elif kind == SPAN_ONE:
             shade_one(span, pixels, floats, ints, factors, light, level, iota, target)
+        elif kind == SPAN_SMOOTH:
+            shade_smooth(span, pixels, floats, ints, factors, light, level, iota, target)
         elif kind == SPAN_PLAIN:
             shade_plain(span, pixels, floats, ints, level, iota, target)
         else:
@@ -287,12 +355,12 @@ def shade_spans(count, sharp, stride, light, tables, scratch):
 
 
 @inner_pixel_kernel
-def shade_meshes(size, sharp, light, tables, scratch):
+def shade_meshes(size, quality, light, tables, scratch):
     """Colour all samples of a picture.
 
     Args:
         size: Columns, rows, samples from one row to the next.
-        sharp: One texel per pixel instead of four.
+        quality: `SHARP`, `SMOOTH` or neither.
         light: Columns LIGHT.
         tables: PictureTables.
         scratch: Scratch; `colour` is written.
@@ -308,9 +376,9 @@ def shade_meshes(size, sharp, light, tables, scratch):
             record, integers = scratch.record_float[number], scratch.record_int[number]
             # Here and not where it was drawn: what nearer things hide is never shaded.
             if integers[INTEGER.state] == STATE_NEW:
-                prepare_shading(record, integers, sharp, light, tables, scratch.basis)
+                prepare_shading(record, integers, quality == SHARP, light, tables, scratch.basis)
             spans = list_run(number, begin, end, row, record, integers, spans, scratch.span_input)
             begin = end
         if spans > 0 and (row == height - 1 or (row & (BAND - 1)) == BAND - 1):
-            shade_spans(spans, sharp, stride, light, tables, scratch)
+            shade_spans(spans, quality, stride, light, tables, scratch)
             spans = np.int64(0)

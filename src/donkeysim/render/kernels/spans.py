@@ -27,11 +27,15 @@ from donkeysim.render.kernels.layout import (
     SPAN_INPUT,
     SPAN_ONE,
     SPAN_PLAIN,
+    SPAN_SMOOTH,
     STATE_FLAT,
     STATE_PLAIN,
     STATE_SMALL,
 )
 from donkeysim.render.kernels.vector import read_vector
+
+SMOOTH_LIMIT = np.float32(16.0)
+"""Squared length of a pixel [texel²] from which on its texels are not blended: four are better than two places."""
 
 
 @span_kernel
@@ -94,16 +98,17 @@ def read_plane(number, column, record_float):
 
 
 @span_kernel
-def set_up_spans(count, sharp, inputs, record_float, record_int, level_base, floats, ints, steps):
+def set_up_spans(count, sharp, smooth, inputs, record_float, record_int, level_base, floats, ints, steps):
     """Write how spans run over their textures, and how they are coloured.
 
     Four texels of a pixel lie on a rotated grid over its footprint, so they may be half as large as it is narrow or a
     quarter of what it is long. Where texels are larger than pixels the grid grows up to twice its size, so that edges
-    of texels are smooth.
+    of texels are smooth. With `smooth` such texels are blended, at two places, as a pixel may still be longer than one.
 
     Args:
         count: Spans.
         sharp: One texel per pixel instead of four.
+        smooth: Whether texels that are larger than pixels are blended into each other.
         inputs: As `list_run` wrote them: triangle's record, row, first column, pixels, column and row of the level.
         record_float: Of all records, flat.
         record_int: Likewise.
@@ -116,7 +121,7 @@ def set_up_spans(count, sharp, inputs, record_float, record_int, level_base, flo
     q0, qa, u0, ua, v0, va = floats
     kinds, bases, masks_u, masks_v = ints
     steps_u1, steps_v1, steps_u2, steps_v2 = steps
-    one, three = np.float32(1.0), np.float32(3.0)
+    one, three, quarter = np.float32(1.0), np.float32(3.0), np.float32(0.25)
     for k in range((count + LANES - 1) & -LANES):
         number = np.uint32(numbers[k])
         near = read_plane(number, RECORD.near, record_float)
@@ -137,8 +142,13 @@ def set_up_spans(count, sharp, inputs, record_float, record_int, level_base, flo
         # Four texels at (-3, -1), (1, -3) and opposite, in eighths of a pixel: each in a row and a column of its own,
         # so that no edge passes two at once. Divided by 1 to a half: the grid grows to twice its size.
         spread = np.float32(0.125) / np.float32(np.sqrt(max(min(major, one), np.float32(0.25))))
-        steps_u1[k] = np.int32((-three * ux - uy) * spread * scale_u)
-        steps_v1[k] = np.int32((-three * vx - vy) * spread * scale_v)
+        # Blended texels are taken at two places, a quarter of the footprint's longer side away.
+        blended = smooth & (minor < one) & (major < SMOOTH_LIMIT)
+        is_down = uy * uy + vy * vy > ux * ux + vx * vx
+        aside_u, aside_v = quarter * (uy if is_down else ux), quarter * (vy if is_down else vx)
+        first_u, first_v = (-three * ux - uy) * spread, (-three * vx - vy) * spread
+        steps_u1[k] = np.int32((aside_u if blended else first_u) * scale_u)
+        steps_v1[k] = np.int32((aside_v if blended else first_v) * scale_v)
         steps_u2[k] = np.int32((ux - three * uy) * spread * scale_u)
         steps_v2[k] = np.int32((vx - three * vy) * spread * scale_v)
         x, y = np.float32(begins[k]), np.float32(rows[k])
@@ -146,6 +156,7 @@ def set_up_spans(count, sharp, inputs, record_float, record_int, level_base, flo
         u0[k], ua[k] = (across[0] * x + across[1] * y + across[2]) * scale_u, across[0] * scale_u
         v0[k], va[k] = (down[0] * x + down[1] * y + down[2]) * scale_v, down[0] * scale_v
         kind = np.int32(SPAN_PLAIN) if plain else (np.int32(SPAN_ONE) if sharp else np.int32(SPAN_FOUR))
+        kind = np.int32(SPAN_SMOOTH) if blended else kind
         kinds[k] = np.int32(SPAN_FLAT) if state == STATE_FLAT else kind
         bases[k] = level_base[np.uint32(texture), np.uint32(level)]
         masks_u[k], masks_v[k] = mask_u, mask_v

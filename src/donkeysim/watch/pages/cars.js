@@ -1,12 +1,13 @@
 // The list of cars. Names come from clients: they are only ever set as text.
 
 import { byId, make, setText } from "/shared/elements.js";
+import { texts } from "/pages/words.js";
 
 const DIRECTION_MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** What a car is called on the page: its name's first line without marks that turn text around, or its number. */
 export function nameCar(car) {
-  return car.name.replace(DIRECTION_MARKS, "").trim().split("\n")[0].trim() || `Car ${car.id}`;
+  return car.name.replace(DIRECTION_MARKS, "").trim().split("\n")[0].trim() || texts.say("car", { id: car.id });
 }
 
 /** A lap time in words. */
@@ -45,7 +46,7 @@ export class CarList {
     this.watched = watched;
     byId("no-cars").hidden = cars.length > 0;
     byId("car-head").hidden = cars.length === 0;
-    setText(byId("cars-title"), cars.length ? `Cars (${cars.length})` : "Cars");
+    setText(byId("cars-title"), cars.length ? texts.say("cars_counted", { count: cars.length }) : texts.say("cars"));
   }
 
   scrollTo(item) {
@@ -56,8 +57,7 @@ export class CarList {
   }
 
   add(car) {
-    const row = { chip: makeChip(car.colour), name: make("bdi"), badge: make("span", "badge", "auto") };
-    row.badge.title = "Pace car: driven by the simulator";
+    const row = { chip: makeChip(car.colour), name: make("bdi"), badge: make("span", "badge") };
     row.label = make("span", "car-name", "", row.chip, row.name, row.badge);
     [row.lap, row.last, row.best] = [make("span"), make("span"), make("span")];
     row.button = make("button", "car", "", row.label, row.lap, row.last, row.best);
@@ -74,6 +74,8 @@ export class CarList {
     setText(row.name, nameCar(car));
     row.label.classList.toggle("unnamed", !car.name.trim());
     row.badge.hidden = !car.is_pace_car;
+    setText(row.badge, texts.say("auto"));
+    row.badge.title = texts.say("auto_title");
     row.button.title = `${car.name.trim() || nameCar(car)}, ${car.style}`;
     row.button.setAttribute("aria-pressed", String(isWatched));
     setText(row.lap, car.lap ? String(car.lap) : "–");

@@ -3,6 +3,7 @@
 import { byId, make, setText } from "/shared/elements.js";
 import { formatLap } from "/pages/cars.js";
 import { Plot } from "/pages/plot.js";
+import { texts } from "/pages/words.js";
 
 const METRES_PER_UNIT = 1 / 8;
 
@@ -22,7 +23,7 @@ export class Readings {
     setText(byId("lap"), telemetry ? String(telemetry.lap) : "–");
     setText(byId("last-lap"), formatLap(entry?.last_lap));
     setText(byId("best-lap"), formatLap(entry?.best_lap));
-    setText(byId("last-hit"), readings ? readings.last_hit || "none" : "–");
+    setText(byId("last-hit"), readings ? readings.last_hit || texts.say("nothing") : "–");
     byId("last-hit").title = readings?.last_hit ?? "";
     this.showLaps(readings);
     this.showDrawn(readings?.drawn ?? []);
@@ -41,7 +42,7 @@ export class Readings {
   showTelemetry(telemetry) {
     setText(byId("speed-value"), telemetry.speed.toFixed(1));
     setText(byId("speed-now"), telemetry.speed.toFixed(2));
-    setText(byId("on-road"), telemetry.on_road ? "on road" : "off road");
+    setText(byId("on-road"), texts.say(telemetry.on_road ? "on_road" : "off_road"));
     byId("on-road").classList.toggle("bad", !telemetry.on_road);
     showGauge("steering", telemetry.steering_angle);
     showGauge("throttle", telemetry.throttle);
@@ -68,11 +69,11 @@ export class Readings {
 
   /** What domain randomisation drew for the car; nothing when it is off. */
   showDrawn(values) {
-    const key = JSON.stringify(values);
+    const key = JSON.stringify([texts.code, values]);
     if (key === this.drawnShown) return;
     this.drawnShown = key;
     byId("drawn").hidden = values.length === 0;
-    setText(byId("drawn-count"), values.length === 1 ? "1 value" : `${values.length} values`);
+    setText(byId("drawn-count"), values.length === 1 ? texts.say("one_value") : texts.say("values", { count: values.length }));
     byId("drawn-values").replaceChildren(...values.map((drawn) =>
       make("div", "", "", make("dt", "", drawn.name), make("dd", "", formatValue(drawn)))));
   }
@@ -85,8 +86,8 @@ function formatValue({ value, unit }) {
 
 function describeSide(metres) {
   const centimetres = Math.abs(metres * 100);
-  if (centimetres < 0.5) return "on the path";
-  return `${centimetres.toFixed(0)} cm ${metres > 0 ? "right" : "left"}`;
+  if (centimetres < 0.5) return texts.say("on_path");
+  return texts.say(metres > 0 ? "right" : "left", { distance: centimetres.toFixed(0) });
 }
 
 function showGauge(name, value) {

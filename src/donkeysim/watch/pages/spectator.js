@@ -6,29 +6,37 @@ import { CarList, makeChip, nameCar } from "/pages/cars.js";
 import { TrackMap } from "/pages/map.js";
 import { PicturePane } from "/shared/picture.js";
 import { Readings } from "/pages/readings.js";
+import { showWaiting, isThisMachine } from "/pages/waiting.js";
+import { texts } from "/pages/words.js";
 
 const STATE_INTERVAL_MS = 100;
-const PICTURE_INTERVAL_MS = 33;
+const PICTURE_INTERVAL_MS = 1000 / 30;
 const INSET_INTERVAL_MS = 50;
 const PATIENCE_MS = 600; // without cars before the page says what to do
 
 let state = null;
 let view = "chase";
 let watched = null;
+let isChosen = false; // by a person, who may well want to watch the pace car
+const ownName = new URLSearchParams(location.search).get("car");
 let outlineScene = null;
 let isAskingState = false;
 let emptySince = Infinity;
 
+await texts.start();
+texts.offer(byId("language"), showLanguage);
+
 const stateLink = new Asking("/state", (isOpen) => { if (!isOpen) loseConnection(); keepAsking(); });
 const picture = new PicturePane(byId("picture"), new Asking("/picture", () => picture?.run()), {
   interval: PICTURE_INTERVAL_MS,
-  onResult: (error) => { byId("stale").hidden = error === null; if (error) setText(byId("stale"), error); },
+  onResult: (error) => { byId("stale").hidden = error === null; if (error) setText(byId("stale"), texts.say("no_picture")); },
 });
 const inset = new PicturePane(byId("inset-picture"), new Asking("/picture", () => inset?.run()), { interval: INSET_INTERVAL_MS });
-const carList = new CarList(watchCar);
-const map = new TrackMap(byId("map"), watchCar);
+const carList = new CarList(chooseOne);
+const map = new TrackMap(byId("map"), chooseOne);
 const readings = new Readings();
 
+document.title = texts.say("title");
 document.addEventListener("visibilitychange", keepAsking);
 
 async function keepAsking() {
@@ -53,7 +61,15 @@ function loseConnection() {
 
 function showLink(isLive) {
   byId("link").classList.toggle("live", isLive);
-  setText(byId("link-text"), isLive ? "Live" : "Not connected");
+  byId("link-text").dataset.text = isLive ? "live" : "not_connected";
+  setText(byId("link-text"), texts.say(byId("link-text").dataset.text));
+}
+
+function showLanguage() {
+  document.title = texts.say("title");
+  for (const id of ["scenes", "watched"]) delete byId(id).dataset.key;
+  map.start();
+  if (state) showState(state);
 }
 
 function showState(next) {
@@ -65,7 +81,6 @@ function showState(next) {
   chooseCar(before);
   const section = next.is_loading ? "loading" : next.scene === null ? "menu" : "stage";
   showSection(section);
-  for (const element of document.querySelectorAll(".wire-port")) setText(element, String(next.wire_port));
   if (section === "menu") showMenu();
   if (section === "loading") showLoading();
   showFaults();
@@ -79,9 +94,9 @@ function showFaults() {
   if (byId("faults").dataset.key === key) return;
   byId("faults").dataset.key = key;
   byId("faults").hidden = kinds.length === 0;
-  setText(byId("fault-count"), kinds.reduce((sum, [, count]) => sum + count, 0).toLocaleString("en"));
+  setText(byId("fault-count"), kinds.reduce((sum, [, count]) => sum + count, 0).toLocaleString(texts.code));
   byId("fault-kinds").replaceChildren(...kinds.sort(([, a], [, b]) => b - a).map(([kind, count]) =>
-    make("div", "", "", make("dt", "", kind), make("dd", "", count.toLocaleString("en")))));
+    make("div", "", "", make("dt", "", kind), make("dd", "", count.toLocaleString(texts.code)))));
 }
 
 function showSection(name) {
@@ -92,6 +107,8 @@ function showSection(name) {
   byId("road").hidden = byId("exit").hidden || state.road === null;
   byId("scene-name").hidden = !isStage;
   byId("clock").hidden = !isStage || !state?.readings?.telemetry;
+  byId("control").hidden = !isThisMachine() || !state?.control;
+  if (state?.control) byId("control").href = state.control;
   if (!isStage) watchNothing();
 }
 
@@ -102,15 +119,23 @@ function watchNothing() {
 }
 
 function showLoading() {
-  setText(byId("loading-name"), state.scene ? nameScene(state.scene) : "the scene");
-  setText(byId("loading-stage"), state.stage);
+  setText(byId("loading-name"), texts.say("loading", { scene: state.scene ? nameScene(state.scene) : texts.say("the_scene") }));
+  setText(byId("loading-stage"), describeStage(state.stage));
+}
+
+function describeStage(stage) {
+  const kernels = stage.match(/^(compiling|loading) kernels, (\d+) of (\d+)/);
+  if (kernels) return texts.say(`stage_${kernels[1]}`, { done: kernels[2], total: kernels[3] });
+  const known = stage.match(/^(starting|building) the (simulator|track)$/);
+  return known ? texts.say(`stage_${known[1]}`) : stage;
 }
 
 function showMenu() {
   const key = JSON.stringify([state.scenes, state.may_change]);
   if (byId("scenes").dataset.key === key) return;
   byId("scenes").dataset.key = key;
-  setText(byId("menu-title"), state.may_change ? "Choose a scene" : "No scene has been chosen yet");
+  setText(byId("menu-title"), texts.say(state.may_change ? "choose" : "none_chosen"));
+  setText(byId("menu-lead"), texts.say("menu_lead", { port: state.wire_port }));
   byId("menu-lead").hidden = !state.may_change;
   byId("scenes").replaceChildren(...state.scenes.map(makeSceneCard));
 }
@@ -140,11 +165,21 @@ function makeRoadSign() {
   return drawing;
 }
 
+/** Watch the reader's own car: the one that the address names, else one that somebody drives, else the pace car. */
 function chooseCar(before) {
-  const ids = state.cars.map((car) => car.id);
-  if (watched !== null && ids.includes(watched)) return;
+  const cars = state.cars;
+  const current = cars.find((car) => car.id === watched);
+  if (isChosen && current) return;
+  const best = Math.min(...cars.map(rankCar));
+  if (current && rankCar(current) === best) return;
   const gone = before?.cars.findIndex((car) => car.id === watched) ?? -1;
-  watchCar(ids.length ? ids[Math.min(Math.max(gone, 0), ids.length - 1)] : null);
+  const near = isChosen && gone >= 0 ? cars[Math.min(gone, cars.length - 1)] : null;
+  isChosen = isChosen && near !== undefined && near !== null;
+  watchCar((near ?? cars.find((car) => rankCar(car) === best))?.id ?? null);
+}
+
+function rankCar(car) {
+  return car.is_pace_car ? 2 : ownName === null || car.name === ownName ? 0 : 1;
 }
 
 function showStage() {
@@ -155,15 +190,17 @@ function showStage() {
   if (time !== undefined) setText(byId("clock"), formatClock(time));
   if (car !== null) emptySince = Infinity;
   else emptySince = Math.min(emptySince, performance.now());
-  byId("waiting").hidden = performance.now() - emptySince < PATIENCE_MS || car !== null;
+  showWaiting(state, car === null && performance.now() - emptySince >= PATIENCE_MS);
   byId("screen").classList.toggle("empty", car === null);
+  showPaceCar();
   byId("controls").hidden = car === null;
   byId("readings").hidden = car === null;
   byId("inset").hidden = car === null || view === "camera";
-  if (car === null) { byId("stale").hidden = true; showHint(); }
+  if (car === null) byId("stale").hidden = true;
   showWatched(car);
-  picture.canvas.setAttribute("aria-label", car ? `${view} view of ${nameCar(car)}` : "No car");
-  if (picture.wanted?.car !== watched || picture.wanted?.view !== view) picture.watch(view, watched);
+  const shown = car === null ? "place" : view;
+  picture.canvas.setAttribute("aria-label", texts.say(`of_${shown}`, { car: car ? nameCar(car) : "" }));
+  if (picture.wanted?.car !== (watched ?? 0) || picture.wanted?.view !== shown) picture.watch(shown, watched ?? 0);
   const insetCar = view === "camera" ? null : watched;
   if ((inset.wanted?.car ?? null) !== insetCar) inset.watch("camera", insetCar);
   carList.update(state.cars, watched);
@@ -180,14 +217,13 @@ function showWatched(car) {
   byId("watched").replaceChildren(...(car ? [makeChip(car.colour), make("bdi", "", nameCar(car))] : []));
 }
 
-function showHint() {
-  setText(byId("hint"), [
-    "import gymnasium, gym_donkeycar",
-    "",
-    'env = gymnasium.make("donkey-generated-track-v0",',
-    `    conf={"exe_path": "remote", "host": "${location.hostname}", "port": ${state.wire_port}})`,
-    "env.reset()",
-  ].join("\n"));
+function showPaceCar() {
+  byId("pace-car").hidden = state.pace_car === null || !state.cars.length; // an empty scene offers it elsewhere
+  setText(byId("pace-car"), texts.say(state.pace_car ? "remove_pace_car" : "add_pace_car"));
+}
+
+function changePaceCar() {
+  act("/pace_car", { drives: !state.pace_car }, byId("pace-car"));
 }
 
 async function fetchOutline(place) {
@@ -216,6 +252,11 @@ function watchCar(car) {
   watched = car;
 }
 
+function chooseOne(car) {
+  isChosen = true;
+  watchCar(car);
+}
+
 function chooseView(name) {
   view = name;
   for (const button of document.querySelectorAll("[data-view]")) {
@@ -227,12 +268,12 @@ function chooseView(name) {
 function stepCar(step) {
   if (!state?.cars.length) return;
   const index = state.cars.findIndex((car) => car.id === watched);
-  watchCar(state.cars[(index + step + state.cars.length) % state.cars.length].id);
+  chooseOne(state.cars[(index + step + state.cars.length) % state.cars.length].id);
 }
 
 async function act(path, body, button) {
   if (button) button.disabled = true;
-  const error = await post(path, body);
+  const error = await post(path, body, texts.say("unreachable"));
   if (button) button.disabled = false;
   if (error) showToast(error);
 }
@@ -243,8 +284,8 @@ function resetCar() {
 
 function askExit() {
   const others = state?.cars.filter((car) => !car.is_pace_car).length ?? 0;
-  const clients = others === 1 ? "One client goes" : `${others} clients go`;
-  setText(byId("exit-text"), others ? `${clients} back to the menu with it.` : "Everybody goes back to the menu.");
+  const clients = others === 1 ? texts.say("exit_one") : texts.say("exit_some", { count: others });
+  setText(byId("exit-text"), others ? clients : texts.say("exit_all"));
   byId("exit-dialog").returnValue = "";
   byId("exit-dialog").showModal();
 }
@@ -267,6 +308,7 @@ for (const button of document.querySelectorAll("[data-view]")) {
 }
 byId("inset").addEventListener("click", () => chooseView("camera"));
 byId("reset").addEventListener("click", resetCar);
+for (const id of ["pace-car", "pace-offer"]) byId(id).addEventListener("click", changePaceCar);
 byId("road").addEventListener("click", () => {
   if (state?.road) act("/road", { ...state.road, style: state.road.style + 1, seed: state.road.seed + 1 }, byId("road"));
 });

@@ -54,8 +54,8 @@ export class Asking {
   }
 }
 
-/** POST to this page; returns null when done, else the server's sentence why not. */
-export async function post(path, body = {}) {
+/** POST to this page; returns null when done, else the server's sentence why not, or the one for no answer at all. */
+export async function post(path, body = {}, unreachable = "The simulator cannot be reached.") {
   try {
     const response = await fetch(path, {
       method: "POST",
@@ -66,6 +66,6 @@ export async function post(path, body = {}) {
     const text = await response.text();
     try { return JSON.parse(text).error ?? text; } catch { return text; }
   } catch {
-    return "The simulator cannot be reached.";
+    return unreachable;
   }
 }

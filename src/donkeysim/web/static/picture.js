@@ -49,11 +49,12 @@ export class PicturePane {
   async run() {
     if (this.isBusy) return;
     this.isBusy = true;
+    let due = performance.now();
     while (this.isWatched) {
-      const began = performance.now();
       await this.show(this.wanted);
-      const rest = this.interval - (performance.now() - began);
-      await new Promise((done) => setTimeout(done, Math.max(rest, 0)));
+      // By a rhythm of its own: time lost by late timers would make every picture a little later.
+      due = Math.max(due + this.interval, performance.now() - this.interval);
+      await new Promise((done) => setTimeout(done, Math.max(due - performance.now(), 0)));
     }
     this.isBusy = false;
   }
