@@ -89,6 +89,7 @@ class TubReader:
         metadata: What the user noted.
         deleted_indexes: Positions of deleted records.
         sessions: Full ids of the drives, oldest first.
+        places: Names of the places where they were driven; () where nobody noted them, as in tubs of the original.
         is_old_format: Whether it is of the format before 2, which can be read only.
         lost_count: Records that its catalogs have lost; the log tells of them.
     """
@@ -109,6 +110,7 @@ class TubReader:
         self.metadata = manifest.metadata
         self.deleted_indexes = frozenset(manifest.deleted_indexes)
         self.sessions = manifest.session_ids
+        self.places = manifest.places
         self._started_at = float(manifest.own_metadata.get("created_at", 0))
         self._catalogs = [] if self.is_old_format else list_catalogs(self.path, manifest)
         self._length: int | None = None
