@@ -100,9 +100,7 @@ class TubRecorder:
         if values[0] is None:
             return None
         try:
-            self.tub.write_record(
-                dict(zip(self.inputs, values, strict=True)), shorten_scene_name(self._find_place())
-            )
+            self.tub.write_record(dict(zip(self.inputs, values, strict=True)), shorten_scene_name(self._find_place()))
         except TubError as error:
             logger.error("Recording was switched off; the car drives on: %s", error)
             return self.tub.current_index, False
