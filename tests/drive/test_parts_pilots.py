@@ -1,5 +1,6 @@
 """Pilots on the shelf: choosing, loading beside the loop, reloading what changed, keeping what works."""
 
+import os
 import threading
 
 import numpy as np
@@ -240,16 +241,40 @@ def test_a_built_in_pilot_is_chosen_like_a_file_and_given_up_like_one(folder):
 
 def test_who_knows_the_place_is_chosen_until_somebody_chooses(folder):
     place = ["ring"]
-    shelf = Shelf(folder, built_in={"Expert": BuiltIn()})
-    chooser = PilotForPlace(shelf, lambda: place[0], {"a.onnx": ["ring"], "gone.h5": ["oval"]}, "Expert")
+    known = {"a.onnx": ("ring",)}
+    shelf = Shelf(folder, built_in={"Expert": BuiltIn()}, read_places=lambda path: known.get(path.name, ()))
+    chooser = PilotForPlace(shelf, lambda: place[0], "Expert")
     assert chooser.run(None) == ("a.onnx", ("ring",))
     assert chooser.run("a.onnx") == ("a.onnx", ("ring",))
     place[0] = ""
     assert chooser.run("a.onnx")[0] == "a.onnx", "in the menu nothing changes"
     place[0] = "oval"
-    assert chooser.run("a.onnx") == ("Expert", ()), "a pilot whose file is not there cannot be chosen"
+    assert chooser.run("a.onnx") == ("Expert", ()), "nobody else knows it"
     assert chooser.run("b.h5") == ("b.h5", ())
     place[0] = "ring"
     assert chooser.run("b.h5") == ("b.h5", ()), "somebody's own choice stays"
     place[0] = "oval"
     assert chooser.run("a.onnx") == ("a.onnx", ("ring",)), "also of a pilot that does not know the place"
+
+
+def test_of_several_who_know_the_place_the_cars_newest_is_chosen_and_a_tracks_file_is_its_name(folder, tmp_path):
+    shipped = tmp_path / "shipped.onnx"
+    shipped.write_text("0.3")
+    os.utime(folder / "a.onnx", (1e9, 1e9))
+    os.utime(folder / "b.h5", (1.1e9, 1.1e9))
+    asked = []
+
+    def read_places(path):
+        asked.append(path.name)
+        return {"shipped.onnx": ("ring", "hall")}.get(path.name, ("ring",))
+
+    shelf = Shelf(folder, extra_files=[shipped], read_places=read_places)
+    place = ["ring"]
+    chooser = PilotForPlace(shelf, lambda: place[0], "Expert")
+    assert chooser.run(None)[0] == "b.h5"
+    place[0] = str(tmp_path / "hall.toml")
+    assert chooser.run("b.h5") == ("shipped.onnx", ("ring", "hall"))
+    os.utime(folder / "a.onnx", (1.2e9, 1.2e9))
+    with shelf:
+        wait_until(lambda: next(iter(shelf.places)) == "a.onnx")
+    assert sorted(asked) == ["a.onnx", "a.onnx", "b.h5", "shipped.onnx"], "read again only when a file has changed"

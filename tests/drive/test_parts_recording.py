@@ -116,3 +116,19 @@ def test_the_session_stands_in_the_manifest_after_the_shutdown(tmp_path):
     recorder.shutdown()
     sessions = json.loads((tmp_path / "manifest.json").read_text().splitlines()[3])["sessions"]
     assert sessions["last_id"] == 0
+
+
+def test_the_tub_says_where_its_records_were_driven(tmp_path):
+    place = [""]
+    recorder = TubRecorder(tmp_path / "data", INPUTS, TYPES, find_place=lambda: place[0])
+    assert TubReader(tmp_path / "data").places == ()
+    for name in ("", "oval", str(tmp_path / "hall.toml"), "oval", "ring"):
+        place[0] = name
+        recorder.run(IMAGE, 0.5)
+    place[0] = "seen but not recorded"
+    recorder.shutdown()
+    assert TubReader(tmp_path / "data").places == ("oval", "hall", "ring")
+    again = TubRecorder(tmp_path / "data", INPUTS, TYPES, find_place=lambda: "yard")
+    again.run(IMAGE, 0.5)
+    again.shutdown()
+    assert TubReader(tmp_path / "data").places == ("oval", "hall", "ring", "yard")

@@ -38,6 +38,11 @@ def test_record_what_driving_records(drive):
     assert record.values["user/mode"] == "user"
 
 
+def test_the_tub_says_where_it_was_driven(drive):
+    _, tub, _ = drive
+    assert tub.places == ("generated_track",)
+
+
 def test_steer_to_both_sides_and_smoothly_press(drive):
     _, tub, _ = drive
     angle = np.array([record.values["user/angle"] for record in tub])

@@ -73,3 +73,21 @@ def test_automatic_names_count_on_from_files_and_entries(tmp_path):
 def test_sets_of_tubs_get_one_name_each(tmp_path):
     entries = [make(tmp_path, tubs=tubs) for tubs in (("a", "b"), ("c",), ("a", "b"))]
     assert group_tubs(entries) == {"a,b": "tub_group_1", "c": "tub_group_2"}
+
+
+def test_two_pilots_of_one_stem_do_not_share_what_lies_beside_them(tmp_path):
+    def finish(name):
+        (tmp_path / name).touch()
+        append_entry(tmp_path, {"Name": name})
+
+    assert name_beside(tmp_path / "a.h5", ".onnx").name == "a.onnx"
+    finish("a.h5")
+    assert name_beside(tmp_path / "a.keras", ".onnx").name == "a.keras.onnx"
+    finish("a.keras")
+    assert name_beside(tmp_path / "a.h5", ".png").name == "a.png", "trained again"
+    assert name_beside(tmp_path / "a.keras", ".png").name == "a.keras.png"
+    assert name_beside(tmp_path / "b.keras", ".onnx").name == "b.onnx"
+    (tmp_path / "a.h5").unlink()
+    assert name_beside(tmp_path / "a.keras", ".onnx").name == "a.onnx", "the other has gone"
+    (tmp_path / "database.json").write_text("{")
+    assert name_beside(tmp_path / "a.keras", ".onnx").name == "a.onnx"

@@ -13,6 +13,16 @@ def make_inputs(model, seed=0):
     return [rng.random((4, *tensor.shape[1:]), dtype=np.float32) for tensor in model.inputs]
 
 
+def make_draws():
+    import torch
+
+    from donkeysim.learn.shares import Draws
+
+    draws = Draws()
+    draws.generator = torch.Generator()
+    return draws
+
+
 def flatten(outputs):
     import torch
 
@@ -29,7 +39,7 @@ def test_the_clone_answers_as_the_model(kind):
     model = build_model(kind, SmallConfig)
     inputs = make_inputs(model)
     with torch.no_grad():
-        ours = flatten(make_fast(model, torch.Generator())(inputs, training=False))
+        ours = flatten(make_fast(model, make_draws())(inputs, training=False))
         assert ours.numpy() == pytest.approx(flatten(model(inputs, training=False)).numpy(), abs=1e-5)
 
 
@@ -48,7 +58,7 @@ def test_gradients_are_those_of_the_model_when_nothing_is_dropped(kind, monkeypa
     gradients = []
     # a level so small that it is taken for a dropout, of which nothing is dropped
     monkeypatch.setattr(torch_layers, "_draw_kept", lambda count, level, generator: torch.ones(count, dtype=bool))
-    fast = torch_layers.make_fast(model, torch.Generator())
+    fast = torch_layers.make_fast(model, make_draws())
     for layer in fast.layers:
         if isinstance(layer, torch_layers._Fused) and layer._inner.activation.__name__ == "relu":
             layer._level = 1e-6

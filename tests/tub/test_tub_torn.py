@@ -5,6 +5,7 @@ import json
 import pytest
 
 from donkeysim.core.errors import TubError
+from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter
 from tub.drives import INPUTS, TYPES, make_record, write_tub
@@ -166,3 +167,16 @@ def test_deleted_positions_that_do_not_exist_do_not_delete_new_records(tmp_path)
     (path / "manifest.json").write_text(text.replace('"deleted_indexes": []', '"deleted_indexes": [1, 2, 3]'))
     write_tub(path, 2)
     assert [record.index for record in TubReader(path)] == [0, 2, 3]
+
+
+def test_marks_of_deletion_stay_with_their_records_when_a_catalog_has_lost_its_end(tmp_path):
+    path = write_tub(tmp_path / "data", 30, max_catalog_len=10)
+    change_deleted(path, lambda deleted, count: {2, 7, 13, 29})
+    cut_catalog(path, 0, 4)
+    left = [0, 1, 3, *range(10, 13), *range(14, 29)]
+    before = TubReader(path)
+    assert [record.index for record in before] == left
+    TubWriter(path).close()
+    after = TubReader(path)
+    assert [record.index for record in after] == left
+    assert before.deleted_indexes == after.deleted_indexes == {2, 7, 23}

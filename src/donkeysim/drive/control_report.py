@@ -9,6 +9,7 @@ import msgspec
 from donkeysim.drive.control_state import Tick
 from donkeysim.drive.places import Traveller
 from donkeysim.world.telemetry import Telemetry
+from donkeysim.world.tracks.catalogue import shorten_scene_name
 
 RECENT_LAPS = 6
 """Lap times that are sent."""
@@ -111,7 +112,7 @@ def make_report(
         latency=pace[1],
         pilot=wish.pilot or "",
         pilots=tuple(pilots or ()),
-        place=traveller.place if traveller else "",
+        place=shorten_scene_name(traveller.place) if traveller else "",
         places=traveller.places if traveller else (),
         pilot_places=tuple(pilot_places or ()),
     )

@@ -18,6 +18,7 @@ from donkeysim.drive.simulator_settings import SimulatorSettings, read_settings
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.tub.writer import TubWriter
+from donkeysim.world.tracks.catalogue import shorten_scene_name
 
 CHANNELS = (
     ("cam/image_array", "image_array"),
@@ -108,6 +109,7 @@ class _Drive:
         self._car, self._settings, self._tub = car, settings, tub
         self._driver = HumanDriver(car.simulator.scene, car.simulator.car_spec, seed)
         self._names = [name for name, _ in settings.channels]
+        self._place = shorten_scene_name(settings.scene)
         self._loop_count = self._written = self._skipped = 0
 
     def record(self, lap_count: int, record_count: int | None, report: Report) -> SampleResult:
@@ -142,7 +144,8 @@ class _Drive:
                     "user/throttle": intent.throttle,
                     "user/mode": "user",
                     **dict(zip(self._names, readings, strict=True)),
-                }
+                },
+                self._place,
             )
             self._written += 1
         else:

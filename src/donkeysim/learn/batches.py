@@ -75,6 +75,15 @@ class Examples:
         return Batch(pictures, self.vectors[chosen], targets)
 
 
+def split_batch(batch: Batch, size: int) -> list[Batch]:
+    """Return a batch in parts of so many examples; the last may have fewer."""
+    cuts = [slice(begin, begin + size) for begin in range(0, len(batch), size)]
+    return [
+        Batch(batch.pictures[cut], batch.vectors[cut], {name: rows[cut] for name, rows in batch.targets.items()})
+        for cut in cuts
+    ]
+
+
 def iterate_batches(examples: Examples, batch_size: int, seed: int, epoch: int | None) -> Iterator[Batch]:
     """Yield all examples in batches, made on a thread while the caller works on the one before.
 

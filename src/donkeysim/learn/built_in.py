@@ -78,7 +78,7 @@ def train_built_in(
     test = collect_lesson(record_count // 10, seed + 1, lambda done, total: report("driving", done, total))
     model = _fit(lesson, epoch_count, seed, lambda done, total: report("learning", done, total))
     size = SimpleNamespace(IMAGE_H=120, IMAGE_W=160, IMAGE_DEPTH=3)
-    save_model(model, path, "linear", size)
+    save_model(model, path, "linear", size, [SCENE])
     return _measure_error(model, test)
 
 

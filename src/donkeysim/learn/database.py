@@ -117,6 +117,20 @@ def name_pilot(folder: Path) -> tuple[Path, int]:
     return folder / f"pilot_{datetime.now():%y-%m-%d}_{number}.h5", number
 
 
+def name_beside(path: Path, ending: str) -> Path:
+    """Return the name of a file that belongs to a pilot: `a.onnx` beside `a.h5`.
+
+    It is `a.keras.onnx` beside an `a.keras` that was trained later than an `a.h5` that is still there.
+    """
+    try:
+        names = [str(entry.get("Name")) for entry in read_entries(path.parent)]
+    except DonkeySimError:  # training says so when it ends
+        names = []
+    first = next((name for name in names if Path(name).stem == path.stem), path.name)
+    is_taken = first != path.name and path.with_name(first).exists()
+    return path.with_name(path.name + ending) if is_taken else path.with_suffix(ending)
+
+
 def group_tubs(entries: Sequence[Entry]) -> dict[str, str]:
     """Return a short name for each set of tubs that entries name, by the set as it stands there."""
     sets = dict.fromkeys(str(entry["Tubs"]) for entry in entries if entry.get("Tubs"))

@@ -13,6 +13,7 @@ import torch
 from torch.nn import functional
 
 from donkeysim.learn.backend import import_keras
+from donkeysim.learn.shares import Draws
 
 keras = import_keras()
 
@@ -61,13 +62,13 @@ class _Fused(keras.layers.Layer):  # type: ignore[misc,name-defined]
     Where the other does the same to every picture of a sequence, all pictures of a batch go through at once.
     """
 
-    def __init__(self, layer: Any, level: int, generator: torch.Generator) -> None:
+    def __init__(self, layer: Any, level: int, draws: Draws) -> None:
         super().__init__(name=layer.name)
         self.layer = layer
         self._inner = _peel(layer)
         self._multiply = _convolve if isinstance(self._inner, keras.layers.Conv2D) else _multiply
         self._level = level
-        self._generator = generator
+        self._draws = draws
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return self.layer.compute_output_shape(input_shape)
@@ -83,9 +84,9 @@ class _Fused(keras.layers.Layer):  # type: ignore[misc,name-defined]
         if not (training and self._level):
             y = self._inner.activation(y)
         elif y.dim() == 4:
-            y = _drop(y.contiguous(memory_format=torch.channels_last), self._level, self._generator)
+            y = _drop(y.contiguous(memory_format=torch.channels_last), self._level, self._draws.generator)
         else:
-            y = _drop(y.contiguous(), self._level, self._generator)
+            y = _drop(y.contiguous(), self._level, self._draws.generator)
         return y.permute(0, 2, 3, 1) if y.dim() == 4 else y
 
 
@@ -104,6 +105,21 @@ def _multiply(layer: Any, x: Tensor) -> Tensor:
     return functional.linear(x, layer.kernel.value.t(), layer.bias.value)
 
 
+class _Dropped(keras.layers.Layer):  # type: ignore[misc,name-defined]
+    """A dropout behind a layer that is computed as Keras does it."""
+
+    def __init__(self, name: str, level: int, draws: Draws) -> None:
+        super().__init__(name=name)
+        self._level = level
+        self._draws = draws
+
+    def call(self, x: Tensor, training: bool = False, **_: object) -> Tensor:
+        if not (training and self._level):
+            return x
+        kept = _draw_kept(x.numel(), self._level, self._draws.generator).view(x.shape)
+        return x * kept * (256.0 / (256 - self._level))
+
+
 class _Passed(keras.layers.Layer):  # type: ignore[misc,name-defined]
     """Stands where a dropout was that the layer before does already."""
 
@@ -111,12 +127,12 @@ class _Passed(keras.layers.Layer):  # type: ignore[misc,name-defined]
         return x
 
 
-def make_fast(model: Any, generator: torch.Generator) -> Any:
+def make_fast(model: Any, draws: Draws) -> Any:
     """Return a clone of a model that shares its weights and trains faster; the model itself stays as it is.
 
     Args:
         model: A functional `keras.Model` on the processor.
-        generator: Draws the dropouts of the layers that are made faster.
+        draws: Where random numbers of dropouts come from.
     """
     dropouts = _find_dropouts(model)
     passed = {dropout.name for dropout in dropouts.values()}
@@ -124,10 +140,12 @@ def make_fast(model: Any, generator: torch.Generator) -> Any:
     def replace(layer: Any) -> Any:
         if layer.name in passed:
             return _Passed(name=layer.name)
+        if isinstance(_peel(layer), keras.layers.Dropout):
+            return _Dropped(layer.name, round(256 * _peel(layer).rate), draws)
         if not _is_plain(_peel(layer)):
             return layer
         rate = _peel(dropouts[layer.name]).rate if layer.name in dropouts else 0.0
-        return _Fused(layer, round(256 * rate), generator)
+        return _Fused(layer, round(256 * rate), draws)
 
     return keras.models.clone_model(model, clone_function=replace)
 
@@ -154,3 +172,8 @@ def _find_dropouts(model: Any) -> dict[str, Any]:
             if len(behind) == 1 and isinstance(_peel(behind[0]), keras.layers.Dropout):
                 found[layer.name] = behind[0]
     return found
+
+
+def has_batch_statistics(model: Any) -> bool:
+    """Whether what a layer computes of an example depends on the others of its batch."""
+    return any(isinstance(_peel(layer), keras.layers.BatchNormalization) for layer in model.layers)

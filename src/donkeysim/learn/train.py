@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from donkeysim.car.config import Config
 from donkeysim.car.transform import make_steps
-from donkeysim.core.errors import DonkeySimError, PilotError
+from donkeysim.core.errors import DonkeySimError, PilotError, TubError
 from donkeysim.core.types import Report
 from donkeysim.learn.augment import make_augmentation
 from donkeysim.learn.batches import Examples
-from donkeysim.learn.database import append_entry, make_entry, name_pilot
+from donkeysim.learn.database import append_entry, make_entry, name_beside, name_pilot
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.model_file import check_ending, save_model
+from donkeysim.learn.files.places import read_places
 from donkeysim.learn.kinds import PilotKind, get_kind, read_spec
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
 from donkeysim.tub.folder import split_paths
+from donkeysim.tub.manifest import read_manifest
 
 if TYPE_CHECKING:
     from donkeysim.learn.fit import EpochResult, FitResult
@@ -44,6 +47,7 @@ class TrainingResult:
         record_counts: Examples learnt from and validated with.
         images_per_second: Of the fastest epoch, validation not counted.
         was_interrupted: Ctrl-C ended it early; the pilot is the best until then.
+        places: Where it learnt, as far as its tubs tell, and the pilot it began with.
     """
 
     model_path: Path
@@ -55,6 +59,7 @@ class TrainingResult:
     record_counts: tuple[int, int]
     images_per_second: float
     was_interrupted: bool
+    places: tuple[str, ...] = ()
 
 
 def train(
@@ -88,8 +93,9 @@ def train(
     options = read_options(config)
     named = get_kind(kind or options.default_model_type)
     source = Path(transfer).expanduser() if transfer else None
-    job = _Job(config, options, named, path, number, split_paths([str(path) for path in given]), source, comment)
-    examples = load_examples(config, job.tubs, named, options, report)
+    tubs = split_paths([str(path) for path in given])
+    examples = load_examples(config, tubs, named, options, report)
+    job = _Job(config, options, named, path, number, tubs, source, comment, _collect_places(tubs, source))
     with _seeded(options.train_seed):
         model = _make_model(job)
     from donkeysim.learn.fit import fit
@@ -97,7 +103,7 @@ def train(
     keeper = _BestKeeper(job, model)
     result = fit(model, job.kind, *examples, job.options, keeper.save, report, tell)
     if keeper.is_behind or (result.epochs and result.was_interrupted):  # perhaps while it was being written
-        save_model(model, job.path, job.kind.name, job.config)
+        job.save(model, job.path)
     return _finish(job, model, result, examples)
 
 
@@ -113,6 +119,11 @@ class _Job:
     tubs: Sequence[Path]
     transfer: Path | None
     comment: str | None
+    places: tuple[str, ...]
+
+    def save(self, model: Any, path: Path) -> None:
+        """Write a pilot of this training."""
+        save_model(model, path, self.kind.name, self.config, self.places)
 
 
 class _BestKeeper:
@@ -129,7 +140,7 @@ class _BestKeeper:
     def save(self) -> None:
         """Write the model as it is now."""
         try:
-            save_model(self._model, self._job.path, self._job.kind.name, self._job.config)
+            self._job.save(self._model, self._job.path)
         except PilotError as error:
             if not self._has_written:
                 raise
@@ -185,6 +196,15 @@ def _choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int
     if path.is_dir():
         raise DonkeySimError(f"{path} is a folder; --model takes the file to write, for example {path}/mypilot.h5.")
     return path, 0
+
+
+def _collect_places(tubs: Sequence[Path], transfer: Path | None) -> tuple[str, ...]:
+    """Return where a pilot learns: the places of the one it begins with, then those of the tubs, each once."""
+    lists = [read_places(transfer)] if transfer else []
+    for path in tubs:
+        with suppress(TubError):  # of the format before 2, which knows no places
+            lists.append(read_manifest(path).places)
+    return tuple(dict.fromkeys(itertools.chain(*lists)))
 
 
 @contextmanager
@@ -246,9 +266,10 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
     if not result.epochs:
         raise DonkeySimError("training was interrupted before its first epoch ended; no pilot was written.")
     best = min(result.epochs, key=lambda epoch: epoch.losses["val_loss"])
-    onnx_path, plot_path = job.path.with_suffix(".onnx"), job.path.with_suffix(".png")
+    plot_path = name_beside(job.path, ".png")
+    onnx_path = job.path if job.path.suffix.lower() == ".onnx" else name_beside(job.path, ".onnx")
     if job.options.create_tf_lite and onnx_path != job.path:
-        save_model(model, onnx_path, job.kind.name, job.config)
+        job.save(model, onnx_path)
     if job.options.show_plot:
         from donkeysim.learn.plots import plot_losses
 
@@ -267,4 +288,5 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
         record_counts=(len(examples[0]), len(examples[1])),
         images_per_second=max(epoch.images_per_second for epoch in result.epochs),
         was_interrupted=result.was_interrupted,
+        places=job.places,
     )

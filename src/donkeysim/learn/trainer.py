@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
 
 from donkeysim.core.types import Report
-from donkeysim.learn.batches import Batch
+from donkeysim.learn.batches import Batch, split_batch
 from donkeysim.learn.kinds import PilotKind
 from donkeysim.learn.options import TrainingOptions
-from donkeysim.learn.torch_layers import make_fast
+from donkeysim.learn.shares import PART_SIZE, Shares, sum_gradients
+from donkeysim.learn.torch_layers import has_batch_statistics, make_fast
 
 Tensor = torch.Tensor
 
@@ -37,8 +38,9 @@ class Trainer:
         self._mean = [weight.detach().clone() for weight in self._weights]
         self._best: list[Tensor] = []
         self._device = self._weights[0].device
-        generator = torch.Generator().manual_seed(options.train_seed)
-        self._network = make_fast(model, generator) if self._device.type == "cpu" else model
+        self._shares = Shares(options.train_seed)
+        self._network = make_fast(model, self._shares.draws) if self._device.type == "cpu" else model
+        self._is_shared = self._device.type == "cpu" and not has_batch_statistics(model)
         self._optimizer = _make_optimizer(self._weights, kind, options)
         self._step_count = 0
         self._precision = choose_precision(options.train_precision, self._device)
@@ -48,23 +50,42 @@ class Trainer:
         """Take a step per batch; returns the mean losses."""
         sums = _LossSums()
         done = 0
-        for batch in batches:
-            losses = self._compute_losses(batch, training=True)
-            self._optimizer.zero_grad(set_to_none=True)
-            losses["loss"].backward()  # type: ignore[no-untyped-call]
-            self._step()
-            sums.add(losses, len(batch))
-            done += len(batch)
-            report(done, total)
+        with self._open_shares():
+            for batch in batches:
+                parts = self._split(batch)
+                results = self._shares.work(parts, self._learn_part)
+                self._step([len(part) / len(batch) for part in parts], [gradients for _, gradients in results])
+                for part, (losses, _) in zip(parts, results, strict=True):
+                    sums.add(losses, len(part))
+                done += len(batch)
+                report(done, total)
         return sums.compute_means()
 
     def validate(self, batches: Iterator[Batch]) -> dict[str, float]:
         """Return the mean losses of the averaged weights."""
         sums = _LossSums()
-        with self.averaged(), torch.no_grad():
+        with self.averaged(), self._open_shares():
             for batch in batches:
-                sums.add(self._compute_losses(batch, training=False), len(batch))
+                parts = self._split(batch)
+                for part, losses in zip(parts, self._shares.work(parts, self._validate_part), strict=True):
+                    sums.add(losses, len(part))
         return sums.compute_means()
+
+    def _split(self, batch: Batch) -> list[Batch]:
+        return split_batch(batch, PART_SIZE) if self._is_shared else [batch]
+
+    def _open_shares(self) -> AbstractContextManager[None]:
+        return self._shares.opened() if self._is_shared else nullcontext()
+
+    def _learn_part(self, part: Batch) -> tuple[dict[str, Tensor], tuple[Tensor, ...]]:
+        """Return the losses of a part of a batch and the gradients of the weights."""
+        losses = self._compute_losses(part, training=True)
+        gradients = torch.autograd.grad(losses["loss"], self._weights)
+        return {name: loss.detach() for name, loss in losses.items()}, gradients
+
+    def _validate_part(self, part: Batch) -> dict[str, Tensor]:
+        with torch.no_grad():  # which holds for this thread only
+            return self._compute_losses(part, training=False)
 
     @contextmanager
     def averaged(self) -> Iterator[None]:
@@ -92,7 +113,11 @@ class Trainer:
                 weight.copy_(mean)
                 mean.copy_(held)
 
-    def _step(self) -> None:
+    def _step(self, shares: list[float], gradients: list[tuple[Tensor, ...]]) -> None:
+        """Change the weights by the gradients of the parts of a batch."""
+        summed = sum_gradients(self._weights, zip(shares, gradients, strict=True))
+        for weight, gradient in zip(self._weights, summed, strict=True):
+            weight.grad = gradient
         rate = self._options.learning_rate / (1.0 + self._options.learning_rate_decay * self._step_count)
         for group in self._optimizer.param_groups:
             group["lr"] = rate

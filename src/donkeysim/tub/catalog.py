@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -82,19 +84,42 @@ def read_records(folder: Path, names: list[str]) -> Iterator[tuple[int, dict[str
             position += 1
 
 
-def warn_of_losses(folder: Path, names: list[str]) -> int:
-    """Say in the log how many records catalogs have lost, and return it.
+class LineCount(NamedTuple):
+    """How many lines a catalog holds, and how many were written; fewer are held where its end was lost."""
 
-    Lost are those that a catalog's line table counts and the catalog does not hold.
+    name: str
+    held: int
+    written: int
+
+
+def count_lines(folder: Path, names: list[str]) -> list[LineCount]:
+    """Count the lines of catalogs; as written count those of a line table, if it knows of more than there are."""
+    counts = []
+    for name in names:
+        table = read_table(folder / name)  # before the catalog, to which somebody may be adding
+        held = len(read_lines(folder / name)) if (folder / name).is_file() else len(table.lengths if table else ())
+        counts.append(LineCount(name, held, max(held, len(table.lengths if table else ()))))
+    return counts
+
+
+def follow_positions(counts: list[LineCount], positions: Collection[int]) -> set[int]:
+    """Return where records are, of the positions they had when they were written; those of lost ones are left out."""
+    written = list(itertools.accumulate((count.written for count in counts), initial=0))
+    held = list(itertools.accumulate((count.held for count in counts), initial=0))
+    found = set()
+    for position in positions:
+        number = bisect.bisect_right(written, position) - 1
+        if 0 <= number < len(counts) and position - written[number] < counts[number].held:
+            found.add(held[number] + position - written[number])
+    return found
+
+
+def warn_of_losses(folder: Path, counts: list[LineCount]) -> int:
+    """Say in the log how many records catalogs have lost, and return it.
 
     A writer of ours never leaves such a catalog, however it ends; a damaged disk and a copy that broke off do.
     """
-    losses: list[tuple[str, int, int]] = []
-    for name in names:
-        table = read_table(folder / name)  # before the catalog, to which somebody may be adding
-        if table is not None and (folder / name).is_file():
-            losses.append((name, len(read_lines(folder / name)), len(table.lengths)))
-    losses = [(name, held, written) for name, held, written in losses if held < written]
+    losses = [count for count in counts if count.held < count.written]
     count = sum(written - held for _, held, written in losses)
     if losses:
         places = ", ".join(f"{name} holds {held} of {written}" for name, held, written in losses)

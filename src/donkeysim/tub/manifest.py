@@ -6,7 +6,7 @@ line content
 1    inputs: the keys of a record
 2    types of these, one each
 3    the user's metadata
-4    the tub's own: when it began, its sessions
+4    the tub's own: when it began, its sessions, the places where they were driven
 5    catalogs: file names, index of the next record, records per catalog, deleted positions
 ==== ==========================================================================================
 
@@ -56,6 +56,17 @@ class Manifest:
             return
         all_full_ids = [*sessions["all_full_ids"], full_id]
         self.own_metadata["sessions"] = {"all_full_ids": all_full_ids, "last_id": number, "last_full_id": full_id}
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Names of the places where records were driven, in the order of the first; () where nobody noted them."""
+        places = self.own_metadata.get("places")
+        return tuple(place for place in places if isinstance(place, str)) if isinstance(places, list) else ()
+
+    def add_place(self, place: str) -> None:
+        """Note a place; "" is none."""
+        if place and place not in self.places:
+            self.own_metadata["places"] = [*self.places, place]
 
     def next_session_number(self) -> int:
         """Return the number of the session that would begin now."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.types import ByteArray
-from donkeysim.tub.catalog import list_catalogs, read_records, warn_of_losses
+from donkeysim.tub.catalog import count_lines, follow_positions, list_catalogs, read_records, warn_of_losses
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
 from donkeysim.tub.old_format import is_old_format, read_old_manifest, read_old_records
 from donkeysim.tub.values import decode_picture
@@ -89,6 +89,7 @@ class TubReader:
         metadata: What the user noted.
         deleted_indexes: Positions of deleted records.
         sessions: Full ids of the drives, oldest first.
+        places: Names of the places where they were driven; () where nobody noted them, as in tubs of the original.
         is_old_format: Whether it is of the format before 2, which can be read only.
         lost_count: Records that its catalogs have lost; the log tells of them.
     """
@@ -107,12 +108,15 @@ class TubReader:
         self.inputs = tuple(manifest.inputs)
         self.types = tuple(manifest.types)
         self.metadata = manifest.metadata
-        self.deleted_indexes = frozenset(manifest.deleted_indexes)
         self.sessions = manifest.session_ids
+        self.places = manifest.places
         self._started_at = float(manifest.own_metadata.get("created_at", 0))
         self._catalogs = [] if self.is_old_format else list_catalogs(self.path, manifest)
         self._length: int | None = None
-        self.lost_count = warn_of_losses(self.path, self._catalogs)
+        counts = count_lines(self.path, self._catalogs)
+        self.lost_count = warn_of_losses(self.path, counts)
+        marks = manifest.deleted_indexes
+        self.deleted_indexes = frozenset(follow_positions(counts, marks) if self.lost_count else marks)
 
     def __len__(self) -> int:
         """Return how many living records there are; counted once, by reading them."""

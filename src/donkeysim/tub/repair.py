@@ -14,6 +14,8 @@ from pathlib import Path
 from donkeysim.core.errors import TubError, format_count
 from donkeysim.tub.catalog import (
     LineTable,
+    count_lines,
+    follow_positions,
     list_catalogs,
     locate_table,
     parse_record,
@@ -45,13 +47,14 @@ def open_for_change(folder: Path) -> Manifest:
     manifest = read_manifest(folder)
     before = format_manifest(manifest)
     catalogs = list_catalogs(folder, manifest)
-    warn_of_losses(folder, catalogs)  # the last time: tables are made to fit what is left
+    counts = count_lines(folder, catalogs)
+    warn_of_losses(folder, counts)  # the last time: tables are made to fit what is left
     manifest.paths = _drop_empty_tail(folder, catalogs)
     start = 0
     for name in manifest.paths:
         start += _repair_catalog(folder / name, start, is_last=name == manifest.paths[-1])
     manifest.current_index = _find_next_index(folder, manifest, start)
-    manifest.deleted_indexes = {index for index in manifest.deleted_indexes if 0 <= index < start}
+    manifest.deleted_indexes = follow_positions(counts, manifest.deleted_indexes)
     after = format_manifest(manifest)
     if after != (folder / MANIFEST_NAME).read_bytes():
         if after != before:

@@ -87,6 +87,7 @@ class TubWriter:
         self._types = dict(zip(self._manifest.inputs, self._manifest.types, strict=True))
         self._session = self._manifest.next_session_number()
         self.session_id = f"{time.strftime('%y-%m-%d')}_{self._session}"
+        self._place = ""
         self._forget_texts()
         self._is_open = True
         self._is_behind = False
@@ -102,11 +103,12 @@ class TubWriter:
         """Keys of a record."""
         return tuple(self._manifest.inputs)
 
-    def write_record(self, record: Mapping[str, object]) -> int:
+    def write_record(self, record: Mapping[str, object], place: str = "") -> int:
         """Append a record and return its index.
 
         Args:
             record: Values by input; None and unknown keys are left out; pictures are [height, width, 3] of uint8.
+            place: Where it is driven, which the tub remembers; "" where that is not known.
 
         Raises:
             TubError: A value does not fit its type (nothing was written), or the disk is full; earlier records stay.
@@ -124,7 +126,7 @@ class TubWriter:
             self._write_pictures({names[key]: data for key, data in pictures.items()})
             self._write_line(line)
             self._manifest.current_index += 1
-            self._note_session()
+            self._note_drive(place)
             self._write_manifest()
         return index
 
@@ -232,9 +234,14 @@ class TubWriter:
         self._manifest.paths.append(catalog.name)
         self._forget_texts()
 
-    def _note_session(self) -> None:
+    def _note_drive(self, place: str) -> None:
+        """Note the session and the place with their first record."""
         if self._manifest.session_ids[-1:] != (self.session_id,):
             self._manifest.add_session(self.session_id, self._session)
+            self._forget_texts()
+        if place and place != self._place:
+            self._place = place
+            self._manifest.add_place(place)
             self._forget_texts()
 
     def _forget_texts(self) -> None:

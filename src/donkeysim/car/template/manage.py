@@ -29,6 +29,7 @@ from donkeysim.drive.parts.recording import RecordTracker, ToggleRecording, TubR
 from donkeysim.drive.simulated_car import SimulatedCar, list_record_channels, make_expert, make_simulated_car
 from donkeysim.drive.vehicle import Vehicle
 from donkeysim.drive.watched_car import open_watching_page
+from donkeysim.learn.files.places import read_places
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
 
 CAR_FOLDER = Path(__file__).resolve().parent
@@ -128,11 +129,11 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         channels=pilot_inputs,
         extra_files=[BUILT_IN_PILOT],
         built_in={EXPERT: make_expert(simulator)},
+        read_places=read_places,
     )
     if options.model:
         car.memory["pilot/choice"] = pilots.choose(options.model, options.kind)
-    known_places = {BUILT_IN_PILOT.name: [BUILT_IN_PILOT.stem]}
-    chooser = PilotForPlace(pilots, lambda: simulator.place, known_places, EXPERT)
+    chooser = PilotForPlace(pilots, lambda: simulator.place, EXPERT)
     car.add(chooser, inputs=["pilot/choice"], outputs=["pilot/choice", "pilot/places"])
     car.add(pilots, inputs=["pilot/choice", "run_pilot", "sim/reset"], outputs=["pilot/choices"], threaded=True)
     car.add(
@@ -164,7 +165,8 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
     if config.RECORD_DURING_AI:
         record |= {"pilot/angle": "float", "pilot/throttle": "float"}
     tub_path = choose_tub_path(config.DATA_PATH, config.AUTO_CREATE_NEW_TUB)
-    tub = TubRecorder(tub_path, [*record], [*record.values()], [*options.metadata, *config.METADATA])
+    metadata = [*options.metadata, *config.METADATA]
+    tub = TubRecorder(tub_path, [*record], [*record.values()], metadata, lambda: simulator.place)
     car.add(tub, inputs=[*record], outputs=["tub/num_records", "recording"], run_condition="recording")
     if joystick:
         joystick.on("arm_launch", launch.arm)

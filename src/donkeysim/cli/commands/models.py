@@ -11,7 +11,7 @@ from rich.table import Table
 
 from donkeysim.cli.console import console
 
-COLUMNS = ("Number", "Name", "Pilot", "Type", "Tubs", "Time", "Transfer", "Comment")
+COLUMNS = ("Number", "Name", "Pilot", "Type", "Tubs", "Places", "Time", "Transfer", "Comment")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,16 +24,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the table."""
     from donkeysim.car.config import load_config
     from donkeysim.learn.database import group_tubs, read_entries
+    from donkeysim.learn.files.places import read_places
 
     config = load_config(arguments.config, driving=False)
-    entries = read_entries(Path(config.MODELS_PATH))
+    folder = Path(config.MODELS_PATH)
+    entries = read_entries(folder)
     if not entries:
         console.print(f"No pilot has been trained in {config.MODELS_PATH} yet.", soft_wrap=True)
         return 0
     groups = group_tubs(entries) if arguments.group else {}
     table = Table(*COLUMNS)
     for entry in entries:
-        table.add_row(*(_show(entry, column, groups) for column in COLUMNS))
+        told = {**entry, "Places": "\n".join(read_places(folder / str(entry.get("Name"))))}
+        table.add_row(*(_show(told, column, groups) for column in COLUMNS))
     console.print(table)
     if groups:
         tubs = Table("Group", "Tubs")

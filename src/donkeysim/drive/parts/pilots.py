@@ -13,6 +13,7 @@ from typing import Any
 from donkeysim.core.errors import DonkeySimError, PilotError, SpecError
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray
+from donkeysim.world.tracks.catalogue import shorten_scene_name
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,11 @@ class PilotShelf:
 
     A threaded part. A file that is still being written is left alone until it has kept its size for a while; one that
     cannot be loaded is reported, and the pilot that drove until then drives on.
+
+    Attributes:
+        choices: Names of all pilots.
+        places: Where those in files were trained, as far as it is known; the car's own first, the newest before others.
+        pilot: The chosen one; None: there is none.
     """
 
     def __init__(
@@ -40,6 +46,7 @@ class PilotShelf:
         channels: Mapping[str, Any] | None = None,
         extra_files: Sequence[Path] = (),
         built_in: Mapping[str, Pilot] | None = None,
+        read_places: Callable[[Path], tuple[str, ...]] = lambda _: (),
     ) -> None:
         """Make an empty shelf; `choose` takes the first pilot.
 
@@ -50,6 +57,8 @@ class PilotShelf:
             channels: What else this car can tell a pilot, with an example value each.
             extra_files: Pilots from elsewhere that can be chosen too.
             built_in: Pilots that are no files, by the names they are chosen by.
+            read_places: Returns where the pilot in a file was trained, () where that is not known; asked again when
+                the file changes.
         """
         self._load = load
         self.folder = Path(folder)
@@ -59,7 +68,10 @@ class PilotShelf:
         self._built_in = dict(built_in or {})
         self._kinds: dict[str, str | None] = {}
         self._files: dict[str, Path] = {}
+        self._read_places = read_places
+        self._looks: dict[Path, tuple[FileState | None, tuple[str, ...]]] = {}
         self.choices: tuple[str, ...] = ()
+        self.places: dict[str, tuple[str, ...]] = {}
         self.pilot: Pilot | None = None
         self._choice = ""
         self._loaded: tuple[str, FileState] | None = None
@@ -124,6 +136,16 @@ class PilotShelf:
         files = {entry.name: entry for entry in entries if entry.suffix in PILOT_SUFFIXES}
         self._files = {**files, **self._extra_files}
         self.choices = (*self._built_in, *self._files)
+        self._looks = {path: self._look_into(path) for path in self._files.values()}
+        own = sorted(files, key=lambda name: self._looks[self._files[name]][0] or (0, 0), reverse=True)
+        others = [name for name in self._extra_files if name not in files]
+        known = ((name, self._looks[self._files[name]][1]) for name in (*own, *others))
+        self.places = {name: places for name, places in known if places}
+
+    def _look_into(self, path: Path) -> tuple[FileState | None, tuple[str, ...]]:
+        """Return a file's state, and where its pilot was trained, read when the state is new."""
+        state, known = _look(path), self._looks.get(path)
+        return known if known and known[0] == state else (state, self._read_places(path))
 
     def _follow_choice(self) -> None:
         choice = self._choice
@@ -213,33 +235,28 @@ class PilotDriver:
 class PilotForPlace:
     """Chooses a pilot that knows the place where the car is, for as long as nobody else has chosen one."""
 
-    def __init__(
-        self, shelf: PilotShelf, find_place: Callable[[], str], known: Mapping[str, Sequence[str]], otherwise: str
-    ) -> None:
+    def __init__(self, shelf: PilotShelf, find_place: Callable[[], str], otherwise: str) -> None:
         """Make it.
 
         Args:
-            shelf: What can be chosen.
-            find_place: Returns the name of the place where the car is, "" for nowhere.
-            known: The places that pilots know, by the names these are chosen by.
-            otherwise: Who is chosen where none of them does.
+            shelf: What can be chosen, and which places the pilots know.
+            find_place: Returns where the car is, a scene's name or file; "" for nowhere.
+            otherwise: Who is chosen where no pilot knows the place.
         """
-        self._shelf, self._find_place = shelf, find_place
-        self._known, self._otherwise = known, otherwise
+        self._shelf, self._find_place, self._otherwise = shelf, find_place, otherwise
         self._place = self._chosen = ""
 
     def run(self, choice: str | None) -> tuple[str, tuple[str, ...]]:
         """Return the choice, changed in another place if it was ours, and the places that the chosen one knows."""
-        place = self._find_place()
+        place = shorten_scene_name(self._find_place())
         if place and place != self._place:
             self._place = place
             if choice in (None, "", self._chosen):
                 choice = self._chosen = self._find(place)
-        return choice or "", tuple(self._known.get(choice or "", ()))
+        return choice or "", self._shelf.places.get(choice or "", ())
 
     def _find(self, place: str) -> str:
-        names = (name for name, places in self._known.items() if place in places and name in self._shelf.choices)
-        return next(names, self._otherwise)
+        return next((name for name, places in self._shelf.places.items() if place in places), self._otherwise)
 
 
 def _look(path: Path) -> FileState | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import TubError, format_count
 from donkeysim.tub.folder import next_tub_path
 from donkeysim.tub.writer import TubWriter
+from donkeysim.world.tracks.catalogue import shorten_scene_name
 
 logger = logging.getLogger(__name__)
 
@@ -67,9 +68,21 @@ class TubRecorder:
     """Writes a record of each loop it runs in. A full disk turns recording off; the car drives on."""
 
     def __init__(
-        self, path: Path | str, inputs: Sequence[str], types: Sequence[str], metadata: Sequence[tuple[str, str]] = ()
+        self,
+        path: Path | str,
+        inputs: Sequence[str],
+        types: Sequence[str],
+        metadata: Sequence[tuple[str, str]] = (),
+        find_place: Callable[[], str] = lambda: "",
     ) -> None:
-        """Open the tub; the arguments are those of `TubWriter`, and `run` takes values in the order of `inputs`.
+        """Open the tub.
+
+        Args:
+            path: As are the next three, what `TubWriter` takes.
+            inputs: `run` takes values in this order.
+            types: One for each.
+            metadata: The user's.
+            find_place: Returns where the car drives, a scene's name or file; "" where that is not known.
 
         Raises:
             TubError: The tub cannot be opened, or holds records of other keys.
@@ -77,6 +90,7 @@ class TubRecorder:
         self.path = Path(path)
         self.inputs = tuple(inputs)
         self.tub = TubWriter(self.path, inputs, types, metadata)
+        self._find_place = find_place
 
     def run(self, *values: Any) -> tuple[int, bool] | None:
         """Write a record; return the number of records so far, and whether recording can go on.
@@ -86,7 +100,7 @@ class TubRecorder:
         if values[0] is None:
             return None
         try:
-            self.tub.write_record(dict(zip(self.inputs, values, strict=True)))
+            self.tub.write_record(dict(zip(self.inputs, values, strict=True)), shorten_scene_name(self._find_place()))
         except TubError as error:
             logger.error("Recording was switched off; the car drives on: %s", error)
             return self.tub.current_index, False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from donkeysim.core.errors import PilotError
@@ -27,11 +28,13 @@ class PilotHeader:
     throttle_range: float = 0.8
     transformations: tuple[str, ...] = ()
     post_transformations: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    """Names of the places where it was trained, as far as its tubs tell."""
     format: int = FORMAT
 
 
-def make_header(kind: str, config: object) -> PilotHeader:
-    """Return the header of a pilot of a kind, trained with a car's configuration."""
+def make_header(kind: str, config: object, places: Sequence[str] = ()) -> PilotHeader:
+    """Return the header of a pilot of a kind, trained with a car's configuration on drives at these places."""
     spec = read_spec(config)
     named = get_kind(kind)
     return PilotHeader(
@@ -41,6 +44,7 @@ def make_header(kind: str, config: object) -> PilotHeader:
         throttle_range=spec.throttle_range,
         transformations=tuple(getattr(config, "TRANSFORMATIONS", ())),
         post_transformations=tuple(getattr(config, "POST_TRANSFORMATIONS", ())),
+        places=tuple(places),
     )
 
 
@@ -72,6 +76,7 @@ def read_header(text: str | bytes | None) -> PilotHeader | None:
             throttle_range=float(values["throttle_range"]),
             transformations=tuple(map(str, values["transformations"])),
             post_transformations=tuple(map(str, values["post_transformations"])),
+            places=tuple(map(str, values.get("places", ()))),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise PilotError(f"its header cannot be read ({error!r}); write the file again.") from error

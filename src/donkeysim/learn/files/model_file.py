@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def check_ending(path: Path) -> str:
     raise PilotError(f"{path} is not a pilot's file; they end in {', '.join(ENDINGS)}.")
 
 
-def save_model(model: Any, path: Path | str, kind: str, config: object) -> None:
+def save_model(model: Any, path: Path | str, kind: str, config: object, places: Sequence[str] = ()) -> None:
     """Write a `keras.Model` as `.h5`, `.keras` or `.onnx`, by the ending of the path; whole or not at all.
 
     Args:
@@ -46,6 +47,7 @@ def save_model(model: Any, path: Path | str, kind: str, config: object) -> None:
         path: Where to; folders are made, an earlier file is replaced.
         kind: One of `learn.kinds.KINDS`.
         config: The car's configuration, for what the file says about itself.
+        places: Where it was trained, for the same.
 
     Raises:
         PilotError: Another ending, a place that cannot be written, or a layer that the ending cannot hold.
@@ -54,7 +56,7 @@ def save_model(model: Any, path: Path | str, kind: str, config: object) -> None:
 
     path = Path(path)
     ending = check_ending(path)
-    header = make_header(kind, config)
+    header = make_header(kind, config, places)
     with replace_file(path, PilotError) as beside:
         if ending == ".keras":
             from donkeysim.learn.files.keras_zip import write_keras

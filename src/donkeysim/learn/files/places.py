@@ -1,0 +1,88 @@
+"""Where a pilot was trained, read from its file without the network, and without what a network needs to run."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.extras import import_extra
+from donkeysim.learn.files.header import HEADER_KEY, read_header
+from donkeysim.learn.files.parts import PART_MOST, read_part
+
+METADATA_FIELD = 14
+"""Number of `metadata_props` in the `ModelProto` of ONNX; each has a key, 1, and a value, 2."""
+
+_VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = 0, 1, 2, 5
+"""Wire types of protocol buffers."""
+
+
+def read_places(path: Path) -> tuple[str, ...]:
+    """Return the names of the places where a pilot was trained; () where its file does not say, or is broken."""
+    try:
+        header = read_header(_READERS[path.suffix.lower()](path))
+    except (DonkeySimError, OSError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile):
+        return ()
+    return header.places if header else ()
+
+
+def _read_onnx_text(path: Path) -> bytes | None:
+    """Return the header in an `.onnx` file; the graph, nearly all of it, is stepped over."""
+    with path.open("rb") as file:
+        for number, begin, size in _list_fields(file, path.stat().st_size):
+            if number == METADATA_FIELD:
+                pair = {part: _read_at(file, *where) for part, *where in _list_fields(file, begin + size, begin)}
+                if pair.get(1) == HEADER_KEY.encode():
+                    return pair.get(2)
+    return None
+
+
+def _list_fields(file: BinaryIO, end: int, begin: int = 0) -> Iterator[tuple[int, int, int]]:
+    """Yield number, place and size of the fields with a length that a message of protocol buffers has."""
+    while begin < end:
+        file.seek(begin)
+        tag = _read_varint(file)
+        kind, size = tag & 7, 0
+        if kind == _VARINT:
+            _read_varint(file)
+        elif kind == _LENGTH:
+            size = _read_varint(file)
+            yield tag >> 3, (at := file.tell()), size
+            file.seek(at)
+        else:
+            size = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}[kind]
+        begin = file.tell() + size
+
+
+def _read_varint(file: BinaryIO) -> int:
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = file.read(1)
+        if not byte:
+            break
+        value |= (byte[0] & 0x7F) << shift
+        if byte[0] < 0x80:
+            return value
+    raise ValueError("a number has no end")
+
+
+def _read_at(file: BinaryIO, begin: int, size: int) -> bytes:
+    file.seek(begin)
+    return file.read(min(size, PART_MOST))
+
+
+def _read_keras_text(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        return read_part(archive, f"{HEADER_KEY}.json")
+
+
+def _read_h5_text(path: Path) -> str | bytes | None:
+    h5py = import_extra("h5py", "reading .h5 needs h5py")
+    with h5py.File(path, "r") as file:
+        text: str | bytes | None = file.attrs.get(HEADER_KEY)
+        return text
+
+
+_READERS = {".onnx": _read_onnx_text, ".keras": _read_keras_text, ".h5": _read_h5_text}

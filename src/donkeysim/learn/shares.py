@@ -1,0 +1,90 @@
+"""Work on a batch shared out among threads in small parts, so that a busy machine costs its share and no more.
+
+PyTorch's own threads divide every layer among them and wait for each other after each; where another program has one
+of the cores, all wait for the thread that lost it, hundreds of times a step. Here every thread computes whole parts of
+a batch alone, takes the next when it is done, and waits once a step. What comes of a part depends on nothing but the
+part, and sums are made in the order of the parts: results are the same however many threads there are.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import torch
+
+PART_SIZE = max(8, min(32, 64 // (os.cpu_count() or 1)))
+"""Examples of a part, by the machine and not by its load, so that results are repeatable on it.
+
+Fewer cost more steps of Python, more leave cores without work at the end of a batch; 128 examples are two parts or more
+for each of up to eight cores.
+"""
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+
+class Draws(threading.local):
+    """The random numbers of the part that a thread works on."""
+
+    generator: torch.Generator
+
+
+class Shares:
+    """Threads that work on parts of batches.
+
+    Attributes:
+        draws: To be read while a part is worked on.
+    """
+
+    def __init__(self, seed: int) -> None:
+        """Make it without threads; each part of a batch, by its number, has random numbers of its own."""
+        self.draws = Draws()
+        self._seed = seed
+        self._generators: list[torch.Generator] = []
+        self._pool: ThreadPoolExecutor | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Have the threads while the block runs; as many as PyTorch would use, each computing alone."""
+        count = torch.get_num_threads()
+        with ThreadPoolExecutor(count, "donkeysim-shares", torch.set_num_threads, (1,)) as self._pool:
+            try:
+                torch.set_num_threads(1)  # for what this thread does between batches
+                yield
+            finally:
+                torch.set_num_threads(count)
+                self._pool = None
+
+    def work(self, parts: Sequence[Part], compute: Callable[[Part], Result]) -> list[Result]:
+        """Return what `compute` makes of each part of a batch, on any thread."""
+        while len(self._generators) < len(parts):
+            seed = (self._seed << 20) + len(self._generators)
+            self._generators.append(torch.Generator().manual_seed(seed % (1 << 63)))
+
+        def run(generator: torch.Generator, part: Part) -> Result:
+            self.draws.generator = generator
+            return compute(part)
+
+        run_all = self._pool.map if self._pool is not None and len(parts) > 1 else map
+        return list(run_all(run, self._generators, parts))
+
+
+def sum_gradients(
+    weights: Sequence[torch.Tensor], parts: Iterable[tuple[float, Sequence[torch.Tensor]]]
+) -> list[torch.Tensor]:
+    """Return the gradients of a batch.
+
+    Args:
+        weights: What they are the gradients of.
+        parts: Of each part of the batch, always in the same order, its share and its gradients.
+    """
+    sums = [torch.zeros_like(weight) for weight in weights]  # in its order of memory, which optimizers rely on
+    for share, gradients in parts:
+        for total, gradient in zip(sums, gradients, strict=True):
+            total.add_(gradient, alpha=share)
+    return sums

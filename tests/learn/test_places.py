@@ -1,0 +1,68 @@
+"""Pilots carry the names of the places where they were trained: from the tub into every kind of file."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from donkeysim.learn.files.model_file import save_model
+from donkeysim.learn.files.places import read_places
+from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+from donkeysim.learn.train import train
+from donkeysim.tub.writer import TubWriter
+from stand_ins.steered_tub import draw_post, make_config, write_steered_tub
+from stand_ins.untrained_models import DefaultConfig, get_model, make_picture
+
+
+def write_tub_of(path, *places):
+    """A tub with a few records more, driven at these places."""
+    write_steered_tub(path, 40)
+    with TubWriter(path) as tub:
+        rng = np.random.default_rng(1)
+        for place in places:
+            record = {"cam/image_array": draw_post(0.5, rng), "user/angle": 0.5, "user/throttle": 0.2}
+            tub.write_record({**record, "user/mode": "user"}, place)
+    return path
+
+
+def test_a_pilot_knows_the_places_of_its_tubs_and_of_the_pilot_it_began_with(tmp_path):
+    tubs = [write_tub_of(tmp_path / "a", "oval", "ring"), write_tub_of(tmp_path / "b", "ring", "hall")]
+    tubs.append(write_tub_of(tmp_path / "unknown"))
+    result = train(make_config(tmp_path, CREATE_TF_LITE=True), tubs, tmp_path / "first.h5")
+    assert result.places == ("oval", "ring", "hall")
+    assert read_places(tmp_path / "first.h5") == read_places(tmp_path / "first.onnx") == result.places
+    later = write_tub_of(tmp_path / "later", "yard", "ring")
+    train(make_config(tmp_path), later, tmp_path / "second.keras", transfer=tmp_path / "first.h5")
+    assert read_places(tmp_path / "second.keras") == ("oval", "ring", "hall", "yard")
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx"])
+def test_every_kind_of_file_says_its_places_and_drives(tmp_path, ending):
+    path = tmp_path / f"pilot{ending}"
+    save_model(get_model("linear"), path, "linear", DefaultConfig, ["oval", "große Halle"])
+    assert read_places(path) == ("oval", "große Halle")
+    assert len(load_pilot(path).run(make_picture())) == 2
+    content = path.read_bytes()
+    for size in (0, 1, 100, len(content) // 2, len(content) - 40):
+        path.write_bytes(content[:size])
+        assert read_places(path) in ((), ("oval", "große Halle"))
+
+
+def test_a_file_that_says_nothing_or_is_none_knows_no_places(tmp_path):
+    save_model(get_model("linear"), tmp_path / "old.h5", "linear", DefaultConfig)
+    assert read_places(tmp_path / "old.h5") == ()
+    for name in ("text.onnx", "text.h5", "text.keras", "text.txt"):
+        (tmp_path / name).write_text("no pilot")
+        assert read_places(tmp_path / name) == ()
+    assert read_places(tmp_path / "missing.onnx") == ()
+
+
+def test_reading_the_places_loads_no_library_that_runs_networks():
+    program = (
+        "import sys; from pathlib import Path; from donkeysim.learn.files.places import read_places; "
+        f"print(read_places(Path({str(BUILT_IN_PILOT)!r})));"
+        "print({'torch', 'keras', 'onnx', 'onnxruntime'} & {*sys.modules})"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.split("\n")[:2] == ["('generated_track',)", "set()"]
