@@ -43,10 +43,6 @@ NOT_RUN = {
     ("docs/guide/replay.md", "donkey replay run.dlog"): "a log of a killed program: tests/record",
     ("docs/guide/replay.md", "donkey replay alley.dlog"): "a track that was changed since: tests/record",
     (
-        "docs/guide/control-page.md",
-        '{"report": {"mode": "user", "recording": true, "num_records": 214, "user": [0.1, 0.3], "car": [0.1, 0.3], "speed": 1.2,',
-    ): ("a report as an example: tests/drive"),
-    (
         "docs/pilots.md",
         "FOUR_COMMANDS_PYTHON=.venv/bin/python python -m pytest -m soak -s tests/soak/test_four_commands.py",
     ): "a soak of its own",

@@ -10,8 +10,8 @@ from importlib import import_module
 
 import msgspec
 import pytest
-
 from benchmarks.__main__ import CASES
+
 from code_blocks import LANGUAGES, NOT_RUN, ROOT, Block, find_blocks, list_blocks, list_documents, strip_comment
 from donkeysim.car.config import make_default_config
 from donkeysim.cli.donkey import COMMANDS
