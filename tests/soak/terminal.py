@@ -71,7 +71,9 @@ class Terminal:
         return running
 
     def _remember(self, command: str) -> str:
-        return f"{command}\ncode=$?\npwd > '{self._notes}/folder'\nenv -0 > '{self._notes}/variables'\nexit $code"
+        for note in self._notes.iterdir():
+            note.unlink()
+        return f"trap : INT  # the shell itself stays\n{command}\ncode=$?\npwd > '{self._notes}/folder'\nenv -0 > '{self._notes}/variables'\nexit $code"
 
     def _recall(self) -> None:
         folder, variables = self._notes / "folder", self._notes / "variables"
