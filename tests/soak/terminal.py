@@ -73,7 +73,9 @@ class Terminal:
     def _remember(self, command: str) -> str:
         for note in self._notes.iterdir():
             note.unlink()
-        return f"trap : INT  # the shell itself stays\n{command}\ncode=$?\npwd > '{self._notes}/folder'\nenv -0 > '{self._notes}/variables'\nexit $code"
+        folder, variables = self._notes / "folder", self._notes / "variables"
+        remember = f"code=$?\npwd > '{folder}'\nenv -0 > '{variables}'\nexit $code"
+        return f"trap : INT  # the shell itself stays\n{command}\n{remember}"
 
     def _recall(self) -> None:
         folder, variables = self._notes / "folder", self._notes / "variables"

@@ -51,7 +51,7 @@ CODES = {
     "donkey tubhist --tub ./data --record user/angel": (1,),
     "donkey doctor": (0, 1),
 }
-"""Exit codes other than 0 alone: make's own after Ctrl-C; 1 where a pilot that learned so briefly need not stay on the road."""
+"""Exit codes other than 0 alone: make's own after Ctrl-C; 1 where a pilot that learned so little may leave the road."""
 SHORTER = (".learn(100_000)", ".learn(2_000)")
 """In programs, for the same reason."""
 PICTURE = "import numpy as np\npicture = np.zeros((120, 160, 3), np.uint8)\n"
