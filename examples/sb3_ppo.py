@@ -1,6 +1,6 @@
 """Proximal policy optimisation with Stable-Baselines3: a car learns to lap a track from numbers about the road.
 
-pip install "donkeysim[rl]"
+pip install ".[rl]"                                  # in the checkout
 python examples/sb3_ppo.py                           # learns, then drives three laps and says how
 python examples/sb3_ppo.py --steps 3000000 --out pilot.zip
 python examples/sb3_ppo.py --drive pilot.zip
@@ -15,6 +15,7 @@ from functools import partial
 import gymnasium
 
 import donkeysim  # noqa: F401  (registers the environments)
+from donkeysim.core.extras import describe_install
 
 try:
     import torch
@@ -23,7 +24,7 @@ try:
 
     from donkeysim.envs.sb3_vec_env import make_sb3_vec_env
 except ImportError as error:
-    raise SystemExit(f'{error}. This example needs Stable-Baselines3; in the checkout: pip install ".[rl]"') from None
+    raise SystemExit(f"{error}. This example needs Stable-Baselines3; install it {describe_install('rl')}") from None
 
 ENV_ID = "donkeysim/GeneratedTrack-v0"
 TASK = {"observe": "vector", "throttle_range": (-0.2, 0.3)}

@@ -18,12 +18,13 @@ import gymnasium
 import numpy as np
 
 import donkeysim  # noqa: F401  (registers the environments)
+from donkeysim.core.extras import describe_install
 
 try:
     import torch
     from torch import nn
 except ImportError as error:
-    raise SystemExit(f'{error}. This example needs PyTorch; in the checkout: pip install ".[rl]"') from None
+    raise SystemExit(f"{error}. This example needs PyTorch; install it {describe_install('rl')}") from None
 
 ENV_ID = "donkeysim/GeneratedTrack-v0"
 TASK = {"observe": "vector", "throttle_range": (-0.2, 0.3)}

@@ -11,6 +11,7 @@ import donkeysim.cli.checkup as checkup
 from donkeysim.car.config import TEMPLATE_FOLDER
 from donkeysim.cli.checkup import FINE, NOTE, WRONG, Finding, check_all
 from donkeysim.cli.donkey import run
+from donkeysim.core.extras import describe_install
 
 
 @pytest.fixture
@@ -105,7 +106,9 @@ def test_missing_packages_name_the_command(here, monkeypatch):
     monkeypatch.setattr(checkup, "_list_requirements", lambda: groups)
     assert find("packages").state == WRONG
     finding = find("extra learn")
-    assert finding == Finding("extra learn", NOTE, "missing: no-such-package-y", 'pip install "donkeysim[learn]"')
+    assert finding == Finding(
+        "extra learn", NOTE, "missing: no-such-package-y", f"install it {describe_install('learn')}"
+    )
 
 
 def test_no_folder_for_kernels_is_wrong(here):

@@ -1,5 +1,6 @@
 """The original's environments: ids, spaces, `info`, reward and end of an episode, repeatable and in this process."""
 
+import re
 import subprocess
 import sys
 
@@ -185,10 +186,11 @@ def test_an_impossible_conf_is_refused_with_what_is_possible(conf, words):
         DonkeyEnv(conf=conf)
 
 
-@pytest.mark.parametrize("action", [[0.0], [0.0, float("nan")], [0.0, 0.0, 0.0, 0.0]])
-def test_an_impossible_action_is_refused(env, action):
+@pytest.mark.parametrize("action", [[0.0], [0.0, float("nan")], [0.0, 0.0, 0.0, 0.0], 0.5, None, [[0.0, 0.0]]])
+def test_an_impossible_action_is_refused_with_what_was_given(env, action):
     env.reset()
-    with pytest.raises(SpecError, match="steering and throttle"):
+    sentence = f"the action is {action}; it takes two finite numbers, steering and throttle, and the brake if you like."
+    with pytest.raises(SpecError, match=f"^{re.escape(sentence)}$"):
         env.step(action)
 
 

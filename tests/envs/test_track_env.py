@@ -111,6 +111,10 @@ def test_an_episode_begins_where_it_is_told_and_ends_by_its_rules():
     env = gymnasium.make(ID, observe="vector", starts_at_random=False, disable_env_checker=True)
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.unwrapped.step(np.zeros(2))
+    with pytest.raises(
+        SpecError, match=r"^the action is \[0\.1\]; it takes two finite numbers, steering and throttle\.$"
+    ):
+        env.unwrapped.step([0.1])
     _, info = env.reset(seed=1, options={"s": 6.0, "offset": -0.3})
     assert info["along"] == pytest.approx(6.0, abs=0.1)
     assert info["offset"] == pytest.approx(-0.3, abs=0.02)

@@ -19,6 +19,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 
+from donkeysim.core.errors import format_count  # noqa: E402
 from donkeysim.tub.catalog import read_lines  # noqa: E402
 from donkeysim.tub.edit import delete_range  # noqa: E402
 from donkeysim.tub.reader import TubReader  # noqa: E402
@@ -66,7 +67,8 @@ def compare(python, title, paths, at_least):
         else:
             wrong.append((path.name, count, answer))
     print(
-        f"{title}: {len(paths)} tubs, {agreed} read alike, {kept_more} with one record more in ours, {len(wrong)} wrong"
+        f"{title}: {format_count(len(paths), 'tub')}, {agreed} read alike, {kept_more} with one record more in ours, "
+        f"{len(wrong)} wrong"
     )
     for row in wrong[:5]:
         print("   ", *row)

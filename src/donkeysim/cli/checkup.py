@@ -15,6 +15,7 @@ from typing import NamedTuple
 from donkeysim import __version__
 from donkeysim.cli.port_owner import find_owner
 from donkeysim.core.errors import DonkeySimError, format_count, shorten
+from donkeysim.core.extras import describe_install
 
 FINE, NOTE, WRONG = "fine", "note", "wrong"
 
@@ -121,14 +122,14 @@ def _check_packages() -> Iterator[Finding]:
     """The packages that donkeysim needs, and those of its extras."""
     groups = _list_requirements()
     if not groups:
-        advice = "install donkeysim with pip"
+        advice = f"install it {describe_install()}"
         yield Finding("packages", NOTE, "donkeysim is running from its source and is not installed", advice)
     for extra, names in groups.items():
         versions = {name: _find_version(name) for name in names}
         missing = [name for name, version in versions.items() if version is None]
         subject = f"extra {extra}" if extra else "packages"
         if missing:
-            advice = f'pip install "donkeysim[{extra}]"' if extra else "pip install --force-reinstall donkeysim"
+            advice = f"install {'it' if extra else 'donkeysim again'} {describe_install(extra)}"
             yield Finding(subject, NOTE if extra else WRONG, f"missing: {', '.join(missing)}", advice)
         else:
             yield Finding(subject, FINE, ", ".join(f"{name} {version}" for name, version in versions.items()))
@@ -166,7 +167,7 @@ def _check_kernels() -> Finding:
     except DonkeySimError as error:
         return Finding("kernels", WRONG, str(error))  # which says what to do
     except ImportError as error:
-        return Finding("kernels", WRONG, f"cannot be compiled: {error}", "pip install --force-reinstall donkeysim")
+        return Finding("kernels", WRONG, f"cannot be compiled: {error}", "pip install --force-reinstall numba")
     count = count_cached_kernels()
     if count == 0:
         advice = "nothing to do: the first run compiles them once, in about half a minute"

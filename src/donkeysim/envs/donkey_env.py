@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +22,7 @@ from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.envs.vector_env import ActionRange
+from donkeysim.envs.vector_env import ActionRange, read_action
 from donkeysim.envs.waiting import WaitReport
 from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.simulator import Simulator
@@ -148,9 +147,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         Raises:
             SpecError: The action is not two or three finite numbers.
         """
-        controls = [float(value) for value in action]
-        if len(controls) not in (2, 3) or not all(map(math.isfinite, controls)):
-            raise SpecError(f"the action is {controls}; it takes steering and throttle, and brake if you like.")
+        controls = read_action(action, takes_brake=True)
         self._require_moment()
         for _ in range(self.conf.frame_skip):
             moment = self._car.step(*controls)
@@ -176,5 +173,5 @@ class DonkeyEnv(ShownEnv[ByteArray]):
 
     def _require_moment(self) -> SensorFrame:
         if self._moment is None:
-            raise gymnasium.error.ResetNeeded("call reset first.")
+            raise gymnasium.error.ResetNeeded("no episode has begun; call reset first.")
         return self._moment

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown, format_count
+from donkeysim.core.extras import describe_install
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
 from donkeysim.envs.observations import Observation, copy_observation
 from donkeysim.envs.step import Step
@@ -29,7 +30,7 @@ from donkeysim.world.specs import BodySpec
 try:
     from pettingzoo import ParallelEnv
 except ImportError as error:
-    raise DonkeySimError('races need PettingZoo; install it with: pip install "donkeysim[race]"') from error
+    raise DonkeySimError(f"races need PettingZoo; install it {describe_install('race')}") from error
 
 _log = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
+from donkeysim.core.extras import describe_install
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.observations import Observation
 from donkeysim.envs.vector_env import FleetVectorEnv
@@ -24,7 +25,7 @@ try:
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 except ImportError as error:
-    raise SpecError('this needs Stable-Baselines3; install it with: pip install "donkeysim[rl]"') from error
+    raise SpecError(f"this needs Stable-Baselines3; install it {describe_install('rl')}") from error
 
 
 class DonkeyVecEnv(VecEnv):

@@ -18,7 +18,7 @@ from donkeysim.core.types import ByteArray
 from donkeysim.envs.observations import Observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.track_settings import check_count, read_settings
-from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, take_first
+from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, read_action, take_first
 from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.state import HIT_NONE
@@ -133,7 +133,7 @@ class TrackEnv(ShownEnv[Observation]):
         """
         if self._is_over:
             raise ResetNeeded("the episode is over; call reset to begin another one.")
-        seen, rewards, terminated, truncated, info = self._batch.step([action])
+        seen, rewards, terminated, truncated, info = self._batch.step([read_action(action, takes_brake=False)])
         self._is_over = bool(terminated[0] or truncated[0])
         self._show()
         return _take_row(seen), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), take_first(info)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.errors import SpecError, describe_unknown, shorten
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
 from donkeysim.core.workers import count_cores
 from donkeysim.envs.fleet import Fleet, read_start
@@ -276,6 +277,23 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
 
     def _hand_out(self, seen: Observation) -> Observation:
         return copy_observation(seen) if self.copies and not self._gives_away else seen
+
+
+def read_action(action: Any, takes_brake: bool) -> list[float]:
+    """Return one car's steering and throttle, and the brake if it is given and taken.
+
+    Raises:
+        SpecError: They are something else, or not finite.
+    """
+    try:
+        numbers = [float(value) for value in action]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) not in ((2, 3) if takes_brake else (2,)) or not all(map(math.isfinite, numbers)):
+        given = shorten(repr(action))
+        brake = ", and the brake if you like" if takes_brake else ""
+        raise SpecError(f"the action is {given}; it takes two finite numbers, steering and throttle{brake}.")
+    return numbers
 
 
 def choose_threads(threads: int | None, car_count: int) -> int:

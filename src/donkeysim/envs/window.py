@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import gymnasium
 
 from donkeysim.core.errors import SpecError
+from donkeysim.core.extras import describe_install
 from donkeysim.core.types import ByteArray, Float32Array
 
 Seen = TypeVar("Seen")
@@ -110,4 +111,4 @@ def _load_pygame() -> Any:
     try:
         return importlib.import_module("pygame")
     except ImportError:
-        raise SpecError('a window needs pygame; install it with: pip install "donkeysim[window]"') from None
+        raise SpecError(f"a window needs pygame; install it {describe_install('window')}") from None

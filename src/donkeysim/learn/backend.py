@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.extras import describe_install
 
 
 def import_keras() -> Any:
@@ -23,8 +24,7 @@ def import_keras() -> Any:
         import torch  # noqa: F401
     except ImportError as error:
         raise DonkeySimError(
-            f"this needs Keras and PyTorch ({error.name or error} is missing); "
-            'install them: pip install "donkeysim[learn]".'
+            f"this needs Keras and PyTorch ({error.name or error} is missing); install them {describe_install('learn')}"
         ) from error
     if keras.backend.backend() != "torch":
         raise DonkeySimError(

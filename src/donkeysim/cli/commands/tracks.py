@@ -136,7 +136,7 @@ def make_new(arguments: argparse.Namespace) -> int:
         ("Drive on it", f"donkey_sim --scene {path}"),
         ("Record an expert on it", f"donkey sample --track {path}"),
     ):
-        console.print(f"{what + ':':<24}{words}", soft_wrap=True, markup=False)
+        console.print(f"{what + ':':<26}{words}", soft_wrap=True, markup=False)
     return 0
 
 

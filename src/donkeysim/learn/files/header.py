@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from donkeysim.core.errors import PilotError
+from donkeysim.core.extras import describe_install
 from donkeysim.learn.kinds import get_kind, read_spec
 
 FORMAT = 1
@@ -67,7 +68,7 @@ def read_header(text: str | bytes | None) -> PilotHeader | None:
         if number > FORMAT:
             raise PilotError(
                 f"it has the format {number}, but this version of donkeysim reads up to {FORMAT}; "
-                "update donkeysim: pip install --upgrade donkeysim."
+                f"get a newer donkeysim and install it {describe_install()}"
             )
         return PilotHeader(
             kind=get_kind(str(values["kind"])).name,
