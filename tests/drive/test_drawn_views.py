@@ -38,7 +38,7 @@ async def look(address, name="mine", position=None):
 def test_pictures_are_those_of_our_own_car():
     async def see():
         stage = WatchedStage(names=["pace", "mine", "other"])
-        async with serve(stage) as address, look(address + "/") as views:
+        async with serve(stage) as address, look(address + "/?car=mine") as views:
             picture = await views.take("seat", 320, 240)
             await views.take("chase", 160, 120)
         return stage, decode_picture(picture).shape

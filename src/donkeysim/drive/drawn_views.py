@@ -105,7 +105,8 @@ class DistantViews:
 
     def __init__(self, car: RemoteSimulatedCar, watching_url: str) -> None:
         self._car = car
-        self._url = watching_url.rstrip("/")
+        address = urlsplit(watching_url)  # it may name a car, for people
+        self._url = f"{address.scheme}://{address.netloc}{address.path}".rstrip("/")
         self._pictures: ClientConnection | None = None
         self._car_id = 0
 
