@@ -5,8 +5,8 @@ them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car
   and three clients, and opens its page.
-* control: makes a car folder, lets the built-in pilot drive it, opens the control page in each of its languages, and its
-  choice of places.
+* control: makes a car folder, lets the built-in pilot drive it, opens the control page in each of its languages, and
+  its choice of places.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
 * report: lets the built-in pilot drive three laps, and opens the report.
 * preview: writes a new track, opens its page, then makes a mistake in it.
