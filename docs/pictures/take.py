@@ -5,7 +5,8 @@ them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car
   and three clients, and opens its page.
-* control: makes a car folder, lets the built-in pilot drive it, opens the control page, and its choice of places.
+* control: makes a car folder, lets the built-in pilot drive it, opens the control page in each of its languages, and
+  its choice of places.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
 * report: lets the built-in pilot drive three laps, and opens the report.
 * preview: writes a new track, opens its page, then makes a mistake in it.
@@ -128,15 +129,17 @@ def take_watching(browser: Browser, folder: Path) -> None:
 
 
 def take_control(browser: Browser, folder: Path) -> None:
-    """Take the control page on a desktop while the pilot is in its third lap, and on a phone."""
+    """Take the control page on a desktop in three languages while a pilot drives, its places, and it on a phone."""
     create_car(folder / "mysim", say=lambda _: None)
     with run("manage.py", "drive", "--model", str(BUILT_IN_PILOT), folder=folder / "mysim") as program:
         address = read_address(program)
-        page = open_page(browser, f"{address}/drive", 1280, 1055, "light")
+        page = open_page(browser, f"{address}/drive", 1366, 768, "light")
         page.locator("#speed").wait_for(timeout=120_000)
         page.keyboard.press("d")
         page.locator("#laps li").nth(1).wait_for(timeout=120_000)
-        take(page, "control-page")
+        for code, name in (("zh", "control-page-zh"), ("ja", "control-page-ja"), ("en", "control-page")):
+            page.locator("#language").select_option(code)
+            take(page, name)
         page.locator("#place").click()
         page.locator(".choice img").last.wait_for()
         page.wait_for_timeout(1000)

@@ -34,13 +34,14 @@ SIZES = {
     "laptop": {"viewport": {"width": 1366, "height": 768}},
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
 }
+# The first of each has no walls that keep a car on its road.
 PLACES = {
     ("en", "laptop"): ("warren", "mini_monaco", "warehouse"),
     ("en", "phone"): ("generated_road", "circuit_launch", "waveshare"),
     ("zh", "laptop"): ("mountain_track", "thunderhill", "sparkfun_avc"),
-    ("zh", "phone"): ("roboracingleague_1", "warehouse", "warren"),
-    ("ja", "laptop"): ("waveshare", "generated_road", "circuit_launch"),
-    ("ja", "phone"): ("mini_monaco", "mountain_track", "generated_track"),
+    ("zh", "phone"): ("warren", "roboracingleague_1", "warehouse"),
+    ("ja", "laptop"): ("generated_road", "waveshare", "circuit_launch"),
+    ("ja", "phone"): ("generated_track", "mini_monaco", "mountain_track"),
 }
 NEEDED = {
     "picture": ("screen", "view", "speed", "place"),
@@ -277,7 +278,8 @@ def test_a_first_hour_needs_no_scroll_bar(browser, program, language, size):
         newcomer.drive_by_keys()
         newcomer.drive_by_expert()
         newcomer.look(f"{place}-expert")
-        newcomer.leave_the_road_and_come_back()
+        if place == PLACES[language, size][0]:
+            newcomer.leave_the_road_and_come_back()
     newcomer.record()
     newcomer.drive_with(newcomer.train())
     newcomer.watch()

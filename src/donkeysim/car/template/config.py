@@ -52,7 +52,7 @@ WEB_CONTROL_TLS = False  # serve over https, with a self-signed certificate; pho
 WEB_INIT_MODE = "user"  # who drives at the start: "user", "local_angle" (pilot steers) or "local" (pilot drives)
 SHOW_PILOT_IMAGE = False  # show the pilot's transformed picture while it drives
 WATCH_PAGE_PORT = 9093  # page to watch the car from outside, built-in simulator only; 0: any free port, None: no page
-WATCH_PAGE_URL = ""  # page of a simulator that is another program, for the control page to link to
+WATCH_PAGE_URL = ""  # page of a simulator that is another program, for the control page's link and views
 
 # ---- Joystick
 USE_JOYSTICK_AS_DEFAULT = False  # as if every drive had --js
