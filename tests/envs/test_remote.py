@@ -1,5 +1,6 @@
 """The same environment drives a server behind a socket, the original's too, and says what is wrong when it cannot."""
 
+import contextlib
 import json
 import socket
 import threading
@@ -9,9 +10,12 @@ import pytest
 
 from donkeysim.core.errors import DonkeySimError, SceneError, SimulatorError, SpecError
 from donkeysim.envs import remote, waiting
+from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
+from donkeysim.envs.remote import RemoteCar
 from donkeysim.envs.server_lines import LineSplitter, read_line, read_telemetry
 from stand_ins.original_server import OriginalServer
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -71,6 +75,15 @@ def test_a_track_that_runs_already_is_joined_without_choosing(make_lasting_env):
     with OriginalServer(running=True) as server:
         make_lasting_env(server.port).reset()
         assert not server.of_kind("load_scene")
+
+
+def test_a_car_that_was_sent_elsewhere_is_where_it_was_until_its_scene_ends(server):
+    with contextlib.closing(RemoteCar("generated_track", read_conf({"port": server.port}), follows=True)) as car:
+        car.open()
+        car.go_to("warehouse")
+        assert (car.place, car.scene) == ("generated_track", "warehouse")
+        server.say(server._client, {"msg_type": "scene_selection_ready", "loaded": "1"})
+        assert wait_until(lambda: car.place == "warehouse")
 
 
 def test_numbers_with_decimal_commas_are_mended(make_lasting_env):

@@ -125,7 +125,7 @@ class RemoteSimulatedCar:
             self._send_controls()
             moment = self._car.wait_moment(count)
             count = self._car.count_moments()
-            self._place = self._car.scene
+            self._place = self._car.place
             self._keep(moment)
 
     def _send_controls(self) -> None:

@@ -164,6 +164,11 @@ class RemoteCar:
         self.scene, self._is_going, self._last_fault = scene, True, ""
         self._send({"msg_type": "get_scene_names"} if self.is_in_menu else {"msg_type": "exit_scene"})
 
+    @property
+    def place(self) -> str:
+        """The scene where the car is; until the one that was asked for is there, the one before."""
+        return self._left_scene if self._is_going and self._is_seated else self.scene
+
     def ask_reset(self) -> None:
         """Have the car put back to its start; the clock of its laps begins anew."""
         with self._news:
