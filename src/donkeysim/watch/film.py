@@ -74,7 +74,7 @@ class Film:
         due = now if last is None else last.time + period
         shown = now if abs(now - due) > period else due + HASTE * (now - due)
         renderer, per_world = simulator.renderer, simulator.spec.cars_per_world
-        moment, rows = renderer.keep(simulator.state), list_rows()
+        moment, rows = simulator.keep_moment(), list_rows()
         frame = _Frame(shown, period, moment, renderer, simulator.scene, per_world, rows)
         before = frame if last is None or last.renderer is not renderer else last
         self._frames = before, frame
