@@ -19,6 +19,9 @@ from playwright.sync_api import Page, WebSocket, sync_playwright
 
 from benchmarks.measure import Figure
 from benchmarks.program import Client
+from donkeysim.sim.simulator import Simulator
+from donkeysim.watch.film import Film
+from donkeysim.world.specs import SceneSpec, WorldSpec
 
 MILLISECONDS = 10_000
 """Of a round."""
@@ -46,7 +49,32 @@ def run() -> list[Figure]:
             figures += client.describe(view, program.pid, page.wait_for_timeout)
             figures.append(counter.describe(view))
         browser.close()
-    return figures
+    return [*measure_film(), *figures]
+
+
+def measure_film() -> list[Figure]:
+    """Return what the simulation's thread does for watchers after each moment, and what a picture takes beside it."""
+    simulator, film = Simulator(WorldSpec(SceneSpec("generated_track"), cars_per_world=65)), Film()
+    simulator.add_car()
+    simulator.step()
+    note = functools.partial(film.note, simulator, 0.05, lambda: {1: 0})
+    alone = measure_seconds(note)
+    film.want()
+    kept = measure_seconds(note)
+    picture = measure_seconds(lambda: film.take_picture("chase", 1, 960, 540), 20)
+    figures = (("a moment that nobody watches", 1e6 * alone, "us"), ("a moment that is kept", 1e6 * kept, "us"))
+    figures += (("a picture of 960x540 as JPEG", 1e3 * picture, "ms"),)
+    return [Figure("watching", what, value, value, unit) for what, value, unit in figures]
+
+
+def measure_seconds(work: Callable[[], object], count: int = 300) -> float:
+    """Return the median of a call's processor time [s]."""
+    taken = []
+    for _ in range(count):
+        began = time.thread_time()
+        work()
+        taken.append(time.thread_time() - began)
+    return statistics.median(taken)
 
 
 class PictureCounter:

@@ -3,8 +3,8 @@
 `python docs/pictures/take.py [watching] [control] [tubclean] [report] [preview]`, from anywhere; without words all of
 them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
-* watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim` with the pace car
-  and three clients, and opens its page.
+* watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim`, opens its page, and
+  lets a pace car and three clients drive.
 * control: makes a car folder, lets the built-in pilot drive it, opens the control page in each of its languages, and
   its choice of places.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
@@ -123,7 +123,7 @@ def take_watching(browser: Browser, folder: Path) -> None:
     """Take the pictures of the watching page, and those its menu shows."""
     for name in list_scenes():
         write_preview(name)
-    words = "-m donkeysim.cli.donkey_sim --scene generated_track --pace-car --port 0 --page-port 0"
+    words = "-m donkeysim.cli.donkey_sim --scene generated_track --port 9091 --page-port 0"
     with run(*words.split(), folder=folder) as program:
         take_all(browser, *read_addresses(program))
 
@@ -232,19 +232,23 @@ def read_addresses(program: subprocess.Popen[str]) -> tuple[int, str]:
 
 def take_all(browser: Browser, wire_port: int, address: str) -> None:
     """Take the desktop, phone, dark and menu pictures."""
-    page = open_page(browser, address, 1360, 1010, "light")
+    page = open_page(browser, address, 1366, 768, "light")
+    page.locator("#pace-offer").wait_for(timeout=120_000)
+    take(page, "watching-empty")
+    page.locator("#pace-offer").click()
+    page.set_viewport_size({"width": 1360, "height": 1010})
     page.locator("#cars button").first.wait_for(timeout=120_000)
     drivers = []
     for client in CLIENTS:
         page.wait_for_timeout(4000)
         drivers.append(Driver(wire_port, *client))
-    page.get_by_role("button", name=CLIENTS[0][0]).click()
+    page.locator("#cars button", has_text=CLIENTS[0][0]).click()
     page.locator("#laps li").nth(1).wait_for(timeout=120_000)
     take(page, "watching")
     page.get_by_role("button", name="Top", exact=True).click()
     take(page, "watching-top")
-    phone = open_page(browser, address, 390, 844, "dark", scale=2)
-    phone.get_by_role("button", name=CLIENTS[1][0]).click()
+    phone = open_page(browser, f"{address}/?car={CLIENTS[1][0]}", 390, 844, "dark", scale=2)
+    phone.locator("#language").select_option("zh")
     phone.mouse.wheel(0, -4000)
     take(phone, "watching-phone")
     page.get_by_role("button", name="Exit scene").click()

@@ -70,9 +70,29 @@ def test_the_page_shows_the_driven_car(driven, car):
     assert (state["scene"], state["is_loading"], state["wire_port"]) == ("generated_track", False, None)
     assert [entry["name"] for entry in state["cars"]] == ["car"]
     assert state["readings"]["telemetry"]["throttle"] in (0.0, 0.5)
+    assert (state["control"], state["pace_car"]) == ("http://localhost:8887/drive", None)
 
 
-@pytest.mark.parametrize(("view", "shape"), [("chase", (90, 160, 3)), ("top", (90, 160, 3)), ("camera", (120, 160, 3))])
+def test_pictures_differ_more_often_than_moments_come(driven, car):
+    wait_until(lambda: car.moment is not None)
+    question = json.dumps({"view": "chase", "car": 1, "width": 160, "height": 90})
+    with connect(driven.url.replace("http", "ws") + "/picture", origin=driven.url) as socket:
+        for _ in range(4):
+            socket.send(question)
+            socket.recv()
+        wait_until(lambda: car.film.is_rolling)
+        begun, pictures = car.moment.telemetry.frame, set()
+        for _ in range(30):
+            socket.send(question)
+            pictures.add(socket.recv())
+        moments = car.moment.telemetry.frame - begun
+    assert len(pictures) > moments + 1
+
+
+@pytest.mark.parametrize(
+    ("view", "shape"),
+    [("chase", (90, 160, 3)), ("place", (90, 160, 3)), ("top", (90, 160, 3)), ("camera", (120, 160, 3))],
+)
 def test_every_view_is_drawn_between_two_loops(driven, view, shape):
     picture = ask(driven, "/picture", {"view": view, "car": 1, "width": 160, "height": 90})
     assert decode_picture(picture).shape == shape

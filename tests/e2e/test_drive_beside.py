@@ -53,10 +53,12 @@ def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven
     process, page = driven
     assert (tmp_path / "car" / "manage.py").is_file()
     with connect(page.replace("http", "ws") + "/wsDrive?reports=1", origin=page) as control:
-        assert json.loads(control.recv())["about"]["watching"] == process.page_address
+        assert json.loads(control.recv())["about"]["watching"] == f"{process.page_address}/?car=car"
         control.send('{"angle": 0.0, "throttle": 0.6, "drive_mode": "user", "recording": true}')
         wait_until(lambda: read_speed(process) > 0.3, "the car does not drive")
-    assert [car["name"] for car in ask_cars(process)["cars"]] == ["car"]
+    state = ask_cars(process)
+    assert [car["name"] for car in state["cars"]] == ["car"]
+    assert state["control"] == f"{page}/drive"
     with connect(page.replace("http", "ws") + "/picture", origin=page) as views:
         views.send('{"view": "seat", "width": 640, "height": 480}')
         assert decode_picture(views.recv()).shape == (480, 640, 3), "as the simulator draws it for its own page"

@@ -247,6 +247,7 @@ def test_the_car_that_joins_is_watched_instead_of_the_pace_car_that_nobody_chose
     expect(page.locator("#watched")).to_have_text("pace")
     served.stage.names = ["pace", "mine"]
     expect(page.locator("#watched")).to_have_text("mine")
+    expect(page.locator("#cars bdi")).to_have_text(["mine", "pace"])
 
 
 def test_a_control_page_of_this_machine_is_linked_to(open_page, served):

@@ -50,7 +50,7 @@ def page(simulator):
 def client(simulator, page):
     """A client in the scene that the page's menu loaded."""
     page.get_by_role("button", name="generated track").click()
-    expect(page.get_by_role("heading", name="Waiting for a client")).to_be_visible(timeout=COMPILE_MS)
+    expect(page.get_by_role("heading", name="Nobody drives here yet")).to_be_visible(timeout=COMPILE_MS)
     client = GymClient(simulator.address, configuration=[LOOK])
     client.wait_until_loaded()
     yield client

@@ -510,6 +510,54 @@ def test_a_pace_car_drives_by_itself():
     assert row.telemetry.speed > 0.2
 
 
+def test_a_pace_car_may_be_added_and_taken_away_while_the_scene_runs():
+    rig = SimulationRig()
+    rig.join(1)
+    rig.load()
+    simulation = rig.simulation
+    assert not simulation.has_pace_car
+    simulation.add_pace_car()
+    simulation.add_pace_car()  # there is one already
+    assert [car.is_pace_car for car in simulation.list_cars()] == [False, True]
+    before = simulation.list_cars()[-1].pose
+    rig.beat(40)
+    assert simulation.list_cars()[-1].pose != before
+    simulation.remove_pace_car()
+    assert [car.is_pace_car for car in simulation.list_cars()] == [False]
+    rig.beat()
+    simulation.exit_scene()
+    with pytest.raises(DonkeySimError, match="no scene is running"):
+        simulation.add_pace_car()
+
+
+def test_the_place_of_a_pace_car_is_nobody_elses():
+    rig = SimulationRig(max_cars=1)
+    rig.simulation.load_scene("generated_track")
+    rig.simulation.add_pace_car()
+    rig.simulation.join(1)
+    assert [car.is_pace_car for car in rig.simulation.list_cars()] == [True, False]
+
+
+def test_the_place_is_drawn_without_a_car(show):
+    assert decode_picture(show.simulation.take_picture("place", 0, 96, 64)).std() > 10.0
+
+
+def test_moments_are_kept_only_while_somebody_watches_and_time_is_the_clocks():
+    rig = SimulationRig()
+    rig.join(1)
+    rig.load()
+    film = rig.simulation.film
+    rig.beat(2)
+    assert not film.is_rolling
+    film.want()
+    rig.beat(2)
+    assert film.is_rolling
+    rig.say(1, "step_mode", step_mode="synchronous", time_step="0.05")
+    rig.say(1, "control", steering="0", throttle="0", brake="0")
+    rig.beat()
+    assert not film.is_rolling
+
+
 def test_who_begins_to_watch_sees_the_pace_car_as_it_is_now():
     rehearsal = SimulationRig(pace_car="steady")
     rehearsal.load()

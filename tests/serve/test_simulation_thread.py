@@ -11,7 +11,7 @@ from donkeysim.cli.options import read_options
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.serve import simulation_thread as director_module
 from donkeysim.serve.simulation_thread import SimulationThread
-from donkeysim.sim.film import Film
+from donkeysim.watch.film import Film
 
 
 class BeatingStage:

@@ -108,6 +108,32 @@ def test_every_question_gets_one_picture_of_the_size_asked_for(client, stage):
     assert [call[1:3] for call in stage.calls] == [("chase", 2), ("top", 2)]
 
 
+def test_a_pace_car_is_asked_for_and_taken_away(client, stage):
+    stage.names = []
+    assert ask_state(client)["pace_car"] is False
+    for drives in (True, False):
+        assert client.post("/pace_car", headers=OWN, json={"drives": drives}).status_code == 200
+        assert ask_state(client)["pace_car"] is drives
+    assert client.post("/pace_car", headers=OWN, json={}).status_code == 409
+    assert client.post("/pace_car", headers={"origin": "http://evil.example"}, json={}).status_code == 403
+
+
+def test_the_place_is_shown_where_no_car_is(client, stage):
+    stage.names = []
+    with client.websocket_connect("/picture", headers=OWN) as socket:
+        socket.send_text(json.dumps({"view": "place", "car": 0, "width": 320, "height": 180}))
+        assert decode_picture(socket.receive_bytes()).shape == (180, 320, 3)
+
+
+def test_the_state_names_the_scenes_environment_and_the_control_page(stage):
+    ids = {"generated_track": "donkey-generated-track-v0"}
+    app = create_app(stage, wire_port=9191, environments=ids, find_control=lambda: "http://localhost:8887/drive")
+    state = ask_state(TestClient(app, base_url=PAGE))
+    assert (state["environment"], state["control"]) == ("donkey-generated-track-v0", "http://localhost:8887/drive")
+    stage.scene_name = "my_own_track"
+    assert ask_state(TestClient(app, base_url=PAGE))["environment"] == ""
+
+
 @pytest.mark.parametrize(
     "change",
     [{"width": 5000}, {"height": 0}, {"width": -3}, {"view": "inside"}, {"car": 99}, {"car": None}, {"extra": 1}],

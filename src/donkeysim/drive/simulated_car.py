@@ -19,8 +19,8 @@ from donkeysim.drive.remote_car import RemoteSimulatedCar
 from donkeysim.drive.simulator_settings import SimulatorSettings, list_record_channels, read_settings
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.sim.film import Film
 from donkeysim.sim.place import Place
+from donkeysim.watch.film import Film
 from donkeysim.world.specs import load_car
 from donkeysim.world.tracks import list_scenes
 

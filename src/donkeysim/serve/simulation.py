@@ -26,8 +26,8 @@ from donkeysim.serve.session import ClientState, find_refusal
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim import viewpoint
-from donkeysim.sim.film import Film
 from donkeysim.sim.simulator import Simulator
+from donkeysim.watch.film import Film
 from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady

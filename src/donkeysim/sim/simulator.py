@@ -15,6 +15,7 @@ import numpy as np
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
 from donkeysim.render.camera import CameraGroup
+from donkeysim.render.moment import Moment
 from donkeysim.sim.car_capture import CarCapture, LidarCapture
 from donkeysim.sim.cars import Cars
 from donkeysim.sim.compile_processes import CompileProcesses, CompileReport, compile_stages, is_compiled
@@ -159,6 +160,10 @@ class Simulator(Cars):
             camera: Size and field of view; its own position and rotation are not used.
         """
         return self.renderer.render_view(self.state, world, position, rotation, camera)
+
+    def keep_moment(self) -> Moment:
+        """Keep how everything looks and where it is now, for `Renderer.draw_view` on any thread."""
+        return self.renderer.keep(self.state)
 
     def scan_lidar(self, car: int) -> list[LidarPoint] | None:
         """Return a scan of the car's lidar as the original lists it, None when it is off."""

@@ -41,7 +41,11 @@ export class CarList {
     for (const [id, row] of this.rows) {
       if (!cars.some((car) => car.id === id)) { row.item.remove(); this.rows.delete(id); }
     }
-    for (const car of cars) this.fill(this.rows.get(car.id) ?? this.add(car), car, car.id === watched);
+    cars.forEach((car, index) => {
+      const row = this.rows.get(car.id) ?? this.add(car);
+      if (this.list.children[index] !== row.item) this.list.insertBefore(row.item, this.list.children[index] ?? null);
+      this.fill(row, car, car.id === watched);
+    });
     if (watched !== this.watched) this.scrollTo(this.rows.get(watched)?.item);
     this.watched = watched;
     byId("no-cars").hidden = cars.length > 0;

@@ -191,7 +191,7 @@ function showStage() {
   if (car !== null) emptySince = Infinity;
   else emptySince = Math.min(emptySince, performance.now());
   showWaiting(state, car === null && performance.now() - emptySince >= PATIENCE_MS);
-  byId("screen").classList.toggle("empty", car === null);
+  byId("screen").classList.toggle("vacant", car === null);
   showPaceCar();
   byId("controls").hidden = car === null;
   byId("readings").hidden = car === null;

@@ -78,7 +78,7 @@ class Film:
         due = now if last is None else last.time + period
         shown = now if abs(now - due) > period else due + HASTE * (now - due)
         renderer, per_world = simulator.renderer, simulator.spec.cars_per_world
-        moment, rows = renderer.keep(simulator.state), list_rows()
+        moment, rows = simulator.keep_moment(), list_rows()
         cameras = {row: simulator.get_camera(row) for row in rows.values()}
         frame = _Frame(shown, period, moment, renderer, simulator.scene, per_world, rows, cameras)
         before = frame if last is None or last.renderer is not renderer else last

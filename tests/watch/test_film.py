@@ -7,9 +7,9 @@ from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import decode_picture, encode_jpeg
 from donkeysim.render.moment import blend_moments
-from donkeysim.sim.film import Film
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
+from donkeysim.watch.film import Film
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
 PERIOD = 0.05
