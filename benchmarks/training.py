@@ -26,7 +26,7 @@ import psutil
 from benchmarks.measure import Figure
 
 BATCH_SIZE = 128
-STEPS = 10
+STEPS = 8
 """Steps of a round; the first is not counted."""
 ROUNDS = 3
 
