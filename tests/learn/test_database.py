@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.learn.database import append_entry, group_tubs, make_entry, name_pilot, read_entries
+from donkeysim.learn.database import append_entry, group_tubs, make_entry, name_beside, name_pilot, read_entries
 
 FIELDS = ("Number", "Name", "Pilot", "Type", "Tubs", "Time", "History", "Transfer", "Comment", "Config")
 """What the original's entries hold, in its order."""
