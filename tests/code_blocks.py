@@ -79,7 +79,8 @@ class Block:
         if self.language != "python" or self.is_listed:
             return False
         body = ast.parse(self.text).body
-        return all(isinstance(node, ast.Assign) and node.targets[0].id.isupper() for node in body)
+        targets = [node.targets[0] if isinstance(node, ast.Assign) else None for node in body]
+        return all(isinstance(target, ast.Name) and target.id.isupper() for target in targets)
 
     @property
     def is_listed(self) -> bool:

@@ -1,8 +1,8 @@
 """Sample, train, evaluate: an expert drives, a pilot learns from it and drives, and a report shows how well.
 
 The folder it makes is a car folder like that of `donkey createcar`, with the tub in data, the pilot in models and the
-report in report.html. The exit code is 1 if the pilot left the road, hit something, or did not finish its laps; a demo
-that failed or was stopped is begun anew by the next one.
+report in report.html. The exit code is 1 if the pilot left the road, hit something, or did not finish its laps; after a
+demo that failed or was stopped, the next one in its folder starts over.
 
 For example: donkey demo, or donkey demo --quick, which takes a minute or two.
 """
