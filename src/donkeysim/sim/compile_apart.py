@@ -12,9 +12,8 @@ from donkeysim.sim.compile_processes import mark_compiled
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
-
 OBJECTS_BEFORE_COLLECTION = 100_000
-"""Numba keeps nearly all of the millions of objects it makes; looking for garbage among them takes a tenth of the time."""
+"""Numba keeps nearly all objects it makes; looking for garbage among them takes a tenth of the time."""
 
 
 def main() -> None:
