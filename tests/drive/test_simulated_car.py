@@ -11,6 +11,7 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.drive import simulated_car
 from donkeysim.drive.simulated_car import list_record_channels, make_simulated_car
 from donkeysim.sim import place, simulator
+from waiting import PATIENCE
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -158,16 +159,18 @@ def test_an_impossible_config_fails_when_the_car_is_made(values, words):
 @pytest.mark.parametrize(("must_compile", "said"), [(False, ["Still loading"]), (True, ["First run: ", "Still comp"])])
 def test_a_first_run_is_announced_and_a_long_wait_too(make_car, monkeypatch, caplog, must_compile, said):
     caplog.set_level("INFO", "donkeysim.car")
-    go_on = threading.Event()
+    begun, go_on = threading.Event(), threading.Event()
 
     def compile_slowly(_simulator, report):
         report("camera", 0, 2)
+        begun.set()
         go_on.wait(10)
 
     monkeypatch.setattr(simulator.Simulator, "must_compile", must_compile)
     monkeypatch.setattr(simulator.Simulator, "compile", compile_slowly)
     monkeypatch.setattr(simulated_car, "STILL_SECONDS", 0.05)
     car = make_car()
+    assert begun.wait(PATIENCE)
     assert car.run(0.0, 0.0) is None
     go_on.set()
     assert len(caplog.messages) >= len(said)
