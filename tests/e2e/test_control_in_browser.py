@@ -243,6 +243,16 @@ def test_space_stops_from_wherever_the_focus_is(open_page, car):
     assert car.count_buttons("w1") == 0
 
 
+def test_who_records_while_a_pilot_drives_is_told_that_nothing_is_recorded(open_page, car):
+    page = open_page()
+    page.keyboard.press("d")
+    car.wait_for_wish(lambda wish: wish.mode == "local")
+    car.inputs["recording"] = False  # as the car's loop has it
+    page.keyboard.press("r")
+    expect(page.locator("#toast")).to_contain_text("RECORD_DURING_AI")
+    expect(page.locator("#recording-badge")).to_be_hidden()
+
+
 def test_letters_choose_modes_and_record(open_page, car):
     page = open_page()
     for key, mode in (("s", "local_angle"), ("d", "local"), ("u", "user"), ("a", "local"), ("u", "user")):

@@ -292,6 +292,7 @@ def test_a_first_hour_needs_no_scroll_bar(browser, program, language, size):
         newcomer.look(f"{place}-expert")
         if place == PLACES[language, size][0]:
             newcomer.leave_the_road_and_come_back()
+    newcomer.stand()
     newcomer.record()
     newcomer.drive_with(newcomer.train())
     newcomer.watch()

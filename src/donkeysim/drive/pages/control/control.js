@@ -78,6 +78,7 @@ function showWatching() {
 
 function showReport() {
   if (performance.now() - driver.changedAt > OWN_VIEW_MS) {
+    if (driver.isRecording && !report.recording && report.mode !== "user") showToast(texts.say("not_recorded"));
     driver.follow(report);
     [driver.angle, driver.throttle] = driver.isBraked ? [driver.angle, driver.throttle] : report.user;
   }
