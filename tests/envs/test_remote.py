@@ -82,8 +82,11 @@ def test_a_car_that_was_sent_elsewhere_is_where_it_was_until_its_scene_ends(serv
         car.open()
         car.go_to("warehouse")
         assert (car.place, car.scene) == ("generated_track", "warehouse")
+        late = "control: no scene is running; send load_scene first."
+        server.say(server._client, {"msg_type": "error", "error": late})
         server.say(server._client, {"msg_type": "scene_selection_ready", "loaded": "1"})
         assert wait_until(lambda: car.place == "warehouse")
+        assert car.last_fault == ""
 
 
 def test_numbers_with_decimal_commas_are_mended(make_lasting_env):

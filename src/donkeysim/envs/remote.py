@@ -43,6 +43,9 @@ MOMENTS_AFTER_RESET = 3
 TIME_STEP = "0.05"
 """Simulated seconds of a step in lock-step, as text."""
 
+LATE_CONTROL = "control: no scene"
+"""So begins what a server answers to a control that was on its way when the scene ended; nobody did anything wrong."""
+
 _log = logging.getLogger("donkeysim.envs")
 
 
@@ -329,7 +332,10 @@ class RemoteCar:
         elif kind in ("DQ", "missed_checkpoint"):
             self.is_disqualified = True
         elif kind == "error":
-            self._last_fault = str(message.get("error"))
+            fault = str(message.get("error"))
+            if fault.startswith(LATE_CONTROL):
+                return
+            self._last_fault = fault
             if self._is_going and self._is_seated:  # we may not leave
                 self.scene, self._is_going = self._left_scene, False
             _log.warning("the simulator at %s says: %s", self._where, self._last_fault)

@@ -135,12 +135,12 @@ class PilotShelf:
             entries = []
         files = {entry.name: entry for entry in entries if entry.suffix in PILOT_SUFFIXES}
         self._files = {**files, **self._extra_files}
-        self.choices = (*self._built_in, *self._files)
         self._looks = {path: self._look_into(path) for path in self._files.values()}
         own = sorted(files, key=lambda name: self._looks[self._files[name]][0] or (0, 0), reverse=True)
         others = [name for name in self._extra_files if name not in files]
         known = ((name, self._looks[self._files[name]][1]) for name in (*own, *others))
         self.places = {name: places for name, places in known if places}
+        self.choices = (*self._built_in, *self._files)
 
     def _look_into(self, path: Path) -> tuple[FileState | None, tuple[str, ...]]:
         """Return a file's state, and where its pilot was trained, read when the state is new."""
@@ -249,7 +249,7 @@ class PilotForPlace:
     def run(self, choice: str | None) -> tuple[str, tuple[str, ...]]:
         """Return the choice, changed in another place if it was ours, and the places that the chosen one knows."""
         place = shorten_scene_name(self._find_place())
-        if place and place != self._place:
+        if place and place != self._place and self._shelf.choices:  # there are none before the shelf has looked
             self._place = place
             if choice in (None, "", self._chosen):
                 choice = self._chosen = self._find(place)
