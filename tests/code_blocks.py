@@ -42,6 +42,7 @@ NOT_RUN = {
     ("docs/guide/donkey_sim.md", "import json, socket"): "run by e2e/test_guide.py",
     ("docs/guide/replay.md", "donkey replay run.dlog"): "a log of a killed program: tests/record",
     ("docs/guide/replay.md", "donkey replay alley.dlog"): "a track that was changed since: tests/record",
+    ("docs/pilots.md", "TENSORFLOW_PYTHON=tf/bin/python python -m benchmarks training"): "minutes, and TensorFlow",
     (
         "docs/pilots.md",
         "FOUR_COMMANDS_PYTHON=.venv/bin/python python -m pytest -m soak -s tests/soak/test_four_commands.py",
@@ -50,6 +51,10 @@ NOT_RUN = {
         "docs/tubs.md",
         "DONKEYCAR_PYTHON=judge/bin/python python -m pytest -m soak -s tests/soak/test_kill_nine.py",
     ): "a soak of its own, which needs the original",
+    (
+        "docs/watching.md",
+        "donkey drive --simulator 127.0.0.1:9091 --track generated_track",
+    ): "needs a simulator that runs: soak/test_join_simulator.py",
 }
 """Why a command, or a block that begins with this line, is not run."""
 

@@ -38,10 +38,10 @@ SIZES = {
 PLACES = {
     ("en", "laptop"): ("warren", "mini_monaco", "warehouse"),
     ("en", "phone"): ("generated_road", "circuit_launch", "waveshare"),
-    ("zh", "laptop"): ("mountain_track", "thunderhill", "sparkfun_avc"),
+    ("zh", "laptop"): ("generated_track", "mountain_track", "thunderhill"),
     ("zh", "phone"): ("warren", "roboracingleague_1", "warehouse"),
     ("ja", "laptop"): ("generated_road", "waveshare", "circuit_launch"),
-    ("ja", "phone"): ("generated_track", "mini_monaco", "mountain_track"),
+    ("ja", "phone"): ("generated_track", "mini_monaco", "sparkfun_avc"),
 }
 NEEDED = {
     "picture": ("screen", "view", "speed", "place"),
