@@ -35,6 +35,10 @@ NOT_RUN = {
     ): ("needs another machine, and the original's simulator"),
     ("docs/guide/README.md", "python manage.py drive --js"): "needs a joystick; tests/drive has a drawn one",
     ("docs/guide/joystick.md", "python manage.py drive --js"): "needs a joystick; tests/drive has a drawn one",
+    (
+        "docs/guide/joystick.md",
+        "from donkeycar.parts.controller import Joystick, JoystickController",
+    ): "no program; conventions/test_code_blocks.py reads it as the car does",
     ("docs/guide/createjs.md", "donkey createjs"): "needs a joystick and a hand; tests/cli has drawn ones",
     ("docs/guide/createjs.md", "def init_trigger_maps(self):"): "a piece of what createjs writes",
     ("docs/guide/demo.md", "donkey demo"): "run in docs/guide/README.md",

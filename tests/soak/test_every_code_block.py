@@ -108,8 +108,9 @@ class Reader:
             if block.language == "python" and not block.is_settings and not block.is_listed:
                 programs = self._run(block, programs)
         if server is not None:
-            server.interrupt()
-            self._judge(document, " ".join(beside), server.wait(60.0), server.text)
+            with server:
+                server.interrupt()
+                self._judge(document, " ".join(beside), server.wait(60.0), server.text)
         return self.failures
 
     def _prepare(self, document):

@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 import urllib.request
-from itertools import chain
+from itertools import chain, cycle
 from pathlib import Path
 
 import pytest
@@ -110,6 +110,7 @@ class Program:
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(60)
         self._reader.join(10)
+        self.process.stdout.close()
         return code
 
 
@@ -219,13 +220,14 @@ class Newcomer:
         self.page.locator("#max_throttle_select").select_option("0.3")
 
     def record(self):
-        """Record while driving round and round by keys."""
-        before = self.count_records()
+        """Record while weaving slowly from the start by keys: nobody learns to steer from a straight line."""
+        before, keys = self.count_records(), cycle("jjllllljjj")
+        self.page.locator("body").press("Backspace")
         self.page.locator("body").press("r")
         expect(self.page.locator("#recording-badge")).to_be_visible()
         self.page.locator("body").press("i")
-        self.page.locator("body").press("j")
-        self.wait(lambda: self.count_records() >= before + RECORDS, "nothing is recorded")
+        press = self.page.locator("body").press
+        self.wait(lambda: self.count_records() >= before + RECORDS or press(next(keys)), "nothing is recorded")
         self.look("recording")
         self.page.locator("body").press("r")
         expect(self.page.locator("#recording-badge")).to_be_hidden()
