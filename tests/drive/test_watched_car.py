@@ -104,7 +104,8 @@ def test_from_the_seat_one_sees_what_its_camera_sees_in_any_size(car):
     simulator, row = car.car.simulator, car.car.row
     with car.lock:
         simulator.render([row])
-        assert np.array_equal(draw_car(simulator, row, "seat", 160, 120), simulator.get_picture(row))
+        seen = draw_car(simulator, row, "seat", 160, 120).astype(float)
+        assert abs(seen - simulator.get_picture(row)).mean() < 2.0, "but for texels larger than pixels, which blend"
         larger = draw_car(simulator, row, "seat", 500, 480)
     assert larger.shape == (375, 500, 3), "the camera's shape is kept"
 

@@ -149,7 +149,7 @@ except Exception as error:
     first, second = run.stdout.splitlines()
     assert first == "2"
     assert second.startswith("DonkeySimError")
-    assert second.endswith(f"install them {describe_install('learn')}")
+    assert second.endswith(f"install it {describe_install('learn')}")
 
 
 def test_reading_an_h5_file_needs_neither_keras_nor_torch(saved):

@@ -171,7 +171,9 @@ def test_a_newer_format_is_refused(ending, tmp_path, monkeypatch):
     monkeypatch.setattr("donkeysim.learn.files.model_file.make_header", make_newer_header)
     path = tmp_path / f"pilot{ending}"
     save_model(get_model("linear"), path, "linear", DefaultConfig)
-    with pytest.raises(PilotError, match=r"has the format 2, but this version of donkeysim reads up to 1; update"):
+    with pytest.raises(
+        PilotError, match=r"has the format 2, but this version of donkeysim reads up to 1; get a newer donkeysim"
+    ):
         load_pilot(path)
 
 
