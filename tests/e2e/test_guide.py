@@ -23,6 +23,7 @@ def patience():
     socket.setdefaulttimeout(None)
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("patience")
 def test_the_client_of_the_guide_drives_a_lap_on_the_road():
     crossings, roads, hits = [], [], set()

@@ -100,6 +100,7 @@ def test_a_road_that_is_not_generated_is_refused(simulator):
     env.close()
 
 
+@pytest.mark.soak
 def test_a_drive_goes_on_after_the_simulator_was_started_anew(caplog):
     port = find_port()
     changes = {"DONKEY_SIM_PATH": "remote", "SIM_PORT": port, "SIM_RECORD_LOCATION": True}

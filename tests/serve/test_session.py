@@ -226,6 +226,7 @@ def check_answers(turn):
     assert not turn.wants_quit
 
 
+@pytest.mark.soak
 def test_a_hundred_thousand_hostile_messages_are_each_survived():
     source = random.Random(9091)
     clock = ManualClock()
