@@ -52,7 +52,7 @@ def read_speed(process):
 def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven, tmp_path):
     process, page = driven
     assert (tmp_path / "car" / "manage.py").is_file()
-    with connect(page.replace("http", "ws") + "/wsDrive?reports=1", origin=page) as control:
+    with connect(page.replace("http", "ws") + "/wsDrive?reports=1", origin=page, close_timeout=0) as control:
         assert json.loads(control.recv())["about"]["watching"] == f"{process.page_address}/?car=car"
         control.send('{"angle": 0.0, "throttle": 0.6, "drive_mode": "user", "recording": true}')
         wait_until(lambda: read_speed(process) > 0.3, "the car does not drive")
