@@ -172,9 +172,9 @@ def test_a_phone_marks_and_deletes_with_buttons(browser, address, tub):
 
 def test_a_stopped_program_is_told(browser, address, tub):
     page = browser.new_page()
+    page.route("**/deleted", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
     page.goto(address)
     expect(page.locator("body")).to_have_attribute("data-state", "ready")
-    page.route("**/deleted", lambda route: route.abort())
     page.keyboard.press("i")
     page.keyboard.press("Delete")
     expect(page.locator("#toast")).to_contain_text("donkey tubclean has stopped")
