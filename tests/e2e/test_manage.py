@@ -149,6 +149,7 @@ car.add(Tell(), inputs=["user/mode", "throttle"])
     assert len(TubReader(folder / "data")) == 0
 
 
+@pytest.mark.soak
 def test_a_pilot_drives_is_recorded_and_is_loaded_again_when_its_file_changes(tmp_path):
     folder = make_car(tmp_path / "car", "RECORD_DURING_AI = True\nAUTO_CREATE_NEW_TUB = True\n")
     model = folder / "models" / "mine.onnx"

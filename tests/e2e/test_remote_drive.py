@@ -132,6 +132,7 @@ def tell(address, *messages):
         client.read_until("protocol_version")
 
 
+@pytest.mark.soak
 def test_a_drive_goes_where_it_is_sent_and_follows_whoever_changes_the_place():
     with SimulatorProcess("--scene", "generated_track") as simulator:
         car = make_simulated_car(
