@@ -12,10 +12,8 @@ from __future__ import annotations
 import io
 import os
 import re
-import signal
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from itertools import chain, cycle
@@ -26,6 +24,8 @@ from PIL import Image
 from playwright.sync_api import expect, sync_playwright
 
 from e2e import chromium
+from e2e.simulator_process import SimulatorProcess
+from waiting import wait_until
 
 pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
 
@@ -68,58 +68,22 @@ RECORDS = 150
 """As many are recorded by each before training."""
 
 
-class Program:
+class Program(SimulatorProcess):
     """`donkey_sim --drive` as `make run` starts it, on free ports, in a folder of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.car = folder / "mycar"
-        words = [
-            "--scene",
-            "generated_track",
-            "--pace-car",
-            "--drive",
-            str(self.car),
-            "--port",
-            "0",
-            "--page-port",
-            "0",
-        ]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "donkeysim.cli.donkey_sim", *words],
-            cwd=folder,
-            env={**os.environ, "WEB_CONTROL_PORT": "0", "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.lines: list[str] = []
-        self.address = ""
-        self._named = threading.Event()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-        assert self._named.wait(300), self.lines
-
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip())
-            if found := re.search(r"go to (http://\S+) to drive", line):
-                self.address = found[1]
-                self._named.set()
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(60)
-        self._reader.join(10)
-        self.process.stdout.close()
-        return code
+        words = ("--scene", "generated_track", "--pace-car", "--drive", str(self.car), "--page-port", "0")
+        environment = {**os.environ, "WEB_CONTROL_PORT": "0", "PYTHONUNBUFFERED": "1"}
+        super().__init__(*words, page=True, environment=environment)
+        find = lambda: re.search(r"go to (http://\S+) to drive", "\n".join(self.lines))  # noqa: E731
+        self.control_page = wait_until(find, lambda: self.lines, seconds=300.0)[1]
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    program = Program(tmp_path_factory.mktemp("first-hour"))
-    yield program
-    if program.process.poll() is None:
-        program.stop()
+    with Program(tmp_path_factory.mktemp("first-hour")) as program:
+        yield program
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +103,7 @@ class Newcomer:
         self.faults = []
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.goto(program.address + "/drive")
+        self.page.goto(program.control_page + "/drive")
         expect(self.page.locator("body")).to_have_attribute("data-link", "live")
         expect(self.page.locator("html")).to_have_attribute("lang", re.compile(language))
 
@@ -304,7 +268,8 @@ def test_a_first_hour_needs_no_scroll_bar(browser, program, language, size):
 
 def test_the_program_ends_with_ctrl_c_and_has_lost_nothing(program):
     count = len(list((program.car / "data" / "images").glob("*.jpg")))
-    assert program.stop() == 0, program.lines
+    assert program.interrupt() == 0, program.lines
+    program._reader.join(10)
     assert any(f"with {count} records" in line for line in program.lines), program.lines[-5:]
     with pytest.raises(OSError):
-        urllib.request.urlopen(program.address, timeout=2)
+        urllib.request.urlopen(program.control_page, timeout=2)

@@ -249,7 +249,7 @@ class PilotForPlace:
     def run(self, choice: str | None) -> tuple[str, tuple[str, ...]]:
         """Return the choice, changed in another place if it was ours, and the places that the chosen one knows."""
         place = shorten_scene_name(self._find_place())
-        if place and place != self._place and self._shelf.choices:  # there are none before the shelf has looked
+        if place and place != self._place:
             self._place = place
             if choice in (None, "", self._chosen):
                 choice = self._chosen = self._find(place)
