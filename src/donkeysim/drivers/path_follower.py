@@ -91,8 +91,17 @@ class PathFollower:
         plan: The line and the speed along it.
     """
 
-    def __init__(self, scene: Scene, car: CarSpec, style: str) -> None:
+    def __init__(
+        self, scene: Scene, car: CarSpec, style: str, use: GripUse | None = None, speed_limit: float = STEADY_SPEED
+    ) -> None:
         """Choose the line and plan the speed.
+
+        Args:
+            scene: Where it drives.
+            car: What it drives.
+            style: Which line, one of `STYLES`.
+            use: How much of the grip to use; None: what the style does.
+            speed_limit: Greatest speed of the steady style [m/s].
 
         Raises:
             SpecError: Unknown style.
@@ -100,9 +109,9 @@ class PathFollower:
         if style not in STYLES:
             raise SpecError(describe_unknown("style of the path follower", style, STYLES))
         if style == "fast":
-            self.plan = plan_fastest(scene.path, scene.ground, car, FAST_GRIP, FAST_MARGIN)
+            self.plan = plan_fastest(scene.path, scene.ground, car, use or FAST_GRIP, FAST_MARGIN)
         else:
-            self.plan = plan_path(scene.path, scene.ground, car, STEADY_GRIP, STEADY_SPEED)
+            self.plan = plan_path(scene.path, scene.ground, car, use or STEADY_GRIP, speed_limit)
         friction = sample_friction(scene.ground, self.plan.point)
         self._factor = count_points_per_node(scene.path)
         self._line = LineTable(self.plan)

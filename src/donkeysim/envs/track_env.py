@@ -21,6 +21,7 @@ from donkeysim.envs.track_settings import check_count, read_settings
 from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, read_action, take_first
 from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.viewpoint import draw_car
+from donkeysim.world.specs import SceneSpec
 from donkeysim.world.state import HIT_NONE
 
 
@@ -30,7 +31,7 @@ class TrackVectorEnv(FleetVectorEnv):
     def __init__(
         self,
         num_envs: int = 1,
-        track: str | Sequence[str] = "generated_track",
+        track: str | SceneSpec | Sequence[str | SceneSpec] = "generated_track",
         *,
         threads: int | None = None,
         copy: bool = True,
@@ -42,7 +43,7 @@ class TrackVectorEnv(FleetVectorEnv):
 
         Args:
             num_envs: Cars.
-            track: Name of a track, or several, on which the cars take turns.
+            track: A track by name or with all that is said of it, or several, on which the cars take turns.
             threads: None: one per core.
             copy: False: observations are valid until the next but one step.
             autoreset_mode: One of Gymnasium's three.
@@ -53,7 +54,7 @@ class TrackVectorEnv(FleetVectorEnv):
             SpecError: Something asked for is not possible.
             SceneError: There is no such track.
         """
-        tracks = [track] if isinstance(track, str) else list(track)
+        tracks = [track] if isinstance(track, str | SceneSpec) else list(track)
         own = ("num_envs", "track", "threads", "copy", "autoreset_mode", "render_mode")
         chosen = read_settings(settings, tracks, own)
         check_count("num_envs", num_envs)

@@ -108,14 +108,16 @@ class TrackSettings:
         return ActionRange(self.steer_limit, *self.throttle_range, normalised=True)
 
 
-def read_settings(given: Mapping[str, Any], tracks: Sequence[str], beside: Sequence[str] = ()) -> TrackSettings:
+def read_settings(
+    given: Mapping[str, Any], tracks: Sequence[str | SceneSpec], beside: Sequence[str] = ()
+) -> TrackSettings:
     """Return checked settings.
 
     Args:
         given: Settings by name: fields of `TrackSettings`, of `Experiment` (but for `seed`: each episode has its own)
             and of `SceneSpec`. `look` may be several: each track in each of them; `randomization` may be whatever
             `world.randomization.read_randomization` takes.
-        tracks: Names of the tracks on which worlds take turns.
+        tracks: The tracks on which worlds take turns; those given by name take what `given` says of scenes.
         beside: Names that the caller takes besides, to be told of when one is unknown.
 
     Raises:
@@ -134,15 +136,16 @@ def read_settings(given: Mapping[str, Any], tracks: Sequence[str], beside: Seque
     return TrackSettings(experiment=Experiment(_specify_scenes(tracks, scene), **rest), **task)
 
 
-def _specify_scenes(tracks: Sequence[str], given: Mapping[str, Any]) -> tuple[SceneSpec, ...]:
-    """Return each track in each look that is asked for, once."""
+def _specify_scenes(tracks: Sequence[str | SceneSpec], given: Mapping[str, Any]) -> tuple[SceneSpec, ...]:
+    """Return each track in each look that is asked for, once; tracks that say all themselves as they are."""
+    names = [track for track in tracks if isinstance(track, str)]
     looks = given.get("look", "")
     looks = (looks,) if isinstance(looks, str) else tuple(looks)
-    scenes = [specify_scene(SceneSpec(track, **{**given, "look": look})) for look in looks for track in tracks]
+    scenes = [specify_scene(SceneSpec(name, **{**given, "look": look})) for look in looks for name in names]
     for look in looks:
-        if all(scene.look != look for scene in scenes):
-            raise SceneError(f"none of the tracks {', '.join(tracks)} offers the look {look!r}; leave it out.")
-    return tuple(dict.fromkeys(scenes))
+        if names and all(scene.look != look for scene in scenes):
+            raise SceneError(f"none of the tracks {', '.join(names)} offers the look {look!r}; leave it out.")
+    return tuple(dict.fromkeys([*scenes, *(track for track in tracks if isinstance(track, SceneSpec))]))
 
 
 def check_count(name: str, count: Any) -> None:

@@ -1,0 +1,94 @@
+"""The cars that learn: what they see and did last, step by step, with a tally of how it goes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from donkeysim.core.types import FloatArray
+from donkeysim.envs.track_env import TrackVectorEnv
+from donkeysim.learn.rl.course import FRAME, FRAME_SKIP
+
+
+class Outcome(NamedTuple):
+    """What a step brought each car, shape [car_count]."""
+
+    reward: torch.Tensor
+    ended: torch.Tensor
+    """1 where the task's rules ended the episode."""
+    over: torch.Tensor
+    """1 where it ended or was cut off, and where a new one began."""
+    is_live: torch.Tensor
+    """False where a new episode began instead of the step."""
+
+
+class Cars:
+    """A batch of environments whose episodes begin anew in the step after their end.
+
+    Attributes:
+        env: The batch.
+        seen: The last observations by name.
+        last: The last actions, shape [car_count, 2]; 0 where an episode has just begun.
+        steps: Of all cars together.
+        laps: Laps' lengths that all cars together have driven.
+        departures: Where episodes ended since the last `take_figures`: index of the scene, x, y [m], shape [n, 3].
+    """
+
+    def __init__(self, env: TrackVectorEnv, seed: int) -> None:
+        """Begin episodes everywhere; all chance from now on follows from the seed."""
+        self.env, self.steps, self.laps = env, 0, 0.0
+        self._scene_count = len(env.fleet.simulator.spec.scenes)
+        self.begin(seed)
+
+    def begin(self, seed: int) -> None:
+        """Begin new episodes and forget the old ones."""
+        torch.manual_seed(seed)
+        seen, _ = self.env.reset(seed=seed)
+        self.seen: dict[str, Any] = dict(seen)  # type: ignore[arg-type]
+        self.last = torch.zeros(self.env.num_envs, 2)
+        self._over = np.zeros(self.env.num_envs, bool)
+        self._clear()
+
+    def _clear(self) -> None:
+        self.departures: FloatArray = np.zeros((0, 3))
+        self._reward = self._speed = 0.0
+        self._rounds = 0
+
+    def step(self, action: torch.Tensor) -> Outcome:
+        """Let all cars act, -1 to 1, shape [car_count, 2]."""
+        seen, reward, ended, cut, _ = self.env.step(action.numpy())
+        self.seen = dict(seen)  # type: ignore[arg-type]
+        begun = self._over
+        self._over = ended | cut
+        self.last = torch.where(torch.from_numpy(begun)[:, None], 0.0, action)
+        self._count(reward, ended)
+        flags = (ended, self._over | begun)
+        return Outcome(
+            torch.from_numpy(reward).float(),
+            *(torch.from_numpy(flag).float() for flag in flags),
+            torch.from_numpy(~begun),
+        )
+
+    def _count(self, reward: FloatArray, ended: FloatArray) -> None:
+        step, where = self.env.fleet.step, np.flatnonzero(ended)
+        assert step is not None
+        self.steps += len(reward)
+        self.laps += float((step.gain / step.path_length).sum())
+        self._rounds += 1
+        self._reward += float(reward.mean())
+        self._speed += float(step.forward_speed.mean())
+        places = np.column_stack((where % self._scene_count, step.position[where, :2]))
+        self.departures = np.concatenate([self.departures, places])
+
+    def take_figures(self) -> dict[str, float]:
+        """Return means since the last call: reward of a step, speed [m/s], ended episodes per car and minute."""
+        minutes = self._rounds * self.env.num_envs * FRAME * FRAME_SKIP / 60.0
+        figures = {
+            "reward": self._reward / self._rounds,
+            "speed": self._speed / self._rounds,
+            "ends": len(self.departures) / minutes,
+        }
+        self._clear()
+        return figures

@@ -1,0 +1,113 @@
+"""Whether a policy can drive: fresh starts, no chance, pictures and decisions as on the road."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.learn.rl.course import FRAME, Course, find_speeds
+from donkeysim.learn.rl.progress import Check
+
+CARS = 5
+"""Of a check on each scene; the first begins where the path does."""
+
+SEED = 7919
+"""Of the places where the others begin: no episode to learn from begins with it."""
+
+SLOWEST = 0.4
+"""A check has the time that its laps take at this share of the wanted speed."""
+
+Drive = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""From bands of pictures, 0 to 1, and the last actions to the next ones, as `ppo.Actor`."""
+
+
+@dataclass
+class _Tally:
+    """What the cars have done so far, shape [car_count] each."""
+
+    laps: FloatArray
+    out: FloatArray
+    steps: FloatArray
+    speed: FloatArray
+    change: FloatArray
+
+
+class Checker:
+    """The cars that check policies, on all scenes of a course."""
+
+    def __init__(self, course: Course, lap_count: int) -> None:
+        """Put them on their tracks.
+
+        Args:
+            course: Where, and how fast it should be.
+            lap_count: How many laps each car has to drive in a row.
+        """
+        self.course, self.lap_count = course, lap_count
+        self._env = course.open_check(CARS)
+        self.fastest = find_speeds(self._env)
+        self._wanted = np.tile([course.share * speed for speed in self.fastest], CARS)
+
+    def check(self, drive: Drive) -> tuple[Check, ...]:
+        """Let a policy drive until all cars have done their laps, have left the road, or take too long.
+
+        On one scene it ends with the first departure.
+        """
+        tally = self._run(drive)
+        scene_count = len(self.course.scenes)
+        found = []
+        for scene in range(scene_count):
+            cars = slice(scene, None, scene_count)
+            steps = max(1.0, tally.steps[cars].sum())
+            found.append(
+                Check(
+                    scene=self.course.scenes[scene].name,
+                    laps=float(tally.laps[cars].min()),
+                    wanted_laps=self.lap_count,
+                    departures=int(tally.out[cars].sum()),
+                    cars=CARS,
+                    speed=float(tally.speed[cars].sum() / steps),
+                    wanted_speed=float(self._wanted[scene]),
+                    chatter=float(tally.change[cars].sum() / steps),
+                )
+            )
+        return tuple(found)
+
+    def _run(self, drive: Drive) -> _Tally:
+        env, cars = self._env, self._env.num_envs
+        tally = _Tally(*np.zeros((5, cars)))
+        seen = self._begin()
+        last, is_driving = torch.zeros(cars, 2), np.ones(cars, bool)
+        most = self._find_limit()
+        while is_driving.any() and not (len(self.course.scenes) == 1 and tally.out.any()):
+            with torch.no_grad():
+                action = drive(self.course.sight.cut_band(seen), last)
+            seen, _, ended, _, _ = env.step(action.numpy())
+            step = env.fleet.step
+            tally.steps += is_driving
+            tally.speed += is_driving * step.forward_speed
+            tally.change += is_driving * np.abs((action - last)[:, 0].numpy())
+            np.copyto(tally.laps, step.driven / step.path_length, where=is_driving & ~ended)
+            tally.out += is_driving & ended
+            is_driving &= ~ended & (tally.laps < self.lap_count) & (tally.steps < most)
+            last = action
+        return tally
+
+    def _begin(self) -> ByteArray:
+        """Put the first car of each scene where its path begins, the others anywhere; return what they see."""
+        self._env.reset(seed=SEED)
+        first = np.arange(self._env.num_envs) < len(self.course.scenes)
+        seen, _ = self._env.reset(options={"reset_mask": first, "s": 0.0})
+        return seen  # type: ignore[return-value]
+
+    def _find_limit(self) -> FloatArray:
+        """Return how many steps each car has."""
+        length = self._env.fleet.simulator.ledger.path_length
+        return self.lap_count * length / (SLOWEST * self._wanted * FRAME)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._env.close()

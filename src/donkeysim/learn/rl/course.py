@@ -1,0 +1,121 @@
+"""What there is to learn: tracks, cars, actions and the reward, as batches of environments to learn in and to check in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from donkeysim.core.types import BoolArray, FloatArray
+from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.envs.step import Step
+from donkeysim.envs.track_env import TrackVectorEnv
+from donkeysim.learn.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH, Sight
+from donkeysim.world.randomization import RandomizationSpec
+from donkeysim.world.specs import CameraSpec, SceneSpec
+
+FRAME = 0.05
+"""Of the simulator [s]."""
+
+FRAME_SKIP = 2
+"""Frames of one decision while it learns: 10 a second. On the road it decides in every frame."""
+
+THROTTLE_RANGE = (-0.2, 0.3)
+"""What it may ask for; a way to slow down matters more than one to go faster."""
+
+HEADROOM = 1.15
+"""Going faster than the wanted mean speed times this earns nothing more."""
+
+EPISODE_TIME = 40.0
+"""After which an episode is cut off [s]."""
+
+END_COST, SPEED_COST = 2.0, 0.5
+"""Taken away where an episode ends by a rule: so much, and this share more for each m/s."""
+
+CHANGE_COST = 0.1
+"""Taken away for a change of the steering by 1: without it, policies rattle at the wheel."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """Where, with how many cars, and towards what speed a policy learns.
+
+    Attributes:
+        scenes: Worlds take turns on them.
+        car_count: Cars, each alone in its world.
+        share: Of the mean speed that the fast pace car plans there, the one to reach.
+        sight: What the policy sees.
+        randomization: What differs from car to car and from episode to episode.
+        car: Preset of their physics.
+    """
+
+    scenes: tuple[SceneSpec, ...]
+    car_count: int = 128
+    share: float = 0.75
+    sight: Sight = field(default_factory=Sight)
+    randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
+    car: str = "original"
+
+    def open_lessons(self, observe: Sequence[str]) -> TrackVectorEnv:
+        """Return the batch to learn in; episodes begin all over the road."""
+        most = np.zeros(self.car_count)
+        env = TrackVectorEnv(
+            self.car_count,
+            self.scenes,
+            copy=False,
+            observe=tuple(observe),
+            camera=self.sight.make_camera(CameraSpec()),
+            reward=_make_reward(most),
+            throttle_range=THROTTLE_RANGE,
+            frame_skip=FRAME_SKIP,
+            time_limit=EPISODE_TIME,
+            randomization=self.randomization,
+            car=self.car,
+        )
+        wanted = [HEADROOM * self.share * speed for speed in find_speeds(env)]
+        most[:] = [wanted[world % len(wanted)] for world in range(self.car_count)]
+        return env
+
+    def open_check(self, cars_per_scene: int) -> TrackVectorEnv:
+        """Return the batch to check in: pictures and decisions as on the road; whoever leaves the road is out."""
+        return TrackVectorEnv(
+            cars_per_scene * len(self.scenes),
+            self.scenes,
+            copy=False,
+            observe="camera",
+            camera=CameraSpec(width=PICTURE_WIDTH, height=PICTURE_HEIGHT),
+            throttle_range=THROTTLE_RANGE,
+            time_limit=None,
+            ends=(end_departure, "hit", "wrong_way", "standstill", "tilted"),
+            car=self.car,
+        )
+
+
+def find_speeds(env: TrackVectorEnv) -> list[float]:
+    """Return the mean speed that the fast pace car plans on each scene of a batch [m/s]."""
+    simulator = env.fleet.simulator
+    scenes = [simulator.get_scene(world) for world in range(min(env.num_envs, len(simulator.spec.scenes)))]
+    plans = [PathFollower(scene, simulator.car_spec, "fast").plan for scene in scenes]
+    return [float(plan.length.sum()) / plan.lap_time for plan in plans]
+
+
+def end_departure(step: Step) -> BoolArray:
+    """Say who is off the road, be it for a moment."""
+    return np.asarray(step.off_road_time > 0.0)
+
+
+def _make_reward(most: FloatArray) -> Callable[[Step], FloatArray]:
+    """Return the reward, at most about 1 a step.
+
+    Args:
+        most: Speed above which there is nothing more to earn, of each car [m/s]; read when it is asked.
+    """
+
+    def reward_pace(step: Step) -> FloatArray:
+        pace = np.minimum(step.gain / (FRAME * FRAME_SKIP * most), 1.0)
+        change = np.abs(step.steer - step.previous_steer)
+        speed = np.maximum(step.forward_speed, 0.0)
+        return pace - CHANGE_COST * change - END_COST * (1.0 + SPEED_COST * speed) * step.ended
+
+    return reward_pace

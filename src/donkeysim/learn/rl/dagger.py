@@ -1,0 +1,140 @@
+"""A student that learns from a teacher: it drives itself, and is told in every step what the teacher would have done.
+
+Who learns from a teacher's own drives only never sees how one comes back from the road's edge. So the student drives
+(the teacher at first), the teacher says what it would do there, and the student learns from all that was ever said.
+
+References:
+    Ross et al. 2011, A reduction of imitation learning and structured prediction to no-regret online learning,
+    https://arxiv.org/abs/1011.0686 (DAgger); Chen et al. 2019, Learning by cheating, https://arxiv.org/abs/1912.12294
+    (a teacher that is told what the student has to see).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from donkeysim.learn.rl.cars import Cars
+from donkeysim.learn.rl.ppo import Actor
+from donkeysim.learn.shares import Shares, sum_gradients
+
+
+class Teacher(Protocol):
+    """Who says what to do."""
+
+    def advise(self, cars: Cars) -> torch.Tensor:
+        """Return the actions that each car should take now, -1 to 1, shape [car_count, 2]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What learning depends on, beside course and teacher.
+
+    Attributes:
+        rollout: Steps of each car between two updates.
+        batches: Of an update.
+        batch_size: Examples of a batch.
+        learning_rate: At the beginning; it falls to a tenth over `horizon` steps of all cars together.
+        horizon: See there.
+        capacity: Examples that are kept; then the oldest go.
+        led: Steps of all cars together in which the teacher drives more and more seldom.
+        noise: Standard deviation of what is added to the actions, so that the road's edges are seen too.
+        throttle_weight: Of the throttle's error beside the steering's.
+    """
+
+    rollout: int = 16
+    batches: int = 12
+    batch_size: int = 512
+    learning_rate: float = 2e-3
+    horizon: int = 150_000
+    capacity: int = 60_000
+    led: int = 8_000
+    noise: float = 0.15
+    throttle_weight: float = 0.5
+
+
+class Student:
+    """A policy that is taught, and its cars.
+
+    Attributes:
+        cars: To learn with.
+        actor: The policy.
+        figures: Of the last update, by name.
+    """
+
+    def __init__(self, cars: Cars, actor: Actor, teacher: Teacher, settings: Settings, shares: Shares) -> None:
+        """Begin with nothing said yet.
+
+        Args:
+            cars: Observe what actor and teacher need.
+            actor: Drives; may know something already.
+            teacher: Says what to do.
+            settings: Of the algorithm.
+            shares: Threads that learn, opened.
+        """
+        self.cars, self.actor, self.teacher, self.settings, self._shares = cars, actor, teacher, settings, shares
+        self.weights = list(actor.parameters())
+        self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate)
+        self.figures: dict[str, float] = {}
+        self._band = torch.zeros(settings.capacity, *actor.sight.shape, dtype=torch.uint8)
+        self._last, self._advice = torch.zeros(2, settings.capacity, 2)
+        self._count = 0
+
+    def advance(self) -> None:
+        """Drive a stretch, and learn from all that was ever said."""
+        self.drive()
+        self.improve()
+
+    def drive(self) -> None:
+        """Let the student drive, and note what the teacher says."""
+        for _ in range(self.settings.rollout):
+            advice, band = self.teacher.advise(self.cars), self.actor.read(self.cars.seen)
+            self._keep(band, self.cars.last, advice)
+            self.cars.step(self._choose(band, advice))
+        self.figures = self.cars.take_figures()
+
+    def _choose(self, band: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+        """Return what the cars do: the student's wish or, at first, the teacher's for some of them, and some noise."""
+        with torch.no_grad():
+            wish = self.actor(band, self.cars.last)
+        led = max(0.0, 1.0 - self.cars.steps / self.settings.led)
+        is_led = torch.rand(len(wish), 1) < led
+        noise = self.settings.noise * torch.randn_like(wish)
+        return (torch.where(is_led, advice, wish) + noise).clamp(-1.0, 1.0)
+
+    def _keep(self, band: torch.Tensor, last: torch.Tensor, advice: torch.Tensor) -> None:
+        rows = torch.arange(self._count, self._count + len(band)) % self.settings.capacity
+        self._band[rows], self._last[rows], self._advice[rows] = band, last, advice
+        self._count += len(band)
+
+    def improve(self) -> None:
+        """Take some steps towards what the teacher said."""
+        settings = self.settings
+        share = max(0.1, 1.0 - self.cars.steps / settings.horizon)
+        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        known = min(self._count, settings.capacity)
+        losses = [self._take_step(torch.randint(0, known, (settings.batch_size,))) for _ in range(settings.batches)]
+        self.figures["advice"] = float(np.mean(losses))
+
+    def _take_step(self, rows: torch.Tensor) -> float:
+        parts = list(rows.chunk(2))
+        found = self._shares.work(parts, self._weigh_part)
+        shares = [len(part) / len(rows) for part in parts]
+        gradients = sum_gradients(self.weights, zip(shares, (part for part, _ in found), strict=True))
+        for weight, gradient in zip(self.weights, gradients, strict=True):
+            weight.grad = gradient
+        nn.utils.clip_grad_norm_(self.weights, 1.0)
+        self.optimizer.step()
+        return float(np.mean([loss for _, loss in found]))
+
+    def _weigh_part(self, rows: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], float]:
+        """Return the gradients of a part of a batch, and its loss."""
+        band = self.actor.vary(self._band[rows], self._shares.draws.generator)
+        error = (self.actor(band, self._last[rows]) - self._advice[rows]).square().mean(0)
+        loss = error[0] + self.settings.throttle_weight * error[1]
+        return torch.autograd.grad(loss, self.weights), loss.item()

@@ -1,0 +1,82 @@
+"""What a policy sees of the car's picture: a band below the horizon, coarse and grey, or in colour.
+
+While it learns, the camera draws just that band at just that size. On the road the pilot gets whole pictures of 160x120,
+and its network's first two layers make the band of them; both look alike (`tests/learn/test_rl_sight.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from donkeysim.core.errors import SpecError
+from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.world.specs import CameraSpec
+
+PICTURE_HEIGHT, PICTURE_WIDTH = 120, 160
+"""Of the pictures that pilots get [pixel]."""
+
+LUMA = (0.2126, 0.7152, 0.0722)
+"""Weights of red, green and blue in the camera's grey."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The band.
+
+    Attributes:
+        crop_top: Rows cut off the top of the whole picture [pixel].
+        crop_bottom: Rows cut off its bottom [pixel].
+        pooling: So many pixels of the picture, both ways, make one of the band.
+        has_colour: Whether it is in colour; else grey.
+    """
+
+    crop_top: int = 40
+    crop_bottom: int = 0
+    pooling: int = 2
+    has_colour: bool = False
+
+    def __post_init__(self) -> None:
+        rows = (self.crop_top, self.crop_bottom, PICTURE_HEIGHT, PICTURE_WIDTH)
+        if self.pooling < 1 or any(count < 0 or count % self.pooling for count in rows):
+            raise SpecError(
+                f"a band with {self.crop_top} rows cut off above and {self.crop_bottom} below, {self.pooling} pixels "
+                "to one, is not valid; all of them must be multiples of the pooling."
+            )
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of the band."""
+        rows = PICTURE_HEIGHT - self.crop_top - self.crop_bottom
+        return (3 if self.has_colour else 1), rows // self.pooling, PICTURE_WIDTH // self.pooling
+
+    def make_camera(self, camera: CameraSpec) -> CameraSpec:
+        """Return the camera that draws the band, as this one would see it."""
+        return replace(
+            camera,
+            width=PICTURE_WIDTH // self.pooling,
+            height=PICTURE_HEIGHT // self.pooling,
+            grey=not self.has_colour,
+        )
+
+    def read_band(self, picture: ByteArray) -> torch.Tensor:
+        """Return what that camera drew, uint8, shape [n, height, width, channels], with the channels second."""
+        rows = slice(self.crop_top // self.pooling, (PICTURE_HEIGHT - self.crop_bottom) // self.pooling)
+        return torch.from_numpy(np.ascontiguousarray(picture[:, rows, :, : self.shape[0]])).permute(0, 3, 1, 2)
+
+    def cut_band(self, picture: ByteArray) -> torch.Tensor:
+        """Return the band of whole colour pictures as the pilot's network makes it, 0 to 1.
+
+        Args:
+            picture: uint8, shape [n, 120, 160, 3].
+        """
+        band = torch.from_numpy(picture[:, self.crop_top : PICTURE_HEIGHT - self.crop_bottom]).permute(0, 3, 1, 2)
+        kernel = torch.from_numpy(self.make_kernel()).permute(3, 2, 0, 1)
+        return torch.nn.functional.conv2d(band.float() / 255.0, kernel, stride=self.pooling)
+
+    def make_kernel(self) -> Float32Array:
+        """Return the weights that make the band of a picture, shape [pooling, pooling, 3, channels]."""
+        mix = np.eye(3) if self.has_colour else np.array(LUMA)[:, None]
+        return np.tile(mix / self.pooling**2, (self.pooling, self.pooling, 1, 1)).astype(np.float32)
