@@ -29,6 +29,8 @@ def run() -> list[Figure]:
             size = f"{len(encode_picture(picture, encoding)) / 1000:.0f} kB"
             name = f"{width}x{height} as {encoding}"
             figures.append(_measure(name, functools.partial(encode_picture, picture, encoding), size))
+    simulator.configure_camera(car, CameraSpec(crop_top=60))
+    figures.append(_measure("drawing the lower half of 160x120", lambda: simulator.render([car])))
     simulator.configure_lidar(car, LidarSpec(sweep_increment=math.radians(0.9), level_count=50, max_range=100.0))
     returned = f"{len(simulator.scan_lidar(car) or [])} returned"
     figures.append(_measure("a scan of 20,000 rays", lambda: simulator.scan_lidar(car), returned))

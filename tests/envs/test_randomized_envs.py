@@ -12,7 +12,7 @@ from donkeysim.envs.sb3_vec_env import _split_info
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 from donkeysim.world.specs import CameraSpec
 
-CAMERA = CameraSpec(width=32, height=24)
+CAMERA = CameraSpec(width=32, height=24, crop_top=5)
 
 
 def make_batch(count, **settings):

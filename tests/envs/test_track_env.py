@@ -41,6 +41,20 @@ def test_two_cameras_look_each_its_own_way():
     only.close()
 
 
+def test_a_camera_that_is_a_band_gives_its_rows_and_spaces_of_their_shape():
+    observe = ("grey", "depth", "segmentation")
+    whole, band = CameraSpec(width=32, height=24), CameraSpec(width=32, height=24, crop_top=9, crop_bottom=2)
+    envs = [gymnasium.make(ID, observe=observe, stack=2, camera=camera) for camera in (whole, band)]
+    seen, rows = (env.reset(seed=1)[0] for env in envs)
+    assert {name: space.shape for name, space in envs[1].observation_space.items()} == dict.fromkeys(
+        observe, (13, 32, 2)
+    )
+    for name in observe:
+        assert np.array_equal(rows[name], seen[name][9:22])
+    for env in envs:
+        env.close()
+
+
 def test_distances_and_classes_are_those_of_the_picture_beside_them():
     together = gymnasium.make(ID, observe=("camera", "depth", "segmentation"), disable_env_checker=True)
     apart = {name: gymnasium.make(ID, observe=name, disable_env_checker=True) for name in ("camera", "depth")}

@@ -206,7 +206,7 @@ def test_nothing_is_left_bare_whichever_way_one_looks(world):
 
 
 def test_cameras_of_different_sizes_are_no_group(world):
-    with pytest.raises(ShapeError, match="same width, height, quality, supersample, depth and segment"):
+    with pytest.raises(ShapeError, match="same width, height, crops, quality, supersample, depth and segment"):
         world[0].make_group([0, 1], [PLAIN, CameraSpec(width=80)])
 
 

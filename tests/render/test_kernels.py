@@ -11,7 +11,7 @@ from back_ends import BACK_ENDS
 from donkeysim.render.kernels.effects import draw_noise, make_byte, weigh_blur
 from donkeysim.render.kernels.finish import average_down, average_up, find_source
 from donkeysim.render.kernels.footprint import choose_level, lay_out_level, locate_texel, measure_footprint
-from donkeysim.render.kernels.layout import BASIS_WIDTH, LANES, POSE_WIDTH, View
+from donkeysim.render.kernels.layout import BASIS_WIDTH, LANES, POSE_WIDTH, Sides, View
 from donkeysim.render.kernels.outline import clip_near, measure_edge, measure_triangles, sees_sphere, transform_vertices
 from donkeysim.render.kernels.picture import measure_reach
 from donkeysim.render.kernels.poses import set_basis, set_pose
@@ -37,7 +37,8 @@ def make_view(run, eye=(0.0, 0.0, 0.0)):
     reach = [F(run(measure_reach)(F(FOCAL), F(side))) for side in (WIDTH, HEIGHT)]
     axes = np.array([0, -1, 0, 0, 0, -1, 1, 0, 0], np.float32)
     sun = np.array([0, 0, 1], np.float32)
-    return View(np.array(eye, np.float32), axes, F(FOCAL), (F(WIDTH), F(HEIGHT), *reach), F(100.0), sun)
+    sides = Sides(F(WIDTH), F(HEIGHT), *reach, F(0), F(HEIGHT))
+    return View(np.array(eye, np.float32), axes, F(FOCAL), sides, F(100.0), sun)
 
 
 def make_basis(run, position=(0.0, 0.0, 0.0), quaternion=(1.0, 0.0, 0.0, 0.0), eye=(0.0, 0.0, 0.0)):

@@ -18,7 +18,8 @@ from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
-from donkeysim.render.camera import FAR, CameraGroup, Frame
+from donkeysim.render.camera import FAR
+from donkeysim.render.camera_group import CameraGroup, Frame
 from donkeysim.render.lidar import count_rays
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator

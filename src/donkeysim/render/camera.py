@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +12,9 @@ from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Vector
 from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rotation import make_rotation
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
+from donkeysim.core.types import ByteArray, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
+from donkeysim.render.camera_group import CameraGroup, Frame, find_kind, list_pictures
 from donkeysim.render.kernels.layout import (
     AXES_WIDTH,
     INTEGER,
@@ -31,7 +32,7 @@ from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.moment import Moment
 from donkeysim.render.nameplate import prepare_plate
-from donkeysim.render.scratch import ScratchRoom, Shape, round_up
+from donkeysim.render.scratch import ScratchRoom, round_up
 from donkeysim.render.tables import CameraTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
@@ -50,89 +51,8 @@ QUALITY_CODES = {"default": 0, "fast": SHARP, "smooth": SMOOTH}
 WORN = ("car_mesh", "car_sphere", "car_paint", "car_shadow")
 """The tables that are written when a car is dressed; in all others only rows are added."""
 
-_NO_DEPTH, _NO_SEGMENT = np.zeros((1, 1, 1), np.float32), np.zeros((1, 1, 1), np.uint8)
-
 FOG_FREE_HEIGHT = 3.0
 """Free cameras higher than this look through thinner fog, in proportion [m]: a map is not drawn through haze."""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Pictures of one camera group; the group's own buffers, valid until its next render.
-
-    Attributes:
-        car: Whose they are, shape [camera_count].
-        colour: sRGB, shape [camera_count, height, width, 3].
-        depth: Distance along the optical axis [m], infinite for the sky, shape [camera_count, height, width]; at a
-            pixel's middle, with 2x2 samples at the upper left one. None unless the cameras have `depth`.
-        segment: CLASS_* of what is seen there, same shape; None unless the cameras have `segment`.
-    """
-
-    car: IntArray
-    colour: ByteArray
-    depth: Float32Array | None
-    segment: ByteArray | None
-
-
-@dataclass(frozen=True)
-class CameraGroup:
-    """Cameras of equal size and quality, and their buffers. Made by `Renderer.make_group`.
-
-    Attributes:
-        frame: Where the pictures go.
-        cameras: The kernels' rows.
-        size: Width and height [pixel].
-        factor: Samples per pixel along each axis.
-        shape: Of the working memory that its pictures need.
-        sizes: As `render_cameras` takes them.
-        options: Likewise.
-        varied: How the cameras are meant to be, where cars' pictures differ; else None.
-    """
-
-    frame: Frame
-    cameras: CameraTables
-    size: tuple[int, int]
-    factor: int
-    shape: Shape
-    sizes: tuple[int, ...]
-    options: tuple[int, bool, bool, bool, bool]
-    varied: VariedCameras | None = None
-
-    def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
-        """Put one camera elsewhere on its car.
-
-        Args:
-            row: Of the group.
-            position: Body frame [m].
-            rotation: (roll, pitch, yaw) [rad], as `CameraSpec.rotation`.
-        """
-        self.cameras.mount[row] = np.append(position, make_rotation(rotation))
-        if self.varied is not None:
-            self.varied.aim(row, position, rotation)
-
-    def add_pictures(self) -> CameraGroup:
-        """Return the same cameras with further buffers of their own; moving one of them moves the other's."""
-        kept = self.frame
-        frame = Frame(
-            kept.car,
-            np.zeros_like(kept.colour),
-            None if kept.depth is None else np.zeros_like(kept.depth),
-            None if kept.segment is None else np.zeros_like(kept.segment),
-        )
-        return replace(self, frame=frame)
-
-    def select(self, row: int) -> CameraGroup:
-        """Return one camera of the group, which draws into the group's own buffers."""
-        rows = slice(row, row + 1)
-        frame = Frame(
-            self.frame.car[rows],
-            self.frame.colour[rows],
-            None if self.frame.depth is None else self.frame.depth[rows],
-            None if self.frame.segment is None else self.frame.segment[rows],
-        )
-        cameras = CameraTables._make(array[rows] for array in self.cameras)
-        varied = None if self.varied is None else self.varied.select(rows)
-        return replace(self, frame=frame, cameras=cameras, varied=varied)
 
 
 class Capture(NamedTuple):
@@ -207,7 +127,7 @@ class Renderer:
         if len(cars) != len(cameras) or len(kinds) != 1:
             raise ShapeError(
                 f"a camera group got {len(cars)} cars and {len(cameras)} cameras of {len(kinds)} kinds; it takes one "
-                "camera per car, all with the same width, height, quality, supersample, depth and segment."
+                "camera per car, all with the same width, height, crops, quality, supersample, depth and segment."
             )
         owners = np.array(cars, np.int32)
         mount = np.stack([np.append(camera.position, make_rotation(camera.rotation)) for camera in cameras])
@@ -252,14 +172,14 @@ class Renderer:
     def render_view(
         self, state: State, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec
     ) -> ByteArray:
-        """Return the picture of a free camera, shape [height, width, 3].
+        """Return the picture of a free camera, shape [row_count, width, 3].
 
         Args:
             state: What to show.
             world: Which world.
             position: Of the optical centre, world frame [m].
             rotation: Roll, pitch (+ = down), yaw in the world frame [rad].
-            camera: Size, field of view, fisheye, grey, quality and supersampling; its own pose is not used.
+            camera: Size, rows, field of view, fisheye, grey, quality and supersampling; its own pose is not used.
         """
         group = self._aim_view(world, position, rotation, camera)
         self._render(group, state)
@@ -294,12 +214,13 @@ class Renderer:
     def count_rendered(self, group: CameraGroup, state: State) -> tuple[float, float]:
         """Render a group camera by camera and return means per picture: triangles rasterised, pixels textured."""
         triangles, textured = 0, 0
-        looks, (width, height) = self._looks.tables, group.size
+        looks, width = self._looks.tables, group.size[0]
+        first, end = (group.factor * row for row in group.band)
         for row in range(len(group.frame.car)):
             self.render_group(group.select(row), state)
             scratch = self._find_scratch(self._room, 0, group)
             stride = round_up(width * group.factor) + LANES
-            seen = scratch.ident[: stride * height * group.factor].reshape(-1, stride)[:, : width * group.factor]
+            seen = scratch.ident[stride * first : stride * end].reshape(-1, stride)[:, : width * group.factor]
             texture = looks.material_texture[looks.triangle_material[scratch.record_int[seen, INTEGER.triangle]]]
             triangles += int(scratch.drawn[0])
             textured += int((looks.size_log[texture, SIZE_LOG.last] > 0).sum()) // group.factor**2
@@ -347,7 +268,7 @@ class Renderer:
         varied: VariedCameras | None = None,
     ) -> CameraGroup:
         count, first = len(owners), cameras[0]
-        shape = (count, first.height, first.width)
+        shape, band = (count, first.row_count, first.width), (first.crop_top, first.crop_top + first.row_count)
         lens = np.zeros((count, LENS_WIDTH), np.float32)
         for row, camera in enumerate(cameras):
             fisheye = compute_fisheye(camera.fisheye, camera.width, camera.height)
@@ -370,31 +291,10 @@ class Renderer:
         )
         size, factor, is_varied = (first.width, first.height), first.supersample, bool(rows.look.shape[1])
         stride = round_up(first.width * factor) + LANES
-        sizes = (*size, factor, stride, self.cars_per_world, self.props_per_world)
+        sizes = (*size, *band, factor, stride, self.cars_per_world, self.props_per_world)
         options = (QUALITY_CODES[first.quality], first.depth, first.segment, True, is_varied)
         shape = (first.width * factor, first.height * factor, is_varied)
-        return CameraGroup(frame, rows, size, factor, shape, sizes, options, varied)
+        return CameraGroup(frame, rows, size, band, factor, shape, sizes, options, varied)
 
     def _count_looks(self) -> int:
         return 0 if self.variation is None else self.variation.look.shape[1]
-
-
-def find_kind(camera: CameraSpec) -> tuple[int, int, str, int, bool, bool]:
-    """Return what cameras that are drawn together have in common."""
-    return camera.width, camera.height, camera.quality, camera.supersample, camera.depth, camera.segment
-
-
-def list_pictures(group: CameraGroup) -> tuple[WordArray, ByteArray, Float32Array, ByteArray]:
-    """Return what `render_cameras` writes. Nobody may keep it: pictures that somebody holds are not drawn over."""
-    frame = group.frame
-    depth = frame.depth if frame.depth is not None else _NO_DEPTH
-    segment = frame.segment if frame.segment is not None else _NO_SEGMENT
-    return view_words(frame.colour), frame.colour, depth, segment
-
-
-def view_words(picture: ByteArray) -> WordArray:
-    """Return pictures as 32-bit words, shape [camera_count, word_count]; a row of nothing when bytes are left over."""
-    count, height, width = picture.shape[:3]
-    if width % 4:
-        return np.zeros((count, 1), np.uint32)
-    return picture.reshape(count, height * width * 3).view(np.uint32)

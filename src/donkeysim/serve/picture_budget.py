@@ -152,7 +152,7 @@ def limit_camera(simulator: Simulator, command: SetCamera) -> tuple[SetCamera, s
         for second in (False, True)
         if (car, second) != (row, command.second)
     )
-    size = f"{camera.width}x{camera.height}"
+    size = f"{camera.width}x{camera.row_count}"
     if taken + _count_pixels(camera) > MOST_PIXELS:
         raise CapacityError(
             f"a picture of {size} does not fit; all cameras have {MOST_PIXELS} pixels together, of which others take "
@@ -165,7 +165,7 @@ def limit_camera(simulator: Simulator, command: SetCamera) -> tuple[SetCamera, s
 
 
 def _count_pixels(camera: CameraSpec | None) -> int:
-    return 0 if camera is None else camera.width * camera.height
+    return 0 if camera is None else camera.width * camera.row_count
 
 
 def _expect_seconds(sensors: Sensors) -> tuple[float, float, float]:
@@ -178,7 +178,7 @@ def _expect_seconds(sensors: Sensors) -> tuple[float, float, float]:
 
 def _name_sensor(sensor: CameraSpec | LidarSpec) -> str:
     if isinstance(sensor, CameraSpec):
-        return f"a picture of {sensor.width}x{sensor.height}"
+        return f"a picture of {sensor.width}x{sensor.row_count}"
     return f"a scan of {count_rays(sensor) * sensor.level_count} rays"
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray, Float32Array
-from donkeysim.render.camera import CameraGroup, Renderer, find_kind
+from donkeysim.render.camera import Renderer
+from donkeysim.render.camera_group import CameraGroup, find_kind
 from donkeysim.world.specs import CameraSpec
 from donkeysim.world.state import State
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from donkeysim.render.camera import CameraGroup, Renderer
+from donkeysim.render.camera import Renderer
+from donkeysim.render.camera_group import CameraGroup
 from donkeysim.sim.camera_groups import CameraGroups, group_cameras
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from donkeysim.core.rng import draw_uniforms, hash_rows
 from donkeysim.core.types import Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.render.camera import CameraGroup, Renderer
+from donkeysim.render.camera import Renderer
+from donkeysim.render.camera_group import CameraGroup
 from donkeysim.sim.delay_line import list_under_way, make_lines
 from donkeysim.sim.look import has_looks, make_lights, make_looks
 from donkeysim.world.randomization import RandomizationSpec, list_knobs

@@ -14,7 +14,7 @@ import numpy as np
 
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
-from donkeysim.render.camera import CameraGroup
+from donkeysim.render.camera_group import CameraGroup
 from donkeysim.render.moment import Moment
 from donkeysim.sim.car_capture import CarCapture, LidarCapture
 from donkeysim.sim.cars import Cars

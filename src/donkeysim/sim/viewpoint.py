@@ -91,9 +91,10 @@ def _draw_from_seat(simulator: Simulator, row: int, width: int, height: int) -> 
 def make_seat_camera(own: CameraSpec | None, width: int, height: int) -> CameraSpec:
     """Return the camera for a view from a car's seat: its own one, drawn as large as fits into columns and rows."""
     own = own or CameraSpec()
-    scale = min(width / own.width, height / own.height)
-    columns, rows = max(1, round(scale * own.width)), max(1, round(scale * own.height))
-    size = replace(own, width=columns, height=rows)
+    scale = min(width / own.width, height / own.row_count)
+    columns, rows = max(1, round(scale * own.width)), max(1, round(scale * own.row_count))
+    top, bottom = round(scale * own.crop_top), round(scale * own.crop_bottom)
+    size = replace(own, width=columns, height=top + rows + bottom, crop_top=top, crop_bottom=bottom)
     return replace(size, grey=False, supersample=1, depth=False, segment=False, quality="smooth")
 
 

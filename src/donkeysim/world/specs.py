@@ -57,8 +57,8 @@ class CameraSpec:
 
     Attributes:
         width: Columns [pixel], 1 to 4096.
-        height: Rows [pixel], 1 to 4096.
-        fov: Vertical field of view [rad], 10° to 170°.
+        height: Rows of the whole picture [pixel], 1 to 4096.
+        fov: Vertical field of view of the whole picture [rad], 10° to 170°.
         position: Of the optical centre in the body frame [m].
         rotation: (roll, pitch, yaw) of the optical axis [rad]; pitch positive down.
         fisheye: Strengths of the warp in x and y, 0 to 1; both 0: no warp.
@@ -68,6 +68,8 @@ class CameraSpec:
         supersample: 1, or 2 for 2x2 samples per pixel.
         depth: Whether it measures distances too.
         segment: Whether it tells classes too.
+        crop_top: Rows at the top of the whole picture that are left out, neither drawn nor returned [pixel].
+        crop_bottom: The same at the bottom.
     """
 
     width: int = 160
@@ -82,6 +84,13 @@ class CameraSpec:
     supersample: int = 1
     depth: bool = False
     segment: bool = False
+    crop_top: int = 0
+    crop_bottom: int = 0
+
+    @property
+    def row_count(self) -> int:
+        """Rows of the pictures it gives [pixel]: those of the whole picture that are not cut off."""
+        return self.height - self.crop_top - self.crop_bottom
 
     def __post_init__(self) -> None:
         if self.quality not in QUALITIES:
@@ -90,6 +99,11 @@ class CameraSpec:
             raise SpecError(describe_unknown("image encoding", self.encoding, IMAGE_ENCODINGS))
         if not (1 <= self.width <= 4096 and 1 <= self.height <= 4096):
             raise SpecError(f"camera size {self.width}x{self.height} is not valid; each side takes 1 to 4096 pixels.")
+        if self.crop_top < 0 or self.crop_bottom < 0 or self.row_count < 1:
+            raise SpecError(
+                f"crop_top {self.crop_top} and crop_bottom {self.crop_bottom} are not valid for {self.height} rows; "
+                "both take 0 or more, and must leave one row at least."
+            )
         if not (math.radians(1.0) <= self.fov <= math.radians(175.0)):
             raise SpecError(f"camera fov {math.degrees(self.fov):g}° is not valid; it takes 1° to 175° (vertical).")
         if self.supersample not in (1, 2):

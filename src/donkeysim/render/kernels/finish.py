@@ -11,13 +11,13 @@ from donkeysim.render.kernels.vector import read_planes
 
 
 @inline_kernel
-def halve_picture(width, height, stride, colour):
-    """Average blocks of 2x2 pixels in place; `width` and `height` are the sizes afterwards, the stride stays."""
+def halve_picture(width, first, end, stride, colour):
+    """Average blocks of 2x2 pixels in place; `width`, `first` and `end` are as afterwards, the stride stays."""
     low = np.uint32(0xFF)
     # Red and blue together, 16 bits apart, so that sums of four do not meet; 2 in each rounds a half up.
     pair = np.uint32(0xFF00FF)
     two = np.uint32(0x20002)
-    for row in range(height):
+    for row in range(first, end):
         upper = 2 * row * stride
         lower = upper + stride
         for column in range(width):
@@ -74,24 +74,25 @@ def soften_row(
 
 
 @inner_pixel_kernel
-def soften_edges(width, height, stride, ident, colour, target):
+def soften_edges(width, first, end, stride, ident, colour, target):
     """Write a picture whose pixels beside another triangle take half of their colour from their four neighbours.
 
     Edges are found at pixels' middles alone; so they have some of the colour that a mean over the pixel would have.
 
     Args:
         width: Columns.
-        height: Rows.
+        first: First row; what was drawn ends before it.
+        end: Row behind the last; likewise.
         stride: Pixels from one row to the next.
         ident: The record seen at each pixel.
         colour: Packed pixels.
         target: Written, packed pixels.
     """
     # The first and the last column have a neighbour on one side only; they are copied.
-    for row in range(height):
+    for row in range(first, end):
         at = row * stride
-        above = (row - 1 if row > 0 else row) * stride
-        below = (row + 1 if row < height - 1 else row) * stride
+        above = (row - 1 if row > first else row) * stride
+        below = (row + 1 if row < end - 1 else row) * stride
         soften_row(
             width - 2,
             ident[at:],
@@ -123,6 +124,24 @@ def find_source(column, row, width, height, strength):
     px = min(max((from_x + one) * half * np.float32(width) - half, np.float32(0.0)), np.float32(width - 1))
     py = min(max((from_y + one) * half * np.float32(height) - half, np.float32(0.0)), np.float32(height - 1))
     return px, py
+
+
+@inline_kernel
+def find_source_rows(band, height, strength_x):
+    """Return first row and end of those that a fisheye takes a band of rows from; see `find_source`."""
+    one, half = np.float32(1.0), np.float32(0.5)
+    low, high = np.float32(2.0), np.float32(-2.0)
+    # Linear in the row, and between what it is at the middle column and at the edges: so its ends are at the ends.
+    for row in (band[0], band[1] - 1):
+        y = (np.float32(np.int32(row)) + half) / np.float32(np.int32(height)) * np.float32(2.0) - one
+        middle = y - np.float32(2.0) * strength_x * y
+        low, high = min(low, min(y, middle)), max(high, max(y, middle))
+    scale = half * np.float32(np.int32(height))
+    last = np.float32(np.int32(height - 1))
+    first = np.int64(min(max((low + one) * scale - half, np.float32(0.0)), last))
+    end = np.int64(min(max((high + one) * scale - half, np.float32(0.0)), last))
+    # One more on both sides, as rows are blended, and for what rounding may differ by.
+    return max(first - 1, 0), min(end + 3, height)
 
 
 @inline_kernel
@@ -165,9 +184,9 @@ def warp_row(width, height, stride, row, strength, colour, target):
 
 
 @inner_pixel_kernel
-def warp_picture(width, height, stride, strength, colour, warped):
-    """Write the fisheye warp of a picture; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
-    for row in range(height):
+def warp_picture(width, height, band, stride, strength, colour, warped):
+    """Write rows of a picture's fisheye warp; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
+    for row in range(band[0], band[1]):
         warp_row(width, height, stride, row, strength, colour, warped[row * stride :])
 
 
@@ -185,10 +204,10 @@ def join_pixels(count, source, target):
 
 
 @inline_kernel
-def make_grey(width, height, stride, colour):
+def make_grey(width, band, stride, colour):
     """Put the luma, cut off to a whole number, into all three channels."""
     low = np.uint32(0xFF)
-    for row in range(height):
+    for row in range(band[0], band[1]):
         for column in range(width):
             c = colour[row * stride + column]
             luma = 2126 * np.int64(c & low)
@@ -198,39 +217,41 @@ def make_grey(width, height, stride, colour):
 
 
 @inline_kernel
-def write_rgb(width, height, stride, colour, words, picture):
+def write_rgb(width, band, stride, colour, words, picture):
     """Write packed pixels as bytes.
 
     Args:
         width: Columns.
-        height: Rows.
+        band: First row and end of those that are written.
         stride: Pixels from one row of `colour` to the next.
         colour: Packed pixels.
         words: The memory of `picture` as 32-bit words, used when a row is a whole number of them; written.
-        picture: Written, shape [height, width, 3].
+        picture: Written, shape [row_count, width, 3].
     """
+    top, bottom = band
     low = np.uint32(0xFF)
     # Four pixels are three words: a quarter of the stores, and no bytes one by one.
     if width % 4 == 0:
-        for row in range(height):
-            join_pixels(width >> 2, colour[row * stride :], words[row * (width >> 2) * 3 :])
+        for row in range(bottom - top):
+            join_pixels(width >> 2, colour[(top + row) * stride :], words[row * (width >> 2) * 3 :])
         return
-    for row in range(height):
+    for row in range(bottom - top):
         for column in range(width):
-            c = colour[row * stride + column]
+            c = colour[(top + row) * stride + column]
             picture[row, column, 0] = np.uint8(c & low)
             picture[row, column, 1] = np.uint8((c >> np.uint32(8)) & low)
             picture[row, column, 2] = np.uint8((c >> np.uint32(16)) & low)
 
 
 @inner_pixel_kernel
-def write_depth(width, height, stride, factor, strength, far, depth, target):
+def write_depth(width, height, band, stride, factor, strength, far, depth, target):
     """Write distances along the optical axis [m], infinite beyond `far`; arguments as `write_segments`."""
-    for row in range(height):
+    for row in range(band[0], band[1]):
         for column in range(width):
             x, y = find_sample(column, row, width, height, factor, strength)
             inverse = depth[y * stride + x]
-            target[row, column] = np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
+            is_seen = inverse * far > np.float32(1.0)
+            target[row - band[0], column] = np.float32(1.0) / inverse if is_seen else np.float32(np.inf)
 
 
 @inner_pixel_kernel
@@ -261,20 +282,21 @@ def look_up_class(tables, material, record, x, y):
 
 
 @inner_pixel_kernel
-def write_segments(width, height, stride, factor, strength, tables, scratch, target):
+def write_segments(width, height, band, stride, factor, strength, tables, scratch, target):
     """Write the class of what is seen at each pixel.
 
     Args:
         width: Columns.
-        height: Rows.
+        height: Rows of the whole picture.
+        band: First row and end of those that are written.
         stride: Samples from one row to the next.
         factor: Samples per pixel and axis.
         strength: Of the fisheye, in x and y.
         tables: PictureTables.
         scratch: Scratch, `prepare_classes` done.
-        target: Written, shape [height, width].
+        target: Written, shape [row_count, width].
     """
-    for row in range(height):
+    for row in range(band[0], band[1]):
         for column in range(width):
             x, y = find_sample(column, row, width, height, factor, strength)
             number = scratch.ident[y * stride + x]
@@ -282,6 +304,6 @@ def write_segments(width, height, stride, factor, strength, tables, scratch, tar
             if tables.material_class[material, CLASS_MAP.first] >= 0:
                 record = scratch.record_float[number]
                 sample_x, sample_y = np.float32(np.int32(x)), np.float32(np.int32(y))
-                target[row, column] = look_up_class(tables, material, record, sample_x, sample_y)
+                target[row - band[0], column] = look_up_class(tables, material, record, sample_x, sample_y)
             else:
-                target[row, column] = tables.material_segment[material]
+                target[row - band[0], column] = tables.material_segment[material]

@@ -211,6 +211,20 @@ class Cluster(NamedTuple):
     """Those of the listed ones that cover a pixel's middle."""
 
 
+class Sides(NamedTuple):
+    """How large a picture is, and which rows of it are drawn [sample]."""
+
+    columns: np.float32
+    rows: np.float32
+    reach_x: np.float32
+    """How far a sphere of radius 1 m reaches beyond its centre, times w [sample · m]."""
+    reach_y: np.float32
+    first: np.float32
+    """First row that is drawn."""
+    end: np.float32
+    """One behind the last."""
+
+
 class View(NamedTuple):
     """A camera as all meshes of a picture see it."""
 
@@ -220,8 +234,7 @@ class View(NamedTuple):
     """Columns AXES."""
     focal: np.float32
     """Focal length [sample]."""
-    sides: tuple[np.float32, np.float32, np.float32, np.float32]
-    """Columns, rows, and how far a sphere of radius 1 m reaches beyond them [sample · m]."""
+    sides: Sides
     far: np.float32
     """Far plane [m]."""
     sun: Float32Array

@@ -26,7 +26,6 @@ def sees_sphere(sphere, basis, sides, near, far):
         near: Near plane [m].
         far: Far plane [m].
     """
-    width, height, reach_x, reach_y = sides
     centre = subtract(sphere, read_vector(basis, BASIS.eye))
     radius = sphere[SPHERE_RADIUS]
     w = dot(read_vector(basis, BASIS.w), centre)
@@ -35,10 +34,10 @@ def sees_sphere(sphere, basis, sides, near, far):
     # X and Y are pixels times w: comparing them with sides times w needs no division, and holds behind the eye too.
     x = dot(read_vector(basis, BASIS.x), centre)
     y = dot(read_vector(basis, BASIS.y), centre)
-    reach_x *= radius
-    reach_y *= radius
+    reach_x, reach_y = sides.reach_x * radius, sides.reach_y * radius
     one = np.float32(1.0)
-    return x > -reach_x and y > -reach_y and x < (width + one) * w + reach_x and y < (height + one) * w + reach_y
+    inside = x > -reach_x and x < (sides.columns + one) * w + reach_x
+    return inside and y > sides.first * w - reach_y and y < (sides.end + one) * w + reach_y
 
 
 @span_kernel

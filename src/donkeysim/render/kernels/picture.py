@@ -7,6 +7,7 @@ import numpy as np
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
 from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
 from donkeysim.render.kernels.finish import (
+    find_source_rows,
     halve_picture,
     make_grey,
     prepare_classes,
@@ -26,6 +27,7 @@ from donkeysim.render.kernels.layout import (
     SCENE_MESH,
     SHARP,
     SPHERE_RADIUS,
+    Sides,
     View,
 )
 from donkeysim.render.kernels.outline import sees_sphere
@@ -142,10 +144,10 @@ def count_bare(count, depth):
 
 
 @inner_pixel_kernel
-def count_sky_rows(width, height, stride, depth):
-    """Return how many rows, from the top, hold all pixels where nothing has been drawn."""
-    rows = height
-    while rows > 0 and count_bare(width, depth[(rows - 1) * stride :]) == 0:
+def count_sky_rows(width, first, end, stride, depth):
+    """Return behind which of the drawn rows, `first` at least, there is no pixel where nothing has been drawn."""
+    rows = end
+    while rows > first and count_bare(width, depth[(rows - 1) * stride :]) == 0:
         rows -= 1
     return rows
 
@@ -184,13 +186,14 @@ def list_meshes(world, owner, view, tables, poses, scratch, counts):
 def draw_meshes(draw_count, view, height, stride, tables, scratch):
     """Draw the listed meshes; the last, the sky, only where nothing else is."""
     clusters, mesh, texture, texels, target = split_tables(tables, scratch)
-    clear_depth(stride * height, scratch.depth)
+    top, bottom = np.int64(view.sides.first), np.int64(view.sides.end)
+    clear_depth(stride * (bottom - top), scratch.depth[stride * top :])
     count = np.int64(0)
     rows, near, far = height, NEAR, view.far
     for draw in range(draw_count):
         if draw == draw_count - 1:
             # Below the horizon the ground hides all of it: half of the picture is not tried.
-            rows = count_sky_rows(np.int64(view.sides[0]), height, stride, scratch.depth)
+            rows = count_sky_rows(np.int64(view.sides.columns), top, bottom, stride, scratch.depth)
             near, far = SKY_NEAR, np.float32(1e9)
         index, basis = np.int64(scratch.draw_mesh[draw]), scratch.basis[draw]
         count = draw_mesh(
@@ -217,53 +220,84 @@ def measure_reach(focal, side):
 
 
 @inline_kernel
-def finish_colours(size, strength, is_sharp, is_grey, scratch, words, picture):
-    """Write a picture's samples as it leaves; `size`: width, height, samples per pixel and axis, stride."""
-    width, height, factor, stride = size
+def find_drawn_rows(band, height, strength, softens):
+    """Return first row and end of those that must be drawn for a band of a picture's rows."""
+    first, end = np.int64(band[0]), np.int64(band[1])
+    if has_warp(strength):
+        first, end = find_source_rows(band, height, strength[0])
+    # Edges take some colour from their neighbours, above and below too.
+    return (max(first - 1, 0), min(end + 1, height)) if softens else (first, end)
+
+
+@inline_kernel
+def has_warp(strength):
+    """Return whether there is a fisheye."""
+    return strength[0] != np.float32(0.0) or strength[1] != np.float32(0.0)
+
+
+@inline_kernel
+def finish_colours(size, drawn, strength, softens, is_grey, scratch, words, picture):
+    """Write a picture's samples as it leaves.
+
+    Args:
+        size: Width, height, band of rows, samples per pixel and axis, stride.
+        drawn: First row and end of those that were drawn.
+        strength: Of the fisheye.
+        softens: Whether edges are softened.
+        is_grey: Whether the picture is.
+        scratch: Scratch.
+        words: See `write_rgb`.
+        picture: Likewise.
+    """
+    width, height, band, factor, stride = size
     if factor == 2:
-        halve_picture(width, height, stride, scratch.colour)
+        halve_picture(width, drawn[0], drawn[1], stride, scratch.colour)
     finished, spare = scratch.colour, scratch.warped
-    if factor == 1 and not is_sharp:
-        soften_edges(width, height, stride, scratch.ident, finished, spare)
+    if softens:
+        soften_edges(width, drawn[0], drawn[1], stride, scratch.ident, finished, spare)
         finished, spare = spare, finished
-    if strength[0] != np.float32(0.0) or strength[1] != np.float32(0.0):
-        warp_picture(width, height, stride, strength, finished, spare)
+    if has_warp(strength):
+        warp_picture(width, height, band, stride, strength, finished, spare)
         finished = spare
     if is_grey:
-        make_grey(width, height, stride, finished)
-    write_rgb(width, height, stride, finished, words, picture)
+        make_grey(width, band, stride, finished)
+    write_rgb(width, band, stride, finished, words, picture)
 
 
 @inline_kernel
 def render_camera(row, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out):
     """Render one camera of a group; the arguments are those of `render_cameras`."""
-    out_width, out_height, factor, stride, cars_per_world, props_per_world = size
+    out_width, out_height, band_first, band_end, factor, stride, cars_per_world, props_per_world = size
     quality, want_depth, want_segments, draw_own, is_varied = options
-    width, height = out_width * factor, out_height * factor
+    width, height, band = out_width * factor, out_height * factor, (band_first, band_end)
     world, lens, light = np.int64(cameras.world[row]), cameras.lens[row], scratch.light
     for term in range(LIGHT_WIDTH):
         light[term] = cameras.light[row, term]
     light[LIGHT.density] *= lens[LENS.fog]
     focal = lens[LENS.focal] * np.float32(np.int32(factor))
     side_x, side_y = np.float32(np.int32(width)), np.float32(np.int32(height))
-    sides = (side_x, side_y, measure_reach(focal, side_x), measure_reach(focal, side_y))
+    strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
+    softens = factor == 1 and quality != SHARP
+    drawn = find_drawn_rows(band, out_height, strength, softens)
+    first, end = drawn[0] * factor, drawn[1] * factor
+    rows = (np.float32(np.int32(first)), np.float32(np.int32(end)))
+    sides = Sides(side_x, side_y, measure_reach(focal, side_x), measure_reach(focal, side_y), rows[0], rows[1])
     view = View(cameras.eye[row], cameras.axes[row], focal, sides, lens[LENS.far], light[LIGHT.direction :])
     counts = (cars_per_world, props_per_world, draw_own)
     draw_count = list_meshes(world, cameras.car[row], view, tables, poses, scratch, counts)
     draw_meshes(draw_count, view, height, stride, tables, scratch)
-    shade_meshes((width, height, stride), quality, light, tables, scratch)
+    shade_meshes((width, first, end, stride), quality, light, tables, scratch)
     if is_varied:
-        vary_colours((width, height, stride), cameras.look[row], light, view, tables, scratch)
+        vary_colours((width, first, end, stride), cameras.look[row], light, view, tables, scratch)
     darken_ground(world, (width, height, stride), view, light[LIGHT.density], tables, poses, counts, scratch)
-    strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
     if want_depth:
-        write_depth(out_width, out_height, stride, factor, strength, view.far, scratch.depth, depth_out[row])
+        write_depth(out_width, out_height, band, stride, factor, strength, view.far, scratch.depth, depth_out[row])
     if want_segments:
         prepare_classes(tables, scratch)
-        write_segments(out_width, out_height, stride, factor, strength, tables, scratch, segment_out[row])
+        write_segments(out_width, out_height, band, stride, factor, strength, tables, scratch, segment_out[row])
     is_grey = lens[LENS.grey] != np.float32(0.0)
-    out_size = (out_width, out_height, factor, stride)
-    finish_colours(out_size, strength, quality == SHARP, is_grey, scratch, words[row], picture[row])
+    out_size = (out_width, out_height, band, factor, stride)
+    finish_colours(out_size, drawn, strength, softens, is_grey, scratch, words[row], picture[row])
 
 
 @pixel_kernel
@@ -290,13 +324,13 @@ def render_cameras(
         poses: PoseTables.
         cameras: CameraTables.
         scratch: Scratch of this worker.
-        size: Width and height of the finished pictures, samples per pixel along each axis, stride of scratch rows,
-            cars per world, props per world.
+        size: Width and height of the finished pictures, first row and end of the band of them that is written, samples
+            per pixel along each axis, stride of scratch rows, cars per world, props per world.
         options: Quality (`SHARP`, `SMOOTH` or neither), depth wanted, classes wanted, own car drawn, colours varied.
         words: The memory of `picture` as 32-bit words when a row is a whole number of them.
-        picture: Written, shape [camera_count, height, width, 3].
-        depth_out: Written when wanted, shape [camera_count, height, width].
-        segment_out: Written when wanted, shape [camera_count, height, width].
+        picture: Written, shape [camera_count, row_count, width, 3].
+        depth_out: Written when wanted, shape [camera_count, row_count, width].
+        segment_out: Written when wanted, shape [camera_count, row_count, width].
     """
     while True:
         row = take_row(next_row)

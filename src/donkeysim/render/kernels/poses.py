@@ -61,8 +61,8 @@ def set_basis(basis, view, pose):
     away = subtract(view.eye, read_vector(pose, POSE.position))
     to_right, to_down = read_vector(view.axes, AXES.right), read_vector(view.axes, AXES.down)
     over = np.float32(1.0) / focal
-    middle_x = half * view.sides[0]
-    middle_y = half * view.sides[1]
+    middle_x = half * view.sides.columns
+    middle_y = half * view.sides.rows
     for axis in range(3):
         turned = read_column(pose, POSE.rotation + axis)
         right = dot(to_right, turned)

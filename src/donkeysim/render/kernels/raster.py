@@ -184,7 +184,7 @@ def outline_cluster(ranges, sphere, basis, sides, near, rows, mesh, work):
         basis: As for `draw_mesh`, with `sides`, `near` and `mesh`.
         sides: Likewise.
         near: Likewise.
-        rows: Rows to draw.
+        rows: Rows that triangles are cut to.
         mesh: Likewise.
         work: Cluster; written.
     """
@@ -201,13 +201,14 @@ def outline_cluster(ranges, sphere, basis, sides, near, rows, mesh, work):
     whole = middle - sphere[SPHERE_RADIUS] > near
     tables = (triangle_vertex, triangle_flags)
     listed = list_facing(t0, t1, whole, near, work.side, work.vertex, tables, work.corner, vertex_count)
-    measure_triangles(listed, sides[0], rows, work.vertex, work.corner, work.box, work.left, work.right)
+    measure_triangles(listed, sides.columns, rows, work.vertex, work.corner, work.box, work.left, work.right)
     low, high, first, end = work.box
+    top, bottom = np.int32(sides.first), np.int32(sides.end)
     kept = np.int64(0)
     for item in range(listed):
         # Written first and counted then, without a branch: most triangles far away lie between pixels' middles.
         work.order[kept] = item
-        kept += np.int64((low[item] < high[item]) & (first[item] < end[item]))
+        kept += np.int64((low[item] < high[item]) & (max(first[item], top) < min(end[item], bottom)))
     return kept
 
 
@@ -247,7 +248,7 @@ def draw_mesh(
         sides: As `View.sides`.
         near: Near plane [m].
         far: Far plane [m].
-        height: Rows to draw, from the top.
+        height: Rows that triangles are cut to, from the top.
         stride: Pixels from one row to the next in `depth` and `ident`.
         count: Records in use before.
         clusters: (mesh_range, cluster_range, cluster_sphere).
@@ -262,6 +263,7 @@ def draw_mesh(
     depth, ident, record_float, record_int, iota, work_float, work_int = scratch
     work = split_work(work_float, work_int)
     rows = np.float32(np.int32(height))
+    top, bottom = np.int64(sides.first), np.int64(sides.end)
     for cluster in range(mesh_range[index, 0], mesh_range[index, 1]):
         sphere = cluster_sphere[cluster]
         if not sees_sphere(sphere, basis, sides, near, far):
@@ -272,11 +274,13 @@ def draw_mesh(
             low, high = np.int64(work.box[0][item]), np.int64(work.box[1][item])
             first, end = np.int64(work.box[2][item]), np.int64(work.box[3][item])
             left, right = read_edges(work.left, item), read_edges(work.right, item)
-            trace_rows(first, end, low, high, left, right, iota, work.begin, work.stop)
             local = np.int64(work.corner[3][item])
             triangle = t0 + local
             record, integers = record_float[count], record_int[count]
+            # By its bounds in the whole picture: a band of rows then has the bytes that the whole picture has there.
             start_record(record, integers, draw, triangle, local, (low, high, first, end), work)
+            first, end = max(first, top), min(end, bottom)
+            trace_rows(first, end, low, high, left, right, iota, work.begin, work.stop)
             number = np.uint32(count)
             if triangle_flags[triangle] & SHADE_CUTOUT:
                 compute_gradients(record, triangle_plane[triangle], basis)

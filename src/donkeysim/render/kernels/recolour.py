@@ -74,7 +74,7 @@ def measure_patches(count, look, first, y, view, iota, depth, factor):
         factor: Written.
     """
     eye, axes, focal = view.eye, view.axes, view.focal
-    width, height = view.sides[0], view.sides[1]
+    width, height = view.sides.columns, view.sides.rows
     half, one = np.float32(0.5), np.float32(1.0)
     below = (y + half - half * height) / focal
     scale, strength = look[LOOK.scale], look[LOOK.patches]
@@ -171,12 +171,12 @@ def classify_pixels(size, tables, scratch):
     """Write the class of every sample into `scratch.classes`, run by run of one triangle, as `write_segments` does.
 
     Args:
-        size: Columns, rows, samples from one row to the next.
+        size: Columns, first row and end of those drawn, samples from one row to the next.
         tables: PictureTables.
         scratch: Scratch, `prepare_classes` done.
     """
-    width, height, stride = size
-    for row in range(height):
+    width, first, last, stride = size
+    for row in range(first, last):
         y = np.float32(np.int32(row))
         begin = np.int64(0)
         while begin < width:
@@ -212,15 +212,15 @@ def recolour_pixels(size, looks, light, view, scratch):
     """Change the colours of all pixels by the look of what they show, run by run of one class.
 
     Args:
-        size: Columns, rows, pixels from one row to the next.
+        size: Columns, first row and end of those drawn, pixels from one row to the next.
         looks: Of each class, shape [class_count, LOOK_WIDTH].
         light: Columns LIGHT.
         view: View.
         scratch: Scratch, its classes written; `colour` is written.
     """
-    width, height, stride = size
+    width, first, last, stride = size
     classes, factor = scratch.classes, scratch.factor
-    for row in range(height):
+    for row in range(first, last):
         begin = np.int64(0)
         while begin < width:
             kind = classes[row, begin]

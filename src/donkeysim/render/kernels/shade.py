@@ -356,18 +356,18 @@ def shade_spans(count, quality, stride, light, tables, scratch):
 
 @inner_pixel_kernel
 def shade_meshes(size, quality, light, tables, scratch):
-    """Colour all samples of a picture.
+    """Colour all samples of a picture's rows.
 
     Args:
-        size: Columns, rows, samples from one row to the next.
+        size: Columns, first row and end of those drawn, samples from one row to the next.
         quality: `SHARP`, `SMOOTH` or neither.
         light: Columns LIGHT.
         tables: PictureTables.
         scratch: Scratch; `colour` is written.
     """
-    width, height, stride = size
+    width, first, last, stride = size
     spans = np.int64(0)
-    for row in range(height):
+    for row in range(first, last):
         offset = row * stride
         begin = np.int64(0)
         for run in range(list_ends(width, scratch.ident[offset:], scratch.run_end)):
@@ -379,6 +379,6 @@ def shade_meshes(size, quality, light, tables, scratch):
                 prepare_shading(record, integers, quality == SHARP, light, tables, scratch.basis)
             spans = list_run(number, begin, end, row, record, integers, spans, scratch.span_input)
             begin = end
-        if spans > 0 and (row == height - 1 or (row & (BAND - 1)) == BAND - 1):
+        if spans > 0 and (row == last - 1 or (row & (BAND - 1)) == BAND - 1):
             shade_spans(spans, quality, stride, light, tables, scratch)
             spans = np.int64(0)

@@ -278,6 +278,7 @@ def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratc
     slope = find_slope(view.sun, np.float32(heading[0]), np.float32(heading[1]))
     box = bound_shadow(shape, slope)
     x0, x1, y0, y1 = bound_patch(eye, right, down, forward, box, focal, width, height)
+    y0, y1 = max(y0, np.int64(view.sides.first)), min(y1, np.int64(view.sides.end))
     over = np.float32(1.0) / focal
     step = (right[0] * over, right[1] * over, right[2] * over)
     sx = (np.float32(np.int32(x0)) + np.float32(0.5)) * over - np.float32(0.5) * np.float32(np.int32(width)) * over

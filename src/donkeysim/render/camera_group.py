@@ -1,0 +1,120 @@
+"""Cameras that are drawn together, and the buffers of their pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from donkeysim.core.rotation import make_rotation
+from donkeysim.core.types import ByteArray, Float32Array, IntArray, WordArray
+from donkeysim.render.scratch import Shape
+from donkeysim.render.tables import CameraTables
+from donkeysim.render.variation import VariedCameras
+from donkeysim.world.specs import CameraSpec
+
+_NO_DEPTH, _NO_SEGMENT = np.zeros((1, 1, 1), np.float32), np.zeros((1, 1, 1), np.uint8)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Pictures of one camera group; the group's own buffers, valid until its next render.
+
+    Attributes:
+        car: Whose they are, shape [camera_count].
+        colour: sRGB, shape [camera_count, row_count, width, 3].
+        depth: Distance along the optical axis [m], infinite for the sky, shape [camera_count, row_count, width]; at a
+            pixel's middle, with 2x2 samples at the upper left one. None unless the cameras have `depth`.
+        segment: CLASS_* of what is seen there, same shape; None unless the cameras have `segment`.
+    """
+
+    car: IntArray
+    colour: ByteArray
+    depth: Float32Array | None
+    segment: ByteArray | None
+
+
+@dataclass(frozen=True)
+class CameraGroup:
+    """Cameras of equal size and quality, and their buffers. Made by `Renderer.make_group`.
+
+    Attributes:
+        frame: Where the pictures go.
+        cameras: The kernels' rows.
+        size: Width, and rows of the whole picture [pixel].
+        band: First row and end of those that are drawn [pixel].
+        factor: Samples per pixel along each axis.
+        shape: Of the working memory that its pictures need.
+        sizes: As `render_cameras` takes them.
+        options: Likewise.
+        varied: How the cameras are meant to be, where cars' pictures differ; else None.
+    """
+
+    frame: Frame
+    cameras: CameraTables
+    size: tuple[int, int]
+    band: tuple[int, int]
+    factor: int
+    shape: Shape
+    sizes: tuple[int, ...]
+    options: tuple[int, bool, bool, bool, bool]
+    varied: VariedCameras | None = None
+
+    def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
+        """Put one camera elsewhere on its car.
+
+        Args:
+            row: Of the group.
+            position: Body frame [m].
+            rotation: (roll, pitch, yaw) [rad], as `CameraSpec.rotation`.
+        """
+        self.cameras.mount[row] = np.append(position, make_rotation(rotation))
+        if self.varied is not None:
+            self.varied.aim(row, position, rotation)
+
+    def add_pictures(self) -> CameraGroup:
+        """Return the same cameras with further buffers of their own; moving one of them moves the other's."""
+        kept = self.frame
+        frame = Frame(
+            kept.car,
+            np.zeros_like(kept.colour),
+            None if kept.depth is None else np.zeros_like(kept.depth),
+            None if kept.segment is None else np.zeros_like(kept.segment),
+        )
+        return replace(self, frame=frame)
+
+    def select(self, row: int) -> CameraGroup:
+        """Return one camera of the group, which draws into the group's own buffers."""
+        rows = slice(row, row + 1)
+        frame = Frame(
+            self.frame.car[rows],
+            self.frame.colour[rows],
+            None if self.frame.depth is None else self.frame.depth[rows],
+            None if self.frame.segment is None else self.frame.segment[rows],
+        )
+        cameras = CameraTables._make(array[rows] for array in self.cameras)
+        varied = None if self.varied is None else self.varied.select(rows)
+        return replace(self, frame=frame, cameras=cameras, varied=varied)
+
+
+def find_kind(camera: CameraSpec) -> tuple[object, ...]:
+    """Return what cameras that are drawn together have in common."""
+    size = camera.width, camera.height, camera.crop_top, camera.crop_bottom
+    return *size, camera.quality, camera.supersample, camera.depth, camera.segment
+
+
+def list_pictures(group: CameraGroup) -> tuple[WordArray, ByteArray, Float32Array, ByteArray]:
+    """Return what `render_cameras` writes. Nobody may keep it: pictures that somebody holds are not drawn over."""
+    frame = group.frame
+    depth = frame.depth if frame.depth is not None else _NO_DEPTH
+    segment = frame.segment if frame.segment is not None else _NO_SEGMENT
+    return view_words(frame.colour), frame.colour, depth, segment
+
+
+def view_words(picture: ByteArray) -> WordArray:
+    """Return pictures as 32-bit words, shape [camera_count, word_count]; a row of nothing when bytes are left over."""
+    count, rows, width = picture.shape[:3]
+    if width % 4:
+        return np.zeros((count, 1), np.uint32)
+    return picture.reshape(count, rows * width * 3).view(np.uint32)
