@@ -1,7 +1,7 @@
 """What a policy sees of the car's picture: a band below the horizon, coarse and grey, or in colour.
 
-While it learns, the camera draws just that band at just that size. On the road the pilot gets whole pictures of 160x120,
-and its network's first two layers make the band of them; both look alike (`tests/learn/test_rl_sight.py`).
+While it learns, the camera draws just that band at just that size. On the road the pilot gets whole pictures of
+160x120, and its network's first two layers make the band of them; both look alike (`tests/learn/test_rl_sight.py`).
 """
 
 from __future__ import annotations
@@ -58,13 +58,14 @@ class Sight:
             camera,
             width=PICTURE_WIDTH // self.pooling,
             height=PICTURE_HEIGHT // self.pooling,
+            crop_top=self.crop_top // self.pooling,
+            crop_bottom=self.crop_bottom // self.pooling,
             grey=not self.has_colour,
         )
 
     def read_band(self, picture: ByteArray) -> torch.Tensor:
         """Return what that camera drew, uint8, shape [n, height, width, channels], with the channels second."""
-        rows = slice(self.crop_top // self.pooling, (PICTURE_HEIGHT - self.crop_bottom) // self.pooling)
-        return torch.from_numpy(np.ascontiguousarray(picture[:, rows, :, : self.shape[0]])).permute(0, 3, 1, 2)
+        return torch.from_numpy(np.ascontiguousarray(picture[..., : self.shape[0]])).permute(0, 3, 1, 2)
 
     def cut_band(self, picture: ByteArray) -> torch.Tensor:
         """Return the band of whole colour pictures as the pilot's network makes it, 0 to 1.
