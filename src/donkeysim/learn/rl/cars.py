@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from donkeysim.core.types import FloatArray
+from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.learn.rl.course import FRAME, FRAME_SKIP
 
@@ -33,7 +33,6 @@ class Cars:
         last: The last actions, shape [car_count, 2]; 0 where an episode has just begun.
         steps: Of all cars together.
         laps: Laps' lengths that all cars together have driven.
-        departures: Where episodes ended since the last `take_figures`: index of the scene, x, y [m], shape [n, 3].
     """
 
     def __init__(self, env: TrackVectorEnv, seed: int) -> None:
@@ -46,32 +45,32 @@ class Cars:
         """Begin new episodes and forget the old ones."""
         torch.manual_seed(seed)
         seen, _ = self.env.reset(seed=seed)
-        self.seen: dict[str, Any] = dict(seen)  # type: ignore[arg-type]
+        self.seen: dict[str, Any] = dict(seen)
         self.last = torch.zeros(self.env.num_envs, 2)
         self._over = np.zeros(self.env.num_envs, bool)
         self._clear()
 
     def _clear(self) -> None:
-        self.departures: FloatArray = np.zeros((0, 3))
+        self._departures: FloatArray = np.zeros((0, 3))
         self._reward = self._speed = 0.0
         self._rounds = 0
 
     def step(self, action: torch.Tensor) -> Outcome:
         """Let all cars act, -1 to 1, shape [car_count, 2]."""
         seen, reward, ended, cut, _ = self.env.step(action.numpy())
-        self.seen = dict(seen)  # type: ignore[arg-type]
+        self.seen = dict(seen)
         begun = self._over
         self._over = ended | cut
         self.last = torch.where(torch.from_numpy(begun)[:, None], 0.0, action)
         self._count(reward, ended)
-        flags = (ended, self._over | begun)
         return Outcome(
             torch.from_numpy(reward).float(),
-            *(torch.from_numpy(flag).float() for flag in flags),
+            torch.from_numpy(ended).float(),
+            torch.from_numpy(self._over | begun).float(),
             torch.from_numpy(~begun),
         )
 
-    def _count(self, reward: FloatArray, ended: FloatArray) -> None:
+    def _count(self, reward: FloatArray, ended: BoolArray) -> None:
         step, where = self.env.fleet.step, np.flatnonzero(ended)
         assert step is not None
         self.steps += len(reward)
@@ -80,15 +79,21 @@ class Cars:
         self._reward += float(reward.mean())
         self._speed += float(step.forward_speed.mean())
         places = np.column_stack((where % self._scene_count, step.position[where, :2]))
-        self.departures = np.concatenate([self.departures, places])
+        self._departures = np.concatenate([self._departures, places])
 
-    def take_figures(self) -> dict[str, float]:
-        """Return means since the last call: reward of a step, speed [m/s], ended episodes per car and minute."""
+    def take_figures(self) -> tuple[dict[str, float], FloatArray]:
+        """Return what there is to tell since the last call.
+
+        Returns:
+            Means of a step's reward and the speed [m/s], and ended episodes per car and minute; where they ended: index
+            of the scene, x, y [m], shape [n, 3].
+        """
         minutes = self._rounds * self.env.num_envs * FRAME * FRAME_SKIP / 60.0
         figures = {
             "reward": self._reward / self._rounds,
             "speed": self._speed / self._rounds,
-            "ends": len(self.departures) / minutes,
+            "ends": len(self._departures) / minutes,
         }
+        departures = self._departures
         self._clear()
-        return figures
+        return figures, departures

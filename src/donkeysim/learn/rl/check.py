@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -87,6 +88,7 @@ class Checker:
                 action = drive(self.course.sight.cut_band(seen), last)
             seen, _, ended, _, _ = env.step(action.numpy())
             step = env.fleet.step
+            assert step is not None
             tally.steps += is_driving
             tally.speed += is_driving * step.forward_speed
             tally.change += is_driving * np.abs((action - last)[:, 0].numpy())
@@ -100,8 +102,9 @@ class Checker:
         """Put the first car of each scene where its path begins, the others anywhere; return what they see."""
         self._env.reset(seed=SEED)
         first = np.arange(self._env.num_envs) < len(self.course.scenes)
-        seen, _ = self._env.reset(options={"reset_mask": first, "s": 0.0})
-        return seen  # type: ignore[return-value]
+        seen: Any = self._env.reset(options={"reset_mask": first, "s": 0.0})[0]
+        picture: ByteArray = seen
+        return picture
 
     def _find_limit(self) -> FloatArray:
         """Return how many steps each car has."""

@@ -1,4 +1,4 @@
-"""What there is to learn: tracks, cars, actions and the reward, as batches of environments to learn in and to check in."""
+"""What there is to learn: tracks, cars, actions and the reward, as batches to learn in and to check in."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -65,7 +66,10 @@ class Student:
         cars: To learn with.
         actor: The policy.
         figures: Of the last update, by name.
+        departures: Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3].
     """
+
+    is_pupil = True
 
     def __init__(self, cars: Cars, actor: Actor, teacher: Teacher, settings: Settings, shares: Shares) -> None:
         """Begin with nothing said yet.
@@ -80,7 +84,7 @@ class Student:
         self.cars, self.actor, self.teacher, self.settings, self._shares = cars, actor, teacher, settings, shares
         self.weights = list(actor.parameters())
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate)
-        self.figures: dict[str, float] = {}
+        self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
         self._band = torch.zeros(settings.capacity, *actor.sight.shape, dtype=torch.uint8)
         self._last, self._advice = torch.zeros(2, settings.capacity, 2)
         self._count = 0
@@ -90,13 +94,32 @@ class Student:
         self.drive()
         self.improve()
 
+    def begin(self, seed: int) -> None:
+        """Begin new episodes."""
+        self.cars.begin(seed)
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that has been learned, for `restore`; what the teacher said is not kept, it is asked again."""
+        return {
+            "actor": self.actor.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "steps": self.cars.steps,
+            "laps": self.cars.laps,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `describe` returned."""
+        self.actor.load_state_dict(state["actor"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.cars.steps, self.cars.laps = state["steps"], state["laps"]
+
     def drive(self) -> None:
         """Let the student drive, and note what the teacher says."""
         for _ in range(self.settings.rollout):
             advice, band = self.teacher.advise(self.cars), self.actor.read(self.cars.seen)
             self._keep(band, self.cars.last, advice)
             self.cars.step(self._choose(band, advice))
-        self.figures = self.cars.take_figures()
+        self.figures, self.departures = self.cars.take_figures()
 
     def _choose(self, band: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
         """Return what the cars do: the student's wish or, at first, the teacher's for some of them, and some noise."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.files import replace_file
@@ -60,7 +62,7 @@ def describe_actor(actor: Actor) -> Network:
             "band", sight.make_kernel(), np.full(sight.shape[0], -actor.LEVEL), sight.pooling, "crop"
         ),
     ]
-    for index, layer in enumerate(actor.convolutions, start=1):
+    for index, layer in enumerate(actor.list_convolutions(), start=1):
         kernel, bias = (_to_array(part) for part in (layer.weight, layer.bias))
         source, stride = layers[-1].name, int(layer.stride[0])
         name = f"conv2d_{index}"
@@ -70,7 +72,7 @@ def describe_actor(actor: Actor) -> Network:
 
 
 def _describe_convolution(
-    name: str, kernel: Float32Array, bias: Float32Array, stride: int, source: str, activation: str = "linear"
+    name: str, kernel: NDArray[Any], bias: NDArray[Any], stride: int, source: str, activation: str = "linear"
 ) -> Layer:
     settings = {
         "filters": kernel.shape[3],
@@ -105,12 +107,12 @@ def _describe_head(actor: Actor) -> list[Layer]:
 
 
 def _describe_dense(
-    name: str, kernel: Float32Array, bias: Float32Array, source: str, activation: str = "linear"
+    name: str, kernel: NDArray[Any], bias: NDArray[Any], source: str, activation: str = "linear"
 ) -> Layer:
     settings = {"units": kernel.shape[1], "activation": activation, "use_bias": True}
     return Layer("Dense", name, settings, (source,), (kernel.astype(np.float32), bias.astype(np.float32)))
 
 
-def _to_array(tensor: torch.Tensor) -> Float32Array:
+def _to_array(tensor: Any) -> Float32Array:
     array: Float32Array = tensor.detach().contiguous().numpy().copy()
     return array

@@ -99,8 +99,7 @@ class Actor(nn.Module):
         feature_count = self.look(torch.zeros(1, *sight.shape)).numel()
         self.dense = _begin(nn.Linear(feature_count, width))
         self.command = _begin(nn.Linear(width, 2), gain=0.01)
-        self.register_buffer("kept", torch.tensor([self.KEPT, 0.0]), persistent=False)
-        self.to(memory_format=torch.channels_last)
+        self._kept = torch.tensor([self.KEPT, 0.0])
 
     def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
         """Return the bands that the cars see, uint8, shape [n, channels, height, width]."""
@@ -122,7 +121,7 @@ class Actor(nn.Module):
         """
         band = band if band.is_floating_point() else band.float() / 255.0
         hidden = torch.tanh(self.dense(self.look(band).flatten(1)))
-        return torch.tanh(self.command(hidden) + last * self.kept)
+        return torch.tanh(self.command(hidden) + last * self._kept)
 
     def look(self, band: torch.Tensor) -> torch.Tensor:
         """Return what the convolutions find in bands, shape [n, channels, rows, columns]."""
@@ -202,7 +201,10 @@ class Learner:
         actor: The policy.
         critic: Of the actor, while it learns.
         figures: Of the last update, by name.
+        departures: Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3].
     """
+
+    is_pupil = True
 
     def __init__(
         self, cars: Cars, actor: Actor | InformedActor, settings: Settings, shares: Shares, known_size: int
@@ -221,12 +223,36 @@ class Learner:
         self.spread = nn.Parameter(torch.full((2,), settings.spread))
         self.weights = [*actor.parameters(), self.spread, *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5)
-        self.figures: dict[str, float] = {}
+        self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
 
     def advance(self) -> None:
         """Drive a stretch and learn from it."""
         stretch = self.drive()
         self.improve(stretch, *self.judge(stretch))
+
+    def begin(self, seed: int) -> None:
+        """Begin new episodes."""
+        self.cars.begin(seed)
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that has been learned, for `restore`."""
+        return {
+            "actor": self.actor.state_dict(),
+            "critic": self.critic.state_dict(),
+            "spread": self.spread.detach(),
+            "optimizer": self.optimizer.state_dict(),
+            "steps": self.cars.steps,
+            "laps": self.cars.laps,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `describe` returned."""
+        self.actor.load_state_dict(state["actor"])
+        self.critic.load_state_dict(state["critic"])
+        with torch.no_grad():
+            self.spread.copy_(state["spread"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.cars.steps, self.cars.laps = state["steps"], state["laps"]
 
     # -- driving ------------------------------------------------------------------------------------------------------
 
@@ -246,7 +272,7 @@ class Learner:
                 for name, values in outcome._asdict().items():
                     getattr(stretch, name)[now] = values
             stretch.known[-1] = torch.from_numpy(cars.seen["vector"])
-        self.figures = cars.take_figures()
+        self.figures, self.departures = cars.take_figures()
         return stretch
 
     def _make_stretch(self) -> Stretch:
@@ -293,7 +319,7 @@ class Learner:
         losses = []
         for _ in range(settings.epochs):
             for rows in self._deal(live):
-                losses.append(self._take_step([part[rows] for part in flat]))
+                losses.append(self._take_step([part[rows] for part in flat]))  # noqa: PERF401  (a step, not a value)
         policy, value = np.mean(losses, axis=0).tolist()
         self.figures |= {
             "policy": policy,

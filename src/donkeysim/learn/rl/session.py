@@ -1,0 +1,214 @@
+"""A sitting of learning: until the policy drives its laps, the time is up, or somebody says stop."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from donkeysim import __version__
+from donkeysim.core.files import write_whole
+from donkeysim.learn.rl.check import Checker
+from donkeysim.learn.rl.checkpoint import read_checkpoint, write_checkpoint
+from donkeysim.learn.rl.export import save_pilot
+from donkeysim.learn.rl.progress import Check, Update, Watch
+from donkeysim.learn.rl.school import Learner, is_worth_a_check, make_actor, make_learner
+from donkeysim.learn.rl.task import Task, write_task
+from donkeysim.learn.shares import Shares
+
+SUMMARY_NAME, PILOT_NAME = "summary.json", "pilot"
+
+FIRST_CHECK, NEXT_CHECK = 12_000, 1.12
+"""Steps before the first check, and growth of the steps from one check to the next."""
+
+KEEP_EVERY = 1.0
+"""Time between two checkpoints [s]."""
+
+NEW_SITTING = 1_000_003
+"""Added to the seed for every further sitting, so that other episodes begin."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a sitting left.
+
+    Attributes:
+        folder: Where everything lies.
+        pilot: The best policy so far, `.h5`; its `.onnx` lies beside it.
+        checks: Of that policy, one for each scene; empty: it was stopped before the first.
+        is_passed: Whether it drove all its laps as fast as wanted.
+        was_interrupted: Whether Ctrl-C ended it.
+        seconds: All sittings took together, from the command to the end of the last check.
+        steps: Of all cars together.
+    """
+
+    folder: Path
+    pilot: Path
+    checks: tuple[Check, ...]
+    is_passed: bool
+    was_interrupted: bool
+    seconds: float
+    steps: int
+
+
+class Session:
+    """Learns; one object for one sitting."""
+
+    def __init__(self, task: Task, folder: Path, minutes: float, begun: float, is_resumed: bool = False) -> None:
+        """Build the tracks.
+
+        Args:
+            task: What there is to learn.
+            folder: Where everything is written.
+            minutes: All sittings may take together.
+            begun: When the command was given, on the clock of `time.perf_counter` [s].
+            is_resumed: Whether to go on where an earlier sitting stopped.
+
+        Raises:
+            DonkeySimError: There is no such track, or a file cannot be read or written.
+        """
+        self.task, self.folder = task, folder
+        self._limit, self._begun = 60.0 * minutes, begun
+        self._kept = read_checkpoint(folder) if is_resumed else None
+        self._sitting, self._next_check, self._kept_at = 0, FIRST_CHECK, begun
+        self._best: tuple[Check, ...] = ()
+        self.course = task.make_course()
+        self._checker = Checker(self.course, task.laps)
+        self._wanted = task.share * float(np.mean(self._checker.fastest))
+        self.actor = make_actor(task, self.course)
+        write_task(task, folder)
+
+    @property
+    def seconds(self) -> float:
+        """What all sittings took so far."""
+        return time.perf_counter() - self._begun
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether there is a policy that does all that was asked for."""
+        return bool(self._best) and all(check.is_passed for check in self._best)
+
+    def run(self, watches: Sequence[Watch] = ()) -> Outcome:
+        """Learn, tell of every update, and write the best policy whenever there is a better one."""
+        shares, was_interrupted = Shares(self.task.seed), False
+        with shares.opened():
+            learner = make_learner(self.task, self.course, self.actor, shares, self._wanted)
+            self._go_on(learner)
+            try:
+                while self.seconds < self._limit and not self.is_passed:
+                    self._advance(learner, watches)
+                if not self.is_passed:
+                    self._check(learner)
+            except KeyboardInterrupt:
+                was_interrupted = True
+            self._keep(learner)
+        return self._finish(learner, was_interrupted)
+
+    def _go_on(self, learner: Learner) -> None:
+        """Put the learner where the earlier sitting stopped, if there was one."""
+        if self._kept is None:
+            return
+        learner.restore(self._kept["learner"])
+        self._sitting, self._next_check = self._kept["sitting"] + 1, self._kept["next_check"]
+        self._best = tuple(Check(**check) for check in self._kept["best"])
+        self._begun -= self._kept["seconds"]
+        learner.begin(self.task.seed + NEW_SITTING * self._sitting)
+
+    def _advance(self, learner: Learner, watches: Sequence[Watch]) -> None:
+        before, steps = self.seconds, learner.cars.steps
+        learner.advance()
+        rate = (learner.cars.steps - steps) / (self.seconds - before)
+        if learner.cars.steps >= self._next_check and is_worth_a_check(learner, self._wanted):
+            self._check(learner)
+            self._next_check = round(NEXT_CHECK * learner.cars.steps)
+        if time.perf_counter() - self._kept_at > KEEP_EVERY:
+            self._keep(learner)
+        update = self._describe(learner, rate)
+        for watch in watches:
+            watch(update)
+
+    def _check(self, learner: Learner) -> None:
+        """Let the policy drive its laps; if none drove them better, it is the pilot from now on."""
+        checks = self._checker.check(self.actor)
+        if not self._best or _rank(checks) > _rank(self._best):
+            self._best = checks
+            self._save_pilot()
+            self._write_summary(learner)
+
+    def _save_pilot(self) -> Path:
+        places = dict.fromkeys(scene.name for scene in self.course.scenes)
+        return save_pilot(self.actor, self.folder / PILOT_NAME, list(places))[0]
+
+    def _keep(self, learner: Learner) -> None:
+        """Write all that is needed to go on."""
+        state = {
+            "learner": learner.describe(),
+            "sitting": self._sitting,
+            "next_check": self._next_check,
+            "best": [asdict(check) for check in self._best],
+            "seconds": self.seconds,
+        }
+        write_checkpoint(self.folder, state)
+        self._kept_at = time.perf_counter()
+
+    def _describe(self, learner: Learner, rate: float) -> Update:
+        cars, figures = learner.cars, dict(learner.figures)
+        band = self.actor.read(cars.seen)[0].float().mean(0) if "grey" in cars.seen else torch.zeros(1, 1)
+        return Update(
+            seconds=self.seconds,
+            time_limit=self._limit,
+            steps=cars.steps,
+            rate=rate,
+            reward=figures.pop("reward"),
+            speed=figures.pop("speed"),
+            ends=figures.pop("ends"),
+            laps=int(cars.laps),
+            losses=figures,
+            ended_at=learner.departures,
+            picture=band.to(torch.uint8).numpy(),
+            action=(float(cars.last[0, 0]), float(cars.last[0, 1])),
+            checks=self._best,
+        )
+
+    def _finish(self, learner: Learner, was_interrupted: bool) -> Outcome:
+        pilot = (self.folder / PILOT_NAME).with_suffix(".h5") if self._best else self._save_pilot()
+        self._write_summary(learner)
+        self._checker.close()
+        return Outcome(
+            self.folder,
+            pilot,
+            self._best,
+            self.is_passed,
+            was_interrupted,
+            self.seconds,
+            learner.cars.steps,
+        )
+
+    def _write_summary(self, learner: Learner) -> None:
+        """Write the figures for programs."""
+        summary: dict[str, Any] = {
+            "task": asdict(self.task),
+            "is_passed": self.is_passed,
+            "seconds": round(self.seconds, 2),
+            "steps": learner.cars.steps,
+            "sittings": self._sitting + 1,
+            "checks": [asdict(check) for check in self._best],
+            "versions": {"donkeysim": __version__, "torch": torch.__version__, "numpy": np.__version__},
+        }
+        write_whole(self.folder / SUMMARY_NAME, json.dumps(summary, indent=2).encode() + b"\n")
+
+
+def _rank(checks: Sequence[Check]) -> tuple[float, ...]:
+    """Return what the better of two policies has more of: tracks passed, laps, cars that stayed on the road, speed."""
+    return (
+        float(sum(check.is_passed for check in checks)),
+        sum(min(check.laps, check.wanted_laps) / check.wanted_laps for check in checks),
+        -float(sum(check.departures for check in checks)),
+        sum(check.speed / check.wanted_speed for check in checks),
+    )

@@ -1,0 +1,125 @@
+"""What `donkey rl` was asked for, as a file in its folder, so that it can go on after a stop."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import msgspec
+
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.files import write_whole
+from donkeysim.learn.rl.course import Course
+from donkeysim.learn.rl.sight import Sight
+from donkeysim.world.randomization import read_randomization
+from donkeysim.world.specs import RoadSpec, SceneSpec
+from donkeysim.world.tracks import specify_scene
+from donkeysim.world.tracks.catalogue import list_scenes
+
+TEACHERS = ("", "learned", "expert")
+"""Nobody; a policy that is told what the simulator knows and learns first; the path follower."""
+
+TASK_NAME = "task.json"
+
+FORMAT = 1
+"""Number of the form of that file."""
+
+ROADS = "generated_road"
+"""The place whose roads are drawn from a seed."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What there is to learn and how.
+
+    Attributes:
+        tracks: Names of tracks, or their files.
+        roads: How many random roads there are besides, of seeds from 1.
+        teacher: One of `TEACHERS`.
+        source: File of a pilot to go on from; empty: none.
+        seed: Of all chance.
+        laps: In a row that a policy has to drive on each track, with fresh starts, never leaving the road.
+        share: Of the mean speed that the fast pace car plans, the one to reach.
+        car_count: Cars that learn together.
+        has_colour: Whether the policy sees colours; else grey.
+        randomization: Name of a preset, or a file, of what differs from car to car; empty: nothing.
+    """
+
+    tracks: tuple[str, ...] = ("generated_track",)
+    roads: int = 0
+    teacher: str = ""
+    source: str = ""
+    seed: int = 0
+    laps: int = 10
+    share: float = 0.75
+    car_count: int = 128
+    has_colour: bool = False
+    randomization: str = ""
+
+    def __post_init__(self) -> None:
+        if self.teacher not in TEACHERS:
+            raise SpecError(describe_unknown("teacher", self.teacher, TEACHERS[1:]))
+        if self.teacher and self.source:
+            raise SpecError("a teacher and a pilot to go on from were both given; give one of them.")
+        if self.laps < 1 or self.roads < 0 or self.seed < 0:
+            raise SpecError(
+                f"{self.laps} laps, {self.roads} roads and seed {self.seed} are not valid; ask for 1 lap or more, and "
+                "0 or more of the others."
+            )
+        if not 0.1 <= self.share <= 1.2:
+            raise SpecError(f"a speed of {self.share:g} is not valid; it takes 0.1 to 1.2 of the fast pace car's.")
+        if not len(self.tracks) + self.roads <= self.car_count <= 4096:
+            raise SpecError(
+                f"{self.car_count} cars are not valid; it takes one for each of the {len(self.tracks) + self.roads} "
+                "tracks at least, and 4096 at most."
+            )
+
+    def make_course(self) -> Course:
+        """Return where to learn it.
+
+        Raises:
+            DonkeySimError: There is no such track or randomisation.
+        """
+        names = list_scenes() if self.tracks == ("all",) else self.tracks
+        scenes = [specify_scene(SceneSpec(name)) for name in names]
+        scenes += [specify_scene(SceneSpec(ROADS, road=RoadSpec(seed % 4, seed))) for seed in range(1, self.roads + 1)]
+        return Course(
+            scenes=tuple(scenes),
+            car_count=self.car_count,
+            share=self.share,
+            sight=Sight(has_colour=self.has_colour),
+            randomization=read_randomization(self.randomization or None),
+        )
+
+
+def write_task(task: Task, folder: Path) -> None:
+    """Write what was asked for.
+
+    Raises:
+        DonkeySimError: It cannot be written.
+    """
+    write_whole(folder / TASK_NAME, json.dumps({"format": FORMAT, **asdict(task)}, indent=2).encode() + b"\n")
+
+
+def read_task(folder: Path) -> Task:
+    """Return what was asked for in a folder.
+
+    Raises:
+        SpecError: There is no such file, it is of a newer version, or it cannot be read.
+    """
+    path = folder / TASK_NAME
+    try:
+        values = json.loads(path.read_bytes())
+        number = values.pop("format")
+        if number > FORMAT:
+            raise SpecError(
+                f"{path} has the format {number}, this version reads up to {FORMAT}; get a newer donkeysim."
+            )
+        return msgspec.convert(values, Task)
+    except FileNotFoundError:
+        raise SpecError(
+            f"there is no {path}, so nothing to go on with; give the folder that donkey rl wrote."
+        ) from None
+    except (ValueError, KeyError, TypeError, msgspec.ValidationError) as error:
+        raise SpecError(f"{path} cannot be read ({error}); begin again with another --out.") from error
