@@ -2,8 +2,8 @@
 
 import { nameCar } from "/pages/cars.js";
 import { colours, fitCanvas } from "/shared/elements.js";
+import { drawRoad, fitOutline } from "/shared/outline.js";
 
-const MARGIN = 22;
 const DELAY_MS = 100;
 const LARGEST_NAMED = 6;
 
@@ -60,42 +60,9 @@ export class TrackMap {
     const { pen, width, height } = fitCanvas(this.canvas);
     if (!this.outline || !width) return;
     this.place = fitOutline(this.outline, width, height);
-    this.drawRoad(pen);
+    drawRoad(pen, this.outline, this.place, colours().danger);
     const ordered = [...this.cars].sort((a, b) => (a.id === this.watched) - (b.id === this.watched));
     for (const car of ordered) this.drawCar(pen, car, width);
-  }
-
-  drawRoad(pen) {
-    const ink = colours();
-    const { left, right, path, start_line: lines, checkpoint: checkpoints, is_closed: isClosed } = this.outline;
-    pen.fillStyle = ink.line;
-    pen.beginPath();
-    if (isClosed) {
-      this.trace(pen, left, true);
-      this.trace(pen, right, true);
-    } else this.trace(pen, [...left, ...right.slice().reverse()], true);
-    pen.fill("evenodd");
-    this.stroke(pen, path, isClosed, ink["text-soft"], 1, [4, 5]);
-    for (const gate of checkpoints) this.stroke(pen, gate, false, ink["text-soft"], 2, []);
-    for (const line of lines) this.stroke(pen, line, false, ink.danger, 3, []);
-  }
-
-  stroke(pen, points, isClosed, colour, width, dashes) {
-    pen.strokeStyle = colour;
-    pen.lineWidth = width;
-    pen.setLineDash(dashes);
-    pen.beginPath();
-    this.trace(pen, points, isClosed);
-    pen.stroke();
-    pen.setLineDash([]);
-  }
-
-  trace(pen, points, isClosed) {
-    points.forEach(([x, y], index) => {
-      const [column, row] = this.place.point(x, y);
-      if (index) pen.lineTo(column, row); else pen.moveTo(column, row);
-    });
-    if (isClosed) pen.closePath();
   }
 
   drawCar(pen, car, width) {
@@ -152,23 +119,4 @@ function drawName(pen, name, column, row, width, ink) {
   pen.strokeText(text, middle, row - 14);
   pen.fillStyle = ink.text;
   pen.fillText(text, middle, row - 14);
-}
-
-/** How the outline lies on a canvas: world to pixel, and by how much a heading turns. */
-function fitOutline(outline, width, height) {
-  const points = [...outline.left, ...outline.right, ...outline.path];
-  const xs = points.map((point) => point[0]);
-  const ys = points.map((point) => point[1]);
-  const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const isTurned = (x1 - x0 > y1 - y0) !== (width > height);
-  const [across, up] = isTurned ? [y1 - y0, x1 - x0] : [x1 - x0, y1 - y0];
-  const scale = Math.min((width - 2 * MARGIN) / Math.max(across, 1e-6), (height - 2 * MARGIN) / Math.max(up, 1e-6));
-  const [middleX, middleY] = [(x0 + x1) / 2, (y0 + y1) / 2];
-  return {
-    turn: isTurned ? -Math.PI / 2 : 0,
-    point: (x, y) => {
-      const [right, ahead] = isTurned ? [middleY - y, x - middleX] : [x - middleX, y - middleY];
-      return [width / 2 + scale * right, height / 2 - scale * ahead];
-    },
-  };
 }
