@@ -24,6 +24,7 @@ COMMANDS = {
     "update": "bring this car folder up to the installed version; myconfig.py, data and models are kept",
     "drive": "drive the car of this folder (the same as python manage.py drive)",
     "train": "train a pilot from recorded drives",
+    "rl": "learn to drive from pictures alone, without recorded drives",
     "models": "list trained pilots",
     "evaluate": "let a pilot drive laps faster than real time and write a report",
     "sample": "record an expert's laps into a tub",

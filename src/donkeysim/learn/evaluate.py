@@ -37,7 +37,7 @@ LEAST_SPEED = 0.35
 EXTRA_TIME = 20.0
 
 FILM_RATE = 10
-"""Pictures of a film per second; it shows the last moments of a run."""
+"""Pictures of a film per second; it shows the last moments of a run, or its best lap."""
 
 ASKEW = (0.06, 0.05)
 """Of a start elsewhere: greatest distance from the path [m] and angle to it [rad]."""
@@ -58,7 +58,8 @@ class Conditions:
         transform: What happens to pictures before the pilot sees them; None: nothing.
         rate: Pictures, and commands, per second.
         throttle_factor: Of the pilot's throttle, AI_THROTTLE_MULT of the config.
-        film_time: Length of the film of the last moments [s]; 0: none.
+        film_time: Greatest length of the film [s]; 0: none.
+        films_best_lap: Whether the film shows the best lap, if one was finished; else the last moments.
     """
 
     conf: EnvConf = field(default_factory=EnvConf)
@@ -66,6 +67,7 @@ class Conditions:
     rate: float = 20.0
     throttle_factor: float = 1.0
     film_time: float = 0.0
+    films_best_lap: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Run:
         ending: One of LAPS_DONE, LEFT_ROAD, STOOD_STILL, TIME_UP.
         inference_time: Median time of the pilot and the transformations for a picture [s]; depends on the machine.
         wall_time: How long the run took [s]; depends on the machine.
-        film: The last moments, an animated WebP; empty: none was asked for.
+        film: The last moments or the best lap, an animated WebP; empty: none was asked for.
     """
 
     scene: Scene
@@ -225,6 +227,8 @@ class _Drive:
         self.departures: list[Event] = []
         self.inference: list[float] = []
         self.moments: deque[Snapshot] = deque(maxlen=round(conditions.film_time * FILM_RATE))
+        self.lap_moments: list[Snapshot] = []
+        self.best_moments: list[Snapshot] = []
         self.lap_times: tuple[float, ...] = ()
         self.car.open()
         if seed != 0:
@@ -259,13 +263,25 @@ class _Drive:
         """Show the pilot a picture, take its answer, and let one loop's time pass."""
         count, rate = len(self.rows), self.conditions.rate
         moment = self.car.observe()
-        self.lap_times = moment.lap_times
+        self._begin_lap(moment.lap_times)
         angle, throttle = self._ask(moment)
         self._note(moment, angle, throttle)
         if self.moments.maxlen and count * FILM_RATE // rate != (count - 1) * FILM_RATE // rate:
             self.moments.append(self.car.simulator.snapshot())
+            if self.conditions.films_best_lap and len(self.lap_moments) < self.moments.maxlen:
+                self.lap_moments.append(self.moments[-1])
         self.car.drive(angle, throttle)
         self.car.advance(round((count + 1) * PHYSICS_RATE / rate) - round(count * PHYSICS_RATE / rate))
+
+    def _begin_lap(self, lap_times: tuple[float, ...]) -> None:
+        """Take note of finished laps; the moments of the best one are kept."""
+        if len(lap_times) > len(self.lap_times):
+            if lap_times[-1] <= min(lap_times):
+                self.best_moments = self.lap_moments
+            self.lap_moments = []
+        elif int(self.car.simulator.ledger.lap[self.car.row]) == 0:
+            self.lap_moments.clear()
+        self.lap_times = lap_times
 
     def _ask(self, moment: SensorFrame) -> tuple[float, float]:
         begun = time.perf_counter()
@@ -315,11 +331,11 @@ class _Drive:
         simulator.put_on_path(self.car.row, frame.node_length[node], offset, yaw)
 
     def _shoot_film(self) -> bytes:
-        """Return the film of the last moments."""
+        """Return the film of the best lap or the last moments."""
         from donkeysim.learn.film import draw_views, encode_film
 
         pictures = []
-        for moment in self.moments:
+        for moment in self.best_moments or self.moments:
             self.car.simulator.restore(moment)
             pictures.append(draw_views(self.car))
         return encode_film(pictures, FILM_RATE)

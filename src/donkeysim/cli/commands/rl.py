@@ -1,11 +1,12 @@
 """Learn to drive from pictures alone: no recorded drives, no trained network to begin with.
 
-Many cars try at once, and the policy learns from what happens to them. It ends when the policy drives its laps in a row
-on fresh starts, without chance and without leaving the road, at the speed that was asked for; or when the time is up.
-The folder then holds the pilot (.h5 and .onnx), a report with a film of its best lap, and the curve of learning.
+Many cars try at once, and the policy learns from what happens to them. Learning ends when the policy drives its laps in
+a row on fresh starts, without chance and without leaving the road, at the speed that was asked for; or when the time is
+up. The folder then holds the pilot (.h5 and .onnx), a report with a film of its best lap, and the curve of learning.
 
-With --teacher, a driver that is told where it is shows the policy what to do: that takes less time. Ctrl-C ends
-learning and keeps what was learned; --resume goes on, also after the program was killed.
+With --teacher, a driver that is told where it is shows the policy what to do, which takes less time. Ctrl-C ends
+learning and keeps what was learned; --resume goes on, also after the program was killed. The exit code is 1 if the
+policy does not drive its laps yet.
 
 For example: donkey rl --track generated_track --minutes 10
 """
@@ -13,37 +14,277 @@ For example: donkey rl --track generated_track --minutes 10
 from __future__ import annotations
 
 import argparse
+import math
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from donkeysim.cli.console import console, show_progress
+from donkeysim.core.errors import SpecError
+from donkeysim.core.extras import import_extra
 
 if TYPE_CHECKING:
-    pass
+    from donkeysim.learn.rl.page import Ending, LivePage
+    from donkeysim.learn.rl.progress import Check, Update, Watch
+    from donkeysim.learn.rl.session import Outcome, Session
+    from donkeysim.learn.rl.task import Task
 
 BEGUN = time.perf_counter()
-"""About when the command was given: its module is imported first."""
+"""When the command was given, nearly: its module is the first that is imported."""
+
+FILM_TIME = 60.0
+"""Longest film of a lap in the report [s]."""
+
+PAGE_PORT = 8889
+
+CURVE_NAME = "curve.jsonl"
+
+PRINT_EVERY = 5.0
+"""Time between two lines where the output is no terminal [s]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add = parser.add_argument
-    add("--track", nargs="+", metavar="TRACK", help='where to learn: names or files, or "all" (default generated_track)')
-    add("--roads", type=int, help="random roads to learn on besides (default 0)")
+    add("--track", nargs="+", metavar="TRACK", help="where to learn: names or files, or all (default generated_track)")
+    add("--roads", type=int, metavar="N", help="random roads to learn on besides (default 0)")
     add(
         "--teacher",
         nargs="?",
         const="learned",
         metavar="expert",
-        help="learn from a driver that is told where it is: one that learns first itself, or the path follower (expert)",
+        help="learn from a driver that is told where it is: one that learns first, or (expert) the path follower",
     )
     add("--from", dest="source", metavar="FILE", help="pilot to go on from: .h5, .keras or .onnx")
-    add("--seed", type=int, help="of all chance; the same command gives the same weights (default 0)")
-    add("--minutes", type=float, default=10.0, help="time that learning may take, earlier sittings included (default 10)")
-    add("--laps", type=int, help="in a row, without leaving the road, before it ends (default 10; 1 on several tracks)")
-    add("--speed", type=float, help="mean speed to reach, as a share of the fast pace car's (default 0.75)")
-    add("--cars", type=int, help="that learn together (default 128)")
+    add("--seed", type=int, metavar="N", help="of all chance; the same command gives the same weights (default 0)")
+    add("--minutes", type=float, default=10.0, metavar="M", help="for learning, earlier sittings included (default 10)")
+    add(
+        "--laps",
+        type=int,
+        metavar="N",
+        help="to drive in a row on the road (default 10; on several tracks 1)",
+    )
+    add("--speed", type=float, metavar="SHARE", help="to reach, of the fast pace car's mean speed (default 0.75)")
+    add("--cars", type=int, metavar="N", help="that learn together (default 128)")
     add("--colour", action="store_true", default=None, help="the policy sees colours (default: grey)")
     add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, wide, or a file")
     add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
     add("--resume", metavar="DIR", help="go on with what was asked for in this folder")
-    add("--page", type=int, default=8889, metavar="PORT", help="of the page that shows how it goes; 0: none (default 8889)")
-    add("--tensorboard", action="store_true", help="write event files for TensorBoard into the folder")
+    add(
+        "--page",
+        type=int,
+        default=PAGE_PORT,
+        metavar="PORT",
+        help=f"of the page with curve and map; 0: none (default {PAGE_PORT})",
+    )
+    add("--tensorboard", action="store_true", help="write files for TensorBoard, too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Learn, then judge the pilot and say how to drive with it."""
+    import_extra("torch", "learning needs PyTorch", "rl")
+    import_extra("h5py", "writing .h5 needs h5py", "rl")
+    import_extra("onnx", "writing .onnx needs onnx", "rl")
+    from donkeysim.learn.rl.session import Session
+
+    task, folder = read_request(arguments)
+    session = Session(task, folder, arguments.minutes, BEGUN, arguments.resume is not None)
+    with ExitStack() as stack:
+        page = open_live_page(session, arguments.page, stack)
+        watches = open_records(session, arguments.tensorboard, stack)
+        if page:
+            watches.append(page)
+        with show_bar() as bar:
+            outcome = session.run([bar, *watches])
+        report = say_result(session, outcome)
+        if page:
+            finish_page(page, outcome, report)
+    return 130 if outcome.was_interrupted else 0 if outcome.is_passed else 1
+
+
+def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
+    """Return what is asked for, and the folder.
+
+    Raises:
+        SpecError: It is not possible, or beside --resume something else is asked for than before.
+    """
+    from donkeysim.learn.rl.task import Task, read_task
+
+    given = {
+        "tracks": tuple(arguments.track) if arguments.track else None,
+        "roads": arguments.roads,
+        "teacher": arguments.teacher,
+        "source": arguments.source,
+        "seed": arguments.seed,
+        "laps": arguments.laps,
+        "share": arguments.speed,
+        "car_count": arguments.cars,
+        "has_colour": arguments.colour,
+        "randomization": arguments.randomize,
+    }
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if not arguments.minutes > 0:
+        raise SpecError(f"--minutes {arguments.minutes:g} is not valid; it takes a number above 0.")
+    if arguments.resume is None:
+        several = len(chosen.get("tracks", ())) > 1 or "all" in chosen.get("tracks", ()) or chosen.get("roads")
+        task = Task(**({"laps": 1} if several else {}) | chosen)
+        return task, Path(arguments.out or f"rl_{Path(task.tracks[0]).stem}_{task.seed}")
+    folder = Path(arguments.resume)
+    task = read_task(folder)
+    names = [name for name, value in chosen.items() if value != getattr(task, name)]
+    if names or arguments.out:
+        raise SpecError(
+            f"--resume {folder} goes on with what was asked for there, but {', '.join(names) or 'out'} is given anew; "
+            "leave it out, or begin anew with --out."
+        )
+    return task, folder
+
+
+def open_records(session: Session, has_tensorboard: bool, stack: ExitStack) -> list[Watch]:
+    """Return what writes the curve of learning into files, closed with the stack."""
+    from donkeysim.learn.rl.curve import CurveFile
+
+    curve = CurveFile(session.folder / CURVE_NAME, session.steps)
+    stack.callback(curve.close)
+    if not has_tensorboard:
+        return [curve]
+    from donkeysim.learn.rl.tensorboard import TensorBoardWriter
+
+    writer = TensorBoardWriter(session.folder / "tensorboard", session.steps)
+    stack.callback(writer.close)
+    return [curve, writer]
+
+
+def open_live_page(session: Session, port: int, stack: ExitStack) -> LivePage | None:
+    """Return the page that shows how it goes, closed with the stack; None: none is wanted, or no port is free."""
+    from donkeysim.learn.rl.curve import read_curve
+    from donkeysim.learn.rl.page import open_page
+
+    page = open_page(port, session.list_places(), read_curve(session.folder / CURVE_NAME))
+    if page:
+        stack.callback(page.close)
+        console.print(f"How it goes: {page.url}", soft_wrap=True)
+    return page
+
+
+@contextmanager
+def show_bar() -> Iterator[Watch]:
+    """Show how learning goes, on a terminal as one line that changes, else as a line now and then."""
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(bar_width=20), TextColumn("{task.description}"))
+    printed_at = -math.inf
+    with Progress(*columns, console=console, transient=True, disable=not console.is_interactive) as progress:
+        bar = progress.add_task("cars take their places", total=1.0)
+
+        def show(update: Update) -> None:
+            nonlocal printed_at
+            line = describe_update(update)
+            progress.update(bar, completed=update.seconds, total=update.time_limit, description=line)
+            if not console.is_interactive and update.seconds - printed_at >= PRINT_EVERY:
+                printed_at = update.seconds
+                console.print(line, soft_wrap=True)
+
+        yield show
+
+
+def describe_update(update: Update) -> str:
+    """Return how learning goes in one line."""
+    left = max(0.0, update.time_limit - update.seconds)
+    checks = f"  best check {describe_checks(update.checks)}" if update.checks else ""
+    return (
+        f"{update.seconds:5.0f} s, {left / 60.0:.1f} min left  {update.steps:,} steps, {update.rate:,.0f}/s  "
+        f"{update.laps:,} laps  reward {update.reward:.2f}  {update.speed:.2f} m/s  "
+        f"{update.ends:.1f} ends a minute{checks}"
+    )
+
+
+def describe_checks(checks: tuple[Check, ...]) -> str:
+    """Return the checks of a policy in a few words."""
+    if len(checks) > 1:
+        return f"passed on {sum(check.is_passed for check in checks)} of {len(checks)} tracks"
+    check = checks[0]
+    return f"{check.laps:.1f} of {check.wanted_laps} laps at {check.speed:.2f} of {check.wanted_speed:.2f} m/s"
+
+
+def say_result(session: Session, outcome: Outcome) -> Path | None:
+    """Say how it ended, let the pilot drive, and return the report, if there is one."""
+    from donkeysim.learn.rl.curve import plot_curve
+
+    console.print(describe_ending(outcome), style="green" if outcome.is_passed else "yellow", soft_wrap=True)
+    show_checks(outcome)
+    console.print(f"Pilot: {outcome.pilot} and .onnx; drive with it: {describe_drive(outcome)}", soft_wrap=True)
+    if outcome.was_interrupted:
+        console.print(f"Go on: {describe_resume(outcome)}", soft_wrap=True)
+        return None
+    if find_spec("matplotlib"):
+        plot_curve(session.folder / CURVE_NAME, session.folder / "curve.png", f"{', '.join(session.task.tracks)}")
+    report = judge_pilot(session, outcome)
+    console.print(f"Report: {report}", soft_wrap=True)
+    return report
+
+
+def describe_ending(outcome: Outcome) -> str:
+    """Return in a sentence why learning ended."""
+    spent = f"after {outcome.seconds:.0f} s and {outcome.steps:,} steps"
+    if outcome.is_passed:
+        return f"It drives: all checks passed {spent}."
+    if outcome.was_interrupted:
+        return f"Stopped by Ctrl-C {spent}; what was learned is kept."
+    return f"The time is up {spent}, and the checks are not passed yet; the best policy is kept."
+
+
+def show_checks(outcome: Outcome) -> None:
+    """Print the checks of the best policy."""
+    for check in outcome.checks:
+        console.print(
+            f"  {check.scene}: {min(check.laps, check.wanted_laps):.1f} of {check.wanted_laps} laps, "
+            f"{check.departures} of {check.cars} cars left the road, {check.speed:.2f} m/s "
+            f"(wanted {check.wanted_speed:.2f}), steering changes by {check.chatter:.3f} a picture",
+            soft_wrap=True,
+        )
+
+
+def judge_pilot(session: Session, outcome: Outcome) -> Path:
+    """Let the pilot drive as `donkey evaluate` does, and write the report with a film of its best lap."""
+    from donkeysim.cli.commands.evaluate import report_evaluation, show_evaluation
+    from donkeysim.learn.evaluate import Conditions, evaluate
+    from donkeysim.learn.pilot import load_pilot
+
+    tracks = list(dict.fromkeys(scene.name for scene in session.course.scenes if scene.road is None))
+    conditions = Conditions(film_time=FILM_TIME, films_best_lap=True)
+    pilot = outcome.pilot.with_suffix(".onnx")
+    with show_progress("driving") as report:
+        evaluation = evaluate(load_pilot(pilot), tracks, session.task.laps, conditions, 0, report)
+    show_evaluation(evaluation)
+    return report_evaluation(evaluation, pilot, session.folder / "report.html")
+
+
+def describe_drive(outcome: Outcome) -> str:
+    """Return the command that drives with the pilot in a car's folder."""
+    return f"python manage.py drive --model {outcome.pilot.resolve()}"
+
+
+def describe_resume(outcome: Outcome) -> str:
+    """Return the command that goes on."""
+    return f"donkey rl --resume {outcome.folder}"
+
+
+def finish_page(page: LivePage, outcome: Outcome, report: Path | None) -> None:
+    """Show on the page how it ended."""
+    from donkeysim.learn.rl import page as pages
+
+    ending: Ending = "learnt" if outcome.is_passed else "stopped" if outcome.was_interrupted else "time_up"
+    page.finish(
+        pages.Outcome(
+            ending,
+            pilot=str(outcome.pilot),
+            report=str(report or ""),
+            drive=describe_drive(outcome),
+            evaluate=f"donkey evaluate --model {outcome.pilot}",
+            go_on="" if outcome.is_passed else describe_resume(outcome),
+        )
+    )

@@ -12,6 +12,7 @@ import torch
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.learn.rl.course import FRAME, Course, find_speeds
 from donkeysim.learn.rl.progress import Check
+from donkeysim.world.scene import Scene
 
 CARS = 5
 """Of a check on each scene; the first begins where the path does."""
@@ -58,14 +59,15 @@ class Checker:
         On one scene it ends with the first departure.
         """
         tally = self._run(drive)
-        scene_count = len(self.course.scenes)
+        names = self.course.list_names()
+        scene_count = len(names)
         found = []
         for scene in range(scene_count):
             cars = slice(scene, None, scene_count)
             steps = max(1.0, tally.steps[cars].sum())
             found.append(
                 Check(
-                    scene=self.course.scenes[scene].name,
+                    scene=names[scene],
                     laps=float(tally.laps[cars].min()),
                     wanted_laps=self.lap_count,
                     departures=int(tally.out[cars].sum()),
@@ -110,6 +112,11 @@ class Checker:
         """Return how many steps each car has."""
         length = self._env.fleet.simulator.ledger.path_length
         return self.lap_count * length / (SLOWEST * self._wanted * FRAME)
+
+    def list_places(self) -> dict[str, Scene]:
+        """Return the scenes of the course by names that tell them apart."""
+        simulator = self._env.fleet.simulator
+        return {name: simulator.get_scene(car) for car, name in enumerate(self.course.list_names())}
 
     def close(self) -> None:
         """Stop the threads."""

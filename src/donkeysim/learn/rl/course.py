@@ -57,6 +57,10 @@ class Course:
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     car: str = "original"
 
+    def list_names(self) -> list[str]:
+        """Return a name for each scene, of random roads with style and seed."""
+        return [_name_scene(scene) for scene in self.scenes]
+
     def open_lessons(self, observe: Sequence[str]) -> TrackVectorEnv:
         """Return the batch to learn in; episodes begin all over the road."""
         most = np.zeros(self.car_count)
@@ -90,6 +94,11 @@ class Course:
             ends=(end_departure, "hit", "wrong_way", "standstill", "tilted"),
             car=self.car,
         )
+
+
+def _name_scene(scene: SceneSpec) -> str:
+    road = scene.road
+    return scene.name if road is None else f"{scene.name}, style {road.style}, seed {road.seed}"
 
 
 def find_speeds(env: TrackVectorEnv) -> list[float]:

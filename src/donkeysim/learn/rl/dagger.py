@@ -94,6 +94,11 @@ class Student:
         self.drive()
         self.improve()
 
+    @property
+    def steps(self) -> int:
+        """Of all cars together."""
+        return self.cars.steps
+
     def begin(self, seed: int) -> None:
         """Begin new episodes."""
         self.cars.begin(seed)

@@ -62,7 +62,8 @@ def describe_actor(actor: Actor) -> Network:
             "band", sight.make_kernel(), np.full(sight.shape[0], -actor.LEVEL), sight.pooling, "crop"
         ),
     ]
-    for index, layer in enumerate(actor.list_convolutions(), start=1):
+    convolutions: Any = actor.convolutions
+    for index, layer in enumerate(convolutions, start=1):
         kernel, bias = (_to_array(part) for part in (layer.weight, layer.bias))
         source, stride = layers[-1].name, int(layer.stride[0])
         name = f"conv2d_{index}"

@@ -76,8 +76,6 @@ class Actor(nn.Module):
         observed: What the cars have to observe for it.
     """
 
-    observed = ("grey",)
-
     KEPT = 0.5
     """How much of the last steering goes into the next one, before both are bounded."""
 
@@ -90,11 +88,12 @@ class Actor(nn.Module):
     def __init__(self, sight: Sight, filters: tuple[int, ...] = (8, 16, 16), width: int = 64) -> None:
         super().__init__()
         self.sight, self.filters, self.width = sight, filters, width
+        self.observed = ("camera" if sight.has_colour else "grey",)
         channels = (sight.shape[0], *filters)
         sizes = ((5, 3), (3, 2), (3, 1))
         self.convolutions = nn.ModuleList(
             _begin(nn.Conv2d(before, after, size, stride))
-            for before, after, (size, stride) in zip(channels, channels[1:], sizes, strict=False)
+            for before, after, (size, stride) in zip(channels[:-1], filters, sizes, strict=True)
         )
         feature_count = self.look(torch.zeros(1, *sight.shape)).numel()
         self.dense = _begin(nn.Linear(feature_count, width))
@@ -103,7 +102,7 @@ class Actor(nn.Module):
 
     def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
         """Return the bands that the cars see, uint8, shape [n, channels, height, width]."""
-        return self.sight.read_band(seen["grey"])
+        return self.sight.read_band(seen[self.observed[0]])
 
     def vary(self, band: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """Return bands to learn from, 0 to 1: all shifted by the same few pixels; what comes in repeats the edge."""
@@ -229,6 +228,11 @@ class Learner:
         """Drive a stretch and learn from it."""
         stretch = self.drive()
         self.improve(stretch, *self.judge(stretch))
+
+    @property
+    def steps(self) -> int:
+        """Of all cars together."""
+        return self.cars.steps
 
     def begin(self, seed: int) -> None:
         """Begin new episodes."""

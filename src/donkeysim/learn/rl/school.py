@@ -36,6 +36,11 @@ class Learner(Protocol):
     departures: FloatArray
     is_pupil: bool
 
+    @property
+    def steps(self) -> int:
+        """Of all cars together."""
+        ...
+
     def begin(self, seed: int) -> None:
         """Begin new episodes."""
         ...
@@ -78,10 +83,15 @@ class Apprentice:
         size = count_known(self.cars)
         informed = InformedActor(size)
         self._teacher = ppo.Learner(self.cars, informed, ppo.Settings(), shares, size)
-        own = Cars(course.open_lessons(("grey", "vector")), seed)
+        own = Cars(course.open_lessons((*actor.observed, "vector")), seed)
         self._student = dagger.Student(own, actor, InformedTeacher(informed), dagger.Settings(), shares)
         self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
         self.is_pupil = False
+
+    @property
+    def steps(self) -> int:
+        """Of the teacher's cars and the student's."""
+        return self._teacher.steps + self._student.steps
 
     def begin(self, seed: int) -> None:
         """Begin new episodes for both."""

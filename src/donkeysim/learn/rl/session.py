@@ -21,6 +21,7 @@ from donkeysim.learn.rl.progress import Check, Update, Watch
 from donkeysim.learn.rl.school import Learner, is_worth_a_check, make_actor, make_learner
 from donkeysim.learn.rl.task import Task, write_task
 from donkeysim.learn.shares import Shares
+from donkeysim.world.scene import Scene
 
 SUMMARY_NAME, PILOT_NAME = "summary.json", "pilot"
 
@@ -58,7 +59,15 @@ class Outcome:
 
 
 class Session:
-    """Learns; one object for one sitting."""
+    """Learns; one object for one sitting.
+
+    Attributes:
+        task: What there is to learn.
+        folder: Where everything is written.
+        steps: Of all cars together, at the beginning of this sitting.
+        course: Where they learn.
+        actor: The policy.
+    """
 
     def __init__(self, task: Task, folder: Path, minutes: float, begun: float, is_resumed: bool = False) -> None:
         """Build the tracks.
@@ -76,6 +85,7 @@ class Session:
         self.task, self.folder = task, folder
         self._limit, self._begun = 60.0 * minutes, begun
         self._kept = read_checkpoint(folder) if is_resumed else None
+        self.steps = self._kept["steps"] if self._kept else 0
         self._sitting, self._next_check, self._kept_at = 0, FIRST_CHECK, begun
         self._best: tuple[Check, ...] = ()
         self.course = task.make_course()
@@ -83,6 +93,10 @@ class Session:
         self._wanted = task.share * float(np.mean(self._checker.fastest))
         self.actor = make_actor(task, self.course)
         write_task(task, folder)
+
+    def list_places(self) -> dict[str, Scene]:
+        """Return the tracks by the names that people know, in the order of the course."""
+        return self._checker.list_places()
 
     @property
     def seconds(self) -> float:
@@ -121,12 +135,12 @@ class Session:
         learner.begin(self.task.seed + NEW_SITTING * self._sitting)
 
     def _advance(self, learner: Learner, watches: Sequence[Watch]) -> None:
-        before, steps = self.seconds, learner.cars.steps
+        before, steps = self.seconds, learner.steps
         learner.advance()
-        rate = (learner.cars.steps - steps) / (self.seconds - before)
-        if learner.cars.steps >= self._next_check and is_worth_a_check(learner, self._wanted):
+        rate = (learner.steps - steps) / (self.seconds - before)
+        if learner.steps >= self._next_check and is_worth_a_check(learner, self._wanted):
             self._check(learner)
-            self._next_check = round(NEXT_CHECK * learner.cars.steps)
+            self._next_check = round(NEXT_CHECK * learner.steps)
         if time.perf_counter() - self._kept_at > KEEP_EVERY:
             self._keep(learner)
         update = self._describe(learner, rate)
@@ -149,6 +163,7 @@ class Session:
         """Write all that is needed to go on."""
         state = {
             "learner": learner.describe(),
+            "steps": learner.steps,
             "sitting": self._sitting,
             "next_check": self._next_check,
             "best": [asdict(check) for check in self._best],
@@ -159,11 +174,13 @@ class Session:
 
     def _describe(self, learner: Learner, rate: float) -> Update:
         cars, figures = learner.cars, dict(learner.figures)
-        band = self.actor.read(cars.seen)[0].float().mean(0) if "grey" in cars.seen else torch.zeros(1, 1)
+        band = (
+            self.actor.read(cars.seen)[0].float().mean(0) if self.actor.observed[0] in cars.seen else torch.zeros(1, 1)
+        )
         return Update(
             seconds=self.seconds,
             time_limit=self._limit,
-            steps=cars.steps,
+            steps=learner.steps,
             rate=rate,
             reward=figures.pop("reward"),
             speed=figures.pop("speed"),
@@ -187,7 +204,7 @@ class Session:
             self.is_passed,
             was_interrupted,
             self.seconds,
-            learner.cars.steps,
+            learner.steps,
         )
 
     def _write_summary(self, learner: Learner) -> None:
@@ -196,7 +213,7 @@ class Session:
             "task": asdict(self.task),
             "is_passed": self.is_passed,
             "seconds": round(self.seconds, 2),
-            "steps": learner.cars.steps,
+            "steps": learner.steps,
             "sittings": self._sitting + 1,
             "checks": [asdict(check) for check in self._best],
             "versions": {"donkeysim": __version__, "torch": torch.__version__, "numpy": np.__version__},
