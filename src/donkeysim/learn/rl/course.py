@@ -27,13 +27,16 @@ THROTTLE_RANGE = (-0.2, 0.3)
 HEADROOM = 1.15
 """Going faster than the wanted mean speed times this earns nothing more."""
 
+EDGE = 0.04
+"""Distance of the car's middle from the road's edge at which an episode ends [m]: who learns leaves a little room."""
+
 EPISODE_TIME = 40.0
 """After which an episode is cut off [s]."""
 
 END_COST, SPEED_COST = 2.0, 0.5
 """Taken away where an episode ends by a rule: so much, and this share more for each m/s."""
 
-CHANGE_COST = 0.1
+CHANGE_COST = 0.6
 """Taken away for a change of the steering by 1: without it, policies rattle at the wheel."""
 
 
@@ -71,6 +74,7 @@ class Course:
             observe=tuple(observe),
             camera=self.sight.make_camera(CameraSpec()),
             reward=_make_reward(most),
+            ends=(end_near_edge, "hit", "wrong_way", "standstill", "tilted"),
             throttle_range=THROTTLE_RANGE,
             frame_skip=FRAME_SKIP,
             time_limit=EPISODE_TIME,
@@ -112,6 +116,12 @@ def find_speeds(env: TrackVectorEnv) -> list[float]:
 def end_departure(step: Step) -> BoolArray:
     """Say who is off the road, be it for a moment."""
     return np.asarray(step.off_road_time > 0.0)
+
+
+def end_near_edge(step: Step) -> BoolArray:
+    """Say who is off the road, or nearly."""
+    room = np.minimum(step.width_left - step.offset, step.width_right + step.offset)
+    return np.asarray((step.off_road_time > 0.0) | (room < EDGE))
 
 
 def _make_reward(most: FloatArray) -> Callable[[Step], FloatArray]:

@@ -32,7 +32,7 @@ class PathTeacher:
         ledger, count = cars.env.fleet.simulator.ledger, len(self._followers)
         actions = [self._followers[car % count].drive(ledger, car) for car in range(cars.env.num_envs)]
         low, high = THROTTLE_RANGE
-        table = np.array([(-action.steer, action.throttle - action.brake) for action in actions], np.float32)
+        table = np.array([(-action.steer, action.throttle) for action in actions], np.float32)
         table[:, 1] = 2.0 * (table[:, 1] - low) / (high - low) - 1.0
         return torch.from_numpy(np.clip(table, -1.0, 1.0))
 
