@@ -63,11 +63,15 @@ def main() -> int:
     agent = Agent(envs.single_action_space.shape[0])
     optimizer = torch.optim.Adam(agent.parameters(), options.lr, eps=1e-5)
     exam = Exam(agent.drive, options)
+    if options.drive:
+        agent.load_state_dict(torch.load(options.drive))
+        agent.eval()
+        return 0 if exam.hold() else 1
 
     shape = (options.rollout, options.cars)
     seen = torch.zeros(options.rollout + 1, options.cars, *envs.single_observation_space.shape, dtype=torch.uint8)
     actions = torch.zeros(*shape, *envs.single_action_space.shape)
-    chances, rewards, advantages, values = (torch.zeros(shape) for _ in range(4))
+    chances, rewards, advantages = (torch.zeros(shape) for _ in range(3))
     values = torch.zeros(options.rollout + 1, options.cars)
     ended, over, begins = (torch.zeros(shape, dtype=torch.bool) for _ in range(3))
     is_over = torch.zeros(options.cars, dtype=torch.bool)

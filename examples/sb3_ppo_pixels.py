@@ -8,6 +8,8 @@ The task and the exam that ends learning are in pixel_task.py.
 
 from __future__ import annotations
 
+import argparse
+
 import gymnasium
 import torch
 from pixel_task import ENV_ID, TASK, Exam, Eye, make_parser, prepare
@@ -47,18 +49,9 @@ class Examine(BaseCallback):
         return not self.exam.is_over(self.num_timesteps)
 
 
-def main() -> int:
-    """Learn until the exam is passed; the exit code tells whether it was."""
-    parser = make_parser(__doc__)
-    parser.add_argument("--cars", type=int, default=128, help="that learn together")
-    parser.add_argument("--rollout", type=int, default=32, help="steps of each car between two updates")
-    parser.add_argument("--epochs", type=int, default=3, help="that each of them is learned from")
-    parser.add_argument("--batch", type=int, default=1024, help="steps that one gradient is taken of")
-    parser.add_argument("--lr", type=float, default=1e-3, help="learning rate at first; it falls to 0 over --steps")
-    parser.add_argument("--steps", type=int, default=600_000, help="of all cars together, at most")
-    options = parser.parse_args()
-    prepare(options)
-    pilot = PPO(
+def make_pilot(options: argparse.Namespace) -> PPO:
+    """Return a pilot that has learned nothing yet, and its cars."""
+    return PPO(
         "CnnPolicy",
         make_sb3_vec_env(ENV_ID, options.cars, **TASK),
         n_steps=options.rollout,
@@ -75,7 +68,23 @@ def main() -> int:
         seed=options.seed,
         device="cpu",
     )
+
+
+def main() -> int:
+    """Learn until the exam is passed; the exit code tells whether it was."""
+    parser = make_parser(__doc__)
+    parser.add_argument("--cars", type=int, default=128, help="that learn together")
+    parser.add_argument("--rollout", type=int, default=32, help="steps of each car between two updates")
+    parser.add_argument("--epochs", type=int, default=3, help="that each of them is learned from")
+    parser.add_argument("--batch", type=int, default=1024, help="steps that one gradient is taken of")
+    parser.add_argument("--lr", type=float, default=1e-3, help="learning rate at first; it falls to 0 over --steps")
+    parser.add_argument("--steps", type=int, default=600_000, help="of all cars together, at most")
+    options = parser.parse_args()
+    prepare(options)
+    pilot = PPO.load(options.drive, device="cpu") if options.drive else make_pilot(options)
     exam = Exam(lambda seen: pilot.predict(seen, deterministic=True)[0], options)
+    if options.drive:
+        return 0 if exam.hold() else 1
     pilot.learn(options.steps, callback=Examine(exam))
     if options.out:
         pilot.save(options.out)

@@ -11,6 +11,8 @@ The task and the exam that ends learning are in pixel_task.py.
 
 from __future__ import annotations
 
+import argparse
+
 import gymnasium
 import torch
 from pixel_task import ENV_ID, TASK, Exam, Eye, make_parser, prepare
@@ -53,20 +55,9 @@ class Examine(BaseCallback):
         return not self.exam.is_over(self.num_timesteps)
 
 
-def main() -> int:
-    """Learn until the exam is passed; the exit code tells whether it was."""
-    parser = make_parser(__doc__)
-    parser.add_argument("--algorithm", choices=ALGORITHMS, default="sac")
-    parser.add_argument("--cars", type=int, default=16, help="that learn together")
-    parser.add_argument("--gradients", type=int, default=4, help="after every step of all cars")
-    parser.add_argument("--batch", type=int, default=256, help="remembered steps that one gradient is taken of")
-    parser.add_argument("--lr", type=float, default=1e-3, help="learning rate")
-    parser.add_argument("--memory", type=int, default=50_000, help="steps to remember, 20 kB each")
-    parser.add_argument("--warm-up", type=int, default=2_000, help="steps at random before learning begins")
-    parser.add_argument("--steps", type=int, default=600_000, help="of all cars together, at most")
-    options = parser.parse_args()
-    prepare(options)
-    pilot = ALGORITHMS[options.algorithm](
+def make_pilot(options: argparse.Namespace) -> SAC:
+    """Return a pilot that has learned nothing yet, and its cars."""
+    return ALGORITHMS[options.algorithm](
         "CnnPolicy",
         make_sb3_vec_env(ENV_ID, options.cars, **TASK),
         learning_rate=options.lr,
@@ -76,13 +67,33 @@ def main() -> int:
         train_freq=1,
         gradient_steps=options.gradients,
         gamma=0.97,  # seconds, not minutes, ahead: an accident is not older than that
+        n_steps=options.n_steps,
         tau=0.01,
         ent_coef="auto_0.1",
         policy_kwargs={"features_extractor_class": Features, "net_arch": [64, 64]},
         seed=options.seed,
         device="cpu",
     )
+
+
+def main() -> int:
+    """Learn until the exam is passed; the exit code tells whether it was."""
+    parser = make_parser(__doc__)
+    parser.add_argument("--algorithm", choices=ALGORITHMS, default="sac")
+    parser.add_argument("--cars", type=int, default=16, help="that learn together")
+    parser.add_argument("--gradients", type=int, default=4, help="after every step of all cars")
+    parser.add_argument("--batch", type=int, default=128, help="remembered steps that one gradient is taken of")
+    parser.add_argument("--lr", type=float, default=1e-3, help="learning rate")
+    parser.add_argument("--n-steps", type=int, default=3, help="whose rewards are added up before the critic is asked")
+    parser.add_argument("--memory", type=int, default=50_000, help="steps to remember, 20 kB each")
+    parser.add_argument("--warm-up", type=int, default=1_000, help="steps at random before learning begins")
+    parser.add_argument("--steps", type=int, default=600_000, help="of all cars together, at most")
+    options = parser.parse_args()
+    prepare(options)
+    pilot = ALGORITHMS[options.algorithm].load(options.drive, device="cpu") if options.drive else make_pilot(options)
     exam = Exam(lambda seen: pilot.predict(seen, deterministic=True)[0], options)
+    if options.drive:
+        return 0 if exam.hold() else 1
     pilot.learn(options.steps, callback=Examine(exam))
     if options.out:
         pilot.save(options.out)

@@ -93,6 +93,10 @@ def main() -> int:
     agent = make_agent(env)
     policy, critic = agent.get_policy_operator(), agent.get_value_operator()
     agent.eval()
+    exam = Exam(partial(drive, policy), options)
+    if options.drive:
+        agent.load_state_dict(torch.load(options.drive))
+        return 0 if exam.hold() else 1
     size = options.cars * options.rollout
     rounds = math.ceil(options.steps / size)
     collector = Collector(
@@ -107,7 +111,6 @@ def main() -> int:
     memory = ReplayBuffer(
         storage=LazyTensorStorage(size), sampler=SamplerWithoutReplacement(), batch_size=options.batch
     )
-    exam = Exam(partial(drive, policy), options)
     for count, driven in enumerate(collector, start=1):
         with torch.no_grad():
             advantages(driven)
