@@ -50,7 +50,8 @@ class Run:
         passed: Whether it passed its exam within the limit.
         seconds: From the start of the process to the end of the exam that it passed, or the whole time.
         steps: Of all cars together.
-        curve: Of each exam: seconds, steps, mean laps when the first car failed, mean speed [m/s], passed.
+        curve: Of each exam: seconds, processor time of all threads [s] (which other programs do not lengthen), steps,
+            mean laps when the first car failed, mean speed [m/s], passed.
         versions: Of Python, donkeysim and the tool's packages.
         machine: Processor and cores.
     """

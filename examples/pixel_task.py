@@ -169,7 +169,8 @@ class Exam:
                 break
         laps = np.minimum(info["progress"], wanted)
         self.is_passed = not ended.any() and bool(laps.min() >= wanted)
-        point = {"seconds": self.seconds, "steps": steps, "laps": float(laps.mean()), "speed": float(np.mean(speed))}
+        point = {"seconds": self.seconds, "processor": time.process_time(), "steps": steps}
+        point |= {"laps": float(laps.mean()), "speed": float(np.mean(speed))}
         print(
             "{seconds:6.1f} s {steps:>9,} steps: {laps:5.2f} of".format(**point),
             f"{wanted:g} laps at {point['speed']:.2f} m/s, {ended.sum()} of {self.cars} cars failed",

@@ -44,10 +44,10 @@ def read_runs(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def write_table(tools: dict[str, list[dict[str, Any]]]) -> str:
-    """Return a row for each tool: its command, how long each seed took, steps, speed and versions."""
+    """Return a row for each tool: its command, how long each seed took, and medians of those that passed."""
     lines = [
-        "| tool | command, without `--seed` | passed | median | each seed | steps | speed | with |",
-        "|---|---|---|---|---|---|---|---|",
+        "| tool | command, without `--seed` | passed | median | each seed | processor time | steps | speed | with |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for tool, runs in tools.items():
         passed = [run for run in runs if run["passed"]]
@@ -66,6 +66,7 @@ def write_table(tools: dict[str, list[dict[str, Any]]]) -> str:
             f"{len(passed)} of {len(runs)}",
             f"{median:.0f} s" if median < float("inf") else "–",
             each,
+            f"{statistics.median_low(run['curve'][-1]['processor'] for run in passed):.0f} s" if passed else "–",
             f"{statistics.median_low(run['steps'] for run in passed or runs):,}",
             f"{statistics.median_low(run['curve'][-1]['speed'] for run in passed):.1f} m/s" if passed else "–",
             ", ".join(f"{name} {version}" for name, version in runs[0]["versions"].items() if name != "python"),
