@@ -29,18 +29,22 @@ CASES = (
     "randomization",
     "traces",
     "peers",
+    "learning",
 )
+
+LONG = ("learning",)
+"""Those that take hours and are run by name only."""
 
 
 def main() -> None:
     """Parse the cases, run each, print and append to out/benchmarks.jsonl."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("cases", nargs="*", help=f"which (default: all): {', '.join(CASES)}")
+    parser.add_argument("cases", nargs="*", help=f"which (default: all but {', '.join(LONG)}): {', '.join(CASES)}")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks.jsonl"), help="JSON lines are appended here")
     arguments = parser.parse_args()
     if unknown := [case for case in arguments.cases if case not in CASES]:
         sys.exit(f"unknown case {unknown[0]!r}. Valid: {', '.join(CASES)}.")
-    for case in arguments.cases or CASES:
+    for case in arguments.cases or [case for case in CASES if case not in LONG]:
         module = importlib.import_module(f"benchmarks.{case}")
         print(f"\n{case}: {(module.__doc__ or '').splitlines()[0]}")
         figures = module.run()

@@ -23,6 +23,7 @@ def test_a_batch_is_as_gymnasium_s_own_of_the_same_cars(mode):
     batch = TrackVectorEnv(3, tracks, autoreset_mode=mode, threads=2, **SETTINGS)
     theirs = SyncVectorEnv([lambda track=track: TrackEnv(track, **SETTINGS) for track in tracks], autoreset_mode=mode)
     assert batch.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"]
+    assert batch.autoreset_mode is theirs.autoreset_mode
     assert batch.observation_space == theirs.observation_space
     assert batch.action_space == theirs.action_space
     for own, other in zip(batch.reset(seed=7), theirs.reset(seed=7), strict=True):

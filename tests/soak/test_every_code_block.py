@@ -40,12 +40,14 @@ BEFORE = {
 TYPED_AS = {
     "donkey demo": "donkey demo --quick --records 500",
     "python examples/sb3_ppo.py": "python examples/sb3_ppo.py --steps 12288 --laps 1",
+    "python examples/cleanrl_ppo_pixels.py --seed 0": "python examples/cleanrl_ppo_pixels.py --seed 0 --steps 8192",
 }
 """What would take minutes, with less to do."""
 CODES = {
     "make run": (0, 2, 130),
     "donkey demo --quick --records 500": (0, 1),
     "python examples/sb3_ppo.py --steps 12288 --laps 1": (0, 1),
+    "python examples/cleanrl_ppo_pixels.py --seed 0 --steps 8192": (0, 1),
     "donkey evaluate --model models/mypilot.h5 --tracks generated_track --laps 3": (0, 1),
     "donkey evaluate --model models/p.h5 --laps 10": (0, 1),
     "donkey tubhist --tub ./data --record user/angel": (1,),

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from donkeysim.drive import control_routes, tub_page
 from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_state import ControlState
+from donkeysim.learn.rl import page as learning
 from donkeysim.watch import preview, spectator
 from donkeysim.web.access import THIS_MACHINE
 from donkeysim.web.mjpeg import PictureStream
@@ -28,9 +29,16 @@ CHANGES = {
     "watching": ["/scene", "/road", "/exit", "/cars/1/reset"],
     "control": ["/drive"],
     "preview": [],
+    "learning": [],
     "tub": ["/deleted"],
 }
-SOCKETS = {"watching": ["/state", "/picture"], "control": ["/wsDrive", "/picture"], "preview": ["/state"], "tub": []}
+SOCKETS = {
+    "watching": ["/state", "/picture"],
+    "control": ["/wsDrive", "/picture"],
+    "preview": ["/state"],
+    "learning": ["/news"],
+    "tub": [],
+}
 
 
 @pytest.fixture(params=sorted(CHANGES))
@@ -44,6 +52,8 @@ def client(name, tmp_path):
         app = spectator.create_app(WatchedStage(), wire_port=9191)
     elif name == "preview":
         app = preview.create_app(SimpleNamespace())
+    elif name == "learning":
+        app = learning.create_app(learning.Story(), {})
     elif name == "tub":
         app = tub_page.create_app(write_tub(tmp_path / "data", 2))
     else:

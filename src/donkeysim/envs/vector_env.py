@@ -79,6 +79,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
     Attributes:
         fleet: Whose cars they are.
         copies: Whether observations are the caller's own.
+        autoreset_mode: When new episodes begin; in the metadata too, but TorchRL asks for it here.
     """
 
     def __init__(
@@ -119,18 +120,14 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self.fleet = fleet
         self.num_envs = fleet.world_count
         self.render_mode = render_mode
-        self.metadata = {
-            "render_modes": ["rgb_array"],
-            "render_fps": 20,
-            "autoreset_mode": AutoresetMode(autoreset_mode),
-        }
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 20, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space, self.single_action_space = observer.space, actions.make_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._task, self._observer, self._actions, self._describe = task, observer, actions, describe
-        self._mode = AutoresetMode(autoreset_mode)
         self.copies = copy
-        self._gives_away = copy and observer.gives_away and self._mode is not AutoresetMode.DISABLED
+        self._gives_away = copy and observer.gives_away and self.autoreset_mode is not AutoresetMode.DISABLED
         self._at_random = starts_at_random
         self._is_over: BoolArray = np.zeros(self.num_envs, bool)
         self._is_seeded: BoolArray = np.zeros(self.num_envs, bool)
@@ -179,15 +176,15 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         """
         if self.fleet.step is None:
             raise gymnasium.error.ResetNeeded("call reset before step.")
-        if self._mode is AutoresetMode.DISABLED and self._is_over.any():
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._is_over.any():
             over = np.flatnonzero(self._is_over).tolist()
             raise gymnasium.error.ResetNeeded(f"the episodes {over} are over; reset them with options['reset_mask'].")
         step, reward, terminated, truncated = self._drive(self._actions.decode(actions, self.num_envs))
-        if self._mode is AutoresetMode.NEXT_STEP:
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
             return self._begin_those_over(step, reward, terminated, truncated)
         self._is_over = terminated | truncated
         seen = self._observe(step)
-        if self._mode is AutoresetMode.SAME_STEP and self._is_over.any():
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._is_over.any():
             seen, info = self._begin_at_once(seen, step)
         else:
             info = self._make_info(step)

@@ -20,7 +20,7 @@ SMOOTHED_SHARE = 0.04
 """Of the curve: over so much of it, at its end, the thick line is the mean."""
 
 _log = logging.getLogger(__name__)
-_encode = msgspec.json.Encoder(enc_hook=float).encode  # numbers of NumPy and PyTorch too
+_encode = msgspec.json.Encoder(enc_hook=lambda number: number.item()).encode  # of NumPy and PyTorch too
 
 
 class CurvePoint(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -153,7 +153,9 @@ def plot_curve(path: Path, out: Path, title: str = "") -> None:
         axes.grid(color="#e6e8ec", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
     panels[2].set_yscale("symlog", linthresh=1.0)
-    panels[2].set_ylim(bottom=0.0)
+    panels[2].yaxis.set_major_formatter("{x:g}")
+    for axes in panels[1:]:
+        axes.set_ylim(bottom=0.0)
     _draw_checks(panels[1], points)
     panels[0].set_title(title)
     panels[2].set_xlabel("minutes")

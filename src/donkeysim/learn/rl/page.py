@@ -28,7 +28,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import FloatArray
@@ -154,6 +154,7 @@ class Story:
         """Begin with the points of earlier sittings."""
         self.name = secrets.token_hex(8)
         self.number = len(history)
+        self.is_closed = False
         self._lock = threading.Lock()
         self._listeners: set[Callable[[], None]] = set()
         self._tracer = CurveTracer()
@@ -180,8 +181,13 @@ class Story:
             self._outcome = outcome
         self._wake()
 
+    def close(self) -> None:
+        """Tell no more; who still waits for news is to go."""
+        self.is_closed = True
+        self._wake()
+
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call a function, on the thread that learns, whenever there is news; returns what ends that."""
+        """Call a function, on the thread that tells it, whenever there is news; returns what ends that."""
         with self._lock:
             self._listeners.add(listener)
 
@@ -259,10 +265,17 @@ class LearningPage:
     async def _answer_news(self, question: str, news: asyncio.Event) -> News:
         known = decode_question(question, NewsRequest)
         news.clear()
-        if (known.learning, known.number) == (self._story.name, self._story.number):
+        if not self._knows_all(known):
+            return self._story.tell(known)
+        if not self._story.is_closed:
             with suppress(TimeoutError):
                 await asyncio.wait_for(news.wait(), PATIENCE)
+        if self._story.is_closed and self._knows_all(known):
+            raise WebSocketDisconnect(1001)
         return self._story.tell(known)
+
+    def _knows_all(self, known: NewsRequest) -> bool:
+        return (known.learning, known.number) == (self._story.name, self._story.number)
 
 
 class LivePage:
@@ -300,6 +313,7 @@ class LivePage:
         self._is_serving.set()
         await self._server.start()
         await self._ending.wait()
+        self._story.close()
         await self._server.stop()
 
 
