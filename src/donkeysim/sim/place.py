@@ -20,7 +20,7 @@ from donkeysim.world.layout import Layout
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec, load_car
 from donkeysim.world.state import State
-from donkeysim.world.tracks import load_scene
+from donkeysim.world.tracks.catalogue import share_scene
 
 _WORD = 0x7FFFFFFFFFFFFFFF
 """The bits of a world key."""
@@ -108,7 +108,7 @@ def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) ->
         SceneError: There is no such scene.
         SpecError: There is no such car, or its numbers make none.
     """
-    built = {place: load_scene(place) for place in dict.fromkeys(spec.scenes)} if scene is None else {}
+    built = {place: share_scene(place) for place in dict.fromkeys(spec.scenes)} if scene is None else {}
     scenes = (scene,) if scene is not None else tuple(built[place] for place in spec.scenes)
     world_scene = (np.arange(spec.world_count) % len(scenes)).astype(np.int32)
     car, props_per_world = load_car(spec.car), max(len(place.props.mass) for place in scenes)

@@ -85,9 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, then judge the pilot and say how to drive with it."""
-    import_extra("torch", "learning needs PyTorch", "rl")
-    import_extra("h5py", "writing .h5 needs h5py", "rl")
-    import_extra("onnx", "writing .onnx needs onnx", "rl")
+    import_extra("torch", "learning needs PyTorch")
+    import_extra("h5py", "writing .h5 needs h5py")
+    import_extra("onnx", "writing .onnx needs onnx")
     from donkeysim.learn.rl.session import Session
 
     task, folder = read_request(arguments)

@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.learn.rl.course import FRAME, Course, find_speeds
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray
+from donkeysim.learn.rl.course import FRAME, Course
 from donkeysim.learn.rl.progress import Check
-from donkeysim.world.scene import Scene
 
-CARS = 5
-"""Of a check on each scene; the first begins where the path does."""
+CARS, CARS_OF_MANY = 5, 2
+"""Of a check on one scene, and on each of several; the first begins where the path does."""
 
 SEED = 7919
 """Of the places where the others begin: no episode to learn from begins with it."""
 
-SLOWEST = 0.4
+SLOWEST = 0.6
 """A check has the time that its laps take at this share of the wanted speed."""
 
 Drive = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -39,25 +38,28 @@ class _Tally:
 
 
 class Checker:
-    """The cars that check policies, on all scenes of a course."""
+    """The cars that check policies, on all scenes of a course.
+
+    Attributes:
+        course: Where, and how fast it should be.
+        lap_count: How many laps each car has to drive in a row.
+    """
 
     def __init__(self, course: Course, lap_count: int) -> None:
         """Put them on their tracks.
 
         Args:
-            course: Where, and how fast it should be.
+            course: Planned.
             lap_count: How many laps each car has to drive in a row.
         """
-        self.course, self.lap_count = course, lap_count
-        self._env = course.open_check(CARS)
-        self.fastest = find_speeds(self._env)
-        self._wanted = np.tile([course.share * speed for speed in self.fastest], CARS)
+        self.lap_count = lap_count
+        self._cars = CARS if len(course.scenes) == 1 else CARS_OF_MANY
+        self._env = course.open_check(self._cars)
+        self.course = course
+        self._wanted = np.tile(course.share * np.array(course.fastest), self._cars)
 
     def check(self, drive: Drive) -> tuple[Check, ...]:
-        """Let a policy drive until all cars have done their laps, have left the road, or take too long.
-
-        On one scene it ends with the first departure.
-        """
+        """Let a policy drive until all cars have done their laps, or on each scene one has left the road or is late."""
         tally = self._run(drive)
         names = self.course.list_names()
         scene_count = len(names)
@@ -71,7 +73,7 @@ class Checker:
                     laps=float(tally.laps[cars].min()),
                     wanted_laps=self.lap_count,
                     departures=int(tally.out[cars].sum()),
-                    cars=CARS,
+                    cars=self._cars,
                     speed=float(tally.speed[cars].sum() / steps),
                     wanted_speed=float(self._wanted[scene]),
                     chatter=float(tally.change[cars].sum() / steps),
@@ -85,7 +87,7 @@ class Checker:
         seen = self._begin()
         last, is_driving = torch.zeros(cars, 2), np.ones(cars, bool)
         most = self._find_limit()
-        while is_driving.any() and not (len(self.course.scenes) == 1 and tally.out.any()):
+        while is_driving.any():
             with torch.no_grad():
                 action = drive(self.course.sight.cut_band(seen), last)
             seen, _, ended, _, _ = env.step(action.numpy())
@@ -96,9 +98,15 @@ class Checker:
             tally.change += is_driving * np.abs((action - last)[:, 0].numpy())
             np.copyto(tally.laps, step.driven / step.path_length, where=is_driving & ~ended)
             tally.out += is_driving & ended
-            is_driving &= ~ended & (tally.laps < self.lap_count) & (tally.steps < most)
+            failed = is_driving & (ended | (tally.steps >= most))
+            is_driving &= (tally.laps < self.lap_count) & ~self._spread(failed)
             last = action
         return tally
+
+    def _spread(self, flags: BoolArray) -> BoolArray:
+        """Return for each car whether one of the cars on its scene is flagged."""
+        by_scene = flags.reshape(self._cars, -1).any(axis=0)
+        return np.tile(by_scene, self._cars)
 
     def _begin(self) -> ByteArray:
         """Put the first car of each scene where its path begins, the others anywhere; return what they see."""
@@ -112,11 +120,6 @@ class Checker:
         """Return how many steps each car has."""
         length = self._env.fleet.simulator.ledger.path_length
         return self.lap_count * length / (SLOWEST * self._wanted * FRAME)
-
-    def list_places(self) -> dict[str, Scene]:
-        """Return the scenes of the course by names that tell them apart."""
-        simulator = self._env.fleet.simulator
-        return {name: simulator.get_scene(car) for car, name in enumerate(self.course.list_names())}
 
     def close(self) -> None:
         """Stop the threads."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from donkeysim.envs.step import Step
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.learn.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH, Sight
 from donkeysim.world.randomization import RandomizationSpec
-from donkeysim.world.specs import CameraSpec, SceneSpec
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CameraSpec, SceneSpec, load_car
 
 FRAME = 0.05
 """Of the simulator [s]."""
@@ -51,6 +52,8 @@ class Course:
         sight: What the policy sees.
         randomization: What differs from car to car and from episode to episode.
         car: Preset of their physics.
+        fastest: Mean speed that the fast pace car plans on each scene [m/s]; see `plan`.
+        checked: On so many of the scenes, the first ones, policies are checked; None: on all.
     """
 
     scenes: tuple[SceneSpec, ...]
@@ -59,6 +62,19 @@ class Course:
     sight: Sight = field(default_factory=Sight)
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     car: str = "original"
+    fastest: tuple[float, ...] = ()
+    checked: int | None = None
+
+    @property
+    def checks(self) -> Course:
+        """The course to check policies on."""
+        return replace(self, scenes=self.scenes[: self.checked], fastest=self.fastest[: self.checked], checked=None)
+
+    def plan(self, scenes: Iterable[Scene]) -> Course:
+        """Return the course with what the fast pace car plans on its scenes, built."""
+        car = load_car(self.car)
+        plans = (PathFollower(scene, car, "fast").plan for scene in scenes)
+        return replace(self, fastest=tuple(float(plan.length.sum()) / plan.lap_time for plan in plans))
 
     def list_names(self) -> list[str]:
         """Return a name for each scene, of random roads with style and seed."""
@@ -81,8 +97,7 @@ class Course:
             randomization=self.randomization,
             car=self.car,
         )
-        wanted = [HEADROOM * self.share * speed for speed in find_speeds(env)]
-        most[:] = [wanted[world % len(wanted)] for world in range(self.car_count)]
+        most[:] = np.resize(HEADROOM * self.share * np.array(self.fastest), self.car_count)
         return env
 
     def open_check(self, cars_per_scene: int) -> TrackVectorEnv:
@@ -103,14 +118,6 @@ class Course:
 def _name_scene(scene: SceneSpec) -> str:
     road = scene.road
     return scene.name if road is None else f"{scene.name}, style {road.style}, seed {road.seed}"
-
-
-def find_speeds(env: TrackVectorEnv) -> list[float]:
-    """Return the mean speed that the fast pace car plans on each scene of a batch [m/s]."""
-    simulator = env.fleet.simulator
-    scenes = [simulator.get_scene(world) for world in range(min(env.num_envs, len(simulator.spec.scenes)))]
-    plans = [PathFollower(scene, simulator.car_spec, "fast").plan for scene in scenes]
-    return [float(plan.length.sum()) / plan.lap_time for plan in plans]
 
 
 def end_departure(step: Step) -> BoolArray:

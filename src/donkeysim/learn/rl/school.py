@@ -149,6 +149,6 @@ def make_learner(task: Task, course: Course, actor: Actor, shares: Shares, wante
         return Apprentice(course, actor, shares, task.seed, wanted_speed)
     if task.teacher == "expert":
         cars = Cars(course.open_lessons(actor.observed), task.seed)
-        return dagger.Student(cars, actor, PathTeacher(cars.env, task.share), dagger.Settings(), shares)
+        return dagger.Student(cars, actor, PathTeacher(course, cars.env.fleet.simulator), dagger.Settings(), shares)
     cars = Cars(course.open_lessons((*actor.observed, "vector")), task.seed)
     return ppo.Learner(cars, actor, ppo.Settings(), shares, count_known(cars))

@@ -22,6 +22,7 @@ from donkeysim.learn.rl.school import Learner, is_worth_a_check, make_actor, mak
 from donkeysim.learn.rl.task import Task, write_task
 from donkeysim.learn.shares import Shares
 from donkeysim.world.scene import Scene
+from donkeysim.world.tracks.catalogue import share_scene
 
 SUMMARY_NAME, PILOT_NAME = "summary.json", "pilot"
 
@@ -88,15 +89,17 @@ class Session:
         self.steps = self._kept["steps"] if self._kept else 0
         self._sitting, self._next_check, self._kept_at = 0, FIRST_CHECK, begun
         self._best: tuple[Check, ...] = ()
-        self.course = task.make_course()
-        self._checker = Checker(self.course, task.laps)
-        self._wanted = task.share * float(np.mean(self._checker.fastest))
+        course = task.make_course()
+        self._scenes = [share_scene(scene) for scene in course.scenes]  # held, so that all cars share them
+        self.course = course.plan(self._scenes)
+        self._checker = Checker(self.course.checks, task.laps)
+        self._wanted = task.share * float(np.mean(self.course.fastest))
         self.actor = make_actor(task, self.course)
         write_task(task, folder)
 
     def list_places(self) -> dict[str, Scene]:
         """Return the tracks by the names that people know, in the order of the course."""
-        return self._checker.list_places()
+        return dict(zip(self.course.list_names(), self._scenes, strict=True))
 
     @property
     def seconds(self) -> float:

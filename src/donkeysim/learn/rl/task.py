@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,8 +26,8 @@ TASK_NAME = "task.json"
 FORMAT = 1
 """Number of the form of that file."""
 
-ROADS = "generated_road"
-"""The place whose roads are drawn from a seed."""
+ROADS, ROAD_STYLES = "generated_road", 5
+"""The place whose roads are drawn from a seed, and how many styles it has."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,19 @@ class Task:
         """
         names = list_scenes() if self.tracks == ("all",) else self.tracks
         scenes = [specify_scene(SceneSpec(name)) for name in names]
-        scenes += [specify_scene(SceneSpec(ROADS, road=RoadSpec(seed % 4, seed))) for seed in range(1, self.roads + 1)]
         return Course(
-            scenes=tuple(scenes),
+            scenes=(*scenes, *list_roads(range(1, self.roads + 1))),
+            checked=len(scenes),
             car_count=self.car_count,
             share=self.share,
             sight=Sight(has_colour=self.has_colour),
             randomization=read_randomization(self.randomization or None),
         )
+
+
+def list_roads(seeds: Iterable[int]) -> list[SceneSpec]:
+    """Return the random roads of these seeds; their styles take turns."""
+    return [specify_scene(SceneSpec(ROADS, road=RoadSpec(seed % ROAD_STYLES, seed))) for seed in seeds]
 
 
 def write_task(task: Task, folder: Path) -> None:

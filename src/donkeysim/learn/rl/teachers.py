@@ -7,28 +7,31 @@ import torch
 
 from donkeysim.drivers.lap_time import GripUse
 from donkeysim.drivers.path_follower import PathFollower
-from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.learn.rl.cars import Cars
-from donkeysim.learn.rl.course import THROTTLE_RANGE, find_speeds
+from donkeysim.learn.rl.course import THROTTLE_RANGE, Course
 from donkeysim.learn.rl.ppo import InformedActor
+from donkeysim.sim.simulator import Simulator
 
-GRIP = GripUse(0.8, 0.4)
+GRIP, HASTE = GripUse(0.8, 0.4), 1.1
+"""How much of the grip the follower uses, and its greatest speed, as a multiple of the wanted mean speed."""
 
 
 class PathTeacher:
     """The path follower, along the middle of the road."""
 
-    def __init__(self, env: TrackVectorEnv, share: float) -> None:
-        """Plan the speed on each scene, at most a share of the fast pace car's mean one."""
-        simulator = env.fleet.simulator
-        speeds = find_speeds(env)
+    def __init__(self, course: Course, simulator: Simulator) -> None:
+        """Plan the speed on each scene of a course, hardly faster than wanted."""
         self._followers = [
-            PathFollower(simulator.get_scene(world), simulator.car_spec, "steady", GRIP, 1.1 * share * speed)
-            for world, speed in enumerate(speeds)
+            PathFollower(simulator.get_scene(world), simulator.car_spec, "steady", GRIP, HASTE * course.share * speed)
+            for world, speed in enumerate(course.fastest)
         ]
 
     def advise(self, cars: Cars) -> torch.Tensor:
-        """Return the follower's controls as actions."""
+        """Return the follower's controls as actions.
+
+        Where it would brake it lets go of the throttle: a student cannot see its speed, and one that learned to brake
+        at a place would not start there.
+        """
         ledger, count = cars.env.fleet.simulator.ledger, len(self._followers)
         actions = [self._followers[car % count].drive(ledger, car) for car in range(cars.env.num_envs)]
         low, high = THROTTLE_RANGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,9 @@ VARIABLE = "DONKEYSIM_TRACKS"
 """Environment variable: further folders with track files, with the system's separator of paths between them."""
 
 _TRACKS = Path(__file__).parent
+
+_shared: weakref.WeakValueDictionary[tuple[SceneSpec, int], Scene] = weakref.WeakValueDictionary()
+"""Scenes that somebody in this process holds, by what was asked for and when the track's file was changed."""
 
 
 def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], None] | None = None) -> tuple[str, ...]:
@@ -68,6 +72,18 @@ def load_scene(spec: SceneSpec) -> Scene:
     path = find_track(spec)
     with locate_errors(path):
         return build_scene(vary_track(read_track(path, spec.look), spec), spec.challenges)
+
+
+def share_scene(spec: SceneSpec) -> Scene:
+    """Return what `load_scene` does, or the same that somebody holds already: scenes never change.
+
+    A batch to learn in and one to check in then build their tracks once.
+    """
+    key = spec, find_track(spec).stat().st_mtime_ns
+    scene = _shared.get(key)
+    if scene is None:
+        scene = _shared[key] = load_scene(spec)
+    return scene
 
 
 def find_road(spec: SceneSpec) -> RoadSpec | None:
