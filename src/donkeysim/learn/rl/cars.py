@@ -31,6 +31,7 @@ class Cars:
         env: The batch.
         seen: The last observations by name.
         last: The last actions, shape [car_count, 2]; 0 where an episode has just begun.
+        has_begun: Where an episode has just begun, shape [car_count].
         steps: Of all cars together.
         laps: Laps' lengths that all cars together have driven.
     """
@@ -48,6 +49,7 @@ class Cars:
         self.seen: dict[str, Any] = dict(seen)
         self.last = torch.zeros(self.env.num_envs, 2)
         self._over = np.zeros(self.env.num_envs, bool)
+        self.has_begun = np.ones(self.env.num_envs, bool)
         self._clear()
 
     def _clear(self) -> None:
@@ -59,7 +61,7 @@ class Cars:
         """Let all cars act, -1 to 1, shape [car_count, 2]."""
         seen, reward, ended, cut, _ = self.env.step(action.numpy())
         self.seen = dict(seen)
-        begun = self._over
+        begun = self.has_begun = self._over
         self._over = ended | cut
         self.last = torch.where(torch.from_numpy(begun)[:, None], 0.0, action)
         self._count(reward, ended)
@@ -80,6 +82,10 @@ class Cars:
         self._speed += float(step.forward_speed.mean())
         places = np.column_stack((where % self._scene_count, step.position[where, :2]))
         self._departures = np.concatenate([self._departures, places])
+
+    def count_known(self) -> int:
+        """Return how many numbers the simulator tells of each car: the length of "vector"."""
+        return int(self.seen["vector"].shape[1])
 
     def take_figures(self) -> tuple[dict[str, float], FloatArray]:
         """Return what there is to tell since the last call.

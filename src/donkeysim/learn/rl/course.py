@@ -76,12 +76,20 @@ class Course:
         plans = (PathFollower(scene, car, "fast").plan for scene in scenes)
         return replace(self, fastest=tuple(float(plan.length.sum()) / plan.lap_time for plan in plans))
 
+    def find_wanted_speed(self) -> float:
+        """Return the mean of the speeds to reach [m/s]."""
+        return self.share * float(np.mean(self.fastest))
+
     def list_names(self) -> list[str]:
         """Return a name for each scene, of random roads with style and seed."""
         return [_name_scene(scene) for scene in self.scenes]
 
     def open_lessons(self, observe: Sequence[str]) -> TrackVectorEnv:
-        """Return the batch to learn in; episodes begin all over the road."""
+        """Return the batch to learn in; episodes begin all over the road.
+
+        Args:
+            observe: Names of observations: "grey" or "camera" is the policy's band, "camera_b" the whole picture.
+        """
         most = np.zeros(self.car_count)
         env = TrackVectorEnv(
             self.car_count,
@@ -89,6 +97,7 @@ class Course:
             copy=False,
             observe=tuple(observe),
             camera=self.sight.make_camera(CameraSpec()),
+            camera_b=CameraSpec(width=PICTURE_WIDTH, height=PICTURE_HEIGHT),
             reward=_make_reward(most),
             ends=(end_near_edge, "hit", "wrong_way", "standstill", "tilted"),
             throttle_range=THROTTLE_RANGE,

@@ -69,7 +69,7 @@ class Student:
         departures: Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3].
     """
 
-    is_pupil = True
+    is_pupil: bool = True
 
     def __init__(self, cars: Cars, actor: Actor, teacher: Teacher, settings: Settings, shares: Shares) -> None:
         """Begin with nothing said yet.

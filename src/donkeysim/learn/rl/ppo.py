@@ -53,6 +53,7 @@ class Settings:
         value_weight: Of the critic's error.
         spread: Natural logarithm of the actions' standard deviation at the beginning.
         largest_gradient: Longer ones are shortened.
+        critic_first: Updates in which only the critic learns: for policies that can drive already.
     """
 
     rollout: int = 32
@@ -66,6 +67,7 @@ class Settings:
     value_weight: float = 0.5
     spread: float = -1.0
     largest_gradient: float = 0.5
+    critic_first: int = 0
 
 
 class Actor(nn.Module):
@@ -201,13 +203,10 @@ class Learner:
         critic: Of the actor, while it learns.
         figures: Of the last update, by name.
         departures: Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3].
+        is_pupil: Whether the policy sees pictures, as a pilot does.
     """
 
-    is_pupil = True
-
-    def __init__(
-        self, cars: Cars, actor: Actor | InformedActor, settings: Settings, shares: Shares, known_size: int
-    ) -> None:
+    def __init__(self, cars: Cars, actor: Actor | InformedActor, settings: Settings, shares: Shares) -> None:
         """Make the critic.
 
         Args:
@@ -215,14 +214,15 @@ class Learner:
             actor: Drives; may know something already.
             settings: Of the algorithm.
             shares: Threads that learn, opened.
-            known_size: Length of "vector".
         """
         self.cars, self.actor, self.settings, self._shares = cars, actor, settings, shares
-        self.critic = make_critic(known_size)
+        self.critic = make_critic(cars.count_known())
         self.spread = nn.Parameter(torch.full((2,), settings.spread))
         self.weights = [*actor.parameters(), self.spread, *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5)
         self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
+        self.is_pupil = isinstance(actor, Actor)
+        self._updates = 0
 
     def advance(self) -> None:
         """Drive a stretch and learn from it."""
@@ -245,6 +245,7 @@ class Learner:
             "critic": self.critic.state_dict(),
             "spread": self.spread.detach(),
             "optimizer": self.optimizer.state_dict(),
+            "updates": self._updates,
             "steps": self.cars.steps,
             "laps": self.cars.laps,
         }
@@ -256,7 +257,7 @@ class Learner:
         with torch.no_grad():
             self.spread.copy_(state["spread"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.cars.steps, self.cars.laps = state["steps"], state["laps"]
+        self._updates, self.cars.steps, self.cars.laps = state["updates"], state["steps"], state["laps"]
 
     # -- driving ------------------------------------------------------------------------------------------------------
 
@@ -324,6 +325,7 @@ class Learner:
         for _ in range(settings.epochs):
             for rows in self._deal(live):
                 losses.append(self._take_step([part[rows] for part in flat]))  # noqa: PERF401  (a step, not a value)
+        self._updates += 1
         policy, value = np.mean(losses, axis=0).tolist()
         self.figures |= {
             "policy": policy,
@@ -364,5 +366,8 @@ class Learner:
         clipped = ratio.clamp(1.0 - self.settings.clip, 1.0 + self.settings.clip)
         policy = -torch.minimum(ratio * advantage, clipped * advantage).mean()
         value = (self.critic(known).squeeze(-1) - target).square().mean()
-        gradients = torch.autograd.grad(policy + self.settings.value_weight * value, self.weights)
+        is_patient = self._updates < self.settings.critic_first
+        gradients = torch.autograd.grad(
+            (0.0 if is_patient else 1.0) * policy + self.settings.value_weight * value, self.weights
+        )
         return gradients, policy.item(), value.item()

@@ -29,6 +29,10 @@ SUMMARY_NAME, PILOT_NAME = "summary.json", "pilot"
 FIRST_CHECK, NEXT_CHECK = 12_000, 1.12
 """Steps before the first check, and growth of the steps from one check to the next."""
 
+READY_SPEED, SLACK = 0.75, 0.97
+"""A policy is checked when it makes this share of the wanted speed while it learns, chance and standing starts
+included; where it was safe but too slow, when it has gained nearly all that was missing."""
+
 KEEP_EVERY = 1.0
 """Time between two checkpoints [s]."""
 
@@ -93,7 +97,8 @@ class Session:
         self._scenes = [share_scene(scene) for scene in course.scenes]  # held, so that all cars share them
         self.course = course.plan(self._scenes)
         self._checker = Checker(self.course.checks, task.laps)
-        self._wanted = task.share * float(np.mean(self.course.fastest))
+        self._wanted = self.course.find_wanted_speed()
+        self._speed_to_check = READY_SPEED * self._wanted
         self.actor = make_actor(task, self.course)
         write_task(task, folder)
 
@@ -115,7 +120,7 @@ class Session:
         """Learn, tell of every update, and write the best policy whenever there is a better one."""
         shares, was_interrupted = Shares(self.task.seed), False
         with shares.opened():
-            learner = make_learner(self.task, self.course, self.actor, shares, self._wanted)
+            learner = make_learner(self.task, self.course, self.actor, shares)
             self._go_on(learner)
             try:
                 while self.seconds < self._limit and not self.is_passed:
@@ -133,6 +138,7 @@ class Session:
             return
         learner.restore(self._kept["learner"])
         self._sitting, self._next_check = self._kept["sitting"] + 1, self._kept["next_check"]
+        self._speed_to_check = self._kept["speed_to_check"]
         self._best = tuple(Check(**check) for check in self._kept["best"])
         self._begun -= self._kept["seconds"]
         learner.begin(self.task.seed + NEW_SITTING * self._sitting)
@@ -141,7 +147,7 @@ class Session:
         before, steps = self.seconds, learner.steps
         learner.advance()
         rate = (learner.steps - steps) / (self.seconds - before)
-        if learner.steps >= self._next_check and is_worth_a_check(learner, self._wanted):
+        if learner.steps >= self._next_check and is_worth_a_check(learner, self._speed_to_check):
             self._check(learner)
             self._next_check = round(NEXT_CHECK * learner.steps)
         if time.perf_counter() - self._kept_at > KEEP_EVERY:
@@ -153,10 +159,18 @@ class Session:
     def _check(self, learner: Learner) -> None:
         """Let the policy drive its laps; if none drove them better, it is the pilot from now on."""
         checks = self._checker.check(self.actor)
+        self._speed_to_check = self._guess_speed(learner, checks)
         if not self._best or _rank(checks) > _rank(self._best):
             self._best = checks
             self._save_pilot()
             self._write_summary(learner)
+
+    def _guess_speed(self, learner: Learner, checks: Sequence[Check]) -> float:
+        """Return the speed from which the next check is worth its time: more, if this one was only too slow [m/s]."""
+        missing = np.mean([check.wanted_speed for check in checks]) / np.mean([check.speed for check in checks])
+        is_safe = all(check.departures == 0 and check.laps >= check.wanted_laps for check in checks)
+        least = READY_SPEED * self._wanted
+        return max(least, SLACK * float(missing) * learner.figures["speed"]) if is_safe else least
 
     def _save_pilot(self) -> Path:
         places = dict.fromkeys(scene.name for scene in self.course.scenes)
@@ -169,6 +183,7 @@ class Session:
             "steps": learner.steps,
             "sitting": self._sitting,
             "next_check": self._next_check,
+            "speed_to_check": self._speed_to_check,
             "best": [asdict(check) for check in self._best],
             "seconds": self.seconds,
         }

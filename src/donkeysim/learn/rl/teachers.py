@@ -1,15 +1,20 @@
-"""Teachers: the path follower, which knows the scene, and what turns its control into an action."""
+"""Teachers: the path follower, which knows the scene; a policy that is told what the simulator knows; any pilot."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import torch
 
+from donkeysim.core.errors import PilotError
 from donkeysim.drivers.lap_time import GripUse
 from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.learn.pilot import load_pilot
 from donkeysim.learn.rl.cars import Cars
 from donkeysim.learn.rl.course import THROTTLE_RANGE, Course
 from donkeysim.learn.rl.ppo import InformedActor
+from donkeysim.learn.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH
 from donkeysim.sim.simulator import Simulator
 
 GRIP, HASTE = GripUse(0.8, 0.4), 1.1
@@ -51,3 +56,32 @@ class InformedTeacher:
         with torch.no_grad():
             advice: torch.Tensor = self._actor(self._actor.read(cars.seen), cars.last)
         return advice
+
+
+class PilotTeacher:
+    """A trained pilot of any kind, one for each car: some remember pictures or commands."""
+
+    def __init__(self, path: Path, car_count: int) -> None:
+        """Load it.
+
+        Raises:
+            PilotError: There is no such file, it is no pilot, or it wants something else than pictures of 160x120.
+        """
+        self._pilots = [load_pilot(path) for _ in range(car_count)]
+        pilot = self._pilots[0]
+        if pilot.image_shape[:2] != (PICTURE_HEIGHT, PICTURE_WIDTH) or pilot.input_names:
+            raise PilotError(
+                f"{path} takes pictures of {pilot.image_shape[1]}x{pilot.image_shape[0]}"
+                f"{''.join(f' and {name}' for name in pilot.input_names)}; learning can go on from pilots that take "
+                f"pictures of {PICTURE_WIDTH}x{PICTURE_HEIGHT} only."
+            )
+
+    def advise(self, cars: Cars) -> torch.Tensor:
+        """Return what the pilots would do, of pictures "camera_b"."""
+        for car in np.flatnonzero(cars.has_begun):
+            self._pilots[car].reset()
+        answers = [pilot.run(picture) for pilot, picture in zip(self._pilots, cars.seen["camera_b"], strict=True)]
+        low, high = THROTTLE_RANGE
+        table = np.array([answer[:2] for answer in answers], np.float32)
+        table[:, 1] = 2.0 * (table[:, 1] - low) / (high - low) - 1.0
+        return torch.from_numpy(np.clip(table, -1.0, 1.0))
