@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +41,9 @@ FILM_TIME = 60.0
 PAGE_PORT = 8889
 
 CURVE_NAME = "curve.jsonl"
+
+TEST_SEED = 1_000_000
+"""Of the first random road to test on; those to learn on begin at 1."""
 
 PRINT_EVERY = 5.0
 """Time between two lines where the output is no terminal [s]."""
@@ -71,6 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--cars", type=int, metavar="N", help="that learn together (default 128)")
     add("--colour", action="store_true", default=None, help="the policy sees colours (default: grey)")
     add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, wide, or a file")
+    add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
+    add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")
     add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
     add("--resume", metavar="DIR", help="go on with what was asked for in this folder")
     add(
@@ -99,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             watches.append(page)
         with show_bar() as bar:
             outcome = session.run([bar, *watches])
-        report = say_result(session, outcome)
+        report = say_result(session, outcome, arguments)
         if page:
             finish_page(page, outcome, report)
     return 130 if outcome.was_interrupted else 0 if outcome.is_passed else 1
@@ -210,16 +215,18 @@ def describe_checks(checks: tuple[Check, ...]) -> str:
     return f"{check.laps:.1f} of {check.wanted_laps} laps at {check.speed:.2f} of {check.wanted_speed:.2f} m/s"
 
 
-def say_result(session: Session, outcome: Outcome) -> Path | None:
+def say_result(session: Session, outcome: Outcome, arguments: argparse.Namespace) -> Path | None:
     """Say how it ended, let the pilot drive, and return the report, if there is one."""
     from donkeysim.learn.rl.curve import plot_curve
 
     console.print(describe_ending(outcome), style="green" if outcome.is_passed else "yellow", soft_wrap=True)
-    show_checks(outcome)
+    if outcome.checks:
+        show_checks(outcome.checks, "where it has learned")
     console.print(f"Pilot: {outcome.pilot} and .onnx; drive with it: {describe_drive(outcome)}", soft_wrap=True)
     if outcome.was_interrupted:
         console.print(f"Go on: {describe_resume(outcome)}", soft_wrap=True)
         return None
+    test_elsewhere(session, arguments)
     if find_spec("matplotlib"):
         plot_curve(session.folder / CURVE_NAME, session.folder / "curve.png", f"{', '.join(session.task.tracks)}")
     report = judge_pilot(session, outcome)
@@ -237,15 +244,46 @@ def describe_ending(outcome: Outcome) -> str:
     return f"The time is up {spent}, and the checks are not passed yet; the best policy is kept."
 
 
-def show_checks(outcome: Outcome) -> None:
-    """Print the checks of the best policy."""
-    for check in outcome.checks:
-        console.print(
-            f"  {check.scene}: {min(check.laps, check.wanted_laps):.1f} of {check.wanted_laps} laps, "
-            f"{check.departures} of {check.cars} cars left the road, {check.speed:.2f} m/s "
-            f"(wanted {check.wanted_speed:.2f}), steering changes by {check.chatter:.3f} a picture",
-            soft_wrap=True,
+def show_checks(checks: Sequence[Check], title: str) -> None:
+    """Print the checks of a policy, a line for each track."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for name in ("track", "laps", "left the road", "m/s", "wanted", "steering change"):
+        table.add_column(name, justify="left" if name == "track" else "right")
+    for check in checks:
+        laps, style = min(check.laps, check.wanted_laps), "" if check.is_clean else "yellow"
+        table.add_row(
+            check.scene,
+            f"{max(0.0, laps):.1f} of {check.wanted_laps}",
+            f"{check.departures} of {check.cars} cars",
+            f"{check.speed:.2f}",
+            f"{check.wanted_speed:.2f}",
+            f"{check.chatter:.3f}",
+            style=style,
         )
+    console.print(table)
+
+
+def test_elsewhere(session: Session, arguments: argparse.Namespace) -> None:
+    """Let the best policy drive where it has not learned, if that is asked for, and print how it went."""
+    from donkeysim.learn.rl.elsewhere import check_elsewhere
+    from donkeysim.learn.rl.task import list_roads
+    from donkeysim.world.specs import SceneSpec
+    from donkeysim.world.tracks import specify_scene
+
+    tracks = [specify_scene(SceneSpec(name)) for name in arguments.test or ()]
+    roads = list_roads(range(TEST_SEED, TEST_SEED + arguments.test_roads))
+    if not tracks and not roads:
+        return
+    with show_progress("driving elsewhere") as report:
+        checks = check_elsewhere(session.load_best(), session.course, [*tracks, *roads], report)
+    session.note_elsewhere(checks)
+    if tracks:
+        show_checks(checks[: len(tracks)], "where it has not learned")
+    if roads:
+        clean = sum(check.is_clean for check in checks[len(tracks) :])
+        console.print(f"Random roads it has not seen: a lap driven on the road on {clean} of {len(roads)}.")
 
 
 def judge_pilot(session: Session, outcome: Outcome) -> Path:

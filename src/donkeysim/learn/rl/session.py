@@ -14,9 +14,11 @@ import torch
 
 from donkeysim import __version__
 from donkeysim.core.files import write_whole
+from donkeysim.learn.rl.actor_file import read_actor
 from donkeysim.learn.rl.check import Checker
 from donkeysim.learn.rl.checkpoint import read_checkpoint, write_checkpoint
 from donkeysim.learn.rl.export import save_pilot
+from donkeysim.learn.rl.ppo import Actor
 from donkeysim.learn.rl.progress import Check, Update, Watch
 from donkeysim.learn.rl.school import Learner, is_worth_a_check, make_actor, make_learner
 from donkeysim.learn.rl.task import Task, write_task
@@ -168,7 +170,7 @@ class Session:
     def _guess_speed(self, learner: Learner, checks: Sequence[Check]) -> float:
         """Return the speed from which the next check is worth its time: more, if this one was only too slow [m/s]."""
         missing = np.mean([check.wanted_speed for check in checks]) / np.mean([check.speed for check in checks])
-        is_safe = all(check.departures == 0 and check.laps >= check.wanted_laps for check in checks)
+        is_safe = all(check.is_clean for check in checks)
         least = READY_SPEED * self._wanted
         return max(least, SLACK * float(missing) * learner.figures["speed"]) if is_safe else least
 
@@ -210,6 +212,22 @@ class Session:
             action=(float(cars.last[0, 0]), float(cars.last[0, 1])),
             checks=self._best,
         )
+
+    def load_best(self) -> Actor:
+        """Return the best policy so far, as its file holds it.
+
+        Raises:
+            PilotError: It was removed meanwhile.
+        """
+        actor = read_actor((self.folder / PILOT_NAME).with_suffix(".h5"))
+        return actor or self.actor
+
+    def note_elsewhere(self, checks: Sequence[Check]) -> None:
+        """Write how the best policy drives on tracks where it has not learned into the summary."""
+        path = self.folder / SUMMARY_NAME
+        summary = json.loads(path.read_bytes())
+        summary["elsewhere"] = [asdict(check) for check in checks]
+        write_whole(path, json.dumps(summary, indent=2).encode() + b"\n")
 
     def _finish(self, learner: Learner, was_interrupted: bool) -> Outcome:
         pilot = (self.folder / PILOT_NAME).with_suffix(".h5") if self._best else self._save_pilot()
