@@ -202,12 +202,12 @@ def take_learning(browser: Browser, folder: Path) -> None:
         phone = open_page(browser, address, 390, 844, "dark", scale=2)
         phone.locator("body[data-state=learning]").wait_for(timeout=300_000)
         phone.wait_for_timeout(30_000)
-        take(phone, "learning-phone")
+        take(phone, "rl-page-phone")
         page.locator("#outcome").wait_for(timeout=900_000)
         for row in page.locator("#outcome code").all():
             line = row.inner_text().replace(str(folder.resolve()), "~/mysim").replace(str(folder), "~/mysim")
             row.evaluate("(element, text) => { element.textContent = text; }", line)
-        take(page, "learning")
+        take(page, "rl-page")
 
 
 def mark(page: Page, first: int, last: int) -> None:
