@@ -1,7 +1,7 @@
 """Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
-`python docs/pictures/take.py [watching] [control] [tubclean] [report] [preview]`, from anywhere; without words all of
-them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
+`python docs/pictures/take.py [watching] [control] [tubclean] [report] [preview] [learning]`, from anywhere; without
+words all of them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim`, opens its page, and
   lets a pace car and three clients drive.
@@ -10,6 +10,7 @@ them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
 * report: lets the built-in pilot drive three laps, and opens the report.
 * preview: writes a new track, opens its page, then makes a mistake in it.
+* learning: lets a policy learn to drive, and opens its page meanwhile and at the end; takes some minutes.
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ def main() -> None:
         "tubclean": take_tubclean,
         "report": take_report,
         "preview": take_preview,
+        "learning": take_learning,
     }
     names = sys.argv[1:] or [*takers]
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
@@ -190,6 +192,22 @@ def take_report(browser: Browser, folder: Path) -> None:
     words = [sys.executable, "-m", "donkeysim", "evaluate", "--tracks", "generated_track", "--out", str(report)]
     subprocess.run(words, cwd=folder, check=True)
     take(open_page(browser, report.as_uri(), 1280, 960, "light"), "report")
+
+
+def take_learning(browser: Browser, folder: Path) -> None:
+    """Take the page of a policy that learns, on a phone on the way and on a desktop at the end."""
+    with run("-m", "donkeysim", "rl", "--out", str(folder / "pilot"), folder=folder) as program:
+        address = read_address(program)
+        page = open_page(browser, address, 1280, 960, "light")
+        phone = open_page(browser, address, 390, 844, "dark", scale=2)
+        phone.locator("body[data-state=learning]").wait_for(timeout=300_000)
+        phone.wait_for_timeout(30_000)
+        take(phone, "rl-page-phone")
+        page.locator("#outcome").wait_for(timeout=900_000)
+        for row in page.locator("#outcome code").all():
+            line = row.inner_text().replace(str(folder.resolve()), "~/mysim").replace(str(folder), "~/mysim")
+            row.evaluate("(element, text) => { element.textContent = text; }", line)
+        take(page, "rl-page")
 
 
 def mark(page: Page, first: int, last: int) -> None:

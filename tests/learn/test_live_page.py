@@ -130,10 +130,13 @@ def test_the_end_is_told_before_the_connection_is_closed(page, caplog):
         socket.send(json.dumps({"learning": "", "number": -1}))
         news = json.loads(socket.recv(PATIENCE))
         socket.send(json.dumps({"learning": news["learning"], "number": news["number"]}))
-        page.finish(Outcome("learnt", pilot="out/pilot.onnx", drive="python manage.py drive --model out/pilot.onnx"))
-        page.close()
+        page.finish(Outcome("learnt", pilot="out/pilot.onnx"))
         news = json.loads(socket.recv(PATIENCE))
-        assert (news["outcome"]["ending"], news["outcome"]["pilot"]) == ("learnt", "out/pilot.onnx")
+        assert (news["outcome"]["ending"], news["outcome"]["report"], news["curve"]) == ("learnt", "", [])
+        socket.send(json.dumps({"learning": news["learning"], "number": news["number"]}))
+        page.finish(Outcome("learnt", pilot="out/pilot.onnx", report="out/report.html"))
+        page.close()
+        assert json.loads(socket.recv(PATIENCE))["outcome"]["report"] == "out/report.html"
         with pytest.raises(ConnectionClosed):
             socket.recv(PATIENCE)
     assert not caplog.records

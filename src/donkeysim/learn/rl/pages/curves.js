@@ -83,8 +83,10 @@ export class Curves {
     drawLine(pen, told.map((point) => [column(point.seconds), scale.row(point[name])]), 1);
     pen.globalAlpha = 1;
     drawLine(pen, told.map((point, index) => [column(point.seconds), scale.row(smoothed[index])]), 2.2);
+    const shown = this.points[this.pointed ?? this.points.length - 1];
+    if (this.pointed !== null) drawPointer(pen, column(shown.seconds), height, ink);
+    if (shown[name] !== null) drawDot(pen, column(shown.seconds), scale.row(this.pointed === null ? smoothed.at(-1) : shown[name]));
     for (const check of checked) drawCheck(pen, column(check.seconds), scale.row(check.speed), check.isPassed, ink);
-    if (this.pointed !== null) drawPointed(pen, column, this.points[this.pointed], name, scale, ink, height);
   }
 
   drawTimes() {
@@ -177,12 +179,13 @@ function drawCheck(pen, column, row, isPassed, ink) {
   pen.stroke();
 }
 
-function drawPointed(pen, column, point, name, { row }, ink, height) {
-  pen.strokeStyle = ink["text-soft"];
-  drawLine(pen, [[column(point.seconds), 0], [column(point.seconds), height]], 1);
-  if (point[name] === null) return;
+function drawPointer(pen, column, height, ink) {
+  pen.fillStyle = pen.strokeStyle = ink["text-soft"];
+  drawLine(pen, [[column, 0], [column, height]], 1);
+}
+
+function drawDot(pen, column, row) {
   pen.beginPath();
-  pen.arc(column(point.seconds), row(point[name]), 3.5, 0, 2 * Math.PI);
-  pen.fillStyle = ink.text;
+  pen.arc(column, row, 3.2, 0, 2 * Math.PI);
   pen.fill();
 }

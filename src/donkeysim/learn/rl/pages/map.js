@@ -4,8 +4,7 @@ import { byId, colours, fitCanvas, setText } from "/shared/elements.js";
 import { drawRoad, fitOutline } from "/shared/outline.js";
 
 const MOST_MARKS = 8000;
-const LASTING_SHARE = 0.1; // of all steps: after so many a mark has faded to a third
-const LEAST_STEPS = 20000;
+const LASTING_SHARE = 0.2; // of all steps: after so many a mark has faded to a third
 const BANDS = 8; // of age; marks of one do not add up where they lie on each other, so many old ones stay faint
 const [FAINTEST, STRONGEST] = [0.12, 0.9];
 
@@ -46,7 +45,7 @@ export class EndMap {
     const ink = colours();
     const place = fitOutline(outline, width, height);
     drawRoad(pen, outline, place, ink.text);
-    const lasting = Math.max(LASTING_SHARE * this.steps, LEAST_STEPS);
+    const lasting = Math.max(LASTING_SHARE * this.steps, 1);
     const bands = Array.from({ length: BANDS }, () => []);
     let recent = 0;
     for (const mark of this.marks) {
