@@ -37,6 +37,7 @@ class Agent(nn.Module):
 
     def drive(self, seen: np.ndarray) -> np.ndarray:
         """Return what to do, without chance."""
+        self.eval()
         with torch.no_grad():
             return self(torch.as_tensor(seen))[0].mean.clamp(-1.0, 1.0).numpy()
 
@@ -65,7 +66,6 @@ def main() -> int:
     exam = Exam(agent.drive, options)
     if options.drive:
         agent.load_state_dict(torch.load(options.drive))
-        agent.eval()
         return 0 if exam.hold() else 1
 
     shape = (options.rollout, options.cars)

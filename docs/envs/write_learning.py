@@ -11,11 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot
-
 PAGE = Path(__file__).with_name("learning.md")
 PICTURE = PAGE.parents[1] / "pictures" / "learning.png"
 BEGIN, END = "<!-- written by docs/envs/write_learning.py -->\n", "<!-- to here -->\n"
@@ -51,9 +46,9 @@ def write_table(tools: dict[str, list[dict[str, Any]]]) -> str:
     ]
     for tool, runs in tools.items():
         passed = [run for run in runs if run["passed"]]
-        # Half of the seeds must have passed for the median to be a time at which a car drove.
+        # More than half of the seeds must have passed for the median to be a time.
         times = sorted(run["seconds"] if run["passed"] else float("inf") for run in runs)
-        median = statistics.median_low(times)
+        median = statistics.median_high(times)
         each = ", ".join(
             f"{run['seed']}: {run['seconds']:.0f} s"
             if run["passed"]
@@ -77,7 +72,10 @@ def write_table(tools: dict[str, list[dict[str, Any]]]) -> str:
 
 def draw_curves(tools: dict[str, list[dict[str, Any]]], path: Path) -> None:
     """Draw how far cars came before the first of them failed, over time: a line for each run."""
-    figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    axes = figure.subplots()
     for index, (tool, runs) in enumerate(tools.items()):
         for count, run in enumerate(runs):
             seconds, laps = ([point[name] for point in run["curve"]] for name in ("seconds", "laps"))

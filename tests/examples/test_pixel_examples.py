@@ -131,6 +131,31 @@ def test_an_example_from_pixels_without_its_packages_says_how_to_install_them(na
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
 
 
+def write_table(runs):
+    program = runpy.run_path(str(EXAMPLES.parent / "docs" / "envs" / "write_learning.py"))
+    return program["write_table"](program["read_runs"](runs))
+
+
+def test_the_table_shows_seeds_that_failed_and_of_each_the_newest_run(tmp_path):
+    run = {
+        "tool": "sb3-ppo",
+        "command": "python ppo.py --seed 0 --minutes 10",
+        "minutes": 10.0,
+        "versions": {"torch": "2"},
+    }
+    point = {"speed": 1.84, "processor": 61.2}
+    runs = [
+        run | {"seed": 1, "passed": False, "seconds": 600.4, "steps": 900_000, "curve": [point]},
+        run | {"seed": 0, "passed": False, "seconds": 600.4, "steps": 800_000, "curve": [point]},
+        run | {"seed": 0, "passed": True, "seconds": 47.4, "steps": 110_000, "curve": [point]},
+    ]
+    path = tmp_path / "learning.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in runs))
+    row = write_table(path).splitlines()[-1].strip("| ").split(" | ")
+    assert row[1:5] == ["`python ppo.py`", "1 of 2", "–", "0: 47 s, 1: not in 10 minutes"]
+    assert row[5:] == ["61 s", "110,000", "1.8 m/s", "torch 2"]
+
+
 @pytest.mark.soak
 def test_the_example_in_the_style_of_cleanrl_learns_to_drive_ten_laps_from_pixels(monkeypatch):
     assert run("cleanrl_ppo_pixels", "--seed 0", monkeypatch) == 0
