@@ -98,12 +98,14 @@ def run(arguments: argparse.Namespace) -> int:
     task, folder = read_request(arguments)
     session = Session(task, folder, arguments.minutes, BEGUN, arguments.resume is not None)
     with ExitStack() as stack:
-        page = open_live_page(session, arguments.page, stack)
         watches = open_records(session, arguments.tensorboard, stack)
+        page = open_live_page(session, arguments.page, stack)
         if page:
             watches.append(page)
         with show_bar() as bar:
             outcome = session.run([bar, *watches])
+        if page:
+            finish_page(page, outcome, None)
         report = say_result(session, outcome, arguments)
         if page:
             finish_page(page, outcome, report)

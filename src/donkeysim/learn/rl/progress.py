@@ -58,9 +58,10 @@ class Update:
         laps: Whole laps that all cars drove since the beginning.
         losses: Other figures of the algorithm by name: "policy", "value", "spread" and so on.
         ended_at: Where episodes ended since the last update: index of the scene, x, y [m], shape [n, 3].
-        picture: What the policy saw at a car's last step, grey, uint8, shape [height, width].
+        picture: What the policy saw at a car's last step, grey, uint8, shape [height, width]; 1x1 while its teacher
+            learns, which sees none.
         action: What it did then: steering (+ = right) and throttle, -1 to 1.
-        checks: The last ones, one for each scene; empty before the first.
+        checks: Those of the best policy so far, one for each scene; empty before the first.
     """
 
     seconds: float

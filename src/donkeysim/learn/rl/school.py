@@ -34,7 +34,7 @@ CAUTIOUS = replace(ppo.Settings(), spread=-1.6, learning_rate=5e-4, critic_first
 WIDE_FILTERS, WIDE_WIDTH = (16, 32, 32), 128
 """Of a policy for several tracks."""
 
-MANY = dagger.Settings(batches=8, horizon=1_500_000, capacity=150_000, led=20_000)
+MANY = dagger.Settings(batches=8, horizon=800_000, capacity=100_000, led=20_000)
 """How a student learns several tracks."""
 
 

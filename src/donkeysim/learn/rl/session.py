@@ -28,8 +28,9 @@ from donkeysim.world.tracks.catalogue import share_scene
 
 SUMMARY_NAME, PILOT_NAME = "summary.json", "pilot"
 
-FIRST_CHECK, NEXT_CHECK = 12_000, 1.12
-"""Steps before the first check, and growth of the steps from one check to the next."""
+FIRST_CHECK, NEXT_CHECK, NEXT_CHECK_OF_MANY = 12_000, 1.12, 1.35
+"""Steps before the first check, and growth of the steps from one check to the next on one track and on several, where a
+check takes long."""
 
 READY_SPEED, SLACK = 0.75, 0.97
 """A policy is checked when it makes this share of the wanted speed while it learns, chance and standing starts
@@ -129,6 +130,7 @@ class Session:
                     self._advance(learner, watches)
                 if not self.is_passed:
                     self._check(learner)
+                    self._tell(learner, 0.0, watches)
             except KeyboardInterrupt:
                 was_interrupted = True
             self._keep(learner)
@@ -151,12 +153,11 @@ class Session:
         rate = (learner.steps - steps) / (self.seconds - before)
         if learner.steps >= self._next_check and is_worth_a_check(learner, self._speed_to_check):
             self._check(learner)
-            self._next_check = round(NEXT_CHECK * learner.steps)
+            growth = NEXT_CHECK if len(self.course.scenes) == 1 else NEXT_CHECK_OF_MANY
+            self._next_check = round(growth * learner.steps)
         if time.perf_counter() - self._kept_at > KEEP_EVERY:
             self._keep(learner)
-        update = self._describe(learner, rate)
-        for watch in watches:
-            watch(update)
+        self._tell(learner, rate, watches)
 
     def _check(self, learner: Learner) -> None:
         """Let the policy drive its laps; if none drove them better, it is the pilot from now on."""
@@ -169,10 +170,11 @@ class Session:
 
     def _guess_speed(self, learner: Learner, checks: Sequence[Check]) -> float:
         """Return the speed from which the next check is worth its time: more, if this one was only too slow [m/s]."""
-        missing = np.mean([check.wanted_speed for check in checks]) / np.mean([check.speed for check in checks])
+        reached = max(1e-3, float(np.mean([check.speed for check in checks])))
+        missing = np.mean([check.wanted_speed for check in checks]) / reached
         is_safe = all(check.is_clean for check in checks)
         least = READY_SPEED * self._wanted
-        return max(least, SLACK * float(missing) * learner.figures["speed"]) if is_safe else least
+        return max(least, SLACK * float(missing) * learner.figures.get("speed", 0.0)) if is_safe else least
 
     def _save_pilot(self) -> Path:
         places = dict.fromkeys(scene.name for scene in self.course.scenes)
@@ -192,6 +194,11 @@ class Session:
         write_checkpoint(self.folder, state)
         self._kept_at = time.perf_counter()
 
+    def _tell(self, learner: Learner, rate: float, watches: Sequence[Watch]) -> None:
+        update = self._describe(learner, rate)
+        for watch in watches:
+            watch(update)
+
     def _describe(self, learner: Learner, rate: float) -> Update:
         cars, figures = learner.cars, dict(learner.figures)
         band = (
@@ -202,9 +209,9 @@ class Session:
             time_limit=self._limit,
             steps=learner.steps,
             rate=rate,
-            reward=figures.pop("reward"),
-            speed=figures.pop("speed"),
-            ends=figures.pop("ends"),
+            reward=figures.pop("reward", 0.0),
+            speed=figures.pop("speed", 0.0),
+            ends=figures.pop("ends", 0.0),
             laps=int(cars.laps),
             losses=figures,
             ended_at=learner.departures,
