@@ -14,6 +14,7 @@ For example: donkey rl --track generated_track --minutes 10
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -138,7 +139,7 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
     if arguments.resume is None:
         several = len(chosen.get("tracks", ())) > 1 or "all" in chosen.get("tracks", ()) or chosen.get("roads")
         task = Task(**({"laps": 1} if several else {}) | chosen)
-        return task, Path(arguments.out or f"rl_{Path(task.tracks[0]).stem}_{task.seed}")
+        return task, choose_folder(task, arguments.out)
     folder = Path(arguments.resume)
     task = read_task(folder)
     names = [name for name, value in chosen.items() if value != getattr(task, name)]
@@ -148,6 +149,23 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
             "leave it out, or begin anew with --out."
         )
     return task, folder
+
+
+def choose_folder(task: Task, out: str | None) -> Path:
+    """Return the folder that is asked for, or a new one here.
+
+    Raises:
+        SpecError: Something was learned there already.
+    """
+    from donkeysim.learn.rl.task import TASK_NAME
+
+    if out is not None:
+        if (Path(out) / TASK_NAME).exists():
+            raise SpecError(f"{out} holds what was learned before; go on with --resume {out}, or give another --out.")
+        return Path(out)
+    name = f"rl_{Path(task.tracks[0]).stem}_{task.seed}"
+    names = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
+    return next(Path(name) for name in names if not Path(name).exists())
 
 
 def open_records(session: Session, has_tensorboard: bool, stack: ExitStack) -> list[Watch]:

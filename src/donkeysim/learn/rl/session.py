@@ -150,7 +150,7 @@ class Session:
     def _advance(self, learner: Learner, watches: Sequence[Watch]) -> None:
         before, steps = self.seconds, learner.steps
         learner.advance()
-        rate = (learner.steps - steps) / (self.seconds - before)
+        rate = (learner.steps - steps) / max(1e-6, self.seconds - before)
         if learner.steps >= self._next_check and is_worth_a_check(learner, self._speed_to_check):
             self._check(learner)
             growth = NEXT_CHECK if len(self.course.scenes) == 1 else NEXT_CHECK_OF_MANY

@@ -17,7 +17,7 @@ from donkeysim.learn.rl.ppo import InformedActor
 from donkeysim.learn.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH
 from donkeysim.sim.simulator import Simulator
 
-GRIP, HASTE = GripUse(0.8, 0.4), 1.1
+GRIP, HASTE = GripUse(0.8, 0.4), 1.2
 """How much of the grip the follower uses, and its greatest speed, as a multiple of the wanted mean speed."""
 
 
