@@ -307,3 +307,26 @@ def test_ties(ties):
     expected = {"shared": [(1, "car 0"), (1, "car 1")], "grid": [(1, "car 0"), (2, "car 1")]}
     expected["best_lap"] = [(1, "car 1"), (2, "car 0")]
     assert [(placing.place, placing.name) for placing in placings] == expected[ties]
+
+
+def test_a_long_countdown_makes_nobody_stuck():
+    script = Script(make_book(start=Start(countdown=20.0), penalties=[Penalty(("stuck",), out="disqualified")]), [10.0])
+    script.run_until(RACE)
+    script.ledger.still_time[0] = 20.0
+    script.carry_out(script.director.advance(script.ledger, []))
+    script.ledger.still_time[0] = 0.0
+    assert script.run().placings[0].status == "finished"
+
+
+def test_time_goes_on_when_everybody_is_gone():
+    script = Script(make_book(watch=Watch(absence=7.0)), [10.0])
+    script.run_until(RACE)
+    for _ in range(20):
+        script.step()
+    vanish(script, 0)
+    stood = float(script.ledger.time[0])
+    for _ in range(200):
+        script.ledger.time[:] = stood  # rows of cars that are not there are not written
+        script.carry_out(script.director.advance(script.ledger, []))
+    assert script.director.session == OVER
+    assert script.director.result.placings[0].why == "absent"

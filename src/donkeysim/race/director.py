@@ -8,6 +8,7 @@ these return. The same frames and acts give the same result, so a race can be co
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -38,6 +39,9 @@ PRACTICE, QUALIFYING, GRID, COUNTDOWN, RACE, COOL_DOWN, OVER = SESSIONS = (
 
 DRIVING = (PRACTICE, QUALIFYING, RACE, COOL_DOWN)
 """Sessions in which cars drive."""
+
+FRAME = 1.0 / 20.0
+"""Length of a frame, if nobody says another [s]."""
 
 COOL_DOWN_TIME = 60.0
 """Longest time for a lap of cooling down [s]."""
@@ -123,11 +127,18 @@ class Director:
             self._begin_race()
         return self._take()
 
-    def advance(self, ledger: Ledger, events: Sequence[Event]) -> list[decide.Decision]:
-        """Judge a frame that has passed and return what is to be done before the next."""
+    def advance(self, ledger: Ledger, events: Sequence[Event], passed: float = FRAME) -> list[decide.Decision]:
+        """Judge a frame that has passed and return what is to be done before the next.
+
+        Args:
+            ledger: Read.
+            events: Of the frame.
+            passed: Its length, which counts where no car is there to tell the time [s].
+        """
         if self.session == OVER or self.is_held:
             return []
-        self._now = float(ledger.time[self._grid[0]])
+        times = [float(ledger.time[row]) for row in self._grid if ledger.present[row]]
+        self._now = max(times, default=(0.0 if math.isnan(self._now) else self._now) + passed)
         if self.session in DRIVING:
             self._follow(ledger, events)
         elif math.isnan(self._until):
@@ -238,7 +249,7 @@ class Director:
         """Judge a frame in which cars drive, and end the session when it is time."""
         if math.isinf(self.run.green):
             self.run.green = self._now
-        for incident in self._judge.watch(ledger, events, self._count):
+        for incident in self._judge.watch(ledger, events, self._now, self._count):
             self._charge(ledger, incident)
         self._judge.flag_finishers()
         time, race = self._now - self.run.green, self.run.race
@@ -303,7 +314,7 @@ class Director:
 
     def _charge(self, ledger: Ledger, incident: Incident) -> None:
         self._tell(self._describe(incident), incident.row)
-        self._judge.charge(ledger, incident)
+        self._judge.charge(ledger, incident, self._now)
 
     def _describe(self, incident: Incident) -> str:
         """Return an incident in words."""
@@ -376,4 +387,5 @@ def describe_decision(decision: decide.Decision, names: Mapping[int, str]) -> st
     fields.pop("row", None)
     cars = ", ".join(names.get(row, str(row)) for row in rows)
     rest = ", ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in fields.values())
-    return " ".join(filter(None, (type(decision).__name__, rest, f"({cars})" if cars else "")))
+    words = re.sub(r"\B[A-Z]", lambda match: f" {match[0]}", type(decision).__name__).lower()
+    return " ".join(filter(None, (words, rest, f"({cars})" if cars else "")))

@@ -43,21 +43,25 @@ class Judge:
         self._late: set[tuple[int, float]] = set()
         self._put: dict[int, float] = {}  # since the last frame, which the ledger does not show yet
 
-    def watch(self, ledger: Ledger, events: Sequence[Event], count: Callable[[], int]) -> list[Incident]:
+    def watch(self, ledger: Ledger, events: Sequence[Event], now: float, count: Callable[[], int]) -> list[Incident]:
         """Return the incidents of a frame.
 
         Args:
             ledger: Read.
             events: Of the frame.
+            now: On the world's clock [s].
             count: Returns the next number of an incident.
         """
         run, rows = self._run, self._run.rows
-        now = float(ledger.time[rows[0]]) if rows else 0.0
         self._put = {}
         run.note(ledger, events)
         self._end_slowness(now)
-        seen = [*run.spotter.spot(ledger, events, rows), *self._find_late(now), *self._find_absent(ledger, now)]
-        self._wave_yellow(ledger)
+        seen = [
+            *run.spotter.spot(ledger, events, rows, now - run.green),
+            *self._find_late(now),
+            *self._find_absent(ledger, now),
+        ]
+        self._wave_yellow(ledger, now - run.green)
         incidents = []
         for sighting in seen:
             if not sighting.kind:
@@ -80,8 +84,8 @@ class Judge:
             counts=run.is_counted(sighting.row, time),
         )
 
-    def charge(self, ledger: Ledger, incident: Incident) -> None:
-        """Note an incident, and do what the rules say about it."""
+    def charge(self, ledger: Ledger, incident: Incident, now: float) -> None:
+        """Note an incident, and do what the rules say about it; `now` is on the world's clock [s]."""
         run, row = self._run, incident.row
         was_out = run.count_costs(row).out
         run.incidents.append(incident)
@@ -99,11 +103,10 @@ class Judge:
         elif incident.kind == "stuck" and row in self._done:
             self._take_off(row)
         else:
-            self._impose(ledger, incident)
+            self._impose(ledger, incident, now)
 
-    def _impose(self, ledger: Ledger, incident: Incident) -> None:
+    def _impose(self, ledger: Ledger, incident: Incident, now: float) -> None:
         """Put a car back, or slow it down, as the penalties for an incident say."""
-        now = float(ledger.time[incident.row])
         for penalty in find_penalties(self._book.penalty, incident.kind):
             if penalty.slow_time > 0.0 and incident.counts:
                 begun = max(now, self._slow.get(incident.row, now))
@@ -187,9 +190,9 @@ class Judge:
                     absent.append(Sighting(now, row, "absent"))
         return absent
 
-    def _wave_yellow(self, ledger: Ledger) -> None:
+    def _wave_yellow(self, ledger: Ledger, driven: float) -> None:
         rows = [row for row in self._run.rows if row not in self._done and ledger.present[row]]
-        is_yellow = any(ledger.off_road_time[row] > LOST or ledger.still_time[row] > LOST for row in rows)
+        is_yellow = any(max(ledger.off_road_time[row], min(driven, ledger.still_time[row])) > LOST for row in rows)
         if is_yellow != self._is_yellow:
             self._say(decide.ShowFlag("yellow" if is_yellow else "green"))
         self._is_yellow = is_yellow

@@ -157,7 +157,7 @@ class Penalty:
         _require(bool(self.incidents), "incidents is empty; name one or more.")
         for name in self.incidents:
             if name not in INCIDENTS:
-                raise ValueError(f"incidents: {describe_unknown('incident', name, INCIDENTS)}")
+                raise ValueError(f"incidents has an {describe_unknown('incident', name, INCIDENTS)}")
         for name in ("seconds", "laps", "slow_speed", "slow_time", "free", "out_after"):
             value = getattr(self, name)
             _require(value >= 0, f"{name} is {value:g}; it takes 0 or more.")

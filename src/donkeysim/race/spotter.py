@@ -51,6 +51,7 @@ class _Track:
         told: Kinds that last, and have been told.
         tilted: For how long it has not been upright [s].
         touched: When each thing was last touched, by code.
+        time: Of the last frame, on the world's clock; infinite: there was none [s].
     """
 
     along: float = math.inf
@@ -59,6 +60,7 @@ class _Track:
     told: set[str] = field(default_factory=set)
     tilted: float = 0.0
     touched: dict[int, float] = field(default_factory=dict)
+    time: float = math.inf
 
 
 class Spotter:
@@ -68,7 +70,6 @@ class Spotter:
         self._watch, self._course = watch, course
         self._tracks: dict[int, _Track] = {}
         self._velocity: FloatArray | None = None
-        self._time = 0.0
 
     def forget(self, row: int) -> None:
         """Begin anew with a car that was put somewhere."""
@@ -79,8 +80,8 @@ class Spotter:
         """Return where along the path a car was last on the road [m], infinite if it never was."""
         return self._find(row).along
 
-    def spot(self, ledger: Ledger, events: Iterable[Event], rows: Sequence[int]) -> list[Sighting]:
-        """Return what happened to these cars in this frame, in the order of time."""
+    def spot(self, ledger: Ledger, events: Iterable[Event], rows: Sequence[int], driven: float) -> list[Sighting]:
+        """Return what happened to these cars in this frame, in the order of time; `driven`: since green [s]."""
         velocity = ledger.velocity if self._velocity is None else self._velocity
         seen: list[Sighting] = []
         for event in events:
@@ -88,10 +89,8 @@ class Spotter:
                 seen += self._read_event(ledger, velocity, event)
         for row in rows:
             if ledger.present[row]:
-                seen += self._watch_car(ledger, row)
+                seen += self._watch_car(ledger, row, driven)
         self._velocity = ledger.velocity.copy()
-        if rows:
-            self._time = float(ledger.time[rows[0]])
         return sorted(seen, key=lambda sighting: sighting.time)
 
     def _find(self, row: int) -> _Track:
@@ -129,17 +128,18 @@ class Spotter:
             return [Sighting(event.time, row, "", other)]
         return [Sighting(event.time, verdict.culprit, verdict.kind, verdict.other)]
 
-    def _watch_car(self, ledger: Ledger, row: int) -> list[Sighting]:
+    def _watch_car(self, ledger: Ledger, row: int, driven: float) -> list[Sighting]:
         """Return what a car's row shows; what lasts is told once."""
         track, now, watch = self._find(row), float(ledger.time[row]), self._watch
-        passed = max(0.0, now - self._time)
+        passed = max(0.0, now - track.time) if math.isfinite(track.time) else 0.0
+        track.time = now
         for code in ledger.touching[row].tolist():
             if code in track.touched:
                 track.touched[code] = now
         track.tilted = track.tilted + passed if float(ledger.upright[row]) < UPRIGHT else 0.0
         wrong = _lasts(float(ledger.wrong_way_time[row]), watch.wrong_way)
         stuck = (
-            _lasts(float(ledger.still_time[row]), watch.still)
+            _lasts(min(driven, float(ledger.still_time[row])), watch.still)
             or _lasts(track.tilted, watch.still)
             or _lasts(float(ledger.off_road_time[row]), watch.off_road)
         )

@@ -1,0 +1,291 @@
+"""Race pilots against each other, faster than real time, by a rule book; every race is one file that can be verified.
+
+A pilot is a file (.onnx, .h5, .keras), the one in the package (built-in), or a driver who knows the track (fast,
+steady, human); NAME=PILOT gives it a name. --out takes the race file, race.dlog, and the result, race.json.
+
+For example: donkey race --pilot Anna=a.h5 --pilot built-in --pilot steady --track thunderhill --rules f1tenth
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
+from donkeysim.core.errors import SpecError
+
+if TYPE_CHECKING:
+    from donkeysim.meeting.race_file import RacePlan, Report
+    from donkeysim.meeting.racer import Racer
+    from donkeysim.race.rule_book import RuleBook
+
+BUILT_IN = "built-in"
+"""How the pilot in the package is called."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's kinds of work; without a word it races."""
+    parser.set_defaults(work=race)
+    _add_race_arguments(parser, "robo_racing_carnage", "race")
+    works = parser.add_subparsers(title="what else to do", metavar="rules | verify | tournament | league")
+
+    def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        made.set_defaults(work=work)
+        return made
+
+    showing = add("rules", show_rules, "list the rule books, or explain one")
+    showing.add_argument("book", nargs="?", metavar="NAME|FILE", help="a rule book's name, or a club's own file")
+    checking = add("verify", verify, "play a race file again and count its result again")
+    checking.add_argument("file", metavar="RACE", help="the race file (.dlog)")
+    add_tracks_argument(checking)
+    holding = add("tournament", hold, "hold a tournament, or go on with one that was interrupted")
+    _add_race_arguments(holding, "diyrobocars", "tournament")
+    holding.add_argument("--kind", choices=("double_elimination", "ladder", "heats"), help="default: the rule book's")
+    counting = add("league", count, "show the points table of all races and tournaments in a folder")
+    counting.add_argument("folder", metavar="DIR", help="the league's folder, with a folder for each evening")
+    counting.add_argument(
+        "--points", metavar="P,P,...", help="points from the first place on (default: the rule books')"
+    )
+
+
+def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
+    pilot = "who races; once for each: a file, built-in, fast, steady or human"
+    parser.add_argument("--pilot", action="append", default=[], metavar="[NAME=]PILOT", help=pilot)
+    parser.add_argument(
+        "--track", default="generated_track", help="name or file of the track (default generated_track)"
+    )
+    parser.add_argument("--rules", default=rules, metavar="NAME|FILE", help=f"the rule book (default {rules})")
+    parser.add_argument("--laps", type=int, help="laps of the race (default: the rule book's)")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
+    parser.add_argument("--out", default=out, metavar="DIR", help=f"folder for the files (default {out})")
+    parser.add_argument("--car", default="original", metavar="PRESET", help="physics of all cars (default original)")
+    add_config_arguments(parser)
+    add_tracks_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    return int(arguments.work(arguments))
+
+
+# -- racing -----------------------------------------------------------------------------------------------------------
+
+
+def race(arguments: argparse.Namespace) -> int:
+    """Race once."""
+    from donkeysim.meeting.race_run import PilotRace
+    from donkeysim.meeting.tournament import report_race
+
+    racers = make_racers(arguments)
+    plan = make_plan(arguments, tuple(racers))
+    with show_progress("racing") as report:
+        record = PilotRace(plan, list(racers.values()), Path(arguments.out).expanduser() / "race.dlog").run(report)
+    show_result(report_race(record))
+    console.print(f"race file: {record.file}", soft_wrap=True, markup=False)
+    return 0
+
+
+def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan:
+    """Return the race that was asked for.
+
+    Raises:
+        SpecError: There is no such rule book, or a number is not possible.
+    """
+    from donkeysim.meeting.race_file import RacePlan
+    from donkeysim.race.shelf import load_rule_book
+
+    if arguments.seed < 0:
+        raise SpecError(f"the seed is {arguments.seed}; it takes 0 or more.")
+    book = load_rule_book(arguments.rules)
+    if arguments.laps is not None:
+        book = _change_laps(book, arguments.laps)
+    return RacePlan(arguments.track, arguments.rules, book, names, arguments.seed, arguments.car)
+
+
+def _change_laps(book: RuleBook, laps: int) -> RuleBook:
+    """Return a rule book with other laps; its limit grows with them."""
+    if laps < 1:
+        raise SpecError(f"{laps} laps are not a race; ask for 1 or more.")
+    old = book.race
+    limit = old.limit * max(1.0, laps / old.laps) if old.laps else 0.0
+    return replace(book, race=replace(old, laps=laps, limit=limit))
+
+
+def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:
+    """Return who races, by name; the second of two that are called alike becomes "fast 2" and so on.
+
+    Raises:
+        SpecError: Nobody was named, or a name was given twice.
+        PilotError: A file is no pilot.
+    """
+    if not arguments.pilot:
+        raise SpecError("nobody races; name pilots, such as --pilot model.h5 --pilot built-in --pilot steady.")
+    racers: dict[str, Racer] = {}
+    for words in arguments.pilot:
+        given, _, pilot = words.rpartition("=")
+        if given in racers:
+            raise SpecError(f"two pilots are called {given!r}; give each a name of its own.")
+        name = given or _name_anew(Path(pilot).stem, racers)
+        racers[name] = _make_racer(pilot, arguments)
+    return racers
+
+
+def _name_anew(name: str, taken: dict[str, Racer]) -> str:
+    number, candidate = 1, name
+    while candidate in taken:
+        number += 1
+        candidate = f"{name} {number}"
+    return candidate
+
+
+def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:
+    from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+    from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
+
+    if pilot in DRIVERS:
+        return DriverRacer(pilot)
+    config = find_config(arguments)
+    change = None
+    if config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS:
+        from donkeysim.car.transform import make_transform
+
+        change = make_transform(config)
+    loaded = load_pilot(BUILT_IN_PILOT if pilot == BUILT_IN else pilot, None, config)
+    return PilotRacer(loaded, loaded.image_shape, change, float(config.AI_THROTTLE_MULT))
+
+
+def show_result(report: Report) -> None:
+    """Print a race's classification."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    result = report.result
+    again = f", attempt {result.attempt}" if result.attempt > 1 else ""
+    table = Table(title=escape(f"{result.rules}, {result.track}{again}"))
+    for heading in ("", "name", "laps", "time", "penalty", "best lap", ""):
+        table.add_column(heading, justify="left" if heading == "name" else "right")
+    for placing in result.placings:
+        why = "" if placing.status == "finished" else ": ".join(filter(None, (placing.status, placing.why)))
+        table.add_row(
+            str(placing.place or ""),
+            escape(placing.name),
+            str(placing.laps),
+            _format_time(placing.time),
+            f"{placing.penalty:g}" if placing.penalty else "",
+            _format_time(placing.best_lap),
+            why,
+        )
+    console.print(table)
+
+
+def _format_time(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.3f}"
+
+
+# -- rule books -------------------------------------------------------------------------------------------------------
+
+
+def show_rules(arguments: argparse.Namespace) -> int:
+    """List the rule books, or explain one."""
+    from donkeysim.race.describe import describe_rules
+    from donkeysim.race.shelf import find_rule_book, list_rule_books, load_rule_book
+
+    if arguments.book is not None:
+        book = load_rule_book(arguments.book)
+        console.print(
+            f"{book.title}\n{book.summary}\nsource: {book.source}, as of {book.date}\n", soft_wrap=True, markup=False
+        )
+        for sentence in book.explained:
+            console.print(f"* {sentence}", soft_wrap=True, markup=False)
+        console.print("\nas this program reads it:", soft_wrap=True, markup=False)
+        for line in describe_rules(book):
+            console.print(f"  {line}", soft_wrap=True, markup=False)
+        console.print(f"\nfile: {find_rule_book(arguments.book)}", soft_wrap=True, markup=False)
+        return 0
+    for name in list_rule_books():
+        console.print(f"{name:<22} {load_rule_book(name).summary}", soft_wrap=True, markup=False)
+    console.print("\ndonkey race rules NAME explains one; copy its file to write your own.")
+    return 0
+
+
+# -- protests ---------------------------------------------------------------------------------------------------------
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    """Verify a race file; exit code 1 if it does not hold."""
+    from donkeysim.meeting.verify import verify_race
+
+    with show_progress("replaying") as report:
+        found = verify_race(arguments.file, report)
+    names = ", ".join(found.plan.names)
+    console.print(
+        f"{arguments.file}: {found.plan.book.title} on {found.plan.track}; {names}", soft_wrap=True, markup=False
+    )
+    if found.is_confirmed:
+        console.print(
+            "every frame is identical, bit for bit, and the result is the one that was counted", style="green"
+        )
+        return 0
+    for complaint in found.list_complaints():
+        console.print(complaint, style="red", soft_wrap=True, markup=False)
+    return 1
+
+
+# -- tournaments and leagues ------------------------------------------------------------------------------------------
+
+
+def hold(arguments: argparse.Namespace) -> int:
+    """Hold a tournament and show its ranking."""
+    from donkeysim.meeting.tournament import hold_tournament, open_tournament
+    from donkeysim.race.points import list_places
+
+    racers, folder = make_racers(arguments), Path(arguments.out).expanduser()
+    plan = make_plan(arguments, tuple(racers))
+    tournament = open_tournament(folder, plan, arguments.kind or plan.book.bracket)
+
+    def tell(match: str, report: Report) -> None:
+        order = ", ".join(
+            f"{placing.name}" + _remark(placing.time, placing.status) for placing in report.result.placings
+        )
+        console.print(f"{match:<14} {order}", soft_wrap=True, markup=False)
+
+    hold_tournament(tournament, racers, folder, tell)
+    console.print()
+    for name, place in list_places(tournament.ranking):
+        console.print(f"{place:>3}  {name}", markup=False)
+    console.print(f"\nfiles: {folder}", soft_wrap=True, markup=False)
+    return 0
+
+
+def _remark(time: float | None, status: str) -> str:
+    return f" ({time:.2f} s)" if time is not None else "" if status == "finished" else f" ({status})"
+
+
+def count(arguments: argparse.Namespace) -> int:
+    """Show a league's points table."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from donkeysim.meeting.league import read_league
+    from donkeysim.race.points import count_points
+
+    outcomes = read_league(Path(arguments.folder).expanduser(), _read_points(arguments.points))
+    table = Table(title=Path(arguments.folder).name)
+    for heading in ("", "name", "points", "wins", *(escape(outcome.title) for outcome in outcomes)):
+        table.add_column(heading, justify="left" if heading == "name" else "right")
+    for line in count_points(outcomes):
+        gained = ["" if points is None else f"{points:g}" for points in line.by_outcome]
+        table.add_row(str(line.place), escape(line.name), f"{line.points:g}", str(line.wins), *gained)
+    console.print(table)
+    return 0
+
+
+def _read_points(text: str | None) -> list[float]:
+    try:
+        return [] if text is None else [float(word) for word in text.split(",")]
+    except ValueError:
+        raise SpecError(f"--points is {text!r}; it takes numbers with commas, such as 10,8,6.") from None
