@@ -256,7 +256,7 @@ class Director:
         if self.session == COOL_DOWN:
             if not self.run.rows or self._now >= self._until:
                 self._settle()
-        elif time >= self.run.limit or not self.run.list_active() or (race.ends == "first" and self._has_finisher()):
+        elif time >= self.run.limit - 1e-9 or not self.run.list_active() or (race.ends == "first" and self._has_finisher()):
             self._end_run()
 
     def _has_finisher(self) -> bool:
