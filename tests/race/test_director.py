@@ -235,6 +235,23 @@ def test_the_engineer_puts_a_car_back():
     assert script.run().placings[0].penalty == 4.0
 
 
+def test_who_is_out_for_being_put_back_is_not_put_anywhere():
+    script = Script(make_book(penalties=[Penalty(("put_back",), out="did not finish")]), [10.0, 10.0])
+    script.run_until(RACE)
+    script.step()
+    script.obey(act.PutBack(0))
+    assert list_told(script, decision.PutOnTrack) == []
+    assert [item.row for item in list_told(script, decision.TakeOff)] == [0]
+
+
+def test_who_is_put_back_by_its_penalty_is_put_back_once():
+    script = Script(make_book(penalties=[Penalty(("put_back",), put_back="path")]), [10.0])
+    script.run_until(RACE)
+    script.step()
+    script.obey(act.PutBack(0))
+    assert len(list_told(script, decision.PutOnTrack)) == 1
+
+
 def test_impossible_acts_are_refused():
     script = Script(make_book(), [10.0])
     for wrong in (act.PutBack(0), act.PutBack(3), act.Penalise(7), act.Undo(1)):
@@ -330,3 +347,18 @@ def test_time_goes_on_when_everybody_is_gone():
         script.carry_out(script.director.advance(script.ledger, []))
     assert script.director.session == OVER
     assert script.director.result.placings[0].why == "absent"
+
+
+def test_where_the_best_lap_wins_a_void_lap_is_not_driven_again():
+    race = Race(laps=2, order="best_lap", clock="line")
+    script = Script(make_book(race, [Penalty(("obstacle",), voids_lap=True)]), [10.0, 9.0, 8.0])
+    for lap in (1, 2):
+        script.plan(2, lap, 0.5, touch)
+    script.plan(1, 1, 0.5, touch)
+    placings = script.run().placings
+    assert [(placing.name, placing.status, placing.laps) for placing in placings] == [
+        ("car 1", "finished", 1),
+        ("car 0", "finished", 2),
+        ("car 2", "did not finish", 0),
+    ]
+    assert script.time == pytest.approx(4.0 + 20.4, abs=0.2)

@@ -54,7 +54,7 @@ def stage(name, **changes):
 EXPECTED = {
     # Three cars at the front as they drive; the books without a word on contacts and false starts charge nothing.
     "time_trial": [
-        # Best lap of 120 s; laps with an incident do not count, and everybody has others, even the cutter.
+        # The best of three laps; the first does not count for who had an incident, the others do.
         (1, "cutter", 12.0),
         (2, "clean", 12.5),
         (2, "twin", 12.5),

@@ -90,7 +90,7 @@ def _find_status(race: Race, log: CarLog, score: Score, tally: Tally, is_over: b
     if tally.out == DISQUALIFIED:
         return DISQUALIFIED
     if math.isfinite(score.finish):
-        return FINISHED
+        return FINISHED if score.laps or race.order != "best_lap" else NOT_FINISHED
     if tally.out or log.retired:
         return NOT_FINISHED if log.was_moving else NOT_STARTED
     if not is_over:
@@ -123,7 +123,8 @@ def _break_tie(race: Race, log: CarLog, score: Score) -> tuple[float, ...]:
 
 def _describe(race: Race, log: CarLog, score: Score, tally: Tally, name: str, status: str, place: int) -> Placing:
     time = _make_finite(score.finish + tally.seconds)
-    laps = len(score.laps) - tally.laps if race.laps == 0 or status != FINISHED else race.laps
+    is_counted = race.laps == 0 or race.order == "best_lap" or status != FINISHED
+    laps = len(score.laps) - tally.laps if is_counted else race.laps
     results = {"time": time, "best_lap": _make_finite(score.best_result), "distance": float(laps)}
     return Placing(
         place=place,

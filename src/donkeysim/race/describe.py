@@ -14,7 +14,8 @@ def describe_rules(book: RuleBook) -> list[str]:
     if (rules := book.qualifying) is not None:
         laps = f"{rules.laps} laps, " if rules.laps else ""
         by = "the best lap counts" if rules.by == "best_lap" else "the time of all laps counts"
-        lines.append(f"qualifying: {laps}{rules.limit:g} s at most, {'alone, ' if rules.alone else ''}{by}")
+        limit = f"{rules.limit:g} s at most, " if rules.limit else ""
+        lines.append(f"qualifying: {laps}{limit}{'alone, ' if rules.alone else ''}{by}")
     lines.append(f"start: grid by {book.start.grid}, countdown {book.start.countdown:g} s, {_describe_start(book)}")
     laps = f"{race.laps} laps" if race.laps else "as many laps as time allows"
     more = f", {race.warm_up_laps} before and {race.cool_down_laps} after" if race.warm_up_laps else ""

@@ -113,14 +113,14 @@ class Director:
         self._grid: list[int] = list(entries)
         self._stands: dict[int, tuple[float, float]] = {}
         self._judge = Judge(book, course, self._decide)
-        self.run = self._make_run(self._free_race(), self._grid)
+        self.run = self._make_run(book.race, self._grid)
 
     # -- doors --------------------------------------------------------------------------------------------------------
 
     def open(self) -> list[decide.Decision]:
         """Begin with the first session."""
         if self.book.practice > 0.0:
-            self._begin(PRACTICE, self._free_race(), list(self.entries))
+            self._begin(PRACTICE, self._free_race(self.book.practice), list(self.entries))
         elif self.book.qualifying is not None:
             self._begin_qualifying()
         else:
@@ -178,11 +178,10 @@ class Director:
     def _make_run(self, race: Race, order: Sequence[int]) -> Run:
         return Run(race, self.book.penalty, self.book.watch, self.course, self.entries, order)
 
-    def _free_race(self, limit: float = 0.0, laps: int = 0, order: str = "best_lap") -> Race:
+    def _free_race(self, limit: float, laps: int = 0, order: str = "best_lap") -> Race:
         """Return what is driven in practice and qualifying: laps for themselves, each from the line."""
         plain = {"warm_up_laps": 0, "cool_down_laps": 0, "clock": "line", "ends": "all", "reruns": 0}
-        seconds = limit or self.book.practice or 1.0
-        return replace(self.book.race, **plain, laps=laps, limit=seconds, order=order)  # type: ignore[arg-type]
+        return replace(self.book.race, **plain, laps=laps, limit=limit, order=order)  # type: ignore[arg-type]
 
     def _begin(self, session: str, race: Race, order: list[int]) -> None:
         """Begin a session with these cars; in practice and qualifying they may drive at once."""
@@ -256,7 +255,11 @@ class Director:
         if self.session == COOL_DOWN:
             if not self.run.rows or self._now >= self._until:
                 self._settle()
-        elif time >= self.run.limit - 1e-9 or not self.run.list_active() or (race.ends == "first" and self._has_finisher()):
+        elif (
+            time >= self.run.limit - 1e-9
+            or not self.run.list_active()
+            or (race.ends == "first" and self._has_finisher())
+        ):
             self._end_run()
 
     def _has_finisher(self) -> bool:
@@ -346,7 +349,7 @@ class Director:
             incident = Incident(self._count(), time, act.row, "put_back", lap, counts=counts)
         self._charge(ledger, incident)
         if is_put:
-            self._judge.put_back(ledger, act.row, "path")
+            self._judge.put_back_once(ledger, act.row)
         self._recount()
 
     def _undo(self, number: int) -> None:

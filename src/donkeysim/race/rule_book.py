@@ -18,19 +18,20 @@ class Qualifying:
 
     Attributes:
         laps: A car's run ends with so many; 0: only the limit ends it.
-        limit: A run ends after this time [s].
+        limit: A run ends after this time [s]; 0: what the laps take at a walk.
         by: What counts: the best lap, or the time of all laps.
         alone: One car at a time, the others off the track.
     """
 
-    limit: float
+    limit: float = 0.0
     laps: int = 0
     by: Literal["best_lap", "total"] = "best_lap"
     alone: bool = False
 
     def __post_init__(self) -> None:
-        _require(self.limit > 0.0, f"limit is {self.limit:g}; it takes more than 0 s.")
+        _require(self.limit >= 0.0, f"limit is {self.limit:g}; it takes 0 or more.")
         _require(self.laps >= 0, f"laps is {self.laps}; it takes 0 or more.")
+        _require(self.laps > 0 or self.limit > 0.0, "laps is 0; this needs a limit, more than 0 s.")
         _require(self.by == "best_lap" or self.laps > 0, 'by is "total"; this needs laps, 1 or more.')
 
 
@@ -62,7 +63,7 @@ class Race:
     """What is driven, and how places are given.
 
     Attributes:
-        laps: That count; 0: as many as the limit allows.
+        laps: That count, or where the best lap wins, that are driven; 0: as many as the limit allows.
         limit: The race ends after this time [s]; 0: what the laps take at a walk.
         warm_up_laps: Before those that count; neither times nor incidents count in them.
         cool_down_laps: After those that count, before the car leaves the track; nothing counts in them.

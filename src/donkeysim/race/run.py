@@ -107,17 +107,15 @@ class Run:
 
     def is_counted(self, row: int, time: float) -> bool:
         """Return whether an incident of a car counts at a time since green: neither warming up nor cooling down."""
-        score, warm_up = self.score(row), self.race.warm_up_laps
-        if math.isfinite(score.finish) and time > score.laps[-1].end:
+        warm_up = self.race.warm_up_laps
+        if time > self.score(row).done:
             return False
         return warm_up == 0 or time < 0.0 or self.find_lap(row, time) > warm_up
 
     def count_cool_down(self, row: int) -> int:
         """Return how many laps a car has driven since it finished."""
-        score = self.score(row)
-        if math.isinf(score.finish):
-            return 0
-        return sum(lap.end > score.laps[-1].end for lap in self.logs[row].laps)
+        done = self.score(row).done
+        return sum(lap.end > done for lap in self.logs[row].laps)
 
     # -- what it comes to ---------------------------------------------------------------------------------------------
 

@@ -78,6 +78,8 @@ class Score(NamedTuple):
     """Those that count."""
     finish: float
     """When it had all its laps, on the clock of the race, without penalties; infinite: not yet [s]."""
+    done: float
+    """When that was, since green; infinite: not yet [s]."""
     last: float
     """When the last lap that counts ended, on the same clock; infinite: there is none [s]."""
     best_lap: float
@@ -121,19 +123,19 @@ def count_costs(penalties: tuple[Penalty, ...], incidents: Iterable[Incident]) -
 
 def score_laps(race: Race, log: CarLog, tally: Tally) -> Score:
     """Return what a car's laps are worth by the rules of a race."""
-    counted = tuple(
-        lap
-        for lap in log.laps
-        if lap.number > race.warm_up_laps and lap.number not in tally.voided and lap.time >= race.least_lap
-    )
+    timed = tuple(lap for lap in log.laps if lap.number > race.warm_up_laps)
+    counted = tuple(lap for lap in timed if lap.number not in tally.voided and lap.time >= race.least_lap)
     zero = 0.0 if race.clock == "green" else log.begins.get(race.warm_up_laps + 1, 0.0)
-    finish, needed = math.inf, race.laps + tally.laps
-    if race.laps and len(counted) >= needed:
-        finish = counted[needed - 1].end - zero
-        counted = counted[:needed]
+    done, needed = math.inf, race.laps + tally.laps
+    # Where the best lap wins a lap that does not count is not driven again.
+    driven = timed if race.order == "best_lap" else counted
+    if race.laps and len(driven) >= needed:
+        done = driven[needed - 1].end
+        counted = tuple(lap for lap in counted if lap.end <= done)
     return Score(
         counted,
-        finish,
+        done - zero,
+        done,
         counted[-1].end - zero if counted else math.inf,
         min((lap.time for lap in counted), default=math.inf),
         min((lap.time + tally.in_lap.get(lap.number, 0.0) for lap in counted), default=math.inf),

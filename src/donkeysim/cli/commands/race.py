@@ -9,6 +9,7 @@ For example: donkey race --pilot Anna=a.h5 --pilot built-in --pilot steady --tra
 from __future__ import annotations
 
 import argparse
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,6 +70,7 @@ def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked for."""
+    logging.getLogger("donkeysim.record").setLevel(logging.WARNING)  # the files are named at the end
     return int(arguments.work(arguments))
 
 
@@ -226,9 +228,8 @@ def verify(arguments: argparse.Namespace) -> int:
         f"{arguments.file}: {found.plan.book.title} on {found.plan.track}; {names}", soft_wrap=True, markup=False
     )
     if found.is_confirmed:
-        console.print(
-            "every frame is identical, bit for bit, and the result is the one that was counted", style="green"
-        )
+        sentence = "every frame is identical, bit for bit, and the result is the one that was counted"
+        console.print(sentence, style="green", soft_wrap=True)
         return 0
     for complaint in found.list_complaints():
         console.print(complaint, style="red", soft_wrap=True, markup=False)
@@ -249,7 +250,7 @@ def hold(arguments: argparse.Namespace) -> int:
 
     def tell(match: str, report: Report) -> None:
         order = ", ".join(
-            f"{placing.name}" + _remark(placing.time, placing.status) for placing in report.result.placings
+            f"{placing.name}" + _remark(placing.result, placing.status) for placing in report.result.placings
         )
         console.print(f"{match:<14} {order}", soft_wrap=True, markup=False)
 
@@ -261,8 +262,9 @@ def hold(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _remark(time: float | None, status: str) -> str:
-    return f" ({time:.2f} s)" if time is not None else "" if status == "finished" else f" ({status})"
+def _remark(result: float | None, status: str) -> str:
+    """Return what a car has reached: seconds, or laps where these count, or why there is nothing."""
+    return f" ({status})" if result is None else f" ({result:.2f})"
 
 
 def count(arguments: argparse.Namespace) -> int:
