@@ -1,11 +1,15 @@
 """Rule books are found, read and refused with a sentence that says where."""
 
+import dataclasses
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from donkeysim.core.errors import SpecError
+from donkeysim.race.incident import INCIDENTS
+from donkeysim.race.rule_book import Penalty, Qualifying, Race, RuleBook, Start, Watch
 from donkeysim.race.shelf import find_rule_book, list_rule_books, load_rule_book
 
 CLUB = """\
@@ -69,3 +73,16 @@ def test_unknown_books_name_the_nearest():
         find_rule_book("f1tenht")
     with pytest.raises(SpecError, match=r"there is no rule book .*nowhere.toml"):
         find_rule_book("nowhere.toml")
+
+
+def test_the_document_names_every_key_every_incident_and_every_book():
+    text = (Path(__file__).parents[2] / "docs" / "race" / "rule_books.md").read_text(encoding="utf-8")
+    tables = {"race", "start", "watch", "qualifying", "penalty"}
+    for kind in (RuleBook, Qualifying, Start, Race, Watch, Penalty):
+        keys = {field.name for field in dataclasses.fields(kind)} - (tables if kind is RuleBook else set())
+        assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
+    for name, meaning in INCIDENTS.items():
+        assert f"| `{name}` | {meaning}" in text
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "race.md").read_text(encoding="utf-8")
+    kinds = [name.replace("robo_racing_", "…_") if name != "robo_racing_sprint" else name for name in list_rule_books()]
+    assert [name for name in kinds if f"`{name}`" not in guide] == []

@@ -182,6 +182,9 @@ def show_result(report: Report) -> None:
             why,
         )
     console.print(table)
+    texts = {line.text.partition(":")[0]: line.text for line in report.journal}
+    for incident in result.incidents:
+        console.print(f"{incident.time:8.2f} s  {texts[f'no. {incident.number}']}", soft_wrap=True, markup=False)
 
 
 def _format_time(seconds: float | None) -> str:
