@@ -15,7 +15,7 @@ from donkeysim.meeting.tournament import report_race
 from donkeysim.meeting.verify import verify_race
 from donkeysim.race import act
 from donkeysim.race.director import RACE
-from donkeysim.race.rule_book import Penalty, Race, RuleBook, Start
+from donkeysim.race.rule_book import Penalty, Race, RuleBook, Start, Watch
 from donkeysim.record import action_log
 from donkeysim.record.replay import Replay
 from donkeysim.world.telemetry import Telemetry
@@ -189,6 +189,34 @@ def test_a_slowed_car_is_slow():
     PilotRace(plan_race(["fast"], book), [Watched("fast")]).run(engineer=engineer)
     assert max(speeds[: asked[0]]) > 0.8
     assert 0.2 < max(speeds[asked[0] + 1 :]) < 0.4
+
+
+class Still:
+    """Stands, or drives straight on after a while."""
+
+    camera = None
+
+    def __init__(self, throttle=0.0):
+        self.throttle = throttle
+
+    def begin(self, simulator, row, seed):
+        pass
+
+    def decide(self, simulator, row):
+        return 0.0, self.throttle, 0.0 if self.throttle else 1.0
+
+
+@pytest.mark.parametrize(
+    ("throttles", "blamed", "kind"),
+    [((0.0, 0.0, 0.4), (2, 0), "rear_end"), ((-0.4, 0.0, 0.0), (0, 2), "backed_into")],
+)
+def test_cars_that_really_touch_are_judged_by_how_they_drove(throttles, blamed, kind):
+    # The third place on the grid is right behind the first.
+    book = dataclasses.replace(BOOK, race=Race(laps=1, limit=3.0), watch=Watch(still=0.0))
+    racers = [Still(throttle) for throttle in throttles]
+    result = PilotRace(plan_race("abc", book), racers).run().result
+    first = result.incidents[0]
+    assert ((first.row, first.other), first.kind) == (blamed, kind)
 
 
 @pytest.mark.parametrize(

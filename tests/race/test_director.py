@@ -252,6 +252,13 @@ def test_who_is_put_back_by_its_penalty_is_put_back_once():
     assert len(list_told(script, decision.PutOnTrack)) == 1
 
 
+def test_a_penalty_before_the_race_counts():
+    script = Script(make_book(), [10.0])
+    script.obey(act.Penalise(0, seconds=2.0))
+    result = script.run()
+    assert (result.incidents[0].time, result.placings[0].penalty) == (0.0, 2.0)
+
+
 def test_impossible_acts_are_refused():
     script = Script(make_book(), [10.0])
     for wrong in (act.PutBack(0), act.PutBack(3), act.Penalise(7), act.Undo(1)):

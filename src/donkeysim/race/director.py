@@ -338,8 +338,7 @@ class Director:
         is_put = isinstance(act, acts.PutBack)
         if is_put and (self.session not in DRIVING or self.run.logs[act.row].is_off):
             raise SpecError(f"{self.entries[act.row]} does not drive now; only a car on the track can be put back.")
-        green = self.run.green if math.isfinite(self.run.green) else self._now
-        time = self._now - green
+        time = self._now - self.run.green if math.isfinite(self._now - self.run.green) else 0.0
         lap = self.run.find_lap(act.row, time)
         if isinstance(act, acts.Penalise):
             cost = {"what": act.why, "seconds": act.seconds, "laps": act.laps, "out": act.out}
