@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 BUILT_IN = "built-in"
 """How the pilot in the package is called."""
 
+INCIDENTS_SHOWN = 20
+"""On the terminal; all are in the result's file."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's kinds of work; without a word it races."""
@@ -182,9 +185,21 @@ def show_result(report: Report) -> None:
             why,
         )
     console.print(table)
+    show_incidents(report)
+
+
+def show_incidents(report: Report) -> None:
+    """Print the first of the incidents that cost something."""
+    from donkeysim.race.incident import ENGINEER
+    from donkeysim.race.scoring import find_penalties
+
     texts = {line.text.partition(":")[0]: line.text for line in report.journal}
-    for incident in result.incidents:
+    penalties = report.race.book.penalty
+    costly = [item for item in report.result.incidents if item.kind == ENGINEER or find_penalties(penalties, item.kind)]
+    for incident in costly[:INCIDENTS_SHOWN]:
         console.print(f"{incident.time:8.2f} s  {texts[f'no. {incident.number}']}", soft_wrap=True, markup=False)
+    if len(costly) > INCIDENTS_SHOWN:
+        console.print(f"... and {len(costly) - INCIDENTS_SHOWN} more in the result's file")
 
 
 def _format_time(seconds: float | None) -> str:
