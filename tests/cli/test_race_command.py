@@ -31,6 +31,7 @@ def test_a_rule_book_is_explained(name, capsys):
         (["race", "--pilot", "fast", "--seed", "-1"], "the seed is -1"),
         (["race", "--pilot", "nowhere.onnx"], "nowhere.onnx"),
         (["race", "verify", "nowhere.dlog"], "cannot be read"),
+        (["race", "amend", "nowhere.dlog", "--undo", "1"], "cannot be read"),
         (["race", "league", "nowhere"], "there is no folder"),
         (["race", "league", ".", "--points", "a"], "it takes numbers with commas"),
     ],

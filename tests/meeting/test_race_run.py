@@ -8,6 +8,7 @@ import pytest
 
 from donkeysim.core.errors import SpecError
 from donkeysim.meeting import race_file
+from donkeysim.meeting.amend import amend_race
 from donkeysim.meeting.race_file import RacePlan, load_report
 from donkeysim.meeting.race_run import PilotRace
 from donkeysim.meeting.racer import DriverRacer, PilotRacer
@@ -93,6 +94,43 @@ def test_the_file_is_an_action_log(driven):
     replay = Replay(driven[0].file)
     assert sum(1 for _ in replay.play()) > 100
     assert (replay.deviation, replay.broken) == (None, "")
+
+
+def copy_race(record, folder):
+    copy = folder / "race.dlog"
+    for suffix in (".dlog", ".json"):
+        copy.with_suffix(suffix).write_bytes(record.file.with_suffix(suffix).read_bytes())
+    return copy
+
+
+def test_a_race_is_judged_again_after_it_and_its_file_keeps_that(driven, tmp_path):
+    record, _ = driven
+    copy = copy_race(record, tmp_path)
+    before = {placing.name: placing for placing in record.result.placings}
+    given = next(incident for incident in record.result.incidents if incident.kind == "engineer")
+    report = amend_race(copy, [act.Undo(given.number), act.Penalise(1, seconds=100.0, why="a protest")])
+    after = {placing.name: placing for placing in report.result.placings}
+    assert after["fast"].penalty == before["fast"].penalty - 1.5
+    assert after["steady"].time == pytest.approx(before["steady"].time + 100.0)
+    found = verify_race(copy)
+    assert found.is_confirmed, found.list_complaints()
+    assert found.counted == load_report(copy.with_suffix(".json")).result == report.result
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["race.dlog", "race.json"]
+    twice = amend_race(copy, [act.Penalise(0, out=True)])
+    assert twice.result.placings[-1].status == "disqualified"
+    assert verify_race(copy).is_confirmed
+
+
+def test_a_race_that_is_over_is_not_driven_again(driven, tmp_path):
+    copy = copy_race(driven[0], tmp_path)
+    for wrong, told in (
+        (act.Restart(), "it can only be penalised"),
+        (act.PutBack(0), "does not drive now"),
+        (act.Undo(99), "no. 99"),
+    ):
+        with pytest.raises(SpecError, match=told):
+            amend_race(copy, [wrong])
+    assert copy.read_bytes() == driven[0].file.read_bytes()
 
 
 def test_a_result_that_was_changed_is_found(driven, tmp_path):

@@ -58,7 +58,7 @@ class Verification:
         return complaints
 
 
-class _Recount:
+class Recount:
     """Listens to a replay, and directs the race again."""
 
     def __init__(self, replay: Replay) -> None:
@@ -97,7 +97,7 @@ def verify_race(path: str | Path, report: Report | None = None) -> Verification:
     """
     path = Path(path).expanduser()
     replay = Replay(path)
-    recount = _Recount(replay)
+    recount = Recount(replay)
     replay.simulator.compile()
     for _ in replay.play(report=report):
         recount.judge_frame()

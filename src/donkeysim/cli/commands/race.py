@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import SpecError, describe_unknown
 
 if TYPE_CHECKING:
     from donkeysim.meeting.race_file import RacePlan, Report
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's kinds of work; without a word it races."""
     parser.set_defaults(work=race)
     _add_race_arguments(parser, "robo_racing_carnage", "race")
-    works = parser.add_subparsers(title="what else to do", metavar="rules | verify | tournament | league")
+    works = parser.add_subparsers(title="what else to do", metavar="rules | verify | amend | tournament | league")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
@@ -46,6 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     checking = add("verify", verify, "play a race file again and count its result again")
     checking.add_argument("file", metavar="RACE", help="the race file (.dlog)")
     add_tracks_argument(checking)
+    judging = add("amend", amend, "penalise a car after the race, or take an incident back; the race file keeps it")
+    judging.add_argument("file", metavar="RACE", help="the race file (.dlog)")
+    judging.add_argument(
+        "--penalise", action="append", default=[], metavar="NAME=SECONDS", help="add seconds to a car's"
+    )
+    judging.add_argument("--disqualify", action="append", default=[], metavar="NAME", help="disqualify a car")
+    judging.add_argument("--undo", action="append", default=[], type=int, metavar="NO", help="take back an incident")
+    judging.add_argument("--why", default="", metavar="TEXT", help="what the journal says about it")
+    add_tracks_argument(judging)
     holding = add("tournament", hold, "hold a tournament, or go on with one that was interrupted")
     _add_race_arguments(holding, "diyrobocars", "tournament")
     holding.add_argument("--kind", choices=("double_elimination", "ladder", "heats"), help="default: the rule book's")
@@ -252,6 +261,40 @@ def verify(arguments: argparse.Namespace) -> int:
     for complaint in found.list_complaints():
         console.print(complaint, style="red", soft_wrap=True, markup=False)
     return 1
+
+
+def amend(arguments: argparse.Namespace) -> int:
+    """Judge a race again, after it."""
+    from donkeysim.meeting.amend import amend_race
+    from donkeysim.meeting.race_file import load_report
+    from donkeysim.race import act
+
+    names = load_report(Path(arguments.file).expanduser().with_suffix(".json")).race.names
+    acts: list[act.Act] = [act.Undo(number) for number in arguments.undo]
+    for words in arguments.penalise:
+        name, _, seconds = words.rpartition("=")
+        acts.append(act.Penalise(_find_row(name, names), seconds=_read_seconds(seconds), why=arguments.why))
+    acts += [act.Penalise(_find_row(name, names), out=True, why=arguments.why) for name in arguments.disqualify]
+    if not acts:
+        raise SpecError("nothing is to be done; give --penalise, --disqualify or --undo.")
+    show_result(amend_race(arguments.file, acts))
+    return 0
+
+
+def _find_row(name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
+        raise SpecError(describe_unknown("car of this race", name, names))
+    return names.index(name)
+
+
+def _read_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds < 1e6:
+        raise SpecError(f"a penalty is {text!r}; it takes seconds, such as Anna=5.")
+    return seconds
 
 
 # -- tournaments and leagues ------------------------------------------------------------------------------------------
