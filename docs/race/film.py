@@ -1,8 +1,8 @@
 """Make the film of a tournament, `tournament.webp`: `python docs/race/film.py` from the root of a checkout.
 
 Eight drivers meet in a double elimination on mini_monaco; of some matches it shows the first seconds after green, from
-behind the car on the second place of the grid, with the result below. The same bytes from the same seed. `--frames FOLDER` also
-writes some of the frames as PNG files, to look at.
+behind the car on the second place of the grid, with the result below. The same bytes from the same seed. `--frames
+FOLDER` also writes some of the frames as PNG files, to look at.
 """
 
 from __future__ import annotations
