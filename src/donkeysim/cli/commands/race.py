@@ -204,7 +204,8 @@ def show_incidents(report: Report) -> None:
 
     texts = {line.text.partition(":")[0]: line.text for line in report.journal}
     penalties = report.race.book.penalty
-    costly = [item for item in report.result.incidents if item.kind == ENGINEER or find_penalties(penalties, item.kind)]
+    counted = [item for item in report.result.incidents if item.counts]
+    costly = [item for item in counted if item.kind == ENGINEER or find_penalties(penalties, item.kind)]
     for incident in costly[:INCIDENTS_SHOWN]:
         console.print(f"{incident.time:8.2f} s  {texts[f'no. {incident.number}']}", soft_wrap=True, markup=False)
     if len(costly) > INCIDENTS_SHOWN:
