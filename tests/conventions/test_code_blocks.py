@@ -19,6 +19,7 @@ from donkeysim.cli.options import _make_parser
 from donkeysim.core.config import read_dataclass
 from donkeysim.drive.joystick.custom import load_layout
 from donkeysim.learn.files.header import read_header
+from donkeysim.race.shelf import load_rule_book
 from donkeysim.wire import replies
 from donkeysim.wire.reading import read_request
 from donkeysim.world.randomization import read_randomization
@@ -164,6 +165,10 @@ def test_tables_are_read_by_what_reads_them(block, tmp_path):
     if block.document == "docs/envs/randomization.md":
         path.write_text(block.text, encoding="utf-8")
         assert read_randomization(path).car.mass == (0.9, 1.2)
+        return
+    if block.document == "docs/race/rule_books.md":
+        path.write_text(block.text, encoding="utf-8")
+        assert load_rule_book(str(path)).penalty[1].out_after == 3
         return
     path.write_text(FORMAT[0].text, encoding="utf-8")
     read_track(path)

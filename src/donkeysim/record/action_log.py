@@ -25,7 +25,10 @@ from donkeysim.core.files import describe_failure
 from donkeysim.sim.commands import Command
 from donkeysim.world.specs import WorldSpec
 
-MAGIC, FORMAT = b"DonkeyAL", 3
+MAGIC, FORMAT = b"DonkeyAL", 4
+
+OLDEST = 3
+"""The oldest format that is read; it has no notes."""
 
 BLOCK_SECONDS = 1.0
 """How long events wait for others before they are written [s]."""
@@ -65,7 +68,13 @@ class Closed(msgspec.Struct, array_like=True, tag=18):
     """The log ends in order."""
 
 
-Event: TypeAlias = Stepped | Moment | Closed | Command
+class Noted(msgspec.Struct, array_like=True, tag=19):
+    """What somebody else keeps in the log, such as the rules of a race; it changes nothing."""
+
+    text: str
+
+
+Event: TypeAlias = Stepped | Moment | Noted | Closed | Command
 
 
 class LogWriter:
@@ -172,10 +181,10 @@ class LogReader:
         version = _PREFIX.unpack(prefix)[1]
         if version > FORMAT:
             raise SpecError(f"{self.path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
-        if version < FORMAT:
+        if version < OLDEST:
             raise SpecError(
-                f"{self.path} has format {version}, this version reads {FORMAT}; replay it with the donkeysim that "
-                "wrote it: only that version gives identical results."
+                f"{self.path} has format {version}, this version reads {OLDEST} to {FORMAT}; replay it with the "
+                "donkeysim that wrote it: only that version gives identical results."
             )
         content = self._read_block(file)
         if content is None:

@@ -73,6 +73,10 @@ class Recorder:
         if isinstance(command, commands.ChangeScene):
             self._params, self._is_drawn = self._sum_up_params(self._get()), self._get().has_randomized_params()
 
+    def keep(self, text: str) -> None:
+        """Keep a text in the log, between what is done before and after."""
+        self._writer.append(log.Noted(text))
+
     def note_step(self, step_count: int) -> None:
         """Write down that a frame has passed, and how the state is now."""
         simulator = self._get()

@@ -28,6 +28,7 @@ class Replay:
         deviation: First step whose state is another one than it was, counted from 1; None while all is the same.
         broken: How the log ends if not in order, a clause; "" else.
         is_damaged: Whether it holds what nobody has written, or what cannot be done.
+        listener: Called with each text that was kept in the log, as it comes; None: nobody wants them.
     """
 
     def __init__(self, path: str | Path, worker_count: int = 1) -> None:
@@ -44,6 +45,7 @@ class Replay:
         self.rows: set[int] = set()
         self.deviation: int | None = None
         self.broken, self.is_damaged = "", False
+        self.listener: Callable[[str], None] | None = None
         self._moments: list[Snapshot] = []
 
     @property
@@ -90,6 +92,9 @@ class Replay:
                 self.deviation = self.step_count
         elif isinstance(event, log.Moment):
             self._moments.append(self._read_moment(event))
+        elif isinstance(event, log.Noted):
+            if self.listener is not None:
+                self.listener(event.text)
         elif isinstance(event, commands.Restore):
             simulator.restore(self._moments[event.snapshot], event.worlds)
         elif not isinstance(event, log.Closed):

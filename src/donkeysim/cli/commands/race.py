@@ -1,0 +1,355 @@
+"""Race pilots against each other, faster than real time, by a rule book; every race is one file that can be verified.
+
+A pilot is a file (.onnx, .h5, .keras), the one in the package (built-in), or a driver who knows the track (fast,
+steady, human); NAME=PILOT gives it a name. --out takes the race file, race.dlog, and the result, race.json.
+
+For example: donkey race --pilot Anna=a.h5 --pilot built-in --pilot steady --track thunderhill --rules f1tenth
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
+from donkeysim.core.errors import SpecError, describe_unknown
+
+if TYPE_CHECKING:
+    from donkeysim.meeting.race_file import RacePlan, Report
+    from donkeysim.meeting.racer import Racer
+    from donkeysim.race.rule_book import RuleBook
+
+BUILT_IN = "built-in"
+"""How the pilot in the package is called."""
+
+INCIDENTS_SHOWN = 20
+"""On the terminal; all are in the result's file."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's kinds of work; without a word it races."""
+    parser.set_defaults(work=race)
+    _add_race_arguments(parser, "robo_racing_carnage", "race")
+    works = parser.add_subparsers(title="what else to do", metavar="rules | verify | amend | tournament | league")
+
+    def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        made.set_defaults(work=work)
+        return made
+
+    showing = add("rules", show_rules, "list the rule books, or explain one")
+    showing.add_argument("book", nargs="?", metavar="NAME|FILE", help="a rule book's name, or a club's own file")
+    checking = add("verify", verify, "play a race file again and count its result again")
+    checking.add_argument("file", metavar="RACE", help="the race file (.dlog)")
+    add_tracks_argument(checking)
+    judging = add("amend", amend, "penalise a car after the race, or take an incident back; the race file keeps it")
+    judging.add_argument("file", metavar="RACE", help="the race file (.dlog)")
+    judging.add_argument(
+        "--penalise", action="append", default=[], metavar="NAME=SECONDS", help="add seconds to a car's"
+    )
+    judging.add_argument("--disqualify", action="append", default=[], metavar="NAME", help="disqualify a car")
+    judging.add_argument("--undo", action="append", default=[], type=int, metavar="NO", help="take back an incident")
+    judging.add_argument("--why", default="", metavar="TEXT", help="what the journal says about it")
+    add_tracks_argument(judging)
+    holding = add("tournament", hold, "hold a tournament, or go on with one that was interrupted")
+    _add_race_arguments(holding, "diyrobocars", "tournament")
+    holding.add_argument("--kind", choices=("double_elimination", "ladder", "heats"), help="default: the rule book's")
+    counting = add("league", count, "show the points table of all races and tournaments in a folder")
+    counting.add_argument("folder", metavar="DIR", help="the league's folder, with a folder for each evening")
+    counting.add_argument(
+        "--points", metavar="P,P,...", help="points from the first place on (default: the rule books')"
+    )
+
+
+def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
+    pilot = "who races; once for each: a file, built-in, fast, steady or human"
+    parser.add_argument("--pilot", action="append", default=[], metavar="[NAME=]PILOT", help=pilot)
+    parser.add_argument(
+        "--track", default="generated_track", help="name or file of the track (default generated_track)"
+    )
+    parser.add_argument("--rules", default=rules, metavar="NAME|FILE", help=f"the rule book (default {rules})")
+    parser.add_argument("--laps", type=int, help="laps of the race (default: the rule book's)")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
+    parser.add_argument("--out", default=out, metavar="DIR", help=f"folder for the files (default {out})")
+    parser.add_argument("--car", default="original", metavar="PRESET", help="physics of all cars (default original)")
+    add_config_arguments(parser)
+    add_tracks_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    logging.getLogger("donkeysim.record").setLevel(logging.WARNING)  # the files are named at the end
+    return int(arguments.work(arguments))
+
+
+# -- racing -----------------------------------------------------------------------------------------------------------
+
+
+def race(arguments: argparse.Namespace) -> int:
+    """Race once."""
+    from donkeysim.meeting.race_run import PilotRace
+    from donkeysim.meeting.tournament import report_race
+
+    racers = make_racers(arguments)
+    plan = make_plan(arguments, tuple(racers))
+    with show_progress("racing") as report:
+        record = PilotRace(plan, list(racers.values()), Path(arguments.out).expanduser() / "race.dlog").run(report)
+    show_result(report_race(record))
+    console.print(f"race file: {record.file}", soft_wrap=True, markup=False)
+    return 0
+
+
+def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan:
+    """Return the race that was asked for.
+
+    Raises:
+        SpecError: There is no such rule book, or a number is not possible.
+    """
+    from donkeysim.meeting.race_file import RacePlan
+    from donkeysim.race.shelf import load_rule_book
+
+    if arguments.seed < 0:
+        raise SpecError(f"the seed is {arguments.seed}; it takes 0 or more.")
+    book = load_rule_book(arguments.rules)
+    if arguments.laps is not None:
+        book = _change_laps(book, arguments.laps)
+    return RacePlan(arguments.track, arguments.rules, book, names, arguments.seed, arguments.car)
+
+
+def _change_laps(book: RuleBook, laps: int) -> RuleBook:
+    """Return a rule book with other laps; its limit grows with them."""
+    if laps < 1:
+        raise SpecError(f"{laps} laps are not a race; ask for 1 or more.")
+    old = book.race
+    limit = old.limit * max(1.0, laps / old.laps) if old.laps else 0.0
+    return replace(book, race=replace(old, laps=laps, limit=limit))
+
+
+def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:
+    """Return who races, by name; the second of two that are called alike becomes "fast 2" and so on.
+
+    Raises:
+        SpecError: Nobody was named, or a name was given twice.
+        PilotError: A file is no pilot.
+    """
+    if not arguments.pilot:
+        raise SpecError("nobody races; name pilots, such as --pilot model.h5 --pilot built-in --pilot steady.")
+    racers: dict[str, Racer] = {}
+    for words in arguments.pilot:
+        given, _, pilot = words.rpartition("=")
+        if given in racers:
+            raise SpecError(f"two pilots are called {given!r}; give each a name of its own.")
+        name = given or _name_anew(Path(pilot).stem, racers)
+        racers[name] = _make_racer(pilot, arguments)
+    return racers
+
+
+def _name_anew(name: str, taken: dict[str, Racer]) -> str:
+    number, candidate = 1, name
+    while candidate in taken:
+        number += 1
+        candidate = f"{name} {number}"
+    return candidate
+
+
+def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:
+    from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+    from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
+
+    if pilot in DRIVERS:
+        return DriverRacer(pilot)
+    config = find_config(arguments)
+    change = None
+    if config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS:
+        from donkeysim.car.transform import make_transform
+
+        change = make_transform(config)
+    loaded = load_pilot(BUILT_IN_PILOT if pilot == BUILT_IN else pilot, None, config)
+    return PilotRacer(loaded, loaded.image_shape, change, float(config.AI_THROTTLE_MULT))
+
+
+def show_result(report: Report) -> None:
+    """Print a race's classification."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    result = report.result
+    again = f", attempt {result.attempt}" if result.attempt > 1 else ""
+    table = Table(title=escape(f"{result.rules}, {result.track}{again}"))
+    for heading in ("", "name", "laps", "time", "penalty", "best lap", ""):
+        table.add_column(heading, justify="left" if heading == "name" else "right")
+    for placing in result.placings:
+        why = "" if placing.status == "finished" else ": ".join(filter(None, (placing.status, placing.why)))
+        table.add_row(
+            str(placing.place or ""),
+            escape(placing.name),
+            str(placing.laps),
+            _format_time(placing.time),
+            f"{placing.penalty:g}" if placing.penalty else "",
+            _format_time(placing.best_lap),
+            why,
+        )
+    console.print(table)
+    show_incidents(report)
+
+
+def show_incidents(report: Report) -> None:
+    """Print the first of the incidents that cost something."""
+    from donkeysim.race.incident import ENGINEER
+    from donkeysim.race.scoring import find_penalties
+
+    texts = {line.text.partition(":")[0]: line.text for line in report.journal}
+    penalties = report.race.book.penalty
+    counted = [item for item in report.result.incidents if item.counts]
+    costly = [item for item in counted if item.kind == ENGINEER or find_penalties(penalties, item.kind)]
+    for incident in costly[:INCIDENTS_SHOWN]:
+        console.print(f"{incident.time:8.2f} s  {texts[f'no. {incident.number}']}", soft_wrap=True, markup=False)
+    if len(costly) > INCIDENTS_SHOWN:
+        console.print(f"... and {len(costly) - INCIDENTS_SHOWN} more in the result's file")
+
+
+def _format_time(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.3f}"
+
+
+# -- rule books -------------------------------------------------------------------------------------------------------
+
+
+def show_rules(arguments: argparse.Namespace) -> int:
+    """List the rule books, or explain one."""
+    from donkeysim.race.describe import describe_rules
+    from donkeysim.race.shelf import find_rule_book, list_rule_books, load_rule_book
+
+    if arguments.book is not None:
+        book = load_rule_book(arguments.book)
+        console.print(
+            f"{book.title}\n{book.summary}\nsource: {book.source}, as of {book.date}\n", soft_wrap=True, markup=False
+        )
+        for sentence in book.explained:
+            console.print(f"* {sentence}", soft_wrap=True, markup=False)
+        console.print("\nas this program reads it:", soft_wrap=True, markup=False)
+        for line in describe_rules(book):
+            console.print(f"  {line}", soft_wrap=True, markup=False)
+        console.print(f"\nfile: {find_rule_book(arguments.book)}", soft_wrap=True, markup=False)
+        return 0
+    for name in list_rule_books():
+        console.print(f"{name:<22} {load_rule_book(name).summary}", soft_wrap=True, markup=False)
+    console.print("\ndonkey race rules NAME explains one; copy its file to write your own.")
+    return 0
+
+
+# -- protests ---------------------------------------------------------------------------------------------------------
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    """Verify a race file; exit code 1 if it does not hold."""
+    from donkeysim.meeting.verify import verify_race
+
+    with show_progress("replaying") as report:
+        found = verify_race(arguments.file, report)
+    names = ", ".join(found.plan.names)
+    console.print(
+        f"{arguments.file}: {found.plan.book.title} on {found.plan.track}; {names}", soft_wrap=True, markup=False
+    )
+    if found.is_confirmed:
+        sentence = "every frame is identical, bit for bit, and the result is the one that was counted"
+        console.print(sentence, style="green", soft_wrap=True)
+        return 0
+    for complaint in found.list_complaints():
+        console.print(complaint, style="red", soft_wrap=True, markup=False)
+    return 1
+
+
+def amend(arguments: argparse.Namespace) -> int:
+    """Judge a race again, after it."""
+    from donkeysim.meeting.amend import amend_race
+    from donkeysim.meeting.race_file import load_report
+    from donkeysim.race import act
+
+    names = load_report(Path(arguments.file).expanduser().with_suffix(".json")).race.names
+    acts: list[act.Act] = [act.Undo(number) for number in arguments.undo]
+    for words in arguments.penalise:
+        name, _, seconds = words.rpartition("=")
+        acts.append(act.Penalise(_find_row(name, names), seconds=_read_seconds(seconds), why=arguments.why))
+    acts += [act.Penalise(_find_row(name, names), out=True, why=arguments.why) for name in arguments.disqualify]
+    if not acts:
+        raise SpecError("nothing is to be done; give --penalise, --disqualify or --undo.")
+    show_result(amend_race(arguments.file, acts))
+    return 0
+
+
+def _find_row(name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
+        raise SpecError(describe_unknown("car of this race", name, names))
+    return names.index(name)
+
+
+def _read_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds < 1e6:
+        raise SpecError(f"a penalty is {text!r}; it takes seconds, such as Anna=5.")
+    return seconds
+
+
+# -- tournaments and leagues ------------------------------------------------------------------------------------------
+
+
+def hold(arguments: argparse.Namespace) -> int:
+    """Hold a tournament and show its ranking."""
+    from donkeysim.meeting.tournament import hold_tournament, open_tournament
+    from donkeysim.race.points import list_places
+
+    racers, folder = make_racers(arguments), Path(arguments.out).expanduser()
+    plan = make_plan(arguments, tuple(racers))
+    tournament = open_tournament(folder, plan, arguments.kind or plan.book.bracket)
+
+    def tell(match: str, report: Report) -> None:
+        order = ", ".join(
+            f"{placing.name}" + _remark(placing.result, placing.status) for placing in report.result.placings
+        )
+        console.print(f"{match:<14} {order}", soft_wrap=True, markup=False)
+
+    hold_tournament(tournament, racers, folder, tell)
+    console.print()
+    for name, place in list_places(tournament.ranking):
+        console.print(f"{place:>3}  {name}", markup=False)
+    console.print(f"\nfiles: {folder}", soft_wrap=True, markup=False)
+    return 0
+
+
+def _remark(result: float | None, status: str) -> str:
+    """Return what a car has reached: seconds, or laps where these count, or why there is nothing."""
+    return f" ({status})" if result is None else f" ({result:.2f})"
+
+
+def count(arguments: argparse.Namespace) -> int:
+    """Show a league's points table."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from donkeysim.meeting.league import read_league
+    from donkeysim.race.points import count_points
+
+    outcomes = read_league(Path(arguments.folder).expanduser(), _read_points(arguments.points))
+    table = Table(title=Path(arguments.folder).name)
+    for heading in ("", "name", "points", "wins", *(escape(outcome.title) for outcome in outcomes)):
+        table.add_column(heading, justify="left" if heading == "name" else "right")
+    for line in count_points(outcomes):
+        gained = ["" if points is None else f"{points:g}" for points in line.by_outcome]
+        table.add_row(str(line.place), escape(line.name), f"{line.points:g}", str(line.wins), *gained)
+    console.print(table)
+    return 0
+
+
+def _read_points(text: str | None) -> list[float]:
+    try:
+        return [] if text is None else [float(word) for word in text.split(",")]
+    except ValueError:
+        raise SpecError(f"--points is {text!r}; it takes numbers with commas, such as 10,8,6.") from None

@@ -1,0 +1,249 @@
+"""A race in this process, faster than real time: pilots drive, the director judges, everything is recorded."""
+
+from __future__ import annotations
+
+import colorsys
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from donkeysim.core.errors import SpecError, format_count
+from donkeysim.core.types import Report
+from donkeysim.drivers.action import Action
+from donkeysim.envs.waiting import compile_aloud
+from donkeysim.meeting.race_file import Acted, Ended, RacePlan, pack_note
+from donkeysim.meeting.racer import Racer
+from donkeysim.race import decision as decide
+from donkeysim.race.act import Act
+from donkeysim.race.course import Course, survey_course
+from donkeysim.race.director import DRIVING, OVER, Director, Line, Result
+from donkeysim.record.recorder import Recorder
+from donkeysim.sim import commands
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.experiment import Experiment
+from donkeysim.world.specs import BodySpec, ChallengeSpec, SceneSpec, WorldSpec
+
+LINE_UP_OFFSET, LINE_UP_YAW = 0.02, math.radians(1.0)
+"""Cars are lined up as by hand: greatest error of place [m] and angle [rad], drawn from the seed and the attempt."""
+
+BRAKING = 2.0
+"""Brake per speed above a limit [s/m]."""
+
+_STOP = Action(0.0, 0.0, 1.0)
+
+Engineer = Callable[[Director], Sequence[Act]]
+"""Asked before every frame what the race engineer does now."""
+
+
+@dataclass(frozen=True)
+class RaceRecord:
+    """A race that was driven.
+
+    Attributes:
+        plan: What was to be driven.
+        result: How it ended.
+        journal: All that was told and decided.
+        file: The race file; None: none was asked for.
+        time: How long it took on the world's clock, all sessions together [s].
+    """
+
+    plan: RacePlan
+    result: Result
+    journal: tuple[Line, ...]
+    file: Path | None
+    time: float
+
+
+def specify_world(plan: RacePlan) -> WorldSpec:
+    """Return the worlds of a race: one for all cars, or one for each where the rules let nobody meet."""
+    challenges = ChallengeSpec(cones=plan.book.cones, seed=plan.seed)
+    experiment = Experiment((SceneSpec(plan.track, challenges=challenges),), plan.car, plan.seed)
+    count = len(plan.names)
+    return experiment.specify_world(*((count, 1) if plan.book.race.alone else (1, count)))
+
+
+def make_director(plan: RacePlan, course: Course) -> Director:
+    """Return the director of a race; car i is row i, in one world or in many."""
+    return Director(plan.book, course, dict(enumerate(plan.names)), plan.seed)
+
+
+def check_plan(plan: RacePlan) -> None:
+    """Look for what makes a race impossible.
+
+    Raises:
+        SpecError: There are no cars or too many, or two have the same name.
+    """
+    count = len(plan.names)
+    if count > plan.book.cars:
+        raise SpecError(
+            f"{format_count(count, 'car')} cannot race by these rules, which let {plan.book.cars} on the track; "
+            "leave some out, or hold a tournament."
+        )
+    if not count or len(set(plan.names)) < count or "" in plan.names:
+        raise SpecError(f"the cars are {list(plan.names)}; name one or more, each by a name of its own.")
+
+
+class PilotRace:
+    """Drives one race."""
+
+    def __init__(self, plan: RacePlan, racers: Sequence[Racer], log: Path | None = None) -> None:
+        """Build the track and put the cars on its grid.
+
+        Args:
+            plan: What is driven.
+            racers: Who drives, in the order of the plan's names.
+            log: The race file; None: none.
+
+        Raises:
+            SpecError: The race is not possible, or the track does not return to its start.
+            SceneError: There is no such track.
+        """
+        check_plan(plan)
+        self._plan, self._racers = plan, racers
+        self._simulator = Simulator(specify_world(plan))
+        course = survey_course(self._simulator.scene)
+        room = len(self._simulator.scene.start.position)
+        if len(racers) > room and not plan.book.race.alone:
+            raise SpecError(f"{format_count(len(racers), 'car')} cannot start on {course.name}: its grid has {room}.")
+        self._recorder = None if log is None else Recorder(self._simulator, log)
+        if self._recorder is not None:
+            self._simulator.listen(self._recorder)
+            self._recorder.keep(pack_note(plan))
+        self._director = make_director(plan, course)
+        self._open()
+
+    def _open(self) -> None:
+        """Seat and dress the cars, and keep the moment to which every run goes back."""
+        simulator, count = self._simulator, len(self._racers)
+        compile_aloud(simulator)
+        worlds = list(range(count)) if self._plan.book.race.alone else [0] * count
+        simulator.apply(commands.Join(worlds, list(_dress_cars(self._plan.names))))
+        for row, racer in enumerate(self._racers):
+            simulator.apply(commands.SetCamera([row], racer.camera))
+        self._grid = np.hstack([simulator.ledger.spawn_position, simulator.ledger.spawn_orientation])
+        self._beginning = simulator.snapshot()
+        self._free: set[int] = set()
+        self._limits: dict[int, float] = {}
+        self._is_green, self._runs, self._time = False, 0, 0.0
+
+    def run(self, report: Report = lambda _done, _total: None, engineer: Engineer | None = None) -> RaceRecord:
+        """Drive it to its end.
+
+        Args:
+            report: Called as report(laps done, laps in all), those of the first car.
+            engineer: The race engineer; None: there is none.
+        """
+        director, simulator, result = self._director, self._simulator, None
+        self._carry_out(director.open())
+        while director.session != OVER:
+            for act in engineer(director) if engineer is not None else ():
+                self._carry_out(director.obey(act, simulator.ledger))
+                self._keep(Acted(act))
+            if director.is_held:
+                continue
+            self._drive()
+            simulator.step()
+            self._time += 1.0 / 20.0
+            self._carry_out(director.advance(simulator.ledger, simulator.list_events()))
+            report(*self._measure())
+        result = director.result
+        assert result is not None, "a race that is over has one"
+        self._keep(Ended(result))
+        simulator.close()
+        file = None if self._recorder is None else self._recorder.path
+        return RaceRecord(self._plan, result, tuple(director.journal), file, self._time)
+
+    def _keep(self, note: Acted | Ended) -> None:
+        if self._recorder is not None:
+            self._recorder.keep(pack_note(note))
+
+    def _measure(self) -> tuple[int, int]:
+        race = self._director.run.race
+        return max(log.lap for log in self._director.run.logs.values()), race.laps + race.warm_up_laps or 1
+
+    # -- frames -------------------------------------------------------------------------------------------------------
+
+    def _drive(self) -> None:
+        """Ask all who may drive what they do."""
+        simulator, rows = self._simulator, self._simulator.list_cars()
+        driving = [row for row in rows if self._is_green and row in self._free]
+        looking = [row for row in driving if self._racers[row].camera is not None]
+        if looking:
+            simulator.render(looking)
+        actions = [
+            self._restrain(row, self._racers[row].decide(simulator, row)) if row in driving else _STOP for row in rows
+        ]
+        if rows:
+            simulator.apply(commands.Drive(rows, *(list(values) for values in zip(*actions, strict=True))))
+
+    def _restrain(self, row: int, action: Action) -> Action:
+        """Return an action that keeps to a car's speed limit."""
+        excess = abs(float(self._simulator.ledger.forward_speed[row])) - self._limits.get(row, math.inf)
+        return action if excess < 0.0 else Action(action.steer, 0.0, min(1.0, BRAKING * excess))
+
+    # -- decisions ----------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, decisions: Sequence[decide.Decision]) -> None:
+        """Do what the director has decided."""
+        simulator = self._simulator
+        for decision in decisions:
+            if isinstance(decision, decide.LineUp):
+                self._line_up(decision.rows)
+            elif isinstance(decision, decide.Hold):
+                self._free -= set(decision.rows)
+            elif isinstance(decision, decide.Release):
+                self._free |= set(decision.rows)
+            elif isinstance(decision, decide.ShowFlag) and decision.row < 0:
+                self._is_green |= decision.flag == "green"
+            elif isinstance(decision, decide.BeginSession):
+                self._is_green &= decision.session in DRIVING
+            elif isinstance(decision, decide.PutOnTrack):
+                simulator.put_on_path(decision.row, decision.along)
+            elif isinstance(decision, decide.PutOnGrid):
+                simulator.reset_car(decision.row)
+            elif isinstance(decision, decide.TakeOff):
+                simulator.retire_car(decision.row)
+            elif isinstance(decision, decide.LimitSpeed):
+                self._limits[decision.row] = decision.speed
+
+    def _line_up(self, rows: Sequence[int]) -> None:
+        """Put everything back to the beginning, the clock too, and cars on their places of the grid."""
+        simulator, chosen = self._simulator, list(rows)
+        simulator.apply(commands.Restore(self._beginning))
+        self._free, self._limits = set(), {}
+        self._runs += 1
+        if others := [row for row in simulator.list_cars() if row not in chosen]:
+            simulator.apply(commands.Retire(others))
+        places = chosen if self._plan.book.race.alone else list(range(len(chosen)))
+        pose = self._shift(self._grid[places], chosen)
+        poses = pose[:, :3].tolist(), pose[:, 3:].tolist()
+        simulator.apply(commands.SetSpawn(chosen, *poses))
+        simulator.apply(commands.Reset(chosen))
+        for row in chosen:
+            self._racers[row].begin(simulator, row, self._plan.seed * 1000 + self._runs)
+
+    def _shift(self, pose: np.ndarray, rows: Sequence[int]) -> np.ndarray:
+        """Return poses with the small errors of a line-up by hand, shape [car_count, 7]."""
+        random = np.random.default_rng([self._plan.seed, self._runs])
+        errors = random.uniform(-1.0, 1.0, (len(self._racers), 3))[list(rows)]
+        shifted = pose.copy()
+        shifted[:, :2] += LINE_UP_OFFSET * errors[:, :2]
+        half = 0.5 * LINE_UP_YAW * errors[:, 2]
+        w, x, y, z = pose[:, 3:].T
+        cosine, sine = np.cos(half), np.sin(half)
+        shifted[:, 3:] = np.stack(
+            [cosine * w - sine * z, cosine * x - sine * y, cosine * y + sine * x, cosine * z + sine * w], 1
+        )
+        return shifted
+
+
+def _dress_cars(names: Sequence[str]) -> list[BodySpec]:
+    """Return bodies with a name plate each, in colours as far apart as they can be."""
+    colours = [colorsys.hsv_to_rgb(slot / len(names), 0.85, 0.9) for slot in range(len(names))]
+    return [
+        BodySpec(name=name, colour=(round(255 * red), round(255 * green), round(255 * blue)))
+        for name, (red, green, blue) in zip(names, colours, strict=True)
+    ]

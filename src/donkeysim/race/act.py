@@ -1,0 +1,45 @@
+"""What a race engineer may do to a race, as data; each act is logged, and played again in a recount."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+
+class Pause(msgspec.Struct, frozen=True, tag="pause"):
+    """Red flag: time stands still."""
+
+
+class Continue(msgspec.Struct, frozen=True, tag="continue"):
+    """Time goes on."""
+
+
+class Restart(msgspec.Struct, frozen=True, tag="restart"):
+    """Run the race again, from the grid; what happened before counts no more."""
+
+
+class PutBack(msgspec.Struct, frozen=True, tag="put back"):
+    """Put a car back on the path where it is."""
+
+    row: int
+
+
+class Penalise(msgspec.Struct, frozen=True, tag="penalise"):
+    """Give a car a penalty."""
+
+    row: int
+    seconds: float = 0.0
+    laps: int = 0
+    out: bool = False
+    """Whether it is disqualified."""
+    why: str = ""
+
+
+class Undo(msgspec.Struct, frozen=True, tag="undo"):
+    """Take back an incident of the journal, with all that it cost."""
+
+    number: int
+
+
+Act: TypeAlias = Pause | Continue | Restart | PutBack | Penalise | Undo

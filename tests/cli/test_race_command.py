@@ -1,0 +1,45 @@
+"""`donkey race`: what it prints and what it refuses; races themselves are in tests/meeting."""
+
+import pytest
+
+from donkeysim.cli.donkey import run
+from donkeysim.race.shelf import list_rule_books
+
+
+def test_rule_books_are_listed(capsys):
+    assert run(["race", "rules"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"{name} " in listed for name in list_rule_books())
+
+
+@pytest.mark.parametrize("name", list_rule_books())
+def test_a_rule_book_is_explained(name, capsys):
+    assert run(["race", "rules", name]) == 0
+    told = capsys.readouterr().out
+    assert "source: " in told
+    assert f"{name}.toml" in told
+    assert "\n  race: " in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["race"], "nobody races; name pilots"),
+        (["race", "--pilot", "A=fast", "--pilot", "A=steady"], "two pilots are called 'A'"),
+        (["race", "--pilot", "fast", "--rules", "f1tenht"], "did you mean 'f1tenth'"),
+        (["race", "--pilot", "fast", "--laps", "0"], "ask for 1 or more"),
+        (["race", "--pilot", "fast", "--seed", "-1"], "the seed is -1"),
+        (["race", "--pilot", "nowhere.onnx"], "nowhere.onnx"),
+        (["race", "verify", "nowhere.dlog"], "cannot be read"),
+        (["race", "amend", "nowhere.dlog", "--undo", "1"], "cannot be read"),
+        (["race", "league", "nowhere"], "there is no folder"),
+        (["race", "league", ".", "--points", "a"], "it takes numbers with commas"),
+    ],
+)
+def test_what_is_not_possible_is_told_in_a_sentence(words, told, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert run(words) != 0
+    complaint = capsys.readouterr().err
+    assert told in complaint
+    assert "Traceback" not in complaint
+    assert not list(tmp_path.iterdir()), "nothing is left behind"

@@ -1,0 +1,14 @@
+"""Tracks are built once."""
+
+import functools
+
+import pytest
+
+from donkeysim.sim import place
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _share_scenes():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(place, "load_scene", functools.cache(place.load_scene))
+        yield

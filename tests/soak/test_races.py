@@ -1,0 +1,124 @@
+"""Races at length: a hundred are verified, hostile cars spoil no one's race, a tournament comes from one command."""
+
+import dataclasses
+import functools
+import random
+import time
+
+import pytest
+
+from donkeysim.cli.donkey import run
+from donkeysim.drivers.action import Action
+from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+from donkeysim.meeting import race_run
+from donkeysim.meeting.race_file import RacePlan
+from donkeysim.meeting.race_run import PilotRace
+from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
+from donkeysim.meeting.tournament import load_tournament, report_race
+from donkeysim.meeting.verify import verify_race
+from donkeysim.race import act
+from donkeysim.race.director import RACE
+from donkeysim.race.shelf import list_rule_books, load_rule_book
+from donkeysim.sim import place
+
+pytestmark = pytest.mark.soak
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _share_scenes():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(place, "load_scene", functools.cache(place.load_scene))
+        yield
+
+
+class Hostile:
+    """Drives into others: backwards through the field, or at full throttle from behind."""
+
+    camera = None
+
+    def __init__(self, is_backwards):
+        self.is_backwards = is_backwards
+
+    def begin(self, simulator, row, seed):
+        self.frames = 0
+        self.driver = PathFollower(simulator.get_scene(row), simulator.car_spec, "steady")
+
+    def decide(self, simulator, row):
+        self.frames += 1
+        if self.is_backwards:
+            return Action(0.3 if self.frames % 100 < 50 else -0.3, -0.5, 0.0)
+        if self.frames % 80 < 60:
+            return Action(self.driver.drive(simulator.ledger, row).steer, 1.0, 0.0)
+        return Action(0.0, 0.0, 1.0)
+
+
+def free_for_all(name, laps):
+    """A rule book without qualifying, for as many cars as there are."""
+    book = load_rule_book(name)
+    race = dataclasses.replace(book.race, laps=laps)
+    return dataclasses.replace(
+        book, cars=99, qualifying=None, race=race, start=dataclasses.replace(book.start, grid="entry")
+    )
+
+
+def test_a_hundred_short_races_are_verified(tmp_path):
+    confirmed = 0
+    for seed in range(100):
+        rng = random.Random(seed)
+        name = rng.choice([book for book in list_rule_books() if book not in ("original", "f1tenth")])
+        book = free_for_all(name, 1)
+        racers = [DriverRacer(rng.choice(DRIVERS)) for _ in range(rng.randint(1, 4))] + [Hostile(rng.random() < 0.5)]
+        cars = tuple(f"car {row}" for row in range(len(racers)))
+
+        def interfere(director, rng=rng, cars=cars):
+            if director.is_held:
+                return [act.Continue()]
+            if director.session != RACE or rng.random() > 0.004:
+                return []
+            row = rng.choice(director.run.rows)
+            known = [item.number for item in director.run.incidents if item.number not in director.run.undone]
+            acts = [act.Pause(), act.Penalise(row, seconds=1.0), act.PutBack(row)]
+            return [rng.choice([*acts, *map(act.Undo, known[:1])])]
+
+        race = PilotRace(RacePlan("waveshare", name, book, cars, seed), racers, tmp_path / f"race{seed}.dlog")
+        record = race.run(engineer=interfere)
+        report_race(record)
+        found = verify_race(record.file)
+        confirmed += found.is_confirmed
+        assert found.is_confirmed, (seed, name, found.list_complaints())
+    assert confirmed == 100
+
+
+def test_hostile_cars_spoil_no_ones_race(tmp_path):
+    racers = [DriverRacer("steady" if row % 2 else "fast") for row in range(14)] + [Hostile(True), Hostile(False)]
+    names = (*(f"car {row}" for row in range(14)), "backwards", "rammer")
+    plan = RacePlan("generated_track", "club", free_for_all("virtual_race_league", 10), names, 1)
+    result = PilotRace(plan, racers, tmp_path / "race.dlog").run().result
+    assert [placing.status for placing in result.placings if placing.row < 14] == ["finished"] * 14
+    assert verify_race(tmp_path / "race.dlog").is_confirmed
+
+
+def test_a_double_elimination_of_eight_comes_from_one_command(tmp_path, monkeypatch):
+    pilots = ["fast", "steady", "human", "A=fast", "B=steady", "C=human", "built-in", "D=built-in"]
+    words = [word for pilot in pilots for word in ("--pilot", pilot)]
+    monkeypatch.chdir(tmp_path)
+    assert run(["race", "tournament", *words, "--out", "evening"]) == 0
+    tournament = load_tournament(tmp_path / "evening")
+    assert sorted(name for names in tournament.ranking for name in names) == sorted(tournament.plan.names)
+    assert len(tournament.results) in (14, 15)
+    for match in tournament.results:
+        assert run(["race", "verify", f"evening/{match}.dlog"]) == 0
+
+
+def test_twenty_pilots_race_within_a_minute():
+    pilots = [load_pilot(BUILT_IN_PILOT) for _ in range(20)]
+    racers = [PilotRacer(pilot, pilot.image_shape) for pilot in pilots]
+    names = tuple(f"pilot {row}" for row in range(20))
+    plan = RacePlan("generated_track", "club", free_for_all("virtual_race_league", 3), names)
+    race = race_run.PilotRace(plan, racers)
+    begun, worked = time.perf_counter(), time.process_time()
+    record = race.run()
+    took, busy = time.perf_counter() - begun, time.process_time() - worked
+    print(f"20 pilots: {record.time:.0f} s of racing in {took:.1f} s, {busy:.1f} s of a processor's time")
+    assert sum(placing.status == "finished" for placing in record.result.placings) >= 15
