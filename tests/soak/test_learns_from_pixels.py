@@ -18,6 +18,7 @@ from websockets.sync.client import connect
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.learn.pilot import load_pilot
+from donkeysim.learn.rl.curve import read_curve
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from e2e.car_process import CarProcess, make_car, say
@@ -110,6 +111,24 @@ def test_a_killed_program_goes_on(tmp_path):
     print_figures(case="rl_killed", whole=whole, together=together, second=round(time.perf_counter() - begun, 1))
     assert summary["sittings"] == 2
     assert together <= 1.1 * whole
+
+
+def test_a_run_leaves_a_pilot_and_goes_on_where_it_stopped(tmp_path):
+    folder, quick = tmp_path / "out", ("--cars", "8", "--laps", "1", "--minutes", "0.2")
+    assert subprocess.run(list_words(folder, *quick), check=False).returncode == 1
+    first = read_summary(folder)
+    assert not first["is_passed"]
+    assert load_pilot(folder / "pilot.onnx").kind == load_pilot(folder / "pilot.h5").kind == "memory"
+    assert (folder / "report.html").stat().st_size > 10_000
+    words = [sys.executable, "-m", "donkeysim", "rl", "--page", "0", "--resume", str(folder), "--minutes", "0.5"]
+    assert subprocess.run(words, check=False).returncode == 1
+    again = read_summary(folder)
+    assert again["steps"] > first["steps"]
+    assert again["sittings"] == 2
+    assert read_curve(folder / "curve.jsonl")[-1].steps == again["steps"]
+    refused = subprocess.run(list_words(folder), capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "--resume" in refused.stderr
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,45 @@
+"""`donkey rl` learns, keeps what it learned, and goes on."""
+
+import pytest
+
+from donkeysim.cli import donkey
+from donkeysim.cli.commands import rl
+
+QUICK = ["--cars", "8", "--laps", "1", "--page", "0"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--minutes", "0"], "number above 0"),
+        (["--teacher", "nobody"], "learned"),
+        (["--resume", "nowhere"], "to go on with"),
+        (["--track", "nowhere"], "nowhere"),
+        (["--from", "nowhere.h5"], "nowhere.h5"),
+        (["--randomize", "nothing"], "nothing"),
+    ],
+)
+def test_what_is_not_possible_is_said_in_a_sentence(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert donkey.run(["rl", *QUICK, *words]) != 0
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said
+
+
+def test_going_on_with_something_else_is_refused(tmp_path, capsys):
+    (tmp_path / "task.json").write_text('{"format": 1, "seed": 3}')
+    assert donkey.run(["rl", "--resume", str(tmp_path), "--seed", "4"]) != 0
+    assert "seed" in capsys.readouterr().err
+
+
+def test_a_second_run_gets_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parser = donkey.CommandParser()
+    rl.add_arguments(parser)
+    names = []
+    for _ in range(3):
+        _, folder = rl.read_request(parser.parse_args(["--track", "warren"]))
+        folder.mkdir()
+        names.append(folder.name)
+    assert names == ["rl_warren_0", "rl_warren_0_2", "rl_warren_0_3"]
