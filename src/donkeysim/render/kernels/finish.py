@@ -203,17 +203,19 @@ def join_pixels(count, source, target):
         target[3 * k + 2] = np.uint32(np.uint32(c >> np.uint32(16)) | np.uint32(d << np.uint32(8)))
 
 
-@inline_kernel
-def make_grey(width, band, stride, colour):
-    """Put the luma, cut off to a whole number, into all three channels."""
+@span_kernel
+def make_grey(count, colour):
+    """Put the luma of some pixels, cut off to a whole number, into all three channels."""
     low = np.uint32(0xFF)
-    for row in range(band[0], band[1]):
-        for column in range(width):
-            c = colour[row * stride + column]
-            luma = 2126 * np.int64(c & low)
-            luma += 7152 * np.int64((c >> np.uint32(8)) & low)
-            luma += 722 * np.int64((c >> np.uint32(16)) & low)
-            colour[row * stride + column] = np.uint32((luma // 10000) * 0x10101)
+    for k in range((count + LANES - 1) & -LANES):
+        c = colour[k]
+        luma = np.uint32(np.uint32(2126) * np.uint32(c & low))
+        luma = np.uint32(luma + np.uint32(np.uint32(7152) * np.uint32(np.uint32(c >> np.uint32(8)) & low)))
+        luma = np.uint32(luma + np.uint32(np.uint32(722) * np.uint32(np.uint32(c >> np.uint32(16)) & low)))
+        # In float, as whole numbers of 32 bits are not divided on vectors; a half more than the sum, and every quotient
+        # is cut off to what a whole division gives.
+        whole = np.uint32(np.int32((np.float32(np.int32(luma)) + np.float32(0.5)) * np.float32(1e-4)))
+        colour[k] = np.uint32(whole * np.uint32(0x10101))
 
 
 @inline_kernel

@@ -200,15 +200,21 @@ class Cluster(NamedTuple):
     left: tuple[Float32Array, ...]
     """Columns at row 0 of three edges, then columns per row, of listed triangles; see `outline.measure_triangles`."""
     right: tuple[Float32Array, ...]
-    corner: tuple[IntArray, ...]
-    """First, second and third vertex of listed triangles, and which triangle of the cluster it is."""
+    code: IntArray
+    """Beyond which bounds of what is drawn its vertices lie, see `outline.BEHIND`."""
+    packed: IntArray
+    """The three vertices of each triangle, see `outline.FIELD`."""
+    corner: IntArray
+    """Those of listed triangles."""
+    number: IntArray
+    """Which triangle of the cluster a listed one is."""
     box: tuple[IntArray, ...]
     """Their first and end column, first and end row."""
     begin: IntArray
     """First column of each row of one triangle."""
     stop: IntArray
     order: IntArray
-    """Those of the listed ones that cover a pixel's middle."""
+    """Of all triangles, how they may be seen; then those of the listed ones that cover a pixel's middle."""
 
 
 class Sides(NamedTuple):

@@ -260,7 +260,8 @@ def finish_colours(size, drawn, strength, softens, is_grey, scratch, words, pict
         warp_picture(width, height, band, stride, strength, finished, spare)
         finished = spare
     if is_grey:
-        make_grey(width, band, stride, finished)
+        for row in range(band[0], band[1]):
+            make_grey(width, finished[row * stride :])
     write_rgb(width, band, stride, finished, words, picture)
 
 
