@@ -60,12 +60,17 @@ class _Camera:
     """Every car's camera: what all pictures of it are taken from."""
 
     def __init__(
-        self, simulator: Simulator, camera: CameraSpec, is_second: bool, spread: tuple[float, float] = (0.0, 0.0)
+        self,
+        simulator: Simulator,
+        camera: CameraSpec,
+        is_second: bool,
+        spread: tuple[float, float] = (0.0, 0.0),
+        one_channel: bool = False,
     ) -> None:
         cars = range(simulator.car_count)
         self._simulator, self._camera, self._spread = simulator, camera, spread
         self._key: LongArray = np.zeros(len(cars), np.int64)
-        first = simulator.renderer.make_group(cars, [camera] * len(cars), [is_second] * len(cars))
+        first = simulator.renderer.make_group(cars, [camera] * len(cars), [is_second] * len(cars), one_channel)
         self._groups = [first, first.add_pictures()]
         self._given_away: list[CameraGroup] = []
         self._own_holders = _count_holders(first)
@@ -313,7 +318,7 @@ def _open_cameras(
             camera = cameras[name == "camera_b"]
             lens = replace(camera, grey=camera.grey or name == "grey")
             lens = replace(lens, depth="depth" in served, segment="segmentation" in served)
-            opened[name] = _Camera(simulator, lens, name == "camera_b", spread)
+            opened[name] = _Camera(simulator, lens, name == "camera_b", spread, name == "grey")
     return opened
 
 

@@ -218,6 +218,29 @@ def make_grey(count, colour):
         colour[k] = np.uint32(whole * np.uint32(0x10101))
 
 
+@span_kernel
+def join_greys(count, source, target):
+    """Write grey pixels as bytes, `count` times four pixels as a word."""
+    low = np.uint32(0xFF)
+    for k in range(count):
+        a, b = np.uint32(source[4 * k] & low), np.uint32(source[4 * k + 1] & low)
+        c, d = np.uint32(source[4 * k + 2] & low), np.uint32(source[4 * k + 3] & low)
+        upper = np.uint32(np.uint32(c << np.uint32(16)) | np.uint32(d << np.uint32(24)))
+        target[k] = np.uint32(np.uint32(a | np.uint32(b << np.uint32(8))) | upper)
+
+
+@inline_kernel
+def write_grey(width, band, stride, colour, words, picture):
+    """Write the first channel of packed pixels as bytes; see `write_rgb`."""
+    top, bottom = band
+    for row in range(bottom - top):
+        if width % 4 == 0:
+            join_greys(width >> 2, colour[(top + row) * stride :], words[row * (width >> 2) :])
+        else:
+            for column in range(width):
+                picture[row, column, 0] = np.uint8(colour[(top + row) * stride + column] & np.uint32(0xFF))
+
+
 @inline_kernel
 def write_rgb(width, band, stride, colour, words, picture):
     """Write packed pixels as bytes.

@@ -33,7 +33,7 @@ class LensColumns(NamedTuple):
 
     focal: int = 0  # Focal length [pixel of the finished picture]
     fisheye: int = 1  # Strength in x and y, 2 columns
-    grey: int = 3
+    grey: int = 3  # `GREY_*`, 0: in colour
     far: int = 4  # Far plane [m]
     fog: int = 5  # Share of the scene's fog
 
@@ -290,11 +290,15 @@ BLOCK = 32
 BAND = 8
 """Rows whose spans are prepared together; a power of two."""
 
-SPAN_PLAIN, SPAN_ONE, SPAN_FOUR, SPAN_FLAT, SPAN_SMOOTH = range(5)
-"""How a span is coloured: one texel as it is; one texel; four texels; one colour; texels blended into each other."""
+SPAN_PLAIN, SPAN_ONE, SPAN_FOUR, SPAN_FLAT, SPAN_SMOOTH, SPAN_PAIR = range(6)
+"""How a span is coloured: one texel as it is; one texel; four texels; one colour; texels blended into each other; two
+squares of texels, grey."""
 
-SHARP, SMOOTH = 1, 2
-"""Qualities `fast` and `smooth`; `default` is neither."""
+SHARP, SMOOTH, PALE = 1, 2, 3
+"""Qualities `fast` and `smooth`, and `default` of small grey pictures; `default` of others is none of them."""
+
+GREY_LUMA, GREY_PALE = 1, 2
+"""How a grey picture comes about: drawn in colour, then its luma; or drawn in one channel."""
 
 WORK_FLOATS, WORK_INTS = 21, 11
 """Rows of a cluster's scratch: see `raster.split_work`."""
