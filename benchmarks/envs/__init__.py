@@ -1,10 +1,11 @@
-"""Environments with a 160x120 camera: one car, 64 in a batch on one and two threads, and what others have."""
+"""Environments: one car, 64 in a batch on one and two threads, batches with smaller pictures, and what others have."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,17 +17,30 @@ import donkeysim  # noqa: F401  (registers the ids)
 from benchmarks.measure import Figure, measure_rate
 from donkeysim.core.types import Float32Array, FloatArray
 from donkeysim.envs.step import Step
+from donkeysim.world.specs import CameraSpec
 
 OURS, ORIGINAL = "donkeysim/GeneratedTrack-v0", "donkey-generated-track-v0"
 CARS = 64
 SETTINGS: dict[str, Any] = {"time_limit": None, "throttle_range": (-1.0, 1.0)}
 START = {"s": 1.0}
 
+SMALL_CARS = 128
+SMALL: dict[str, dict[str, Any]] = {
+    "160x120 in colour": {},
+    "80x60 grey": {"observe": "grey", "camera": CameraSpec(width=80, height=60)},
+    "64x64 grey": {"observe": "grey", "camera": CameraSpec(width=64, height=64)},
+    "64x32 grey, a band of 64x64": {
+        "observe": "grey",
+        "camera": CameraSpec(width=64, height=64, crop_top=24, crop_bottom=8),
+    },
+}
+"""Pictures that are compared with the first ones."""
+
 
 def run() -> list[Figure]:
     """Measure ours, then the peers, in one run."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    return [*measure_singles(), *measure_batches(), *measure_peers()]
+    return [*measure_singles(), *measure_batches(), *measure_small(), *measure_peers()]
 
 
 def measure_singles() -> list[Figure]:
@@ -97,6 +111,33 @@ def measure_threads() -> list[Figure]:
     ]
 
 
+def measure_small() -> list[Figure]:
+    """Car steps with small pictures against those with 160x120, by turns, processor time of one thread."""
+    batches = [
+        gymnasium.make_vec(OURS, SMALL_CARS, "vector_entry_point", threads=1, **{**SETTINGS, **small})
+        for small in SMALL.values()
+    ]
+    laps = [make_batch_laps(batch, 3) for batch in batches]
+    rounds = [
+        [measure_rate(work, seconds=0.1, rounds=1, clock=time.process_time)[0] for work in laps] for _ in range(30)
+    ]
+    for batch in batches:
+        batch.close()
+    ratios = np.array(rounds)[:, 1:] / np.array(rounds)[:, :1]
+    goals = (None, 2.4, 3.0)
+    return [
+        Figure(
+            "envs",
+            f"{name}, {SMALL_CARS} cars, steps per 160x120 step",
+            float(np.median(row)),
+            row.max(),
+            "times",
+            goal,
+        )
+        for name, row, goal in zip(list(SMALL)[1:], ratios.T, goals, strict=True)
+    ]
+
+
 def measure_batch(name: str, threads: int, **settings: Any) -> tuple[float, float]:
     """Return (median, best) car steps per second of a batch."""
     batch = gymnasium.make_vec(name, CARS, "vector_entry_point", threads=threads, **settings)
@@ -105,14 +146,14 @@ def measure_batch(name: str, threads: int, **settings: Any) -> tuple[float, floa
     return rates
 
 
-def make_batch_laps(batch: Any) -> Callable[[], int]:
-    """Return work that steers all cars along the road."""
+def make_batch_laps(batch: Any, count: int = 10) -> Callable[[], int]:
+    """Return work that steers all cars along the road, `count` steps at a time."""
     batch.reset(seed=0)
 
     def drive() -> int:
-        for _ in range(10):
+        for _ in range(count):
             batch.step(steer_along(batch.fleet.step))
-        return 10 * batch.num_envs
+        return count * batch.num_envs
 
     return drive
 

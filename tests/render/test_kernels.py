@@ -61,11 +61,12 @@ def test_a_quaternions_rows_turn_x_to_y_in_a_quarter_turn(run):
 
 
 def test_vertices_go_where_a_pinhole_camera_shows_them(run):
-    basis, _ = make_basis(run, position=(2.0, 0.5, -0.25), eye=(-1.0, 0.5, 0.0))
+    basis, view = make_basis(run, position=(2.0, 0.5, -0.25), eye=(-1.0, 0.5, 0.0))
     x, y, z = np.array([0.5, 1.0, 0.0]), np.array([0.2, -0.3, 0.0]), np.array([0.1, 0.4, -0.2])
     vertex = tuple(np.concatenate([row, np.zeros(LANES)]).astype(np.float32) for row in (x, y, z))
     target = tuple(np.zeros(3 + LANES, np.float32) for _ in range(5))
-    run(transform_vertices)(3, basis, vertex, target)
+    code = np.zeros(3 + LANES, np.int32)
+    run(transform_vertices)(3, basis, view.sides, F(0.04), vertex, target, code)
     away = x + 3.0
     assert target[2][:3] == pytest.approx(away, rel=1e-5)
     # Pixel indices plus one, of pixels whose middles lie at halves.
@@ -131,12 +132,12 @@ def test_neighbouring_triangles_meet_without_gap_or_overlap(run):
     corner = np.array([(-5, -5), (WIDTH + 9, -3), (WIDTH + 7, HEIGHT + 8), (-6, HEIGHT + 5)], float)
     points = np.array([*corner, rng.uniform((20, 15), (40, 30))], np.float32)
     # Four triangles around a point, all the same way round.
-    fan = np.zeros((3, LANES), np.int32)
-    fan[:, :4] = [(0, 1, 2, 3), (4, 4, 4, 4), (1, 2, 3, 0)]
+    fan = np.zeros(LANES, np.int32)
+    fan[:4] = [a | 4 << 10 | c << 20 for a, c in ((0, 1), (1, 2), (2, 3), (3, 0))]
     vertex = tuple(np.concatenate([points[:, axis], np.zeros(LANES)]).astype(np.float32) for axis in (0, 1))
     box = tuple(np.zeros(LANES, np.int32) for _ in range(4))
     left, right = (tuple(np.zeros(LANES, np.float32) for _ in range(6)) for _ in range(2))
-    run(measure_triangles)(4, F(WIDTH), F(HEIGHT), vertex, tuple(fan), box, left, right)
+    run(measure_triangles)(4, F(WIDTH), F(HEIGHT), vertex, fan, box, left, right)
     iota = np.arange(HEIGHT + LANES, dtype=np.float32)
     begin, stop = (np.zeros(HEIGHT + LANES, np.int32) for _ in range(2))
     for k in range(4):
@@ -216,10 +217,11 @@ def test_a_footprint_is_how_far_the_next_pixel_is_on_the_texture(run):
 
 
 def test_runs_end_where_another_triangle_begins(run):
-    row = np.array([4, 4, 4, 9, 7, 7, 7, 7, 2, 2], np.uint32)
-    ends = np.zeros(len(row), np.int32)
-    count = run(list_ends)(len(row), row, ends)
-    assert ends[:count].tolist() == [3, 4, 8, 10]
+    shown = [4] * 3 + [9] + [7] * 4 + [2] * 19 + [5] * 3
+    row = np.array(shown + [8] * LANES, np.uint32)  # behind a row lies what another one left
+    ends = np.zeros(len(shown), np.int32)
+    count = run(list_ends)(len(shown), row, ends)
+    assert ends[:count].tolist() == [3, 4, 8, 27, 30]
 
 
 # -- colours

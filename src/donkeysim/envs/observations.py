@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniform
-from donkeysim.core.types import LongArray
+from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.rivals import Rivals
@@ -60,12 +60,17 @@ class _Camera:
     """Every car's camera: what all pictures of it are taken from."""
 
     def __init__(
-        self, simulator: Simulator, camera: CameraSpec, is_second: bool, spread: tuple[float, float] = (0.0, 0.0)
+        self,
+        simulator: Simulator,
+        camera: CameraSpec,
+        is_second: bool,
+        spread: tuple[float, float] = (0.0, 0.0),
+        one_channel: bool = False,
     ) -> None:
         cars = range(simulator.car_count)
         self._simulator, self._camera, self._spread = simulator, camera, spread
         self._key: LongArray = np.zeros(len(cars), np.int64)
-        first = simulator.renderer.make_group(cars, [camera] * len(cars), [is_second] * len(cars))
+        first = simulator.renderer.make_group(cars, [camera] * len(cars), [is_second] * len(cars), one_channel)
         self._groups = [first, first.add_pictures()]
         self._given_away: list[CameraGroup] = []
         self._own_holders = _count_holders(first)
@@ -171,6 +176,7 @@ class _Vector(Numbers):
 
     def __init__(self, car_count: int) -> None:
         super().__init__(-VECTOR_LIMIT, VECTOR_LIMIT, car_count, 10 + 2 * len(LOOK_AHEAD))
+        self._table: FloatArray = np.zeros(self.buffers[0].shape)
 
     def tell(self, step: Step, rows: Rows) -> NDArray[Any]:
         forward, left, yaw = _SCALE
@@ -180,8 +186,12 @@ class _Vector(Numbers):
             *(step.offset, step.width_left - step.offset, step.width_right + step.offset),
             *(step.steer, step.throttle),
         )
-        table = np.column_stack((*columns, step.ahead.reshape(len(step.ahead), -1) / LOOK_AHEAD[-1]))
-        return np.asarray(np.clip(table[rows], -VECTOR_LIMIT, VECTOR_LIMIT))
+        table = self._table
+        for column, numbers in enumerate(columns):
+            table[:, column] = numbers
+        np.divide(step.ahead.reshape(len(table), -1), LOOK_AHEAD[-1], out=table[:, len(columns) :])
+        np.maximum(np.minimum(table, VECTOR_LIMIT, out=table), -VECTOR_LIMIT, out=table)
+        return np.asarray(table[rows])
 
 
 class Observer:
@@ -219,7 +229,7 @@ class Observer:
         spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
         self._stacked: dict[str, NDArray[Any]] = {
-            name: np.zeros((2, count, *space.shape), space.dtype) for name, space in spaces.items() if stack > 1
+            name: _make_stack(count, space, stack) for name, space in spaces.items() if stack > 1
         }
         self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
 
@@ -313,7 +323,7 @@ def _open_cameras(
             camera = cameras[name == "camera_b"]
             lens = replace(camera, grey=camera.grey or name == "grey")
             lens = replace(lens, depth="depth" in served, segment="segmentation" in served)
-            opened[name] = _Camera(simulator, lens, name == "camera_b", spread)
+            opened[name] = _Camera(simulator, lens, name == "camera_b", spread, name == "grey")
     return opened
 
 
@@ -348,7 +358,15 @@ def copy_observation(seen: Observation, car: int | None = None) -> Observation:
     """Return a copy of all rows, or of one car's."""
     if isinstance(seen, dict):
         return {name: copy_observation(array, car) for name, array in seen.items()}
-    return seen.copy() if car is None else seen[car].copy()
+    return seen.copy(order="K") if car is None else seen[car].copy(order="K")
+
+
+def _make_stack(count: int, space: Box, stack: int) -> NDArray[Any]:
+    """Return two sets of stacks of all cars, shape [2, count, ...]."""
+    if len(space.shape) == 3 and space.shape[-1] == stack:
+        # Pictures of one channel lie one behind the other: a new moment then moves whole ones, not single pixels.
+        return np.moveaxis(np.zeros((2, count, stack, *space.shape[:-1]), space.dtype), 2, -1)
+    return np.zeros((2, count, *space.shape), space.dtype)
 
 
 def _stack_space(space: Box, stack: int) -> Box:

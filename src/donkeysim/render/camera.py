@@ -17,6 +17,8 @@ from donkeysim.core.workers import Workers
 from donkeysim.render.camera_group import CameraGroup, Frame, find_kind, list_pictures
 from donkeysim.render.kernels.layout import (
     AXES_WIDTH,
+    GREY_LUMA,
+    GREY_PALE,
     INTEGER,
     LANES,
     LENS,
@@ -50,6 +52,9 @@ QUALITY_CODES = {"default": 0, "fast": SHARP, "smooth": SMOOTH}
 
 WORN = ("car_mesh", "car_sphere", "car_paint", "car_shadow")
 """The tables that are written when a car is dressed; in all others only rows are added."""
+
+MOST_PALE = 96 * 72
+"""Grey pictures of so many pixels at most are drawn in one channel [pixel]."""
 
 FOG_FREE_HEIGHT = 3.0
 """Free cameras higher than this look through thinner fog, in proportion [m]: a map is not drawn through haze."""
@@ -111,7 +116,7 @@ class Renderer:
             self._looks.reserve()
 
     def make_group(
-        self, cars: Sequence[int], cameras: Sequence[CameraSpec], second: Sequence[bool] = ()
+        self, cars: Sequence[int], cameras: Sequence[CameraSpec], second: Sequence[bool] = (), one_channel: bool = False
     ) -> CameraGroup:
         """Return a group of one camera per entry of `cars`.
 
@@ -119,6 +124,8 @@ class Renderer:
             cars: Whose cameras they are.
             cameras: One per car, all of one kind (`find_kind`).
             second: Which of them are second cameras of their cars, whose noise is their own; none given: none.
+            one_channel: Their pictures shall have one channel, as all are grey; small ones are drawn in one, too. Not
+                where pictures differ from car to car: they have three.
 
         Raises:
             ShapeError: The cameras differ in kind, or there is not one per car.
@@ -132,7 +139,8 @@ class Renderer:
         owners = np.array(cars, np.int32)
         mount = np.stack([np.append(camera.position, make_rotation(camera.rotation)) for camera in cameras])
         varied = None if self.variation is None else vary_cameras(cameras, second)
-        return self._allocate_group(owners, owners // self.cars_per_world, mount, cameras, FAR, varied)
+        is_single = one_channel and varied is None
+        return self._allocate_group(owners, owners // self.cars_per_world, mount, cameras, FAR, varied, is_single)
 
     def render_group(self, group: CameraGroup, state: State) -> Frame:
         """Render the group's cameras; the pictures stay valid until the group is rendered again."""
@@ -266,16 +274,21 @@ class Renderer:
         cameras: Sequence[CameraSpec],
         far: float,
         varied: VariedCameras | None = None,
+        is_single: bool = False,
     ) -> CameraGroup:
         count, first = len(owners), cameras[0]
         shape, band = (count, first.row_count, first.width), (first.crop_top, first.crop_top + first.row_count)
         lens = np.zeros((count, LENS_WIDTH), np.float32)
         for row, camera in enumerate(cameras):
             fisheye = compute_fisheye(camera.fisheye, camera.width, camera.height)
-            lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey, far, 1.0)
+            lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey * GREY_LUMA, far, 1.0)
+        if is_single and first.width * first.height <= MOST_PALE and find_kind(first)[4:6] == ("default", 1):
+            lens[:, LENS.grey] = GREY_PALE
+            self._looks.make_quads()
         frame = Frame(
             car=owners,
-            colour=np.empty((*shape, 3), np.uint8),  # clearing a large one takes longer than a beat may
+            # Not cleared: with a large one that takes longer than a beat may.
+            colour=np.empty((*shape, 1 if is_single else 3), np.uint8),
             depth=np.zeros(shape, np.float32) if first.depth else None,
             segment=np.zeros(shape, np.uint8) if first.segment else None,
         )

@@ -23,7 +23,7 @@ class Frame:
 
     Attributes:
         car: Whose they are, shape [camera_count].
-        colour: sRGB, shape [camera_count, row_count, width, 3].
+        colour: sRGB, shape [camera_count, row_count, width, 3]; or grey, 1 instead of 3, see `Renderer.make_group`.
         depth: Distance along the optical axis [m], infinite for the sky, shape [camera_count, row_count, width]; at a
             pixel's middle, with 2x2 samples at the upper left one. None unless the cameras have `depth`.
         segment: CLASS_* of what is seen there, same shape; None unless the cameras have `segment`.
@@ -114,7 +114,7 @@ def list_pictures(group: CameraGroup) -> tuple[WordArray, ByteArray, Float32Arra
 
 def view_words(picture: ByteArray) -> WordArray:
     """Return pictures as 32-bit words, shape [camera_count, word_count]; a row of nothing when bytes are left over."""
-    count, rows, width = picture.shape[:3]
+    count, rows, width, channels = picture.shape
     if width % 4:
         return np.zeros((count, 1), np.uint32)
-    return picture.reshape(count, rows * width * 3).view(np.uint32)
+    return picture.reshape(count, rows * width * channels).view(np.uint32)

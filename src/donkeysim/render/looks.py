@@ -14,6 +14,7 @@ from donkeysim.render.geometry import GrowingTable, MeshStore, prepare_mesh
 from donkeysim.render.kernels.layout import CAR_MESH, SHADOW, SHADOW_WIDTH, SPHERE_RADIUS
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import Plate, prepare_plate
+from donkeysim.render.quads import QuadPool
 from donkeysim.render.tables import PictureTables
 from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
 from donkeysim.world.layout import Layout
@@ -60,7 +61,7 @@ class Looks:
         self._scenes, self._world_scene, self._car = scenes, np.asarray(world_scene, np.int32), car
         self._cars_per_world, self._props_per_world = cars_per_world, props_per_world
         self._store = MeshStore()
-        self._pool = TexelPool()
+        self._pool, self._quads, self._has_quads = TexelPool(), QuadPool(), False
         self._materials = _Materials()
         self._class_cell = np.zeros(1, np.uint8)
         self._white = self._pool.add([np.full((1, 1, 4), 255, np.uint8)])
@@ -104,6 +105,12 @@ class Looks:
         plate = self._find_plate(body)
         for scene in scenes:
             self._dress(rows[there == scene], scene, body, plate)
+
+    def make_quads(self) -> None:
+        """Make the textures of grey pictures, some tenths of a second once; from then on plates have theirs too."""
+        if not self._has_quads:
+            self._has_quads = True
+            self.tables = self._list_tables()
 
     def reserve(self) -> None:
         """Make room for further name plates; may be called on any thread."""
@@ -213,11 +220,15 @@ class Looks:
             return None
         slot = self._plates.pop(key)
         self._pool.replace(slot.texture, plate.picture)
+        if self._has_quads:
+            self._quads.write(self._pool, slot.texture)
         self._store.replace(slot.mesh, plate.mesh, slot.material, self._materials.flags.room)
         return slot
 
     def _list_tables(self) -> PictureTables:
         materials = self._materials
+        if self._has_quads:
+            self._quads.update(self._pool)
         return PictureTables(
             *self._store.tables,
             material_flags=materials.flags.room,
@@ -227,6 +238,7 @@ class Looks:
             material_class=materials.class_map.room,
             class_cell=self._class_cell,
             texel=self._pool.texel,
+            quad=self._quads.quad,
             level_base=self._pool.level_base,
             size_log=self._pool.size_log,
             **self._fixed,

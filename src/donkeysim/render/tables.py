@@ -35,6 +35,8 @@ class PictureTables(NamedTuple):
     class_cell: ByteArray
     """All class maps, row by row, one after another."""
     texel: WordArray
+    quad: WordArray
+    """See `quads.QuadPool`."""
     level_base: IntArray
     size_log: IntArray
     light: Float32Array

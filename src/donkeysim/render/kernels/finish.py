@@ -203,17 +203,42 @@ def join_pixels(count, source, target):
         target[3 * k + 2] = np.uint32(np.uint32(c >> np.uint32(16)) | np.uint32(d << np.uint32(8)))
 
 
-@inline_kernel
-def make_grey(width, band, stride, colour):
-    """Put the luma, cut off to a whole number, into all three channels."""
+@span_kernel
+def make_grey(count, colour):
+    """Put the luma of some pixels, cut off to a whole number, into all three channels."""
     low = np.uint32(0xFF)
-    for row in range(band[0], band[1]):
-        for column in range(width):
-            c = colour[row * stride + column]
-            luma = 2126 * np.int64(c & low)
-            luma += 7152 * np.int64((c >> np.uint32(8)) & low)
-            luma += 722 * np.int64((c >> np.uint32(16)) & low)
-            colour[row * stride + column] = np.uint32((luma // 10000) * 0x10101)
+    for k in range((count + LANES - 1) & -LANES):
+        c = colour[k]
+        luma = np.uint32(np.uint32(2126) * np.uint32(c & low))
+        luma = np.uint32(luma + np.uint32(np.uint32(7152) * np.uint32(np.uint32(c >> np.uint32(8)) & low)))
+        luma = np.uint32(luma + np.uint32(np.uint32(722) * np.uint32(np.uint32(c >> np.uint32(16)) & low)))
+        # In float, as whole numbers of 32 bits are not divided on vectors; a half more than the sum, and every quotient
+        # is cut off to what a whole division gives.
+        whole = np.uint32(np.int32((np.float32(np.int32(luma)) + np.float32(0.5)) * np.float32(1e-4)))
+        colour[k] = np.uint32(whole * np.uint32(0x10101))
+
+
+@span_kernel
+def join_greys(count, source, target):
+    """Write grey pixels as bytes, `count` times four pixels as a word."""
+    low = np.uint32(0xFF)
+    for k in range(count):
+        a, b = np.uint32(source[4 * k] & low), np.uint32(source[4 * k + 1] & low)
+        c, d = np.uint32(source[4 * k + 2] & low), np.uint32(source[4 * k + 3] & low)
+        upper = np.uint32(np.uint32(c << np.uint32(16)) | np.uint32(d << np.uint32(24)))
+        target[k] = np.uint32(np.uint32(a | np.uint32(b << np.uint32(8))) | upper)
+
+
+@inline_kernel
+def write_grey(width, band, stride, colour, words, picture):
+    """Write the first channel of packed pixels as bytes; see `write_rgb`."""
+    top, bottom = band
+    for row in range(bottom - top):
+        if width % 4 == 0:
+            join_greys(width >> 2, colour[(top + row) * stride :], words[row * (width >> 2) :])
+        else:
+            for column in range(width):
+                picture[row, column, 0] = np.uint8(colour[(top + row) * stride + column] & np.uint32(0xFF))
 
 
 @inline_kernel

@@ -33,7 +33,7 @@ class LensColumns(NamedTuple):
 
     focal: int = 0  # Focal length [pixel of the finished picture]
     fisheye: int = 1  # Strength in x and y, 2 columns
-    grey: int = 3
+    grey: int = 3  # `GREY_*`, 0: in colour
     far: int = 4  # Far plane [m]
     fog: int = 5  # Share of the scene's fog
 
@@ -200,15 +200,21 @@ class Cluster(NamedTuple):
     left: tuple[Float32Array, ...]
     """Columns at row 0 of three edges, then columns per row, of listed triangles; see `outline.measure_triangles`."""
     right: tuple[Float32Array, ...]
-    corner: tuple[IntArray, ...]
-    """First, second and third vertex of listed triangles, and which triangle of the cluster it is."""
+    code: IntArray
+    """Beyond which bounds of what is drawn its vertices lie, see `outline.BEHIND`."""
+    packed: IntArray
+    """The three vertices of each triangle, see `outline.FIELD`."""
+    corner: IntArray
+    """Those of listed triangles."""
+    number: IntArray
+    """Which triangle of the cluster a listed one is."""
     box: tuple[IntArray, ...]
     """Their first and end column, first and end row."""
     begin: IntArray
     """First column of each row of one triangle."""
     stop: IntArray
     order: IntArray
-    """Those of the listed ones that cover a pixel's middle."""
+    """Of all triangles, how they may be seen; then those of the listed ones that cover a pixel's middle."""
 
 
 class Sides(NamedTuple):
@@ -284,11 +290,15 @@ BLOCK = 32
 BAND = 8
 """Rows whose spans are prepared together; a power of two."""
 
-SPAN_PLAIN, SPAN_ONE, SPAN_FOUR, SPAN_FLAT, SPAN_SMOOTH = range(5)
-"""How a span is coloured: one texel as it is; one texel; four texels; one colour; texels blended into each other."""
+SPAN_PLAIN, SPAN_ONE, SPAN_FOUR, SPAN_FLAT, SPAN_SMOOTH, SPAN_PAIR = range(6)
+"""How a span is coloured: one texel as it is; one texel; four texels; one colour; texels blended into each other; two
+squares of texels, grey."""
 
-SHARP, SMOOTH = 1, 2
-"""Qualities `fast` and `smooth`; `default` is neither."""
+SHARP, SMOOTH, PALE = 1, 2, 3
+"""Qualities `fast` and `smooth`, and `default` of small grey pictures; `default` of others is none of them."""
+
+GREY_LUMA, GREY_PALE = 1, 2
+"""How a grey picture comes about: drawn in colour, then its luma; or drawn in one channel."""
 
 WORK_FLOATS, WORK_INTS = 21, 11
 """Rows of a cluster's scratch: see `raster.split_work`."""

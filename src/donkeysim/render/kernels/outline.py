@@ -40,15 +40,37 @@ def sees_sphere(sphere, basis, sides, near, far):
     return inside and y > sides.first * w - reach_y and y < (sides.end + one) * w + reach_y
 
 
+FIELD, CORNER = np.uint32(10), np.uint32(0x3FF)
+"""Bits of a corner in a word that holds three of them, and what they may be: a cluster has fewer vertices."""
+
+BEHIND = 16
+"""Of a vertex's code: nearer than the near plane. Lower bits: beyond the left, right, upper, lower edge."""
+
+
 @span_kernel
-def transform_vertices(count, basis, vertex, target):
-    """Write X/w, Y/w, w, X and Y of `count` vertices, given by x, y and z."""
+def transform_vertices(count, basis, sides, near, vertex, target, code):
+    """Write where vertices are on the screen; return what all their codes and what any of them have in common.
+
+    Args:
+        count: Vertices.
+        basis: Camera in the mesh's frame.
+        sides: As `View.sides`.
+        near: Near plane [m].
+        vertex: Their x, y and z.
+        target: X/w, Y/w, w, X and Y; written.
+        code: Beyond which bounds of what is drawn they lie, see `BEHIND`; written.
+    """
     vx, vy, vz = vertex
     screen_x, screen_y, away, flat_x, flat_y = target
     eye, to_x = read_vector(basis, BASIS.eye), read_vector(basis, BASIS.x)
     to_y, to_w = read_vector(basis, BASIS.y), read_vector(basis, BASIS.w)
     # Whole vectors of lanes, here and in all loops of this kind: a rest done one by one would take as long as the
     # loop, as a cluster has few vertices. What is written behind the last is room that nobody reads.
+    # Half a pixel farther than any pixel's middle, so that rounding loses nothing.
+    half, none = np.float32(0.5), np.int32(0)
+    low_x, high_x = half, sides.columns + half
+    low_y, high_y = sides.first + half, sides.end + half
+    every, some = np.int32(-1), none
     for index in range((count + LANES - 1) & -LANES):
         point = (vx[index] - eye[0], vy[index] - eye[1], vz[index] - eye[2])
         x = dot(to_x, point)
@@ -60,6 +82,14 @@ def transform_vertices(count, basis, vertex, target):
         away[index] = w
         flat_x[index] = x
         flat_y[index] = y
+        beside = np.int32(1) if x < low_x * w else (np.int32(2) if x > high_x * w else none)
+        beyond = np.int32(4) if y < low_y * w else (np.int32(8) if y > high_y * w else none)
+        bits = np.int32(np.int32(beside | beyond) | (np.int32(BEHIND) if w < near else none))
+        code[index] = bits
+        is_real = index < count
+        every = np.int32(every & (bits if is_real else np.int32(-1)))
+        some = np.int32(some | (bits if is_real else none))
+    return every, some
 
 
 @span_kernel
@@ -81,56 +111,78 @@ def face_triangles(count, basis, normal, side, near):
         zc[index] = dot(n, first) * over
 
 
-@inline_kernel
-def list_facing(begin, end, whole, near, side, vertex, tables, corners, vertex_count):
-    """List the corners of the triangles [begin, end) that face the eye, cut at the near plane; return their number.
+@span_kernel
+def choose_triangles(count, side, code, triangle_vertex, flags, packed, kind):
+    """Write the corners of triangles, and which of them may be seen: 0 none, 1 as it is, 2 cut at the near plane.
 
     Args:
-        begin: First triangle of the cluster.
-        end: One behind its last.
-        whole: Nothing of the cluster is nearer than the near plane.
-        near: Near plane [m].
+        count: Triangles.
         side: As `face_triangles` wrote it.
-        vertex: As `transform_vertices` wrote it; cutting adds some.
-        tables: (triangle_vertex, triangle_flags).
-        corners: (first, second, third corner, triangle); written.
-        vertex_count: Vertices in use.
+        code: As `transform_vertices` wrote it.
+        triangle_vertex: First, second and third corners, from the first triangle on.
+        flags: SHADE_*, likewise.
+        packed: Written, three corners in one word.
+        kind: Written.
     """
-    triangle_vertex, triangle_flags = tables
-    first, second, third, number = corners
-    away = vertex[2]
-    count = np.int64(0)
-    for index in range(end - begin):
-        triangle = begin + index
-        front = side[index] > np.float32(0.0)
-        two_sided = (triangle_flags[triangle] & SHADE_TWO_SIDED) != 0
-        # Corners run the same way round on the screen whichever side is seen, so that edges bound left or right. All
-        # are written and only the count depends on the side: about half of them face the eye, which a processor would
-        # often guess wrong.
-        a = triangle_vertex[0, triangle]
-        b = triangle_vertex[1 if front else 2, triangle]
-        c = triangle_vertex[2 if front else 1, triangle]
-        first[count] = a
-        second[count] = b
-        third[count] = c
-        number[count] = index
-        kept = front | (two_sided & (side[index] != np.float32(0.0)))
-        if whole:
-            count += np.int64(kept)
-        elif kept:
-            behind = np.int64(away[a] < near) + np.int64(away[b] < near) + np.int64(away[c] < near)
-            if behind == 0:
-                count += 1
-            elif behind < 3:
-                at = vertex_count
-                vertex_count += clip_near((a, b, c), near, vertex, at)
-                for other in range(at + 2, vertex_count):
-                    first[count] = at
-                    second[count] = other - 1
-                    third[count] = other
-                    number[count] = index
-                    count += 1
-    return count
+    one, two, three = triangle_vertex
+    zero, none = np.float32(0.0), np.int32(0)
+    for index in range((count + LANES - 1) & -LANES):
+        # Corners run the same way round on the screen whichever side is seen, so that edges bound left or right.
+        front = side[index] > zero
+        a = np.uint32(one[index])
+        b = np.uint32(two[index] if front else three[index])
+        c = np.uint32(three[index] if front else two[index])
+        packed[index] = np.int32(np.uint32(a | np.uint32(np.uint32(b << FIELD) | np.uint32(c << np.uint32(2 * FIELD)))))
+        two_sided = (flags[index] & np.int32(SHADE_TWO_SIDED)) != none
+        faces = front | (two_sided & (side[index] != zero))
+        ca, cb, cc = code[np.uint32(a & CORNER)], code[np.uint32(b & CORNER)], code[np.uint32(c & CORNER)]
+        inside = np.int32(np.int32(ca & cb) & cc) == none
+        near = np.int32(np.int32(np.int32(ca | cb) | cc) & np.int32(BEHIND)) != none
+        kind[index] = (np.int32(2) if near else np.int32(1)) if faces & inside else none
+
+
+@span_kernel
+def list_whole(count, packed, kind, corners, number):
+    """List the triangles that may be seen, of a cluster that the near plane does not cut; return their number."""
+    listed = np.uint32(0)
+    for index in range(count):
+        # All are written and only the count depends on the kind: a processor would often guess it wrong.
+        corners[listed] = packed[index]
+        number[listed] = np.int32(index)
+        listed = np.uint32(listed + np.uint32(kind[index]))
+    return np.int64(listed)
+
+
+@inline_kernel
+def list_cut(count, packed, kind, near, vertex, vertex_count, corners, number):
+    """List the triangles that may be seen, cut at the near plane; return their number.
+
+    Args:
+        count: Triangles of the cluster.
+        packed: As `choose_triangles` wrote it.
+        kind: Likewise.
+        near: Near plane [m].
+        vertex: As `transform_vertices` wrote it; cutting adds some.
+        vertex_count: Vertices in use.
+        corners: Written, packed.
+        number: Written, which triangle of the cluster it is.
+    """
+    listed = np.int64(0)
+    for index in range(count):
+        if kind[index] == 1:
+            corners[listed] = packed[index]
+            number[listed] = index
+            listed += 1
+        elif kind[index] == 2:
+            word = np.uint32(packed[index])
+            a, b = np.int64(word & CORNER), np.int64((word >> FIELD) & CORNER)
+            at = vertex_count
+            vertex_count += clip_near((a, b, np.int64(word >> np.uint32(2 * FIELD))), near, vertex, at)
+            for other in range(at + 2, vertex_count):
+                corners[listed] = at | (other - 1) << np.int64(FIELD) | other << np.int64(2 * FIELD)
+                number[listed] = index
+                listed += 1
+    return listed
 
 
 @inline_kernel
@@ -189,7 +241,7 @@ def write_edge(k, start, end, target):
 
 
 @span_kernel
-def measure_triangles(count, width, height, vertex, corners, box, left, right):
+def measure_triangles(count, width, height, vertex, corner, box, left, right):
     """Write bounds and edges of triangles on the screen.
 
     Args:
@@ -197,14 +249,13 @@ def measure_triangles(count, width, height, vertex, corners, box, left, right):
         width: Columns.
         height: Rows.
         vertex: As `transform_vertices` wrote it.
-        corners: First, second and third corner of each triangle.
+        corner: The three corners of each triangle, packed.
         box: First and end column, first and end row; written.
         left: Column at row 0 of each of three edges where it bounds the left, far away where it does not, then columns
             per row; written.
         right: The same for the right.
     """
     screen_x, screen_y = vertex[0], vertex[1]
-    first, second, third = corners[0], corners[1], corners[2]
     low_column, end_column, low_row, end_row = box
     left0, left1, left2, left_step0, left_step1, left_step2 = left
     right0, right1, right2, right_step0, right_step1, right_step2 = right
@@ -212,9 +263,10 @@ def measure_triangles(count, width, height, vertex, corners, box, left, right):
     for k in range((count + LANES - 1) & -LANES):
         # Unsigned and short: Numba then adds no test for indices below 0, and a gather takes 32-bit offsets. Behind
         # the last triangle stand corners of an earlier cluster, which are within the room too.
-        a = np.uint32(np.uint32(first[k]) & np.uint32(0xFFFF))
-        b = np.uint32(np.uint32(second[k]) & np.uint32(0xFFFF))
-        c = np.uint32(np.uint32(third[k]) & np.uint32(0xFFFF))
+        word = np.uint32(corner[k])
+        a = np.uint32(word & CORNER)
+        b = np.uint32(np.uint32(word >> FIELD) & CORNER)
+        c = np.uint32(np.uint32(word >> np.uint32(2 * FIELD)) & CORNER)
         xa, ya = screen_x[a], screen_y[a]
         xb, yb = screen_x[b], screen_y[b]
         xc, yc = screen_x[c], screen_y[c]

@@ -14,15 +14,19 @@ from donkeysim.render.kernels.finish import (
     soften_edges,
     warp_picture,
     write_depth,
+    write_grey,
     write_rgb,
     write_segments,
 )
 from donkeysim.render.kernels.layout import (
     BASIS,
     CAR_MESH,
+    GREY_LUMA,
+    GREY_PALE,
     LENS,
     LIGHT,
     LIGHT_WIDTH,
+    PALE,
     POSE_WIDTH,
     SCENE_MESH,
     SHARP,
@@ -31,6 +35,7 @@ from donkeysim.render.kernels.layout import (
     View,
 )
 from donkeysim.render.kernels.outline import sees_sphere
+from donkeysim.render.kernels.pale import measure_luma
 from donkeysim.render.kernels.poses import (
     is_behind,
     set_basis,
@@ -244,7 +249,7 @@ def finish_colours(size, drawn, strength, softens, is_grey, scratch, words, pict
         drawn: First row and end of those that were drawn.
         strength: Of the fisheye.
         softens: Whether edges are softened.
-        is_grey: Whether the picture is.
+        is_grey: Whether the picture shall be and is not yet.
         scratch: Scratch.
         words: See `write_rgb`.
         picture: Likewise.
@@ -260,8 +265,12 @@ def finish_colours(size, drawn, strength, softens, is_grey, scratch, words, pict
         warp_picture(width, height, band, stride, strength, finished, spare)
         finished = spare
     if is_grey:
-        make_grey(width, band, stride, finished)
-    write_rgb(width, band, stride, finished, words, picture)
+        for row in range(band[0], band[1]):
+            make_grey(width, finished[row * stride :])
+    if picture.shape[2] == 1:
+        write_grey(width, band, stride, finished, words, picture)
+    else:
+        write_rgb(width, band, stride, finished, words, picture)
 
 
 @inline_kernel
@@ -274,6 +283,11 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
     for term in range(LIGHT_WIDTH):
         light[term] = cameras.light[row, term]
     light[LIGHT.density] *= lens[LENS.fog]
+    if lens[LENS.grey] == np.float32(GREY_PALE):
+        quality = PALE
+        haze = measure_luma(read_vector(light, LIGHT.haze))
+        for channel in range(3):
+            light[LIGHT.haze + channel] = haze
     focal = lens[LENS.focal] * np.float32(np.int32(factor))
     side_x, side_y = np.float32(np.int32(width)), np.float32(np.int32(height))
     strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
@@ -295,7 +309,7 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
     if want_segments:
         prepare_classes(tables, scratch)
         write_segments(out_width, out_height, band, stride, factor, strength, tables, scratch, segment_out[row])
-    is_grey = lens[LENS.grey] != np.float32(0.0)
+    is_grey = lens[LENS.grey] == np.float32(GREY_LUMA)
     out_size = (out_width, out_height, band, factor, stride)
     finish_colours(out_size, drawn, strength, softens, is_grey, scratch, words[row], picture[row])
 
@@ -328,7 +342,7 @@ def render_cameras(
             per pixel along each axis, stride of scratch rows, cars per world, props per world.
         options: Quality (`SHARP`, `SMOOTH` or neither), depth wanted, classes wanted, own car drawn, colours varied.
         words: The memory of `picture` as 32-bit words when a row is a whole number of them.
-        picture: Written, shape [camera_count, row_count, width, 3].
+        picture: Written, shape [camera_count, row_count, width, 3], or 1 instead of 3.
         depth_out: Written when wanted, shape [camera_count, row_count, width].
         segment_out: Written when wanted, shape [camera_count, row_count, width].
     """

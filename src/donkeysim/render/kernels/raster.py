@@ -17,24 +17,25 @@ from donkeysim.render.kernels.footprint import (
     measure_sides,
 )
 from donkeysim.render.kernels.layout import (
-    BASIS,
     CLUSTER_RANGE,
     INTEGER,
     LANES,
     RECORD,
     SIZE_LOG,
-    SPHERE_RADIUS,
     STATE_NEW,
     Cluster,
 )
 from donkeysim.render.kernels.outline import (
+    BEHIND,
+    choose_triangles,
     face_triangles,
-    list_facing,
+    list_cut,
+    list_whole,
     measure_triangles,
     sees_sphere,
     transform_vertices,
 )
-from donkeysim.render.kernels.vector import dot, read_planes, read_vector, subtract
+from donkeysim.render.kernels.vector import read_planes, read_vector
 from donkeysim.world.scene import SHADE_CUTOUT
 
 
@@ -166,7 +167,10 @@ def split_work(work, work_int):
         (work[6], work[7], work[8]),
         (work[9], work[10], work[11], work[12], work[13], work[14]),
         (work[15], work[16], work[17], work[18], work[19], work[20]),
-        (work_int[0], work_int[1], work_int[2], work_int[3]),
+        work_int[0],
+        work_int[1],
+        work_int[2],
+        work_int[3],
         (work_int[4], work_int[5], work_int[6], work_int[7]),
         work_int[8],
         work_int[9],
@@ -175,12 +179,11 @@ def split_work(work, work_int):
 
 
 @inline_kernel
-def outline_cluster(ranges, sphere, basis, sides, near, rows, mesh, work):
+def outline_cluster(ranges, basis, sides, near, rows, mesh, work):
     """List the triangles of a cluster that face the eye, with bounds and edges; return how many cover a pixel's middle.
 
     Args:
         ranges: Row of `cluster_range`.
-        sphere: Around it.
         basis: As for `draw_mesh`, with `sides`, `near` and `mesh`.
         sides: Likewise.
         near: Likewise.
@@ -193,14 +196,19 @@ def outline_cluster(ranges, sphere, basis, sides, near, rows, mesh, work):
     vertex_count = np.int64(ranges[CLUSTER_RANGE.vertex_end]) - v0
     t0 = np.int64(ranges[CLUSTER_RANGE.triangle])
     t1 = np.int64(ranges[CLUSTER_RANGE.triangle_end])
-    transform_vertices(vertex_count, basis, (vertex[0, v0:], vertex[1, v0:], vertex[2, v0:]), work.vertex)
+    outside, behind = transform_vertices(
+        vertex_count, basis, sides, near, (vertex[0, v0:], vertex[1, v0:], vertex[2, v0:]), work.vertex, work.code
+    )
+    if outside != 0:
+        return np.int64(0)
     normals = (normal[0, t0:], normal[1, t0:], normal[2, t0:], normal[3, t0:])
     face_triangles(t1 - t0, basis, normals, work.side, work.near)
-    middle = dot(read_vector(basis, BASIS.w), subtract(sphere, read_vector(basis, BASIS.eye)))
-    # Hardly any cluster reaches the near plane, and then no triangle of it needs its corners' distances.
-    whole = middle - sphere[SPHERE_RADIUS] > near
-    tables = (triangle_vertex, triangle_flags)
-    listed = list_facing(t0, t1, whole, near, work.side, work.vertex, tables, work.corner, vertex_count)
+    named = (triangle_vertex[0, t0:], triangle_vertex[1, t0:], triangle_vertex[2, t0:])
+    choose_triangles(t1 - t0, work.side, work.code, named, triangle_flags[t0:], work.packed, work.order)
+    if behind & BEHIND:
+        listed = list_cut(t1 - t0, work.packed, work.order, near, work.vertex, vertex_count, work.corner, work.number)
+    else:
+        listed = list_whole(t1 - t0, work.packed, work.order, work.corner, work.number)
     measure_triangles(listed, sides.columns, rows, work.vertex, work.corner, work.box, work.left, work.right)
     low, high, first, end = work.box
     top, bottom = np.int32(sides.first), np.int32(sides.end)
@@ -269,12 +277,12 @@ def draw_mesh(
         if not sees_sphere(sphere, basis, sides, near, far):
             continue
         t0 = np.int64(cluster_range[cluster, CLUSTER_RANGE.triangle])
-        for rank in range(outline_cluster(cluster_range[cluster], sphere, basis, sides, near, rows, mesh, work)):
+        for rank in range(outline_cluster(cluster_range[cluster], basis, sides, near, rows, mesh, work)):
             item = np.int64(work.order[rank])
             low, high = np.int64(work.box[0][item]), np.int64(work.box[1][item])
             first, end = np.int64(work.box[2][item]), np.int64(work.box[3][item])
             left, right = read_edges(work.left, item), read_edges(work.right, item)
-            local = np.int64(work.corner[3][item])
+            local = np.int64(work.number[item])
             triangle = t0 + local
             record, integers = record_float[count], record_int[count]
             # By its bounds in the whole picture: a band of rows then has the bytes that the whole picture has there.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.fog import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.footprint import compute_gradients, locate_texel
 from donkeysim.render.kernels.layout import (
     BAND,
@@ -19,6 +20,7 @@ from donkeysim.render.kernels.layout import (
     INTEGER,
     LANES,
     LIGHT,
+    PALE,
     PLANE,
     RECORD,
     SHARP,
@@ -30,6 +32,7 @@ from donkeysim.render.kernels.layout import (
     SPAN_INPUT,
     SPAN_INT,
     SPAN_ONE,
+    SPAN_PAIR,
     SPAN_PLAIN,
     SPAN_SMOOTH,
     STATE_FLAT,
@@ -40,42 +43,17 @@ from donkeysim.render.kernels.layout import (
     TINY_SIDE,
     TINY_SIDE_FAST,
 )
-from donkeysim.render.kernels.spans import list_ends, list_run, set_up_spans
+from donkeysim.render.kernels.pale import shade_pair, weigh_luma
+from donkeysim.render.kernels.spans import list_ends, list_run, read_course, set_up_spans
 from donkeysim.render.kernels.vector import dot, read_vector
 from donkeysim.world.scene import SHADE_PAINT, SHADE_UNLIT
 
 SHADE_NO_FOG = 1 << 16
 """Material flag of the sky, set by the renderer: texels as they are."""
 
-FOG_POWER = 16
-"""Fog lets through (1 - density * w / FOG_POWER) ** FOG_POWER, which tends to exp(-density * w)."""
-
-FOG_SHARE = np.float32(1.0 / FOG_POWER)
-"""Fog rate for each unit of density."""
-
-
-@inner_pixel_kernel
-def clear_view(fog_rate, w):
-    """Return the share of light that fog lets through from a distance w along the optical axis [m]."""
-    # Four squarings instead of an exponential, which would not run on vectors.
-    clear = max(np.float32(1.0) - fog_rate * w, np.float32(0.0))
-    clear *= clear
-    clear *= clear
-    clear *= clear
-    return clear * clear
-
-
-@inner_pixel_kernel
-def pack_colour(red, green, blue):
-    """Return a colour of 0 to 255 as one word."""
-    r = np.uint32(np.int32(red))
-    g = np.uint32(np.int32(green))
-    b = np.uint32(np.int32(blue))
-    return np.uint32(r | np.uint32(np.uint32(g << np.uint32(8)) | np.uint32(b << np.uint32(16))))
-
 
 @inline_kernel
-def prepare_shading(record, integers, sharp, light, tables, bases):
+def prepare_shading(record, integers, quality, light, tables, bases):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
     The factor is the square root of the weight of light (the texture is sRGB, near enough a square root itself), at
@@ -84,13 +62,14 @@ def prepare_shading(record, integers, sharp, light, tables, bases):
     Args:
         record: Floats of the triangle.
         integers: Its whole numbers.
-        sharp: One texel per pixel.
+        quality: `SHARP`, `SMOOTH`, `PALE` or none of them.
         light: Columns LIGHT.
         tables: PictureTables.
         bases: `Scratch.basis`.
     """
     triangle = integers[INTEGER.triangle]
-    plane, mean, basis = tables.triangle_plane[triangle], tables.triangle_mean[triangle], bases[integers[INTEGER.draw]]
+    plane, basis = tables.triangle_plane[triangle], bases[integers[INTEGER.draw]]
+    mean = read_vector(tables.triangle_mean[triangle], 0)
     material = tables.triangle_material[triangle]
     flags, colour = tables.material_flags[material], tables.material_colour[material]
     texture = tables.material_texture[material]
@@ -104,6 +83,11 @@ def prepare_shading(record, integers, sharp, light, tables, bases):
         if (flags & SHADE_UNLIT) == 0:
             factor *= np.float32(np.sqrt(light[LIGHT.ambient + channel] + light[LIGHT.sun + channel] * facing))
         record[RECORD.factor + channel] = min(factor, np.float32(1.0))
+    if quality == PALE:
+        pale = weigh_luma(mean, read_vector(record, RECORD.factor))
+        mean = (pale[0], pale[0], pale[0])
+        for channel in range(3):
+            record[RECORD.factor + channel] = pale[1]
     fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[LIGHT.density] * FOG_SHARE
     record[RECORD.fog] = fog_rate
     # Read before the texture's size takes its column.
@@ -111,7 +95,7 @@ def prepare_shading(record, integers, sharp, light, tables, bases):
     integers[INTEGER.texture] = texture
     for term in range(3):
         integers[INTEGER.texture_size + term] = size[term]
-    tiny = TINY_SIDE_FAST if sharp else TINY_SIDE
+    tiny = TINY_SIDE_FAST if quality == SHARP else TINY_SIDE
     # A small triangle of a texture of one texel has one colour too, as its fog is one amount.
     if extent < tiny or (extent < SMALL_SIDE and size[SIZE_LOG.last] == 0):
         integers[INTEGER.state] = STATE_FLAT
@@ -134,18 +118,6 @@ def prepare_shading(record, integers, sharp, light, tables, bases):
         if flags & SHADE_NO_FOG:
             integers[INTEGER.state] = STATE_PLAIN
         compute_gradients(record, plane, basis)
-
-
-@inline_kernel
-def read_course(span, floats, ints):
-    """Return how a span runs over its texture: 1/w, u/w and v/w at its first pixel and per column, masks of u and v."""
-    return (
-        (floats[SPAN_FLOAT.near, span], floats[SPAN_FLOAT.near + 1, span]),
-        (floats[SPAN_FLOAT.u, span], floats[SPAN_FLOAT.u + 1, span]),
-        (floats[SPAN_FLOAT.v, span], floats[SPAN_FLOAT.v + 1, span]),
-        np.uint32(ints[SPAN_INT.mask_u, span]),
-        np.uint32(ints[SPAN_INT.mask_v, span]),
-    )
 
 
 @span_kernel
@@ -305,7 +277,7 @@ def shade_spans(count, quality, stride, light, tables, scratch):
 
     Args:
         count: Spans.
-        quality: `SHARP`, `SMOOTH` or neither.
+        quality: `SHARP`, `SMOOTH`, `PALE` or none of them.
         stride: Pixels from one row to the next.
         light: Columns LIGHT.
         tables: PictureTables.
@@ -317,6 +289,7 @@ def shade_spans(count, quality, stride, light, tables, scratch):
         count,
         quality == SHARP,
         quality == SMOOTH,
+        quality == PALE,
         (
             inputs[SPAN_INPUT.record],
             inputs[SPAN_INPUT.row],
@@ -342,7 +315,10 @@ def shade_spans(count, quality, stride, light, tables, scratch):
         pixels = np.int64(inputs[SPAN_INPUT.pixels, span])
         level = tables.texel[np.int64(ints[SPAN_INT.base, span]) :]
         kind = ints[SPAN_INT.kind, span]
-        if kind == SPAN_FOUR:
+        if kind == SPAN_PAIR:
+            square = tables.quad[np.int64(ints[SPAN_INT.base, span]) :]
+            shade_pair(span, pixels, floats, ints, factors, light, square, iota, target)
+        elif kind == SPAN_FOUR:
             shade_four(span, pixels, floats, ints, factors, light, level, iota, target)
         elif kind == SPAN_ONE:
             shade_one(span, pixels, floats, ints, factors, light, level, iota, target)
@@ -360,7 +336,7 @@ def shade_meshes(size, quality, light, tables, scratch):
 
     Args:
         size: Columns, first row and end of those drawn, samples from one row to the next.
-        quality: `SHARP`, `SMOOTH` or neither.
+        quality: `SHARP`, `SMOOTH`, `PALE` or none of them.
         light: Columns LIGHT.
         tables: PictureTables.
         scratch: Scratch; `colour` is written.
@@ -376,7 +352,7 @@ def shade_meshes(size, quality, light, tables, scratch):
             record, integers = scratch.record_float[number], scratch.record_int[number]
             # Here and not where it was drawn: what nearer things hide is never shaded.
             if integers[INTEGER.state] == STATE_NEW:
-                prepare_shading(record, integers, quality == SHARP, light, tables, scratch.basis)
+                prepare_shading(record, integers, quality, light, tables, scratch.basis)
             spans = list_run(number, begin, end, row, record, integers, spans, scratch.span_input)
             begin = end
         if spans > 0 and (row == last - 1 or (row & (BAND - 1)) == BAND - 1):

@@ -171,6 +171,15 @@ def bound_shadow(extent, slope):
 
 
 @inline_kernel
+def lies_behind(box, eye, forward):
+    """Return whether a box as `bound_shadow` gives it lies behind the camera, wherever that looks."""
+    x0, x1, y0, y1, z0, z1 = box
+    half = np.float32(0.5)
+    middle = subtract((half * (x0 + x1), half * (y0 + y1), half * (z0 + z1)), eye)
+    return dot(forward, middle) < -half * ((x1 - x0) + (y1 - y0) + (z1 - z0))
+
+
+@inline_kernel
 def bound_patch(eye, right, down, forward, box, focal, width, height):
     """Return the columns and rows that a shadow may touch: (first column, end, first row, end), first = end for none.
 
@@ -277,6 +286,8 @@ def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratc
     shape = (half_x, half_y, low, tall_x, tall_y, tall_half_x, tall_half_y, tall, extent[SHADOW.taper])
     slope = find_slope(view.sun, np.float32(heading[0]), np.float32(heading[1]))
     box = bound_shadow(shape, slope)
+    if lies_behind(box, eye, forward):
+        return
     x0, x1, y0, y1 = bound_patch(eye, right, down, forward, box, focal, width, height)
     y0, y1 = max(y0, np.int64(view.sides.first)), min(y1, np.int64(view.sides.end))
     over = np.float32(1.0) / focal

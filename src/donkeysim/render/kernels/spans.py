@@ -23,9 +23,12 @@ from donkeysim.render.kernels.layout import (
     RECORD_FLOATS,
     RECORD_INTS,
     SPAN_FLAT,
+    SPAN_FLOAT,
     SPAN_FOUR,
     SPAN_INPUT,
+    SPAN_INT,
     SPAN_ONE,
+    SPAN_PAIR,
     SPAN_PLAIN,
     SPAN_SMOOTH,
     STATE_FLAT,
@@ -98,7 +101,7 @@ def read_plane(number, column, record_float):
 
 
 @span_kernel
-def set_up_spans(count, sharp, smooth, inputs, record_float, record_int, level_base, floats, ints, steps):
+def set_up_spans(count, sharp, smooth, pale, inputs, record_float, record_int, level_base, floats, ints, steps):
     """Write how spans run over their textures, and how they are coloured.
 
     Four texels of a pixel lie on a rotated grid over its footprint, so they may be half as large as it is narrow or a
@@ -109,6 +112,7 @@ def set_up_spans(count, sharp, smooth, inputs, record_float, record_int, level_b
         count: Spans.
         sharp: One texel per pixel instead of four.
         smooth: Whether texels that are larger than pixels are blended into each other.
+        pale: Whether all have squares of texels at two places, see `pale.shade_pair`.
         inputs: As `list_run` wrote them: triangle's record, row, first column, pixels, column and row of the level.
         record_float: Of all records, flat.
         record_int: Likewise.
@@ -121,7 +125,7 @@ def set_up_spans(count, sharp, smooth, inputs, record_float, record_int, level_b
     q0, qa, u0, ua, v0, va = floats
     kinds, bases, masks_u, masks_v = ints
     steps_u1, steps_v1, steps_u2, steps_v2 = steps
-    one, three, quarter = np.float32(1.0), np.float32(3.0), np.float32(0.25)
+    one, three, quarter, half = np.float32(1.0), np.float32(3.0), np.float32(0.25), np.float32(0.5)
     for k in range((count + LANES - 1) & -LANES):
         number = np.uint32(numbers[k])
         near = read_plane(number, RECORD.near, record_float)
@@ -135,7 +139,7 @@ def set_up_spans(count, sharp, smooth, inputs, record_float, record_int, level_b
         height_log = record_int[find_column(number, RECORD_INTS, INTEGER.texture_size + 1)]
         last = record_int[find_column(number, RECORD_INTS, INTEGER.texture_size + 2)]
         # The sky is shown as it is, but where its texels are larger than pixels it is smoothed.
-        plain = (state == STATE_PLAIN) & (sharp | (major >= one))
+        plain = (state == STATE_PLAIN) & (sharp | (major >= one)) & (not pale)
         single = plain | sharp
         level = choose_level(major, minor, one if single else np.float32(0.25), last)
         scale_u, scale_v, _, mask_u, mask_v = lay_out_level(level, width_log, height_log)
@@ -145,10 +149,12 @@ def set_up_spans(count, sharp, smooth, inputs, record_float, record_int, level_b
         # Blended texels are taken at two places, a quarter of the footprint's longer side away.
         blended = smooth & (minor < one) & (major < SMOOTH_LIMIT)
         is_down = uy * uy + vy * vy > ux * ux + vx * vx
-        aside_u, aside_v = quarter * (uy if is_down else ux), quarter * (vy if is_down else vx)
+        # Two squares as wide as the footprint is narrow lie side by side along it, or on each other if it is a square.
+        aside = min(quarter, half * (one - np.float32(np.sqrt(minor / major)))) if pale else quarter
+        aside_u, aside_v = aside * (uy if is_down else ux), aside * (vy if is_down else vx)
         first_u, first_v = (-three * ux - uy) * spread, (-three * vx - vy) * spread
-        steps_u1[k] = np.int32((aside_u if blended else first_u) * scale_u)
-        steps_v1[k] = np.int32((aside_v if blended else first_v) * scale_v)
+        steps_u1[k] = np.int32((aside_u if blended | pale else first_u) * scale_u)
+        steps_v1[k] = np.int32((aside_v if blended | pale else first_v) * scale_v)
         steps_u2[k] = np.int32((ux - three * uy) * spread * scale_u)
         steps_v2[k] = np.int32((vx - three * vy) * spread * scale_v)
         x, y = np.float32(begins[k]), np.float32(rows[k])
@@ -156,7 +162,19 @@ def set_up_spans(count, sharp, smooth, inputs, record_float, record_int, level_b
         u0[k], ua[k] = (across[0] * x + across[1] * y + across[2]) * scale_u, across[0] * scale_u
         v0[k], va[k] = (down[0] * x + down[1] * y + down[2]) * scale_v, down[0] * scale_v
         kind = np.int32(SPAN_PLAIN) if plain else (np.int32(SPAN_ONE) if sharp else np.int32(SPAN_FOUR))
-        kind = np.int32(SPAN_SMOOTH) if blended else kind
+        kind = np.int32(SPAN_SMOOTH) if blended else (np.int32(SPAN_PAIR) if pale else kind)
         kinds[k] = np.int32(SPAN_FLAT) if state == STATE_FLAT else kind
         bases[k] = level_base[np.uint32(texture), np.uint32(level)]
         masks_u[k], masks_v[k] = mask_u, mask_v
+
+
+@inline_kernel
+def read_course(span, floats, ints):
+    """Return how a span runs over its texture: 1/w, u/w and v/w at its first pixel and per column, masks of u and v."""
+    return (
+        (floats[SPAN_FLOAT.near, span], floats[SPAN_FLOAT.near + 1, span]),
+        (floats[SPAN_FLOAT.u, span], floats[SPAN_FLOAT.u + 1, span]),
+        (floats[SPAN_FLOAT.v, span], floats[SPAN_FLOAT.v + 1, span]),
+        np.uint32(ints[SPAN_INT.mask_u, span]),
+        np.uint32(ints[SPAN_INT.mask_v, span]),
+    )
