@@ -67,7 +67,6 @@ def make_pilot(options: argparse.Namespace) -> SAC:
         train_freq=1,
         gradient_steps=options.gradients,
         gamma=0.97,  # seconds, not minutes, ahead: an accident is not older than that
-        n_steps=options.n_steps,
         tau=0.01,
         ent_coef="auto_0.1",
         policy_kwargs={"features_extractor_class": Features, "net_arch": [64, 64]},
@@ -84,7 +83,6 @@ def main() -> int:
     parser.add_argument("--gradients", type=int, default=4, help="after every step of all cars")
     parser.add_argument("--batch", type=int, default=128, help="remembered steps that one gradient is taken of")
     parser.add_argument("--lr", type=float, default=1e-3, help="learning rate")
-    parser.add_argument("--n-steps", type=int, default=3, help="whose rewards are added up before the critic is asked")
     parser.add_argument("--memory", type=int, default=50_000, help="steps to remember, 20 kB each")
     parser.add_argument("--warm-up", type=int, default=1_000, help="steps at random before learning begins")
     parser.add_argument("--steps", type=int, default=600_000, help="of all cars together, at most")
