@@ -4,8 +4,8 @@ pip install ".[rl]"                                  # in the checkout
 python examples/sb3_sac_pixels.py --seed 0           # learns until it has driven ten laps, ten minutes at most
 python examples/sb3_sac_pixels.py --algorithm tqc --seed 0
 
-Both learn from what they remember of all driving so far: far fewer steps than PPO needs, far more gradients for each.
-Steps are cheap here and gradients are not, so PPO (sb3_ppo_pixels.py) is there first by the clock.
+Both learn from what they remember of all driving so far: from fewer steps than PPO (sb3_ppo_pixels.py), with more
+gradients for each. How long they take depends much on the seed; docs/envs/learning.md has the times, failures too.
 The task and the exam that ends learning are in pixel_task.py.
 """
 
