@@ -98,8 +98,10 @@ def draw_curves(tools: dict[str, list[dict[str, Any]]], path: Path) -> None:
 def main() -> int:
     """Rewrite the page between its marks, and the picture."""
     tools = read_runs(Path(sys.argv[1] if len(sys.argv) > 1 else "out/learning.jsonl"))
+    places = {f"{run['machine']}, Python {run['versions']['python']}" for runs in tools.values() for run in runs}
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + "\n" + write_table(tools) + "\n" + END + rest.partition(END)[2], encoding="utf-8")
+    written = f"\n{write_table(tools)}\nMachine: {'; '.join(sorted(places))}.\n\n"
+    PAGE.write_text(before + BEGIN + written + END + rest.partition(END)[2], encoding="utf-8")
     draw_curves(tools, PICTURE)
     return 0
 
