@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.measure import Figure
+from donkeysim.learn.rl.curve import read_curve
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path("out/learning.jsonl")
@@ -28,7 +29,9 @@ SPARE = 60.0
 """So much longer than its limit a program may take to come to an end [s]."""
 
 TOOLS = {
-    "donkey-rl": ("python -m donkeysim rl --track generated_track", ("torch",)),
+    "donkey-rl": ("python -m donkeysim rl --page 0", ("torch",)),
+    "donkey-rl-teacher": ("python -m donkeysim rl --page 0 --teacher", ("torch",)),
+    "donkey-rl-expert": ("python -m donkeysim rl --page 0 --teacher expert", ("torch",)),
     "sb3-ppo": ("python examples/sb3_ppo_pixels.py", ("stable-baselines3", "torch")),
     "cleanrl-ppo": ("python examples/cleanrl_ppo_pixels.py", ("gymnasium", "torch")),
     "torchrl-ppo": ("python examples/torchrl_ppo_pixels.py", ("torchrl", "tensordict", "torch")),
@@ -77,9 +80,6 @@ def run() -> list[Figure]:
         raise SystemExit(f"LEARNING_TOOLS names {unknown[0]!r}. Valid: {', '.join(TOOLS)}.")
     figures = []
     for tool in tools:
-        if tool == "donkey-rl" and not _has_donkey_rl():
-            print("donkey-rl is left out: this checkout has no command `donkey rl`.")
-            continue
         runs = [_learn(tool, seed, minutes) for seed in seeds]
         seconds = [one.seconds for one in runs]
         passed = sum(one.passed for one in runs)
@@ -93,7 +93,7 @@ def _learn(tool: str, seed: int, minutes: float) -> Run:
     words, packages = TOOLS[tool]
     command = f"{words} --seed {seed} --minutes {minutes:g}"
     with tempfile.TemporaryDirectory() as folder:
-        is_ours = tool == "donkey-rl"
+        is_ours = tool.startswith("donkey-rl")
         kept = Path(folder, "pilot" if is_ours else "curve.jsonl")
         begun = perf_counter()
         _run_program(command, ["--out" if is_ours else "--curve", str(kept)], 60.0 * minutes + SPARE)
@@ -127,15 +127,20 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def _has_donkey_rl() -> bool:
-    words = [sys.executable, "-m", "donkeysim", "rl", "--help"]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
-
-
 def _read_donkey_rl(folder: Path) -> list[dict[str, Any]]:
-    """Return the curve that `donkey rl` leaves in its folder, in `report.json`, as the examples write theirs."""
-    path = folder / "report.json"
-    if not path.exists():
+    """Return the checks that `donkey rl` leaves in its folder, as the examples write theirs."""
+    if not (folder / "summary.json").exists():
         return []
-    curve: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["curve"]
-    return curve
+    summary = json.loads((folder / "summary.json").read_bytes())
+    points = [point for point in read_curve(folder / "curve.jsonl") if point.checks]
+    return [
+        {
+            "seconds": summary["seconds"] if point is points[-1] and summary["is_passed"] else point.seconds,
+            "processor": summary["processor_seconds"],
+            "steps": point.steps,
+            "laps": point.checks[0].laps,
+            "speed": point.checks[0].speed,
+            "passed": point is points[-1] and summary["is_passed"],
+        }
+        for point in points
+    ]

@@ -17,6 +17,8 @@ BEGIN, END = "<!-- written by docs/envs/write_learning.py -->\n", "<!-- to here 
 
 NAMES = {
     "donkey-rl": "`donkey rl`",
+    "donkey-rl-teacher": "`donkey rl`, a teacher that learns first",
+    "donkey-rl-expert": "`donkey rl`, the path follower as teacher",
     "sb3-ppo": "PPO of Stable-Baselines3",
     "cleanrl-ppo": "PPO in CleanRL's style",
     "torchrl-ppo": "PPO of TorchRL",

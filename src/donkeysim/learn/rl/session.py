@@ -256,6 +256,7 @@ class Session:
             "task": asdict(self.task),
             "is_passed": self.is_passed,
             "seconds": round(self.seconds, 2),
+            "processor_seconds": round(time.process_time(), 2),  # of this sitting, all threads
             "steps": learner.steps,
             "sittings": self._sitting + 1,
             "checks": [asdict(check) for check in self._best],

@@ -1,7 +1,8 @@
 """What a policy sees of the car's picture: a band below the horizon, coarse and grey, or in colour.
 
 While it learns, the camera draws just that band at just that size. On the road the pilot gets whole pictures of
-160x120, and its network's first two layers make the band of them; both look alike (`tests/learn/test_learning_to_drive.py`).
+160x120, and its network's first two layers make the band of them; both look alike
+(`tests/learn/test_learning_to_drive.py`).
 """
 
 from __future__ import annotations
