@@ -32,9 +32,10 @@ FIRST_CHECK, NEXT_CHECK, NEXT_CHECK_OF_MANY = 12_000, 1.12, 1.35
 """Steps before the first check, and growth of the steps from one check to the next on one track and on several, where a
 check takes long."""
 
-READY_SPEED, SLACK = 0.75, 0.97
+READY_SPEED, SLACK, OVERDUE = 0.75, 0.97, 1.2
 """A policy is checked when it makes this share of the wanted speed while it learns, chance and standing starts
-included; where it was safe but too slow, when it has gained nearly all that was missing."""
+included; where it was safe but too slow, when it has gained nearly all that was missing, or steps are overdue by this:
+what chance costs may fall, too."""
 
 KEEP_EVERY = 1.0
 """Time between two checkpoints [s]."""
@@ -151,7 +152,9 @@ class Session:
         before, steps = self.seconds, learner.steps
         learner.advance()
         rate = (learner.steps - steps) / max(1e-6, self.seconds - before)
-        if learner.steps >= self._next_check and is_worth_a_check(learner, self._speed_to_check):
+        is_overdue = learner.steps >= OVERDUE * self._next_check
+        least = READY_SPEED * self._wanted if is_overdue else self._speed_to_check
+        if learner.steps >= self._next_check and is_worth_a_check(learner, least):
             self._check(learner)
             growth = NEXT_CHECK if len(self.course.scenes) == 1 else NEXT_CHECK_OF_MANY
             self._next_check = round(growth * learner.steps)
