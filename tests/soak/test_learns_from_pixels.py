@@ -96,7 +96,8 @@ def test_a_killed_program_goes_on(tmp_path):
 
     The time of a sitting is what the program counts: from the command on, its start included.
     """
-    task = ("--seed", "0", "--speed", "0.85", "--minutes", "10")
+    tracks = ("generated_track", "mini_monaco", "warren", "thunderhill")
+    task = ("--track", *tracks, "--speed", "0.6", "--laps", "1", "--minutes", "10")
     assert subprocess.run(list_words(tmp_path / "whole", *task), check=False).returncode == 0
     whole = read_summary(tmp_path / "whole")["seconds"]
     folder = tmp_path / "killed"
