@@ -17,7 +17,7 @@ from waiting import PATIENCE
 @pytest.fixture(autouse=True, scope="module")
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(place, "load_scene", functools.cache(place.load_scene))
+        patch.setattr(place, "share_scene", functools.cache(place.share_scene))
         yield
 
 

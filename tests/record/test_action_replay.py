@@ -24,7 +24,7 @@ FLAT = WorldSpec(SceneSpec("flat"))
 @pytest.fixture(autouse=True, scope="module")
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sim_place, "load_scene", functools.cache(sim_place.load_scene))
+        patch.setattr(sim_place, "share_scene", functools.cache(sim_place.share_scene))
         yield
 
 
