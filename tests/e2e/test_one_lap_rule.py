@@ -55,7 +55,7 @@ SLOPPY = ("follow", "beside", "beside")
 @pytest.fixture(scope="module", autouse=True)
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(place, "load_scene", functools.cache(place.load_scene))
+        patch.setattr(place, "share_scene", functools.cache(place.share_scene))
         yield
 
 

@@ -10,5 +10,5 @@ from donkeysim.sim import place
 @pytest.fixture(autouse=True, scope="session")
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(place, "load_scene", functools.cache(place.load_scene))
+        patch.setattr(place, "share_scene", functools.cache(place.share_scene))
         yield

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.soak
 @pytest.fixture(autouse=True, scope="module")
 def _share_scenes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(place, "load_scene", functools.cache(place.load_scene))
+        patch.setattr(place, "share_scene", functools.cache(place.share_scene))
         yield
 
 
