@@ -11,7 +11,7 @@ FLAT = find_track(SceneSpec("flat"))
 
 
 def test_a_scene_is_shared_while_somebody_holds_it(tmp_path):
-    path = tmp_path / "mine.toml"
+    path = tmp_path / "flat.toml"
     path.write_bytes(FLAT.read_bytes())
     spec = SceneSpec(str(path))
     first = share_scene(spec)
@@ -23,7 +23,7 @@ def test_a_scene_is_shared_while_somebody_holds_it(tmp_path):
 
 
 def test_a_track_whose_file_has_changed_is_built_anew(tmp_path):
-    path = tmp_path / "mine.toml"
+    path = tmp_path / "flat.toml"
     path.write_bytes(FLAT.read_bytes())
     first = share_scene(SceneSpec(str(path)))
     os.utime(path, ns=(1, 1))
