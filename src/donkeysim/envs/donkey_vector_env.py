@@ -110,7 +110,8 @@ class DonkeyVectorEnv(FleetVectorEnv):
 def _make_observer(fleet: Fleet, conf: EnvConf) -> Observer:
     camera = fleet.simulator.get_camera(0)
     assert camera is not None, "read_conf always asks for one"
-    return Observer(fleet, "grey" if conf.cam_resolution[2] == 1 else "camera", [camera], LidarSpec(), 1)
+    name = "grey" if conf.cam_resolution[2] == 1 else "camera"
+    return Observer(fleet, name, [camera], LidarSpec(), 1, is_luma=True)
 
 
 def _make_describe(simulator: Simulator, conf: EnvConf) -> Describe:

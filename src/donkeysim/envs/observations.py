@@ -209,6 +209,8 @@ class Observer:
         lidar: LidarSpec,
         stack: int,
         camera_spread: tuple[float, float] = (0.0, 0.0),
+        *,
+        is_luma: bool = False,
     ) -> None:
         """Make the buffers.
 
@@ -219,12 +221,14 @@ class Observer:
             lidar: Of "lidar".
             stack: How many moments of each are told at once, along the last axis, the oldest first.
             camera_spread: By how much an episode's cameras are moved [m] and turned [rad] at most, on each axis.
+            is_luma: "grey" is the luma of a picture in colour, as other programs get it; else small ones are drawn
+                in one channel, which differs by a level or two.
         """
         names = check_observe(observe)
         self._is_one = isinstance(observe, str)
         self._stack = stack
         self._parity = 0
-        self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread)
+        self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread, is_luma)
         self._channels: dict[str, Numbers | _Picture] = {name: self._open(name, fleet, lidar) for name in names}
         spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
@@ -313,7 +317,11 @@ class Observer:
 
 
 def _open_cameras(
-    names: Sequence[str], simulator: Simulator, cameras: Sequence[CameraSpec], spread: tuple[float, float]
+    names: Sequence[str],
+    simulator: Simulator,
+    cameras: Sequence[CameraSpec],
+    spread: tuple[float, float],
+    is_luma: bool,
 ) -> dict[str, _Camera]:
     """Return the cameras that these observations need; distances and classes come from one that is there anyway."""
     opened: dict[str, _Camera] = {}
@@ -323,7 +331,7 @@ def _open_cameras(
             camera = cameras[name == "camera_b"]
             lens = replace(camera, grey=camera.grey or name == "grey")
             lens = replace(lens, depth="depth" in served, segment="segmentation" in served)
-            opened[name] = _Camera(simulator, lens, name == "camera_b", spread, name == "grey")
+            opened[name] = _Camera(simulator, lens, name == "camera_b", spread, name == "grey" and not is_luma)
     return opened
 
 
