@@ -60,7 +60,11 @@ def test_lap_times_and_trace_belong_together(built_in):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_built_in_pilot_starts_anywhere(seed):
-    assert evaluate(load_pilot(BUILT_IN_PILOT), TRACK, 1, seed=seed).is_passed
+    conditions = Conditions(film_time=0.4, films_best_lap=True)
+    evaluation = evaluate(load_pilot(BUILT_IN_PILOT), TRACK, 1, conditions, seed)
+    assert evaluation.is_passed
+    assert evaluation.runs[0].shows_best_lap
+    assert "The best lap; in the corner" in format_report(evaluation, "any", {})
 
 
 @pytest.mark.parametrize(("laps", "begin"), [(1, "The lap was driven, on"), (2, "All 2 laps driven, on")])

@@ -105,6 +105,7 @@ class Run:
         inference_time: Median time of the pilot and the transformations for a picture [s]; depends on the machine.
         wall_time: How long the run took [s]; depends on the machine.
         film: The last moments or the best lap, an animated WebP; empty: none was asked for.
+        shows_best_lap: Whether the film shows the best lap.
     """
 
     scene: Scene
@@ -117,6 +118,7 @@ class Run:
     inference_time: float
     wall_time: float
     film: bytes = field(default=b"", repr=False)
+    shows_best_lap: bool = False
 
     def column(self, name: str) -> FloatArray:
         """Return a column of the trace, shape [picture_count]."""
@@ -257,6 +259,7 @@ class _Drive:
             inference_time=float(np.median(self.inference)),
             wall_time=time.perf_counter() - begun,
             film=film,
+            shows_best_lap=bool(self.best_moments),
         )
 
     def _drive_loop(self) -> None:

@@ -83,9 +83,10 @@ def describe_run(run: Run) -> str:
 def _format_run(run: Run) -> str:
     """Return the section of one track."""
     film = base64.b64encode(run.film).decode()
+    part = "The best lap" if run.shows_best_lap else "The last seconds of the drive"
     picture = (
-        f'<figure class="film"><img alt="The last seconds from behind the car, and what the pilot saw" '
-        f'src="data:image/webp;base64,{film}"><figcaption>The last seconds of the drive; in the corner what the pilot '
+        f'<figure class="film"><img alt="{part} from behind the car, and what the pilot saw" '
+        f'src="data:image/webp;base64,{film}"><figcaption>{part}; in the corner what the pilot '
         "saw.</figcaption></figure>"
         if film
         else ""
