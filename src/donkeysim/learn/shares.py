@@ -88,3 +88,17 @@ def sum_gradients(
         for total, gradient in zip(sums, gradients, strict=True):
             total.add_(gradient, alpha=share)
     return sums
+
+
+def set_gradients(
+    weights: Sequence[torch.Tensor], shares: Sequence[float], gradients: Sequence[Sequence[torch.Tensor]]
+) -> None:
+    """Give weights the gradients of a batch, for an optimizer.
+
+    Args:
+        weights: What they are the gradients of.
+        shares: Of each part of the batch in it, in their order.
+        gradients: Of each part.
+    """
+    for weight, gradient in zip(weights, sum_gradients(weights, zip(shares, gradients, strict=True)), strict=True):
+        weight.grad = gradient

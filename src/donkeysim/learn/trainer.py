@@ -13,7 +13,7 @@ from donkeysim.core.types import Report
 from donkeysim.learn.batches import Batch, split_batch
 from donkeysim.learn.kinds import PilotKind
 from donkeysim.learn.options import TrainingOptions
-from donkeysim.learn.shares import PART_SIZE, Shares, sum_gradients
+from donkeysim.learn.shares import PART_SIZE, Shares, set_gradients
 from donkeysim.learn.torch_layers import has_batch_statistics, make_fast
 
 Tensor = torch.Tensor
@@ -115,9 +115,7 @@ class Trainer:
 
     def _step(self, shares: list[float], gradients: list[tuple[Tensor, ...]]) -> None:
         """Change the weights by the gradients of the parts of a batch."""
-        summed = sum_gradients(self._weights, zip(shares, gradients, strict=True))
-        for weight, gradient in zip(self._weights, summed, strict=True):
-            weight.grad = gradient
+        set_gradients(self._weights, shares, gradients)
         rate = self._options.learning_rate / (1.0 + self._options.learning_rate_decay * self._step_count)
         for group in self._optimizer.param_groups:
             group["lr"] = rate

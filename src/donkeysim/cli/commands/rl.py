@@ -269,7 +269,7 @@ def show_checks(checks: Sequence[Check], title: str) -> None:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")
-    for name in ("track", "laps", "left the road", "m/s", "wanted", "steering change"):
+    for name in ("track", "laps", "left the road", "m/s", "wanted", "steering"):
         table.add_column(name, justify="left" if name == "track" else "right")
     for check in checks:
         laps, style = min(check.laps, check.wanted_laps), "" if check.is_clean else "yellow"

@@ -21,7 +21,7 @@ from torch import nn
 
 from donkeysim.learn.rl.cars import Cars
 from donkeysim.learn.rl.ppo import Actor
-from donkeysim.learn.shares import Shares, sum_gradients
+from donkeysim.learn.shares import Shares, set_gradients
 
 
 class Teacher(Protocol):
@@ -153,9 +153,7 @@ class Student:
         parts = list(rows.chunk(2))
         found = self._shares.work(parts, self._weigh_part)
         shares = [len(part) / len(rows) for part in parts]
-        gradients = sum_gradients(self.weights, zip(shares, (part for part, _ in found), strict=True))
-        for weight, gradient in zip(self.weights, gradients, strict=True):
-            weight.grad = gradient
+        set_gradients(self.weights, shares, [gradients for gradients, _ in found])
         nn.utils.clip_grad_norm_(self.weights, 1.0)
         self.optimizer.step()
         return float(np.mean([loss for _, loss in found]))

@@ -31,7 +31,7 @@ from torch.nn import functional
 
 from donkeysim.learn.rl.cars import Cars
 from donkeysim.learn.rl.sight import Sight
-from donkeysim.learn.shares import Shares, sum_gradients
+from donkeysim.learn.shares import Shares, set_gradients
 
 PART_SIZE = 512
 """Steps of a part of a batch; parts are worked on by as many threads as there are cores."""
@@ -348,11 +348,7 @@ class Learner:
         parts = list(zip(*(part.tensor_split(count) for part in batch), strict=True))
         found = self._shares.work(parts, self._weigh_part)
         shares = [len(part[0]) / len(advantage) for part in parts]
-        gradients = [gradient for gradient, _, _ in found]
-        for weight, gradient in zip(
-            self.weights, sum_gradients(self.weights, zip(shares, gradients, strict=True)), strict=True
-        ):
-            weight.grad = gradient
+        set_gradients(self.weights, shares, [gradients for gradients, _, _ in found])
         nn.utils.clip_grad_norm_(self.weights, self.settings.largest_gradient)
         self.optimizer.step()
         policy, value = np.average([losses for _, *losses in found], axis=0, weights=shares).tolist()
