@@ -126,7 +126,9 @@ class Timing:
             incident = _INCIDENT.fullmatch(decision.text)
             number, text = (int(incident[1]), incident[2]) if incident else (0, decision.text)
         elif isinstance(decision, decide.BeginSession):
-            text = "the race is over" if decision.session == OVER else f"{decision.session} begins"
+            alone = f" ({', '.join(director.run.names[row] for row in director.run.logs)})"
+            text = f"{decision.session} begins" + (alone if len(director.run.logs) == 1 else "")
+            text = "the race is over" if decision.session == OVER else text
         elif isinstance(decision, decide.ShowFlag) and decision.flag in ("red", "black", "chequered"):
             name = director.entries.get(decision.row, "all")
             text = f"{decision.flag} flag to {name}"
