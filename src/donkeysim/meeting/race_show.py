@@ -51,6 +51,8 @@ class RaceShow(NoRace):
             SpecError: The file holds a race of a newer version.
         """
         simulator, recount = self.replay.simulator, Recount(self.replay)
+        if self._is_stopped:
+            return
         simulator.compile(lambda name, _done, _total: self._tell(f"compiling: {name}"))
         self._tell("placing cameras")
         self._reel.broadcast.prepare(simulator)

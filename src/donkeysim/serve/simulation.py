@@ -28,7 +28,7 @@ from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim import viewpoint
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.film import Film
-from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
+from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.specs import BodySpec, RoadSpec
@@ -496,6 +496,6 @@ class Simulation:
     def _find_car(self, car_id: int) -> tuple[Simulator, SceneCar]:
         if self._simulator is not None:
             for car in self._cars.values():
-                if car.car_id == car_id:
+                if car_id in (car.car_id, CHOSEN):
                     return self._simulator, car
         raise SceneError(f"there is no car {car_id} now; it has left or the scene has ended.")

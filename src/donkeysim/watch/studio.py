@@ -169,7 +169,6 @@ def draw_shot(before: Still, after: Still, share: float, shot: Shot, seconds: fl
         target = place + np.array([0.0, 0.0, TV_RAISE])
         view, field = after.beside.aim(int(after.cuts.camera[row]), target)
         return after.renderer.draw_view(moment, world, view, replace(camera, fov=field), room)
-    kind = "chase" if kind == "tv" else kind
     x, y, z = place.tolist()
     view = find_view(kind, x, y, z, float(find_yaws(moment.poses.orientation[row])))
     return after.renderer.draw_view(moment, world, view, camera, room)

@@ -46,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.record.replay import Replay
 
     if arguments.watch:
-        return _tell_outcome(show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port))
+        shown = show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port)
+        return 0 if shown is None else _tell_outcome(shown)
     replay = Replay(arguments.log)
     with show_progress("getting ready") as report:
         replay.simulator.compile(lambda _, done, total: report(done, total))
