@@ -51,14 +51,12 @@ class RaceShow(NoRace):
             SpecError: The file holds a race of a newer version.
         """
         simulator, recount = self.replay.simulator, Recount(self.replay)
-        if self._is_stopped:
-            return
         simulator.compile(lambda name, _done, _total: self._tell(f"compiling: {name}"))
-        self._tell("placing cameras")
-        self._reel.broadcast.prepare(simulator)
         for step_count in self.replay.play(to_the_end=True, report=self._tell_share):
             if self._is_stopped:
                 return
+            if self.replay.step_count == 1:
+                self._reel.broadcast.prepare(simulator)
             recount.judge_frame()
             self._note(recount.director, step_count * PHYSICS_STEP)
         self._reel.finish()
