@@ -546,7 +546,7 @@ def test_moments_are_kept_only_while_somebody_watches_and_time_is_the_clocks():
     rig = SimulationRig()
     rig.join(1)
     rig.load()
-    film = rig.simulation.film
+    film = rig.simulation.viewing.film
     rig.beat(2)
     assert not film.is_rolling
     film.want()
@@ -594,7 +594,7 @@ def test_watchers_see_cars_and_pictures(show):
     for kind in ("chase", "top"):
         assert decode_picture(show.simulation.take_picture(kind, first.car_id, 96, 64)).shape == (64, 96, 3)
     assert decode_picture(show.simulation.take_picture("camera", first.car_id, 1, 1)).shape == (120, 160, 3)
-    outline = show.simulation.outline
+    outline = show.simulation.viewing.outline
     assert outline.path.shape == (108, 2)
     assert outline.left.shape == outline.right.shape == (108, 2)
     show.simulation.reset_car(first.car_id)

@@ -24,7 +24,7 @@ class BeatingStage:
         self.beat_count = 0
         self.begun = self.next_beat = time.perf_counter()
         self.picture_seconds = 0.0
-        self.film = Film()
+        self.viewing = SimpleNamespace(film=Film(), outline=None)
 
     def close(self):
         pass

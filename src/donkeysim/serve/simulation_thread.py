@@ -212,11 +212,11 @@ class SimulationThread:
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene."""
-        return self._simulation.outline if self._simulation is not None else None
+        return self._simulation.viewing.outline if self._simulation is not None else None
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`. While time passes steadily it is drawn beside the thread."""
-        film = None if view == "camera" or self._simulation is None else self._simulation.film
+        film = None if view == "camera" or self._simulation is None else self._simulation.viewing.film
         if film is not None:
             film.want()
             if film.is_rolling:
