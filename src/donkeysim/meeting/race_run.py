@@ -24,6 +24,7 @@ from donkeysim.record.recorder import Recorder
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.world.experiment import Experiment
+from donkeysim.world.ledger import Event
 from donkeysim.world.specs import BodySpec, ChallengeSpec, SceneSpec, WorldSpec
 
 LINE_UP_OFFSET, LINE_UP_YAW = 0.02, math.radians(1.0)
@@ -93,9 +94,17 @@ class RaceRun:
         director: Of the race.
         simulator: Car i of the plan is its row i.
         time: Simulated so far, all sessions together [s].
+        events: Of the last frame.
     """
 
-    def __init__(self, plan: RacePlan, racers: Sequence[Racer], log: Path | None = None, worker_count: int = 1) -> None:
+    def __init__(
+        self,
+        plan: RacePlan,
+        racers: Sequence[Racer],
+        log: Path | None = None,
+        worker_count: int = 1,
+        bodies: Sequence[BodySpec] | None = None,
+    ) -> None:
         """Build the track and put the cars on its grid.
 
         Args:
@@ -103,6 +112,7 @@ class RaceRun:
             racers: Who drives, in the order of the plan's names.
             log: The race file; None: none.
             worker_count: Threads.
+            bodies: Of the cars; None: with their names, in colours as far apart as they can be.
 
         Raises:
             SpecError: The race is not possible, or the track does not return to its start.
@@ -121,14 +131,15 @@ class RaceRun:
             self._recorder.keep(pack_note(plan))
         self.director = make_director(plan, course)
         self.time = 0.0
-        self._seat()
+        self.events: Sequence[Event] = ()
+        self._seat(list(bodies or dress_cars(plan.names)))
 
-    def _seat(self) -> None:
+    def _seat(self, bodies: list[BodySpec | None]) -> None:
         """Seat and dress the cars, and keep the moment to which every run goes back."""
         simulator, count = self.simulator, len(self._racers)
         compile_aloud(simulator)
         worlds = list(range(count)) if self._plan.book.race.alone else [0] * count
-        simulator.apply(commands.Join(worlds, list(dress_cars(self._plan.names))))
+        simulator.apply(commands.Join(worlds, bodies))
         for row, racer in enumerate(self._racers):
             simulator.apply(commands.SetCamera([row], racer.camera))
         self._grid = np.hstack([simulator.ledger.spawn_position, simulator.ledger.spawn_orientation])
@@ -147,9 +158,10 @@ class RaceRun:
             return ()
         self._drive()
         self.simulator.step(step_count)
+        self.events = self.simulator.list_events()
         passed = step_count * PHYSICS_STEP
         self.time += passed
-        return self._carry_out(self.director.advance(self.simulator.ledger, self.simulator.list_events(), passed))
+        return self._carry_out(self.director.advance(self.simulator.ledger, self.events, passed))
 
     def obey(self, act: Act) -> Sequence[decide.Decision]:
         """Carry out an act of the race engineer; return what was decided.
@@ -266,11 +278,14 @@ class RaceRun:
 
 def dress_cars(names: Sequence[str]) -> list[BodySpec]:
     """Return bodies with a name plate each, in colours as far apart as they can be."""
-    colours = [colorsys.hsv_to_rgb(slot / len(names), 0.85, 0.9) for slot in range(len(names))]
-    return [
-        BodySpec(name=name, colour=(round(255 * red), round(255 * green), round(255 * blue)))
-        for name, (red, green, blue) in zip(names, colours, strict=True)
-    ]
+    colours = pick_colours(len(names))
+    return [BodySpec(name=name, colour=colour) for name, colour in zip(names, colours, strict=True)]
+
+
+def pick_colours(count: int) -> list[tuple[int, int, int]]:
+    """Return so many colours, as far apart as they can be, sRGB 0 to 255."""
+    shades = [colorsys.hsv_to_rgb(slot / count, 0.85, 0.9) for slot in range(count)]
+    return [(round(255 * red), round(255 * green), round(255 * blue)) for red, green, blue in shades]
 
 
 class PilotRace:

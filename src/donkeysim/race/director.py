@@ -331,11 +331,11 @@ class Director:
             text = f"{name} {INCIDENTS[incident.kind]}{about}"
         return f"no. {incident.number}: {text}" + ("" if incident.counts else "; it does not count")
 
-    def _sanction(self, act: acts.PutBack | acts.Penalise, ledger: Ledger) -> None:
-        """Put a car back, or give it a penalty, at the race engineer's word."""
+    def _sanction(self, act: acts.PutBack | acts.AskBack | acts.Penalise, ledger: Ledger) -> None:
+        """Put a car back, or give it a penalty, at the race engineer's word; the first at the driver's, too."""
         if act.row not in self.run.logs:
             raise SpecError(f"no car of this run has row {act.row}; it has {', '.join(map(str, self.run.logs))}.")
-        is_put = isinstance(act, acts.PutBack)
+        is_put = isinstance(act, acts.PutBack | acts.AskBack)
         if is_put and (self.session not in DRIVING or self.run.logs[act.row].is_off):
             raise SpecError(f"{self.entries[act.row]} does not drive now; only a car on the track can be put back.")
         time = self._now - self.run.green if math.isfinite(self._now - self.run.green) else 0.0
@@ -344,11 +344,12 @@ class Director:
             cost = {"what": act.why, "seconds": act.seconds, "laps": act.laps, "out": act.out}
             incident = Incident(self._count(), time, act.row, ENGINEER, lap, **cost)  # type: ignore[arg-type]
         else:
-            counts = self.run.is_counted(act.row, time)
-            incident = Incident(self._count(), time, act.row, "put_back", lap, counts=counts)
+            counts, is_asked = self.run.is_counted(act.row, time), isinstance(act, acts.AskBack)
+            kind, what = ("stuck", "asked to be put back") if is_asked else ("put_back", "")
+            incident = Incident(self._count(), time, act.row, kind, lap, what=what, counts=counts)
         self._charge(ledger, incident)
         if is_put:
-            self._judge.put_back_once(ledger, act.row)
+            self._judge.put_back_once(ledger, incident)
         self._recount()
 
     def _undo(self, number: int) -> None:

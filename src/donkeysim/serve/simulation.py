@@ -5,7 +5,7 @@ All methods are called on one thread, the simulation's. What clients shall recei
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
@@ -29,6 +29,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.watchable import CarRow, View
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
+from donkeysim.world.ledger import Event
 from donkeysim.world.specs import BodySpec, RoadSpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
 
@@ -84,6 +85,9 @@ class Simulation:
     def join(self, client_id: int) -> None:
         """Welcome a client: with a car when a scene is running, with the menu otherwise."""
         client = self._clients[client_id] = Client(client_id, RequestQueue(self._read_clock()))
+        self._welcome(client)
+
+    def _welcome(self, client: Client) -> None:
         if self._simulator is None:
             self._outputs.append(make_event(client, SceneSelectionReady()))
         else:
@@ -93,7 +97,12 @@ class Simulation:
         """Take a client and its car away; who waited for a place gets it."""
         client = self._clients.pop(client_id, None)
         self._plate_jobs.forget(client_id)
-        if client is None or self._simulator is None:
+        if client is not None:
+            self._say_goodbye(client)
+
+    def _say_goodbye(self, client: Client) -> None:
+        """Take away the car of a client that has gone."""
+        if self._simulator is None:
             return
         if client.car is not None:
             self._take_away(self._simulator, client.car)
@@ -231,6 +240,8 @@ class Simulation:
             place = ClientState.TRACK if client.car is not None else ClientState.NO_CAR
             if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
                 return
+        if isinstance(request, messages.SetRacerInfo):
+            return  # only races ask who somebody is
         refusal = find_refusal(request, place)
         if refusal is not None:
             self._refuse(client, refusal)
@@ -331,10 +342,14 @@ class Simulation:
             return
         self._pacer.take_beat()
         now = self._read_clock()
-        drivers = [car for car in self._park if car.client is not None and car.client.wants_telemetry(now)]
+        drivers = [car for car in self._list_driven() if car.client is not None and car.client.wants_telemetry(now)]
         self._advance(self._simulator, PHYSICS_RATE // self._options.telemetry_rate, drivers, OutputKind.TELEMETRY)
         if self._options.idle_timeout is not None:
             self._send_idle_away(self._simulator, list(self._park), self._options.idle_timeout)
+
+    def _list_driven(self) -> list[SceneCar]:
+        """Return the cars whose clients are told of what they see."""
+        return [car for car in self._park if car.client is not None]
 
     def _beat_in_lock_step(self, simulator: Simulator) -> None:
         ready = [c for c in self._clients.values() if c.car is not None and c.queue.is_ready()]
@@ -371,10 +386,9 @@ class Simulation:
             if pace_car is not None:
                 pace_car.drive(simulator)
             simulator.step(min(longest, step_count - begin))
-            self._tell_events(simulator)
+            self._tell_events(simulator, simulator.list_events())
 
-    def _tell_events(self, simulator: Simulator) -> None:
-        events = simulator.list_events()
+    def _tell_events(self, simulator: Simulator, events: Sequence[Event]) -> None:
         if events:
             closed = simulator.scene.path.closed
             told = [self._park[event.car].note_event(event, closed) for event in events]

@@ -55,12 +55,12 @@ class Viewing:
         if now >= self._watched_until:
             self._observe_driverless(simulator)
         self._watched_until = now + WATCHED_SECONDS
-        return [car.make_row(simulator) for car in self._park]
+        return [car.make_row(simulator) for car in self._park if simulator.ledger.present[car.row]]
 
     def _observe_driverless(self, simulator: Simulator) -> None:
         """Keep the readings of the cars that no client asks for."""
         for car in self._park:
-            if car.client is None:
+            if car.client is None and simulator.ledger.present[car.row]:
                 self._composer.observe(simulator, car)
                 simulator.clear_hits([car.row])
 
