@@ -43,7 +43,7 @@ class TowerLine(msgspec.Struct, frozen=True):
     is_fastest: bool
     """Whether its best lap is the best of all."""
     sectors: tuple[SectorTime | None, ...]
-    """Of the lap that it drives, None where it has not been yet; of the last lap right after its end."""
+    """Of the lap that it drives, None where it has not been yet in this lap; of the last lap right after its end."""
     time: float | None
     """At the end, with penalties [s]; None: not yet, or never."""
     penalty: float
