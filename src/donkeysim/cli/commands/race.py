@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import argparse
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.race_engineer import add_engineer_arguments, engineer
+from donkeysim.cli.race_host import add_host_arguments, host
 from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
 from donkeysim.core.errors import SpecError, describe_unknown
 
@@ -34,13 +37,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's kinds of work; without a word it races."""
     parser.set_defaults(work=race)
     _add_race_arguments(parser, "robo_racing_carnage", "race")
-    works = parser.add_subparsers(title="what else to do", metavar="rules | verify | amend | tournament | league")
+    works = parser.add_subparsers(title="what else to do", metavar="host | engineer | rules | verify | …")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
         made.set_defaults(work=work)
         return made
 
+    hosting = add("host", host, "hold races over the network: clients join, a page shows it")
+    _add_race_arguments(hosting, "virtual_race_league", "race")
+    add_host_arguments(hosting)
+    acting = add("engineer", engineer, "start, pause or restart a race that is held; penalise, put back, undo")
+    add_engineer_arguments(acting)
     showing = add("rules", show_rules, "list the rule books, or explain one")
     showing.add_argument("book", nargs="?", metavar="NAME|FILE", help="a rule book's name, or a club's own file")
     checking = add("verify", verify, "play a race file again and count its result again")
@@ -78,6 +86,15 @@ def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -
     parser.add_argument("--car", default="original", metavar="PRESET", help="physics of all cars (default original)")
     add_config_arguments(parser)
     add_tracks_argument(parser)
+
+
+def parse_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
+    """Read the options; of a host's, those that are unknown here are the server's."""
+    options, rest = parser.parse_known_args(words)
+    if rest and options.work is not host:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.words = rest
+    return options
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -274,7 +291,7 @@ def amend(arguments: argparse.Namespace) -> int:
     acts: list[act.Act] = [act.Undo(number) for number in arguments.undo]
     for words in arguments.penalise:
         name, _, seconds = words.rpartition("=")
-        acts.append(act.Penalise(_find_row(name, names), seconds=_read_seconds(seconds), why=arguments.why))
+        acts.append(act.Penalise(_find_row(name, names), seconds=read_seconds(seconds), why=arguments.why))
     acts += [act.Penalise(_find_row(name, names), out=True, why=arguments.why) for name in arguments.disqualify]
     if not acts:
         raise SpecError("nothing is to be done; give --penalise, --disqualify or --undo.")
@@ -288,7 +305,12 @@ def _find_row(name: str, names: tuple[str, ...]) -> int:
     return names.index(name)
 
 
-def _read_seconds(text: str) -> float:
+def read_seconds(text: str) -> float:
+    """Return a penalty [s].
+
+    Raises:
+        SpecError: It is none.
+    """
     try:
         seconds = float(text)
     except ValueError:
