@@ -33,6 +33,9 @@ LINE_UP_OFFSET, LINE_UP_YAW = 0.02, math.radians(1.0)
 BRAKING = 2.0
 """Brake per speed above a limit [s/m]."""
 
+_MOVES = (decide.PutOnTrack, decide.PutOnGrid, decide.TakeOff)
+"""Who has gone meanwhile is not moved."""
+
 _STOP = Action(0.0, 0.0, 1.0)
 
 Engineer = Callable[[Director], Sequence[Act]]
@@ -235,15 +238,20 @@ class RaceRun:
                 self._is_green |= decision.flag == "green"
             elif isinstance(decision, decide.BeginSession):
                 self._is_green &= decision.session in DRIVING
-            elif isinstance(decision, decide.PutOnTrack):
-                simulator.put_on_path(decision.row, decision.along)
-            elif isinstance(decision, decide.PutOnGrid):
-                simulator.reset_car(decision.row)
-            elif isinstance(decision, decide.TakeOff):
-                simulator.retire_car(decision.row)
             elif isinstance(decision, decide.LimitSpeed):
                 self._limits[decision.row] = decision.speed
+            elif isinstance(decision, _MOVES) and simulator.ledger.present[decision.row]:
+                self._move(decision)
         return decisions
+
+    def _move(self, decision: decide.PutOnTrack | decide.PutOnGrid | decide.TakeOff) -> None:
+        """Put a car somewhere, or take it off."""
+        if isinstance(decision, decide.PutOnTrack):
+            self.simulator.put_on_path(decision.row, decision.along)
+        elif isinstance(decision, decide.PutOnGrid):
+            self.simulator.reset_car(decision.row)
+        else:
+            self.simulator.retire_car(decision.row)
 
     def _line_up(self, rows: Sequence[int]) -> None:
         """Put everything back to the beginning, the clock too, and cars on their places of the grid."""

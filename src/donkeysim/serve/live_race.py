@@ -101,6 +101,9 @@ class LiveRace:
     # -- messages -----------------------------------------------------------------------------------------------------
 
     def _tell(self, news: Iterator[tuple[int, Reply]]) -> Iterator[Output]:
+        for row, competitor in self.entries.items():
+            if competitor.client is None:  # a line-up brings everybody back
+                self.part(row)
         for told, reply in list(news):
             rows: Sequence[int] = list(self.entries) if told == EVERYBODY else [told]
             for row in rows:

@@ -14,6 +14,7 @@ from donkeysim.meeting.race_file import RacePlan
 from donkeysim.meeting.race_run import RaceRun, dress_cars
 from donkeysim.meeting.tournament import report_race
 from donkeysim.race.act import Act
+from donkeysim.race.course import survey_course
 from donkeysim.serve.competitor import Competitor, Competitors
 from donkeysim.serve.live_race import LiveRace
 from donkeysim.serve.participants import Client, SceneCar, make_event
@@ -59,6 +60,11 @@ class RaceSimulation(Simulation):
         if self._paddock is not None:
             self._paddock.close()
         super().close()
+
+    def _open_scene(self) -> None:
+        assert self._simulator is not None, "it has just been loaded"
+        survey_course(self._simulator.scene)  # better now than when everybody is here
+        super()._open_scene()
 
     # -- coming and going ---------------------------------------------------------------------------------------------
 
@@ -300,11 +306,6 @@ class RaceSimulation(Simulation):
         outputs = list(self.race.pass_frame(step_count))
         self._tell_events(simulator, self.race.run.events)
         self._outputs += self._desk.hold_back(outputs)
-
-    def _list_driven(self) -> list[SceneCar]:
-        if self.race is None:
-            return super()._list_driven()
-        return [car for car in super()._list_driven() if self.race.is_on_track(car.row)]
 
     def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
         if self.race is None:

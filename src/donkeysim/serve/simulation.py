@@ -342,14 +342,10 @@ class Simulation:
             return
         self._pacer.take_beat()
         now = self._read_clock()
-        drivers = [car for car in self._list_driven() if car.client is not None and car.client.wants_telemetry(now)]
+        drivers = [car for car in self._park if car.client is not None and car.client.wants_telemetry(now)]
         self._advance(self._simulator, PHYSICS_RATE // self._options.telemetry_rate, drivers, OutputKind.TELEMETRY)
         if self._options.idle_timeout is not None:
             self._send_idle_away(self._simulator, list(self._park), self._options.idle_timeout)
-
-    def _list_driven(self) -> list[SceneCar]:
-        """Return the cars whose clients are told of what they see."""
-        return [car for car in self._park if car.client is not None]
 
     def _beat_in_lock_step(self, simulator: Simulator) -> None:
         ready = [c for c in self._clients.values() if c.car is not None and c.queue.is_ready()]
@@ -368,6 +364,7 @@ class Simulation:
     def _advance(self, simulator: Simulator, step_count: int, cars: list[SceneCar], kind: OutputKind) -> None:
         """Step the scene, then send these cars' clients what they see."""
         self._pass_time(simulator, step_count)
+        cars = [car for car in cars if simulator.ledger.present[car.row]]
         cones = [cone for car in self._park for cone in car.list_cones(simulator, self._ghosts)]
         self._outputs += self._desk.hold_back(cones)
         is_paced = kind is OutputKind.TELEMETRY and self._options.time_scale is not None
