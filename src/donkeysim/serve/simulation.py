@@ -152,9 +152,10 @@ class Simulation:
             if name == self.scene_name:
                 return
             raise SceneError(f"{self.scene_name} is running; send exit_scene first, then load {name!r}.")
-        names = list_scenes(self._options.experiment.scene.folders)
-        if is_listed_only and name not in names:
-            raise SceneError(describe_unknown("scene", name, names))
+        if is_listed_only:
+            names = list_scenes(self._options.experiment.scene.folders)
+            if name not in names:
+                raise SceneError(describe_unknown("scene", name, names))
         self.scene_name, self.is_loading = name, True
         try:
             self._simulator = self._loader.load(name)
