@@ -382,3 +382,20 @@ def test_watchers_see_the_cars_of_the_race_only(meeting):
     meeting.leave(2)
     meeting.beat(1)
     assert [row.name for row in meeting.simulation.list_cars()] == ["driver 1"]
+
+
+def test_the_page_sees_the_paddock_the_race_and_its_result(meeting):
+    meeting.join(1, 2)
+    view = meeting.simulation.show_race()
+    assert (view.session, view.waiting) == ("paddock", "the race engineer starts the race.")
+    assert [line.name for line in view.tower] == ["driver 1", "driver 2"]
+    meeting.simulation.start_race()
+    meeting.beat(40, (1, 2))
+    view = meeting.simulation.show_race()
+    assert view.session == "race"
+    assert view.clock == pytest.approx(40 * 0.05 - 0.3, abs=0.11)
+    assert {line.car for line in view.tower} == {row.car_id for row in meeting.simulation.list_cars()}
+    meeting.race_to_the_end((1, 2))
+    view = meeting.simulation.show_race()
+    assert (view.session, view.is_over) == ("paddock", True)
+    assert [line.status for line in view.tower] == ["finished"] * 2

@@ -21,6 +21,7 @@ from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import find_tracks
+from waiting import wait_until
 
 
 class SimulationRig:
@@ -672,9 +673,7 @@ def test_a_plate_is_drawn_beside_the_simulation_before_it_is_needed(monkeypatch)
     fields = {**given, "car_name": "Grace H."}
     request = read_request({"msg_type": "car_config", **fields}).request
     assert not rig.simulation.may_execute(1, request), "its plate is not drawn yet"
-    deadline = time.perf_counter() + 10.0
-    while not rig.simulation.may_execute(1, request):
-        assert time.perf_counter() < deadline
+    wait_until(lambda: rig.simulation.may_execute(1, request))
     monkeypatch.setattr(nameplate, "draw_plate", pytest.fail)
     rig.say(1, "car_config", **fields)
     assert rig.simulation.list_cars()[0].name == "Grace H."

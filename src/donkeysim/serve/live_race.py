@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.meeting.race_run import RaceRun
 from donkeysim.race import act as acts
 from donkeysim.race.director import DRIVING
 from donkeysim.serve.competitor import Competitor
 from donkeysim.serve.output import Output
-from donkeysim.serve.participants import make_event
+from donkeysim.serve.participants import SceneCar, make_event
 from donkeysim.serve.picture_budget import limit_camera
 from donkeysim.serve.race_messages import EVERYBODY, RaceMessages
 from donkeysim.sim.commands import SetCamera
+from donkeysim.watch.race_view import RaceView
+from donkeysim.watch.timing import CarLook, Timing
 from donkeysim.wire.messages import ConfigureCar, Request
 from donkeysim.wire.replies import Reply
 from donkeysim.wire.settings import make_command
@@ -32,6 +35,7 @@ class LiveRace:
     def __init__(self, run: RaceRun, entries: Mapping[int, Competitor]) -> None:
         self.run, self.entries = run, dict(entries)
         self._news = RaceMessages(run.director)
+        self._timing = Timing()
         self._asked: dict[int, float] = {}
         self._left: dict[int, float] = {}
         for row, competitor in entries.items():
@@ -45,8 +49,21 @@ class LiveRace:
 
     def pass_frame(self, step_count: int) -> Iterator[Output]:
         """Let a frame of so many physics steps pass and yield what clients are told of it."""
-        decisions = self.run.pass_frame(step_count)
+        decisions, director = self.run.pass_frame(step_count), self.run.director
+        if not director.is_held:
+            self._timing.note(director, self.run.simulator.ledger, self.run.events, step_count * PHYSICS_STEP)
         return self._tell(self._news.list_news(decisions, self.run.events))
+
+    def draw(self, cars: Iterable[SceneCar], number: int) -> RaceView:
+        """Return how the race stands.
+
+        Args:
+            cars: Of the race, as they are watched.
+            number: Which race of the meeting.
+        """
+        simulator = self.run.simulator
+        looks = {car.row: CarLook(car.car_id, simulator.get_body(car.row).colour) for car in cars}
+        return self._timing.draw(self.run.director, looks, number)
 
     def obey(self, act: acts.Act) -> Iterator[Output]:
         """Carry out an act and yield what clients are told of it.

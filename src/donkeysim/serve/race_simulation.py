@@ -17,11 +17,13 @@ from donkeysim.race.act import Act
 from donkeysim.race.course import survey_course
 from donkeysim.serve.competitor import Competitor, Competitors
 from donkeysim.serve.live_race import LiveRace
+from donkeysim.serve.paddock import draw_paddock
 from donkeysim.serve.participants import Client, SceneCar, make_event
 from donkeysim.serve.race_offer import RaceOffer
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
+from donkeysim.watch.race_view import RaceView
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, NeedCarConfig, Ping
 from donkeysim.world.specs import RoadSpec
@@ -52,6 +54,7 @@ class RaceSimulation(Simulation):
         self._offer = offer
         self._competitors = Competitors(offer.house)
         self._paddock: Simulator | None = None
+        self._last_view: RaceView | None = None
         self._paddock_time = 0.0
         self._pinged = read_clock()
 
@@ -176,6 +179,12 @@ class RaceSimulation(Simulation):
             raise SceneError("a race is under way; let the race engineer put the car back.")
         super().reset_car(car_id)
 
+    def show_race(self) -> RaceView:
+        """Return the race as it stands; in the paddock who is here, and the race before."""
+        if self.race is not None:
+            return self.race.draw(self._park, self.race_count)
+        return draw_paddock(self._offer.book, self._competitors, self._last_view, self.waiting)
+
     def act(self, act: Act) -> None:
         """Carry out an act of the race engineer.
 
@@ -249,6 +258,7 @@ class RaceSimulation(Simulation):
 
     def _return_to_paddock(self, race: LiveRace) -> None:
         """Write the result, and give everybody a car in the paddock."""
+        self._last_view = race.draw(self._park, self.race_count)
         record = race.run.finish()
         self.race, self._simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
