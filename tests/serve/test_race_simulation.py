@@ -21,6 +21,7 @@ from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import SceneSpec, load_car
 from donkeysim.world.tracks.catalogue import share_scene
 from standing import write_track
+from waiting import wait_until
 
 BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=Start(settle=0.1, countdown=0.2), cars=4)
 
@@ -52,6 +53,16 @@ class Meeting:
             if info:
                 self.say(client, "racer_info", **info)
         self.beat(21)
+        self.settle()
+
+    def settle(self):
+        """Wait until everybody who has come has a car, or was told why not: plates are drawn on a thread."""
+
+        def is_settled():
+            self.beat()
+            return all(known.is_told for known in self.simulation._competitors)
+
+        wait_until(is_settled)
 
     def leave(self, *clients):
         for client in clients:
@@ -123,6 +134,7 @@ def test_whoever_comes_is_asked_about_its_car_and_then_gets_it(meeting):
     meeting.beat(10)
     assert meeting.types(1) == [], "it has a second for saying more"
     meeting.beat(12)
+    meeting.settle()
     assert meeting.types(1)[:3] == ["scene_loaded", "car_loaded", "telemetry"]
     row = meeting.simulation._clients[1].car.row
     simulator = meeting.simulation._simulator
@@ -135,6 +147,7 @@ def test_names_are_told_apart_and_kept_short(meeting):
         meeting.simulation.join(client)
         meeting.say(client, "car_config", car_name=name)
     meeting.beat(22)
+    meeting.settle()
     names = [meeting.simulation._simulator.get_body(row).name for row in range(5)]
     assert names == ["Anna", "Anna 2", "car 3", "x" * 32, "newline"]
 
@@ -162,6 +175,7 @@ def test_a_race_of_clients_and_a_driver_of_the_house_is_driven_told_and_verified
     meeting.beat(2)
     assert meeting.simulation.race is not None, "it starts with two cars"
     result = meeting.race_to_the_end((1, 2))
+    meeting.settle()
     assert {placing.name: placing.status for placing in result.placings} == dict.fromkeys(
         ("driver 1", "driver 2", "Hans"), "finished"
     )
@@ -212,6 +226,7 @@ def test_who_comes_during_a_race_waits_for_the_next_one(meeting):
     with pytest.raises(SpecError, match="a race is under way"):
         meeting.simulation.start_race()
     meeting.race_to_the_end((1,))
+    meeting.settle()
     assert "car_loaded" in meeting.types(2)
     meeting.simulation.start_race()
     assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 2"}
@@ -226,6 +241,7 @@ def test_who_found_no_room_comes_first_in_the_next_race(track, tmp_path):
     assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 2"}
     assert "you get a car when it is over" in meeting.take(3, "refusal")[0]["error"]
     meeting.race_to_the_end((1, 2))
+    meeting.settle()
     meeting.simulation.start_race()
     assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 3"}
     meeting.simulation.close()
@@ -277,6 +293,7 @@ def test_without_a_guid_the_same_name_is_the_same_driver(meeting):
     meeting.simulation.join(9)
     meeting.say(9, "car_config", car_name="driver 1")
     meeting.beat(22)
+    meeting.settle()
     assert meeting.simulation._clients[9].car is not None
 
 
@@ -296,6 +313,7 @@ def test_who_does_not_come_back_has_not_finished(meeting):
     meeting.leave(2)
     meeting.race_to_the_end((1,))
     assert (meeting.place("driver 2").status, meeting.place("driver 2").why) == ("did not finish", "absent")
+    meeting.settle()
     meeting.simulation.start_race()
     assert list(meeting.simulation.race.run.director.entries.values()) == ["driver 1"]
 
@@ -358,6 +376,7 @@ def test_the_disqualified_are_told_and_get_a_car_after_the_race(meeting):
     meeting.say(1, "cam_config", img_w=80, img_h=60)
     meeting.race_to_the_end((2,))
     assert meeting.place("driver 1").status == "disqualified"
+    meeting.settle()
     assert "car_loaded" in meeting.types(1)
     camera = meeting.simulation._simulator.get_camera(meeting.simulation._clients[1].car.row)
     assert camera.width == 80, "what it said meanwhile is not forgotten"

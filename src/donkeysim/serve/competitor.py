@@ -13,8 +13,8 @@ from donkeysim.wire import messages
 from donkeysim.wire.settings import change_body, change_camera
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
 
-INTRODUCTION_SECONDS = 1.0
-"""So long a client has for saying who it is, in several messages and in any order [s, wall time]."""
+INTRODUCTION_SECONDS, LONGEST_INTRODUCTION = 1.0, 5.0
+"""When a client has said no more for so long, or has talked for so long, it has said who it is [s, wall time]."""
 
 NO_GUID = ("", "0")
 """Clients of the original that were not told otherwise all send the second."""
@@ -62,6 +62,16 @@ class ClientRacer:
 
 
 @dataclass(eq=False)
+class _Stranger:
+    """Somebody who has come at a time, was heard last at another [s], and has said this of itself so far."""
+
+    client: Client
+    came: float
+    heard: float
+    said: dict[type[messages.Request], messages.Request] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
 class Competitor:
     """Somebody who takes part.
 
@@ -73,6 +83,7 @@ class Competitor:
         racer: Drives its car in races.
         wishes: The last of each kind of message about its car.
         waits: Races that it had to watch in a row.
+        is_told: Whether it has been given a car, or told why there is none now.
     """
 
     number: int
@@ -82,6 +93,7 @@ class Competitor:
     racer: ClientRacer = field(default_factory=ClientRacer)
     wishes: dict[type[messages.Request], messages.Request] = field(default_factory=dict)
     waits: int = 0
+    is_told: bool = False
 
     def make_body(self) -> BodySpec:
         """Return how its car looks."""
@@ -104,26 +116,21 @@ class Competitors:
         """Begin with nobody; the taken names are nobody's."""
         self._taken = frozenset(taken)
         self._known: list[Competitor] = []
-        self._strangers: dict[int, tuple[Client, float, dict[type[messages.Request], messages.Request]]] = {}
+        self._strangers: dict[int, _Stranger] = {}
         self._count = 0
 
     def __iter__(self) -> Iterator[Competitor]:
         return iter(self._known)
 
-    @property
-    def has_strangers(self) -> bool:
-        """Whether somebody has come and not said yet who it is."""
-        return bool(self._strangers)
-
     def welcome(self, client: Client, now: float) -> None:
         """Wait for a client to say who it is."""
-        self._strangers[client.client_id] = client, now, {}
+        self._strangers[client.client_id] = _Stranger(client, now, now)
 
     def find(self, client: Client) -> Competitor | None:
         """Return who a client is, None before it has said so."""
         return next((known for known in self._known if known.client is client), None)
 
-    def hear(self, client: Client, request: messages.Request) -> bool:
+    def hear(self, client: Client, request: messages.Request, now: float) -> bool:
         """Take note of what a client says of itself or of its car; return whether it did."""
         if not isinstance(request, (*_CONFIGS, messages.SetRacerInfo)):
             return False
@@ -131,17 +138,16 @@ class Competitors:
         if known is not None:
             known.wishes[type(request)] = request
         elif client.client_id in self._strangers:
-            self._strangers[client.client_id][2][type(request)] = request
+            self._strangers[client.client_id].said[type(request)] = request
+            self._strangers[client.client_id].heard = now
         return True
 
-    def admit(self, now: float) -> list[Competitor]:
-        """Return those who may take part from now on: they have had the time to say who they are."""
-        admitted = []
-        for client, since, said in list(self._strangers.values()):
-            if now - since >= INTRODUCTION_SECONDS:
-                del self._strangers[client.client_id]
-                admitted.append(self._admit(client, said))
-        return admitted
+    def admit(self, now: float) -> None:
+        """Let those take part from now on who have had the time to say who they are."""
+        for stranger in list(self._strangers.values()):
+            if now - stranger.heard >= INTRODUCTION_SECONDS or now - stranger.came >= LONGEST_INTRODUCTION:
+                del self._strangers[stranger.client.client_id]
+                self._admit(stranger.client, stranger.said)
 
     def part(self, client: Client) -> Competitor | None:
         """Let a client go and return who it was; it may come back until it is forgotten."""
@@ -156,18 +162,17 @@ class Competitors:
         """Forget who is not connected."""
         self._known = [known for known in self._known if known.client is not None]
 
-    def _admit(self, client: Client, said: dict[type[messages.Request], messages.Request]) -> Competitor:
-        """Return who somebody is: who was here with the same `guid`, or without one by the same name, or a new one."""
+    def _admit(self, client: Client, said: dict[type[messages.Request], messages.Request]) -> None:
+        """Find out who somebody is: one who was here with this `guid`, or without any by this name, or a new one."""
         name, guid = _read_name(said), _read_guid(said)
         for known in self._known:
             if known.client is None and known.guid == guid and (guid or known.name == name):
-                known.client = client
+                known.client, known.is_told = client, False
                 known.wishes |= said
-                return known
+                return
         made = Competitor(self._count, self._name_anew(name or f"car {self._count + 1}"), guid, client, wishes=said)
         self._count += 1
         self._known.append(made)
-        return made
 
     def _name_anew(self, name: str) -> str:
         taken, number, candidate = {*self._taken, *(known.name for known in self._known)}, 1, name

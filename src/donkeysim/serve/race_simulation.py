@@ -119,7 +119,7 @@ class RaceSimulation(Simulation):
             self._refuse(client, f"{request.message_type()}: races are held here; only the race engineer may do this.")
             return
         competitor = self._competitors.find(client)
-        if self._competitors.hear(client, request) and (client.car is None or competitor is None):
+        if self._competitors.hear(client, request, self._read_clock()) and (client.car is None or competitor is None):
             return
         if client.car is not None and isinstance(request, messages.ConfigureCar):
             if self.race is None and competitor is not None and self._simulator is not None:
@@ -269,7 +269,8 @@ class RaceSimulation(Simulation):
         self._competitors.forget_absent()
         for client in self._clients.values():
             client.car = None
-            self._seat(client)
+        for known in self._competitors:
+            known.is_told = False
         self._offer.tell(report_race(record))
         if self.race_count == self._offer.races:
             self._offer.end()
@@ -279,9 +280,8 @@ class RaceSimulation(Simulation):
     def beat(self) -> None:
         """Let time move on, if it is due, and what must happen with it."""
         now = self._read_clock()
-        for competitor in self._competitors.admit(now):
-            if competitor.client is not None:
-                self._seat(competitor.client)
+        self._competitors.admit(now)
+        self._seat_next()
         super().beat()
         if self.race is not None and self.race.run.is_over:
             self._return_to_paddock(self.race)
@@ -290,6 +290,17 @@ class RaceSimulation(Simulation):
         if now - self._pinged >= PING_SECONDS:
             self._pinged = now
             self._outputs += [make_event(client, Ping()) for client in self._clients.values()]
+
+    def _seat_next(self) -> None:
+        """Give the next one who waits for it a car, once its plate is drawn; others must not feel many who come."""
+        for known in self._competitors:
+            client = known.client
+            if client is None or client.car is not None or self._simulator is None or known.is_told:
+                continue
+            if self._plate_jobs.is_drawn(self._simulator, client.client_id, known.make_body()):
+                known.is_told = True
+                self._seat(client)
+                return
 
     def _begin_when_due(self) -> None:
         offer = self._offer
