@@ -28,7 +28,7 @@ settle = 0.5
 countdown = 1.0
 
 [race]
-limit = 600.0
+limit = {limit}
 
 [[penalty]]
 incidents = ["rear_end", "backed_into", "contact", "cut"]
@@ -47,10 +47,19 @@ class RaceServer(SimulatorProcess):
     command = ("donkeysim", "race", "host")
 
 
-def hold(folder, track, count, hostile, *options):
-    """Hold races of so many clients until the server ends; return what each client was told."""
+def hold(folder, track, limit, count, hostile, *options):
+    """Hold races of so many clients until the server ends; return what each client was told.
+
+    Args:
+        folder: For the files.
+        track: Where.
+        limit: Of a race [s]; for more than three laps it grows with them.
+        count: Clients, `hostile` of them so.
+        hostile: At most 2.
+        options: Of the server.
+    """
     book = folder / "club.toml"
-    book.write_text(CLUB)
+    book.write_text(CLUB.format(limit=limit))
     shared = ("--track", track, "--rules", str(book), "--cars", str(count), "--out", str(folder))
     with RaceServer(*shared, *options) as server:
         words = [sys.executable, str(CLIENTS), str(server.address[1]), track, str(count), str(hostile), "3000"]
@@ -65,7 +74,7 @@ def hold(folder, track, count, hostile, *options):
 def test_sixteen_clients_race_ten_laps_and_two_hostile_ones_spoil_nothing(tmp_path):
     scale = os.environ.get("DONKEYSIM_RACE_SCALE", "1")
     options = ("--races", "1", "--laps", "10", "--time-scale", scale, "--training-telemetry")
-    told = hold(tmp_path, "generated_track", 16, 2, *options)
+    told = hold(tmp_path, "generated_track", 400.0, 16, 2, *options)
     result = load_report(tmp_path / "race.json").result
     honest = [placing for placing in result.placings if int(placing.name.split()[1]) < 14]
     assert [placing.status for placing in honest] == ["finished"] * 14, result.placings
@@ -76,7 +85,7 @@ def test_sixteen_clients_race_ten_laps_and_two_hostile_ones_spoil_nothing(tmp_pa
 @pytest.mark.timeout(3600)
 def test_a_hundred_short_races_are_counted_again_and_every_pose_is_replayed(tmp_path):
     options = ("--races", str(RACES), "--laps", "1", "--pause", "1", "--time-scale", "6", "--training-telemetry")
-    hold(tmp_path, "waveshare", 16, 2, *options)
+    hold(tmp_path, "waveshare", 40.0, 16, 2, *options)
     confirmed = 0
     for number in range(1, RACES + 1):
         found = verify_race(tmp_path / ("race.dlog" if number == 1 else f"race-{number}.dlog"))

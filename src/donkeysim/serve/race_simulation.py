@@ -94,6 +94,7 @@ class RaceSimulation(Simulation):
             super()._seat(client)
             if client.car is not None:
                 self._dress(self._simulator, competitor, client.car.row)
+                self._equip(competitor)
             return
         row = self.race.find_row(competitor)
         if row is None:
@@ -104,13 +105,21 @@ class RaceSimulation(Simulation):
         self._outputs.append(make_event(client, CarLoaded(scene_name=self.scene_name or "")))
 
     def _dress(self, simulator: Simulator, competitor: Competitor, row: int) -> None:
-        """Make a car of the paddock what its client wants."""
+        """Make a car of the paddock look as its client wants."""
         simulator.configure_car(row, competitor.make_body())
+        competitor.is_dressed = True
+
+    def _equip(self, competitor: Competitor) -> None:
+        """Give a car of the paddock the cameras that its client wants."""
         for wish in competitor.wishes.values():
             if not isinstance(wish, messages.ConfigureCar) and competitor.client is not None:
                 self._perform(competitor.client, wish)
 
     # -- requests -----------------------------------------------------------------------------------------------------
+
+    def may_execute(self, client_id: int, request: messages.Request) -> bool:
+        """Return whether a request can be carried out now; how a car shall look is only noted."""
+        return isinstance(request, messages.ConfigureCar) or super().may_execute(client_id, request)
 
     def _perform(self, client: Client, request: messages.Request) -> None:
         if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
@@ -122,8 +131,8 @@ class RaceSimulation(Simulation):
         if self._competitors.hear(client, request, self._read_clock()) and (client.car is None or competitor is None):
             return
         if client.car is not None and isinstance(request, messages.ConfigureCar):
-            if self.race is None and competitor is not None and self._simulator is not None:
-                self._simulator.configure_car(client.car.row, competitor.make_body())
+            if competitor is not None:
+                competitor.is_dressed = False
         elif self.race is not None and client.car is not None and competitor is not None:
             self._perform_in_race(self.race, competitor, client.car.row, request)
         else:
@@ -292,15 +301,28 @@ class RaceSimulation(Simulation):
             self._outputs += [make_event(client, Ping()) for client in self._clients.values()]
 
     def _seat_next(self) -> None:
-        """Give the next one who waits for it a car, once its plate is drawn; others must not feel many who come."""
+        """Give the next one who waits for it a car, or other looks, once its plate is drawn.
+
+        One at a time: others must not feel many who come.
+        """
         for known in self._competitors:
-            client = known.client
-            if client is None or client.car is not None or self._simulator is None or known.is_told:
+            client, simulator = known.client, self._simulator
+            if client is None or simulator is None or not self._is_waiting(known):
                 continue
-            if self._plate_jobs.is_drawn(self._simulator, client.client_id, known.make_body()):
-                known.is_told = True
-                self._seat(client)
+            if self._plate_jobs.is_drawn(simulator, client.client_id, known.make_body()):
+                if client.car is None:
+                    known.is_told = True
+                    self._seat(client)
+                else:
+                    self._dress(simulator, known, client.car.row)
                 return
+
+    def _is_waiting(self, known: Competitor) -> bool:
+        """Return whether somebody waits for a car, or in the paddock for other looks."""
+        assert known.client is not None, "it is connected"
+        if known.client.car is None:
+            return not known.is_told
+        return self.race is None and not known.is_dressed
 
     def _begin_when_due(self) -> None:
         offer = self._offer
