@@ -18,6 +18,7 @@ CASES = (
     "wire",
     "pictures",
     "watching",
+    "race_watching",
     "startup",
     "first_picture",
     "scenes",

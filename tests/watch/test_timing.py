@@ -77,7 +77,7 @@ def test_marks_lie_on_the_time_line_and_say_what_was_taken_back():
     for _ in range(200):
         script.step()
     mark = next(mark for mark in script.draw().marks if mark.number == 1)
-    assert (mark.text, mark.car, mark.is_undone) == ("car 1 left the road", 1, False)
+    assert (mark.text, mark.car, mark.is_undone) == ("car 1 left the road", 11, False)
     assert mark.time == pytest.approx(mark.at - began, abs=0.051)
     script.obey(act.Undo(1))
     assert next(mark for mark in script.draw().marks if mark.number == 1).is_undone

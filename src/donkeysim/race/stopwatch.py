@@ -73,8 +73,9 @@ class CarTimes:
 
     def move(self, place: float, time: float) -> None:
         """Note where the car is now."""
-        way, begin = place - self.place, math.floor(self.place / MARK)
-        for mark in range(max(begin + 1, self.first), math.floor(place / MARK) + 1) if way > 0.0 else ():
+        way = place - self.place
+        marks = range(max(math.floor(self.place / MARK) + 1, self.first), math.floor(place / MARK) + 1)
+        for mark in marks if way > 0.0 else ():
             moment = self.time + (mark * MARK - self.place) / way * (time - self.time)
             if mark - self.first < len(self.passed):
                 self.passed[mark - self.first] = moment

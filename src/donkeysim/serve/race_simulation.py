@@ -24,6 +24,7 @@ from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.race_view import RaceView
+from donkeysim.watch.reel import Reel
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, NeedCarConfig, Ping
 from donkeysim.world.specs import RoadSpec
@@ -41,6 +42,7 @@ class RaceSimulation(Simulation):
     Attributes:
         race: The one under way; None in the paddock.
         race_count: Races that have begun.
+        reel: All moments of the race, or of the one before.
         waiting: In the paddock: for what, one sentence.
     """
 
@@ -51,6 +53,8 @@ class RaceSimulation(Simulation):
         self.race: LiveRace | None = None
         self.race_count = 0
         self.waiting = ""
+        self.reel = Reel()
+        self._free_broadcast = self.viewing.film.broadcast
         self._offer = offer
         self._competitors = Competitors(offer.house)
         self._paddock: Simulator | None = None
@@ -263,11 +267,15 @@ class RaceSimulation(Simulation):
         self._look_around(run.simulator)
         self.race_count += 1
         self.race = LiveRace(run, dict(enumerate(entries)))
+        self.reel.begin()
+        self.viewing.film.broadcast = self.reel.broadcast
         self._outputs += self.race.begin()
 
     def _return_to_paddock(self, race: LiveRace) -> None:
         """Write the result, and give everybody a car in the paddock."""
         self._last_view = race.draw(self._park, self.race_count)
+        self.reel.finish()
+        self.viewing.film.broadcast = self._free_broadcast
         record = race.run.finish()
         self.race, self._simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
@@ -348,6 +356,7 @@ class RaceSimulation(Simulation):
             return
         outputs = list(self.race.pass_frame(step_count))
         self._tell_events(simulator, self.race.run.events)
+        self.reel.note(simulator, self._park.map_rows(), self.race.draw(self._park, self.race_count))
         self._outputs += self._desk.hold_back(outputs)
 
     def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:

@@ -49,6 +49,7 @@ class Timing:
         self._noted = 0
         self._marks: list[Mark] = []
         self._undone: set[int] = set()
+        self._told: tuple[list[Mark], dict[int, int], tuple[Mark, ...]] | None = None
 
     def note(self, director: Director, ledger: Ledger, events: Iterable[Event], passed: float = FRAME) -> None:
         """Note a frame, once the director has judged it; before or after what it decided is carried out.
@@ -89,7 +90,7 @@ class Timing:
             laps=run.race.laps,
             at=self.at,
             tower=tuple(self._list_lines(director, cars)),
-            marks=tuple(self._marks),
+            marks=self._list_marks(cars),
             lap_chart=self._list_places(session),
             is_over=session == OVER,
             number=number,
@@ -125,7 +126,9 @@ class Timing:
             incident = _INCIDENT.fullmatch(decision.text)
             number, text = (int(incident[1]), incident[2]) if incident else (0, decision.text)
         elif isinstance(decision, decide.BeginSession):
-            text = "the race is over" if decision.session == OVER else f"{decision.session} begins"
+            alone = f" ({', '.join(director.run.names[row] for row in director.run.logs)})"
+            text = f"{decision.session} begins" + (alone if len(director.run.logs) == 1 else "")
+            text = "the race is over" if decision.session == OVER else text
         elif isinstance(decision, decide.ShowFlag) and decision.flag in ("red", "black", "chequered"):
             name = director.entries.get(decision.row, "all")
             text = f"{decision.flag} flag to {name}"
@@ -138,6 +141,14 @@ class Timing:
         return Mark(round(self.at, 3), round(time, 3), text, line.row, number)
 
     # -- what is shown ------------------------------------------------------------------------------------------------
+
+    def _list_marks(self, cars: Mapping[int, CarLook]) -> tuple[Mark, ...]:
+        """Return the marks with the cars' ids instead of their rows; made anew only when something has changed."""
+        ids = {row: look.car for row, look in cars.items()}
+        if self._told is None or self._told[0] is not self._marks or self._told[1] != ids:
+            told = tuple(msgspec.structs.replace(mark, car=ids.get(mark.car, -1)) for mark in self._marks)
+            self._told = self._marks, ids, told
+        return self._told[2]
 
     def _list_places(self, session: str) -> dict[int, tuple[int, ...]]:
         if self._watch is None or session in (PRACTICE, QUALIFYING):
