@@ -11,7 +11,7 @@ export function showJoining(joining, environment) {
   if (joining === null) return;
   for (const image of document.querySelectorAll("img.qr")) if (!image.getAttribute("src")) image.src = "/join.svg";
   for (const element of document.querySelectorAll(".join-address")) setText(element, `${joining.host}:${joining.port}`);
-  for (const element of document.querySelectorAll(".join-watch")) setText(element, joining.watch);
+  for (const element of document.querySelectorAll(".join-watch")) setText(element, joining.watch.replace(/^http:\/\//, "").replace(/\/$/, ""));
   setText(byId("join-lead"), texts.say("join_lead", { host: joining.host, port: joining.port }));
   setText(byId("join-config"), writeConfig(joining, environment));
   setText(byId("join-gym"), writeGym(joining, environment));

@@ -22,6 +22,7 @@ export class Journal {
       const entry = this.entries.get(key) ?? this.add(key, mark, race);
       entry.mark = mark;
       entry.item.classList.toggle("undone", mark.is_undone);
+      entry.item.classList.toggle("later", mark.at > race.at + 0.01); // than the moment that is shown
       entry.jump.disabled = !isReachable(mark);
       entry.undo.hidden = !mark.number || mark.is_undone;
     }

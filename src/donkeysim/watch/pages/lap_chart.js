@@ -4,9 +4,6 @@ import { nameCar } from "/pages/cars.js";
 import { colours, fitCanvas, make } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
-const NAME_WIDTH = 112;
-const LEFT = 26;
-const TOP = 20;
 const BOTTOM = 8;
 const MOST_IN_TABLE = 60; // laps
 
@@ -35,11 +32,14 @@ export class LapChart {
     const { pen, width, height } = fitCanvas(this.canvas);
     if (width < 50 || !this.lines.length) return;
     const places = Math.max(...this.lines.flatMap((line) => line.places), this.lines.length, 2);
-    const gap = (height - TOP - BOTTOM) / places;
-    const nameWidth = Math.min(NAME_WIDTH, width / 3);
-    this.column = (lap) => LEFT + (lap / this.laps) * (width - LEFT - nameWidth - 12);
-    this.row = (place) => TOP + (place - 0.5) * gap;
-    const size = Math.max(8, Math.min(13, gap * 0.92));
+    const letter = parseFloat(getComputedStyle(this.canvas).fontSize); // the style sheet knows how far away people are
+    this.top = 6 + 1.1 * letter;
+    const gap = (height - this.top - BOTTOM) / places;
+    const size = Math.max(8, Math.min(letter, gap * 0.92));
+    this.left = 12 + 1.3 * size;
+    const nameWidth = Math.min(8.6 * size, width / 3);
+    this.column = (lap) => this.left + (lap / this.laps) * (width - this.left - nameWidth - 12);
+    this.row = (place) => this.top + (place - 0.5) * gap;
     pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
     this.drawScale(pen, places, height);
     const someone = this.lines.some((line) => line.isChosen);
@@ -53,15 +53,15 @@ export class LapChart {
     pen.lineWidth = 1;
     pen.textBaseline = "middle";
     pen.textAlign = "right";
-    for (let place = 1; place <= places; place += 1) pen.fillText(String(place), LEFT - 9, this.row(place));
+    for (let place = 1; place <= places; place += 1) pen.fillText(String(place), this.left - 9, this.row(place));
     pen.textAlign = "center";
     const step = [1, 2, 5, 10, 20, 50, 100].find((size) => this.laps / size <= 14) ?? 200;
     for (let lap = 0; lap <= this.laps; lap += step) {
       pen.beginPath();
-      pen.moveTo(this.column(lap), TOP);
+      pen.moveTo(this.column(lap), this.top);
       pen.lineTo(this.column(lap), height - BOTTOM);
       pen.stroke();
-      pen.fillText(lap ? String(lap) : texts.say("grid_short"), this.column(lap), TOP / 2);
+      pen.fillText(lap ? String(lap) : texts.say("grid_short"), this.column(lap), this.top / 2);
     }
   }
 
@@ -96,7 +96,7 @@ export class LapChart {
     const near = this.lines
       .filter((line) => line.places.length)
       .map((line) => {
-        const lap = Math.min(Math.max(((event.offsetX - LEFT) / (this.column(1) - LEFT || 1)), 0), line.places.length - 1);
+        const lap = Math.min(Math.max(((event.offsetX - this.left) / (this.column(1) - this.left || 1)), 0), line.places.length - 1);
         const [one, other] = [line.places[Math.floor(lap)], line.places[Math.ceil(lap)]];
         return { line, distance: Math.abs(this.row(one + (other - one) * (lap % 1)) - event.offsetY) };
       })

@@ -7,6 +7,7 @@ import { drawRoad, fitOutline } from "/shared/outline.js";
 
 const DELAY_MS = 100;
 const LARGEST_NAMED = 6;
+const SMALL_LETTER = 12;
 const STANDING_S = 2;
 const LEAST_WAY_M = 0.05;
 
@@ -89,8 +90,10 @@ export class TrackMap {
     this.place = fitOutline(this.outline, width, height);
     drawRoad(pen, this.outline, this.place, colours().danger);
     const ordered = [...this.cars].sort((a, b) => (a.id === this.watched) - (b.id === this.watched));
+    // As large as the style sheet says, which knows how far away people are.
+    this.letter = this.race ? parseFloat(getComputedStyle(this.canvas).fontSize) : SMALL_LETTER;
     for (const car of ordered) this.drawCar(pen, car, width);
-    if (this.race) drawTags(pen, this.listTags(), width, height, colours());
+    if (this.race) drawTags(pen, this.listTags(), width, height, this.letter, colours());
   }
 
   /** A tag for each car in the order of the race, the watched one first. */
@@ -112,6 +115,7 @@ export class TrackMap {
     pen.save();
     pen.translate(column, row);
     pen.rotate(this.place.turn - yaw);
+    pen.scale(this.letter / SMALL_LETTER, this.letter / SMALL_LETTER);
     pen.beginPath();
     pen.moveTo(9, 0); pen.lineTo(-6, 6); pen.lineTo(-3, 0); pen.lineTo(-6, -6); pen.closePath();
     pen.lineJoin = "round";

@@ -5,20 +5,20 @@ const BOX_PADDING = 3;
 
 /**
  * Write names beside points of the map. The first ones come first: a tag that would cover another becomes shorter, or is
- * left out.
+ * left out. The letters are `size` pixels high.
  * @param {{column: number, row: number, place: number, name: string, flag: string, isWatched: boolean}[]} tags
  */
-export function drawTags(pen, tags, width, height, ink) {
-  pen.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+export function drawTags(pen, tags, width, height, size, ink) {
+  pen.font = `600 ${size}px ${getComputedStyle(document.body).fontFamily}`;
   pen.textBaseline = "middle";
   pen.textAlign = "left";
   const taken = [];
   for (const tag of tags) {
-    if (tag.flag) drawFlag(pen, tag.column, tag.row, tag.flag, ink);
+    if (tag.flag) drawFlag(pen, tag, size / 12, ink);
     const place = tag.place ? `${tag.place}` : "";
     const name = [...tag.name].slice(0, 14).join("");
     for (const text of new Set([`${place} ${name}`.trim(), place])) {
-      const box = text && findRoom(pen, text, tag, taken, width, height);
+      const box = text && findRoom(pen, text, tag, taken, width, height, 1.4 * size);
       if (!box) continue;
       taken.push(box);
       drawTag(pen, text, box, tag.isWatched, ink);
@@ -28,9 +28,8 @@ export function drawTags(pen, tags, width, height, ink) {
 }
 
 /** Above the point, else below, right or left of it. */
-function findRoom(pen, text, { column, row, isWatched }, taken, width, height) {
+function findRoom(pen, text, { column, row, isWatched }, taken, width, height, high) {
   const wide = pen.measureText(text).width + 2 * BOX_PADDING;
-  const high = 17;
   const middle = Math.min(Math.max(column - wide / 2, 1), width - wide - 1);
   const spots = [[middle, row - high - 9], [middle, row + 9], [column + 11, row - high / 2], [column - wide - 11, row - high / 2]];
   for (const [x, y] of spots) {
@@ -52,12 +51,15 @@ function drawTag(pen, text, { x, y, wide, high }, isWatched, ink) {
   pen.fillText(text, x + BOX_PADDING, y + high / 2 + 0.5);
 }
 
-function drawFlag(pen, column, row, flag, ink) {
-  const [left, top, size] = [column + 3, row - 20, 11];
+function drawFlag(pen, { column, row, flag }, scale, ink) {
+  const [left, top, size] = [3, -20, 11];
+  pen.save();
+  pen.translate(column, row);
+  pen.scale(scale, scale);
   pen.strokeStyle = ink.text;
   pen.lineWidth = 2;
   pen.beginPath();
-  pen.moveTo(left, row - 3);
+  pen.moveTo(left, -3);
   pen.lineTo(left, top);
   pen.stroke();
   pen.fillStyle = FLAGS[flag] ?? FLAGS.yellow;
@@ -68,4 +70,5 @@ function drawFlag(pen, column, row, flag, ink) {
   }
   pen.lineWidth = 1;
   pen.strokeRect(left, top, size, 8);
+  pen.restore();
 }

@@ -18,11 +18,19 @@ export function tellStatus(status) {
   return name ? texts.say(`short_${name}`) : "";
 }
 
-/** How far a car is behind: the first one, or with "interval" the car in front. */
-export function tellGap(line, isFirst, mode) {
+/** Whether cars may be compared. */
+export function hasBegun(race) { return !["paddock", "grid", "countdown"].includes(race.session); }
+
+/**
+ * How far a car is behind: the first one, or with "interval" the car in front.
+ * @param {object} line of the tower
+ * @param {number | null | undefined} first row of the car in front of all; null: nobody is yet
+ */
+export function tellGap(line, first, mode) {
   const status = tellStatus(line.status);
   if (status) return status;
-  if (isFirst) return line.time !== null ? formatLap(line.time) : texts.say("leader");
+  if (first === null) return "";
+  if (line.row === first) return line.time !== null ? formatLap(line.time) : texts.say("leader");
   if (mode === "gap" && line.laps_behind > 0) {
     return line.laps_behind === 1 ? texts.say("one_lap_behind") : texts.say("laps_behind", { count: line.laps_behind });
   }

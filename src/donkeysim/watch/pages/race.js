@@ -5,6 +5,7 @@ import { Engineer } from "/pages/engineer.js";
 import { offerCopies, showJoining } from "/pages/joining.js";
 import { Journal } from "/pages/journal.js";
 import { LapChart } from "/pages/lap_chart.js";
+import { hasBegun } from "/pages/moments.js";
 import { Playhead, SPEEDS } from "/pages/playhead.js";
 import { offerPodium, showHead, showLights, showPodium } from "/pages/race_head.js";
 import { PANE_COUNT } from "/pages/screens.js";
@@ -17,6 +18,7 @@ import { texts } from "/pages/words.js";
 export const AUTOMATIC = -1;
 
 const SKIP_S = 5;
+const FEW = 8; // cars
 
 export class RaceSide {
   /**
@@ -25,6 +27,7 @@ export class RaceSide {
    */
   constructor({ choose, act, refresh }) {
     Object.assign(this, { choose, refresh, race: null, watched: AUTOMATIC, mode: "gap", isSplit: false, marked: 0, isBorrowed: false });
+    this.isAskedToJoin = new URLSearchParams(location.search).has("join"); // by the code on the wall
     this.picks = Array(PANE_COUNT).fill(null); // rows of the tower; null: by place
     this.playhead = new Playhead();
     this.tower = new Tower(byId("tower-lines"), { onPick: (line) => this.pick(line.car) });
@@ -47,6 +50,9 @@ export class RaceSide {
   /** Whether a car is on the track now, by its id. */
   has(car) { return this.race.tower.some((line) => line.car === car && car >= 0); }
 
+  /** Row of the first car; null: the race has not begun. */
+  get first() { return hasBegun(this.race) ? this.race.tower[0]?.row ?? null : null; }
+
   /** Cars on the track in the order of the race. */
   listCars() { return this.race.tower.filter((line) => line.car >= 0); }
 
@@ -56,6 +62,7 @@ export class RaceSide {
     this.race = state.race;
     document.body.toggleAttribute("data-race", this.race !== null);
     document.body.dataset.session = this.race?.session ?? "";
+    document.body.toggleAttribute("data-few", (this.race?.tower.length ?? 0) <= FEW);
     this.playhead.update(this.race && state.time_line);
   }
 
@@ -91,9 +98,11 @@ export class RaceSide {
     byId("tab-engineer").hidden = !state.may_change;
     byId("tab-join").hidden = state.joining === null;
     byId("replay-sign").hidden = this.playhead.isLive || !(state.time_line?.is_live ?? false);
-    const tab = this.tab ?? (this.race.session === "paddock" && state.joining ? "join" : "journal");
+    const isJoining = this.isAskedToJoin || this.race.session === "paddock";
+    const tab = this.tab ?? (isJoining && state.joining ? "join" : "journal");
     const isThere = !byId(`tab-${tab}`).hidden;
     this.showTab(isThere ? tab : "journal");
+    if (this.isAskedToJoin && tab === "join" && !this.tab) { this.tab = tab; byId("panel-join").scrollIntoView({ block: "center" }); }
   }
 
   offerTabs() {

@@ -1,7 +1,7 @@
 // The head of a race: flag, session, clock and laps; the lights before the start; the podium after the end.
 
 import { formatLap, makeChip, nameCar } from "/pages/cars.js";
-import { formatClock, tellGap } from "/pages/moments.js";
+import { formatClock, hasBegun, tellGap } from "/pages/moments.js";
 import { byId, make, setText } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
@@ -25,13 +25,13 @@ export function showHead(race) {
   setText(byId("flag-name"), flag ? texts.say(`flag_${flag}`) : "");
   setText(byId("race-session"), nameSession(race));
   setText(byId("race-title"), race.title);
-  setText(byId("race-clock"), race.clock === null ? "–:––.–" : formatClock(race.clock));
+  setText(byId("race-clock"), race.clock === null ? "" : formatClock(race.clock));
   setText(byId("race-laps"), tellLaps(race));
   setText(byId("race-note"), tellNote(race));
 }
 
 function tellLaps(race) {
-  if (["paddock", "grid", "countdown"].includes(race.session)) return race.laps ? texts.say("laps_to_drive", { count: race.laps }) : "";
+  if (!hasBegun(race)) return race.laps ? texts.say("laps_to_drive", { count: race.laps }) : "";
   if (race.laps && race.session !== "practice" && race.session !== "qualifying") {
     const lap = Math.min((race.tower[0]?.laps ?? 0) + 1, race.laps);
     return texts.say("lap_of", { lap, count: race.laps });
@@ -81,7 +81,7 @@ export function showPodium(race) {
 }
 
 function makeStep(line, index) {
-  const time = line.time === null ? tellGap(line, false, "gap") : `${line.time.toFixed(3)} s`;
+  const time = line.time === null ? tellGap(line, undefined, "gap") : `${line.time.toFixed(3)} s`;
   const step = make("li", "step", "", make("b", "place", String(line.place)), makeChip(line.colour), make("bdi", "", nameCar({ name: line.name, id: line.row + 1 })), make("span", "time", time));
   step.style.setProperty("--paint", `rgb(${line.colour.join(" ")})`);
   step.style.setProperty("--index", String(index));

@@ -80,6 +80,7 @@ export class Screens {
   /**
    * Caption the pictures.
    * @param {(object | null)[]} lines of the tower; null: no plate
+   * @param {number | null} first row of the tower's first car; null: the race has not begun
    * @param {number | null} marked which pane the next car that is chosen goes to
    */
   caption(lines, first, mode, marked) {
@@ -94,7 +95,7 @@ export class Screens {
       const [place, , name, gap] = plate.children;
       setText(place, line.place ? String(line.place) : "–");
       setText(name, nameCar({ name: line.name, id: line.row + 1 }));
-      setText(gap, tellGap(line, line.row === first, mode));
+      setText(gap, tellGap(line, first, mode));
     });
   }
 }

@@ -209,7 +209,7 @@ function showStage() {
   byId("screen").classList.toggle("vacant", isEmpty);
   showPaceCar();
   byId("controls").hidden = isEmpty;
-  byId("reset").hidden = car === null;
+  byId("reset").hidden = car === null || state.race !== null; // race control puts cars back
   byId("readings").hidden = car === null;
   showWatched(car);
   showPictures(car);
@@ -228,7 +228,7 @@ function showPictures(car) {
   byId("inset").hidden = !hasInset;
   if (wanted[0].view === "place") byId("stale").hidden = true;
   screens.show(wanted, hasInset ? watched : null);
-  if (state.race) screens.caption(race.listPlates(view), state.race.tower[0]?.row, race.mode, race.isSplit ? race.marked : null);
+  if (state.race) screens.caption(race.listPlates(view), race.first, race.mode, race.isSplit ? race.marked : null);
   else screens.caption([], null, "gap", null);
 }
 
@@ -303,7 +303,7 @@ async function act(path, body, button) {
 }
 
 function resetCar() {
-  if (watched !== null && state?.may_change) act(`/cars/${watched}/reset`);
+  if (watched !== null && state.may_change && !state.race) act(`/cars/${watched}/reset`);
 }
 
 function askExit() {

@@ -1,7 +1,7 @@
 // The timing tower: a line for each car in the order of the race. Lines glide to their new places.
 
 import { formatLap, nameCar } from "/pages/cars.js";
-import { tellGap, tellPenalty } from "/pages/moments.js";
+import { hasBegun, tellGap, tellPenalty } from "/pages/moments.js";
 import { make, setText } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
@@ -30,18 +30,24 @@ export class Tower {
     for (const [row, line] of this.lines) {
       if (!shown.some((entry) => entry.row === row)) { line.item.remove(); this.lines.delete(row); }
     }
-    shown.forEach((entry, index) => this.fill(this.lines.get(entry.row) ?? this.add(entry.row), entry, index === 0, mode, isChosen(entry)));
+    const first = hasBegun(race) ? shown[0]?.row : null;
+    shown.forEach((entry) => {
+      const line = this.lines.get(entry.row) ?? this.add(entry.row);
+      this.fill(line, entry, isChosen(entry));
+      setText(line.cells.gap, tellGap(entry, first, mode));
+      line.flag.hidden = !entry.flag || race.is_over; // then everybody has one
+    });
     this.arrange(shown.map((entry) => entry.row));
     this.body.parentElement.style.setProperty("--lines", String(Math.max(shown.length, 1)));
   }
 
   add(row) {
     const line = { name: make("bdi"), cells: {} };
-    for (const name of ["place", "who", "notes", "gap", "last", "best", "sectors"]) {
+    for (const name of ["place", "who", "gap", "last", "best", "sectors"]) {
       line.cells[name] = make("span", name);
       line.cells[name].setAttribute("role", "cell");
     }
-    [line.penalty, line.flag, line.away] = [make("b", "penalty"), make("i", "own-flag"), make("i", "away")];
+    [line.penalty, line.flag, line.away] = [make("b", "penalty-badge"), make("i", "own-flag"), make("i", "away")];
     for (const sign of [line.flag, line.away]) sign.setAttribute("role", "img");
     line.away.textContent = "⌁";
     line.pick = this.onPick ? make("button", "pick", "", line.name) : make("span", "pick", "", line.name);
@@ -49,15 +55,14 @@ export class Tower {
       line.pick.type = "button";
       line.pick.addEventListener("click", () => this.onPick(line.entry));
     }
-    line.cells.who.append(make("i", "paint"), line.pick);
-    line.cells.notes.append(line.away, line.flag, line.penalty);
+    line.cells.who.append(make("i", "paint"), line.pick, make("span", "notes", "", line.away, line.flag, line.penalty));
     line.item = make("div", "line", "", ...Object.values(line.cells));
     line.item.setAttribute("role", "row");
     this.lines.set(row, line);
     return line;
   }
 
-  fill(line, entry, isFirst, mode, isChosen) {
+  fill(line, entry, isChosen) {
     line.entry = entry;
     const { cells, item } = line;
     item.style.setProperty("--paint", `rgb(${entry.colour.join(" ")})`);
@@ -72,7 +77,6 @@ export class Tower {
     setText(line.name, name);
     setAttribute(item, "title", entry.why ? `${name}: ${entry.why}` : name);
     setText(cells.place, entry.place ? String(entry.place) : "–");
-    setText(cells.gap, tellGap(entry, isFirst, mode));
     setText(cells.last, formatLap(entry.last_lap));
     setText(cells.best, formatLap(entry.best_lap));
     cells.best.classList.toggle("fastest", entry.is_fastest);
@@ -84,7 +88,6 @@ export class Tower {
   fillNotes(line, entry) {
     line.penalty.hidden = !entry.penalty;
     setText(line.penalty, entry.penalty ? tellPenalty(entry.penalty) : "");
-    line.flag.hidden = !entry.flag;
     line.flag.dataset.flag = entry.flag;
     line.away.hidden = entry.is_here;
     setAttribute(line.flag, "aria-label", entry.flag ? texts.say(`flag_${entry.flag}`) : "");
