@@ -209,7 +209,7 @@ class ScriptedRace(WatchedStage):
             laps=self.laps,
             at=at,
             tower=tuple(self._line(place, row, order, clock, fastest) for place, row in enumerate(order, 1)),
-            marks=self._marks(clock),
+            marks=self._marks(self.moment - GREEN),  # all that are known, also those that come later
             lap_chart=self._chart(clock),
             is_over=session == "over",
             waiting="Waiting for more cars: 3 of 4 are here." if self.is_paddock else "",

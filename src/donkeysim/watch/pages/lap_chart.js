@@ -86,8 +86,8 @@ export class LapChart {
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     const isOut = entry.status.startsWith("did not") || entry.status === "disqualified";
-    if (isOut) pen.fillText("×", x + 5, y);
-    pen.fillText(shorten(pen, line.name, nameWidth - (isOut ? 14 : 0)), x + (isOut ? 17 : 9), y);
+    const name = isOut ? `× ${line.name}` : line.name;
+    pen.fillText(shorten(pen, name, nameWidth), x + 9, y);
     pen.globalAlpha = 1;
   }
 
