@@ -29,8 +29,8 @@ OUT, OUT_FROM = 6, 41.0
 
 PENALISED, PENALISED_AT = 1, 33.0
 RACERS = (
-    "Anna", "Ben", "小红车", "Dai", "さくら号", "Finn", "Gao", "Hugo", "Ida", "Jean-Baptiste de la Tour", "Kim", "Lúcia",
-    "Mo", "Noor", "Olga", "Pia", "Quentin", "Rosa", "Sam", "Tilda", "Uwe", "Vera", "Wu", "Yasemin",
+    "Anna", "Ben", "小红车", "Dai", "さくら号", "Finn", "Gao", "Hugo", "Ida", "Jean-Baptiste de la Tour", "Kim",
+    "Lúcia", "Mo", "Noor", "Olga", "Pia", "Quentin", "Rosa", "Sam", "Tilda", "Uwe", "Vera", "Wu", "Yasemin",
 )  # fmt: skip
 PAINTS = (
     (220, 40, 30), (35, 110, 220), (245, 190, 40), (60, 160, 75), (150, 70, 190), (240, 240, 240), (30, 30, 30),
@@ -155,7 +155,7 @@ class ScriptedRace(WatchedStage):
             return "red"
         if clock >= min(ends[-1] for ends in self._ends):
             return "chequered"
-        stands = STANDING < len(self.names) and STANDS_FROM < clock < STANDS_UNTIL
+        stands = len(self.names) > STANDING and STANDS_FROM < clock < STANDS_UNTIL
         return "yellow" if stands else "green"
 
     def _marks(self, clock):
