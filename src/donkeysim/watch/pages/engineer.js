@@ -25,6 +25,7 @@ export class Engineer {
     this.race = race;
     const isPaddock = race.session === "paddock";
     byId("start-race").hidden = !isPaddock;
+    byId("penalty-form").hidden = isPaddock || !race.tower.length;
     byId("hold-race").hidden = isPaddock || race.is_over;
     byId("restart-race").hidden = isPaddock;
     setText(byId("hold-race"), texts.say(race.is_held ? "go_on" : "stop_race"));
@@ -39,7 +40,6 @@ export class Engineer {
     }
     if (chosenRow !== this.chosen && chosenRow !== null) list.value = String(chosenRow);
     this.chosen = chosenRow;
-    for (const id of ["put-back", "penalise"]) byId(id).disabled = isPaddock || !race.tower.length;
   }
 
   async penalise() {

@@ -77,6 +77,7 @@ export class RaceSide {
     showPodium(race);
     this.tower.update(race, (entry) => this.isShown(entry), this.mode);
     setText(byId("gap-mode"), texts.say(this.mode));
+    byId("no-racers").hidden = race.tower.length > 0;
     this.chart.update(race, (entry) => this.isShown(entry));
     this.timeLine.update(race, state.time_line);
     this.journal.update(race, (mark) => state.time_line !== null && mark.at >= state.time_line.begin && mark.at <= state.time_line.end);

@@ -40,7 +40,7 @@ function tellLaps(race) {
 }
 
 function tellNote(race) {
-  if (race.session === "paddock") return race.waiting;
+  if (race.session === "paddock") return race.waiting.charAt(0).toUpperCase() + race.waiting.slice(1);
   if (race.is_held) return texts.say("held");
   const parts = race.number > 1 ? [texts.say("race_number", { number: race.number })] : [];
   if (race.attempt > 1) parts.push(texts.say("attempt", { number: race.attempt }));

@@ -103,7 +103,8 @@ function showSection(name) {
   document.body.dataset.state = name;
   for (const id of ["offline", "loading", "menu", "stage"]) byId(id).hidden = id !== name;
   const isStage = name === "stage";
-  byId("exit").hidden = !isStage || state.wire_port === null || !state.may_change;
+  // A race stays in its scene.
+  byId("exit").hidden = !isStage || state.wire_port === null || !state.may_change || state.race !== null;
   byId("road").hidden = byId("exit").hidden || state.road === null;
   byId("scene-name").hidden = !isStage;
   byId("clock").hidden = !isStage || !state?.readings?.telemetry;
