@@ -84,6 +84,8 @@ class Director:
         is_held: Whether time stands still: no frame may pass until it is not.
         run: What goes on now.
         journal: All that was told and decided, in order.
+        decided: The decisions behind its lines, one each.
+        flag: Shown to all, "" before the first.
         result: None until the race is over; an undo changes it even then.
     """
 
@@ -104,6 +106,8 @@ class Director:
         self.book, self.course, self.entries = book, course, dict(entries)
         self.session, self.attempt, self.is_held = PRACTICE, 1, False
         self.journal: list[Line] = []
+        self.decided: list[decide.Decision] = []
+        self.flag = ""
         self.result: Result | None = None
         self._seed, self._reruns, self._number = seed, 0, 0
         self._now = self._until = math.nan
@@ -373,6 +377,9 @@ class Director:
     def _decide(self, decision: decide.Decision) -> None:
         """Put a decision with the others, and into the journal."""
         self._decisions.append(decision)
+        self.decided.append(decision)
+        if isinstance(decision, decide.ShowFlag) and decision.row < 0:
+            self.flag = decision.flag
         row = getattr(decision, "row", -1)
         text = decision.text if isinstance(decision, decide.Tell) else describe_decision(decision, self.entries)
         self.journal.append(Line(self._now if math.isfinite(self._now) else 0.0, self.session, text, row))

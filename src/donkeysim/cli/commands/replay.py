@@ -4,7 +4,7 @@ A log is written on request: log="run.dlog" in donkeysim environments and races,
 original's environments and in the GYM_CONF of a car. The exit code is 1 if the result differs, or if the log is
 damaged.
 
-For example: donkey replay run.dlog --film run.mp4
+For example: donkey replay run.dlog --film run.mp4, or: donkey replay race.dlog --watch
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import Report, console, show_progress
+from donkeysim.cli.replay_page import DEFAULT_PORT, show_replay
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import format_count
 
@@ -32,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="view of the film (default: chase, from behind)",
     )
     parser.add_argument("--car", type=int, default=0, metavar="N", help="the car that the film shows (default: 0)")
+    parser.add_argument("--watch", action="store_true", help="show it in the browser, any moment of it, until Ctrl-C")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help=f"the page's port; 0: any free one (default {DEFAULT_PORT})"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="the page's address (default 127.0.0.1; 0.0.0.0: network)")
     add_tracks_argument(parser)
 
 
@@ -39,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Play the log, report what came of it."""
     from donkeysim.record.replay import Replay
 
+    if arguments.watch:
+        return _tell_outcome(show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port))
     replay = Replay(arguments.log)
     with show_progress("getting ready") as report:
         replay.simulator.compile(lambda _, done, total: report(done, total))
