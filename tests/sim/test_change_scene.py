@@ -150,7 +150,9 @@ def test_cars_that_are_kept_drive_on_among_other_cones_as_if_nothing_had_happene
     driven = open_simulator(WorldSpec(SceneSpec(ring), cars_per_world=2), log=tmp_path / "run.dlog")
     driven.add_car(0, BodySpec(name="first"))
     drive(driven, 20)
-    before = {name: getattr(driven.state, name).copy() for name in ("position", "velocity", "wheel_speed", "lap", "hit")}
+    before = {
+        name: getattr(driven.state, name).copy() for name in ("position", "velocity", "wheel_speed", "lap", "hit")
+    }
     cones = SceneSpec(ring, challenges=ChallengeSpec(cones=5, seed=7))
     driven.change_scene(cones, keeps_cars=True)
     assert len(driven.scene.props.mass) == 5 + len(Simulator(WorldSpec(SceneSpec(ring))).scene.props.mass)

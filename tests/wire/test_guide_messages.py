@@ -13,7 +13,8 @@ from donkeysim.world.telemetry import Telemetry
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 LANGUAGES = ("README.md", "README.zh.md", "README.ja.md")
-REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__()}
+PRIVATE = {replies.CarCrossedLine, replies.Verified, replies.PrivateKeyError}  # docs/wire.md has the private API
+REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__() if kind not in PRIVATE}
 # Ghost cones are an option of the server; docs/tracks/challenges.md shows what they send.
 WRITTEN = {"telemetry"} | set(REPLIES) - {"error", "collision_with_cone"}
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     import socket
 
     from donkeysim.cli.drive_beside import DriveBeside
+    from donkeysim.cli.private_port import PrivatePort
     from donkeysim.core.clock import Clock
+    from donkeysim.serve.server import Server
     from donkeysim.serve.simulation import Simulation
     from donkeysim.serve.simulation_options import SimulationOptions
     from donkeysim.serve.simulation_thread import SimulationThread
@@ -48,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(options: Options) -> int:
+    from donkeysim.cli.private_port import open_private_port
     from donkeysim.web.listener import PortInUseError, open_listener
 
     _start_log(options.log_file)
@@ -59,13 +62,14 @@ def _run(options: Options) -> int:
         return _complain(str(error), 2)
     try:
         listener = open_listener(options.host, options.port)
+        private = open_private_port(options.private_host, options.private_port)
     except DonkeySimError as error:
         return _complain(str(error), 1 if isinstance(error, PortInUseError) else 2)
     host, port = listener.getsockname()[:2]
     print(f"donkey_sim listens on {host}:{port}", flush=True)
     import asyncio
 
-    return asyncio.run(_serve(options, listener))
+    return asyncio.run(_serve(options, listener, private))
 
 
 def _check_files(options: Options) -> None:
@@ -84,18 +88,17 @@ def _check_files(options: Options) -> None:
     list_scenes(experiment.scene.folders, lambda error: _log.warning("left out of the menu: %s", error))
 
 
-async def _serve(options: Options, listener: socket.socket) -> int:
+async def _serve(options: Options, listener: socket.socket, private: PrivatePort | None) -> int:
     import asyncio
     import time
 
     from donkeysim.core.clock import AwakeClock
-    from donkeysim.serve.server import Server
     from donkeysim.serve.simulation_thread import SimulationThread
 
     if options.simulation.time_scale is not None:
         sys.setswitchinterval(SWITCH_SECONDS)
     clock = AwakeClock(time.perf_counter)
-    server = Server(listener, clock, options.wire_control)
+    server = _make_server(options, listener, private, clock)
     failures: list[DonkeySimError] = []
 
     def give_up(error: DonkeySimError) -> None:
@@ -126,6 +129,16 @@ async def _serve(options: Options, listener: socket.socket) -> int:
         await page.stop()
     thread.stop(1.0)
     return _complain(str(failures[0]), 1) if failures else 0
+
+
+def _make_server(options: Options, listener: socket.socket, private: PrivatePort | None, clock: Clock) -> Server:
+    from donkeysim.serve.private_api import PrivateApi
+    from donkeysim.serve.server import Server
+
+    server = Server(listener, clock, options.wire_control)
+    if private is not None:
+        server.neighbours.append(PrivateApi(private.listener, clock, private.key))
+    return server
 
 
 def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulation:

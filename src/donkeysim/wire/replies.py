@@ -76,6 +76,24 @@ class ConeTouched(Reply, frozen=True, tag="collision_with_cone"):
     timeStamp: float  # noqa: N815  (the wire's name)
 
 
+class CarCrossedLine(Reply, frozen=True, tag="collision_with_starting_line"):
+    """Any car drove forward over a start line, for the private API; as `StartLineCrossed`, which names no car."""
+
+    car_name: str
+    starting_line_index: int
+    timeStamp: float  # noqa: N815  (the wire's name)
+
+
+class Verified(Reply, frozen=True, tag="verified"):
+    """The private API is open to the client that sent its key."""
+
+
+class PrivateKeyError(Reply, frozen=True, tag="private_key_error"):
+    """Why the private API is not open to a client."""
+
+    error_message: str
+
+
 class ErrorReply(Reply, frozen=True, tag="error"):
     """What was given, what is allowed, what to do."""
 
@@ -94,7 +112,7 @@ def encode_reply(reply: Reply, numbers_as_strings: bool = False) -> bytes:
     if numbers_as_strings and isinstance(reply, NodePosition):
         return _finish(_encode(_spell_numbers(msgspec.to_builtins(reply))))
     line = _encode(reply)
-    if isinstance(reply, NodePosition | StartLineCrossed | ConeTouched):
+    if isinstance(reply, NodePosition | StartLineCrossed | CarCrossedLine | ConeTouched):
         _check_finite(line, reply)
     return _finish(line)
 
