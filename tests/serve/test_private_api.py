@@ -60,7 +60,7 @@ async def read(client):
 
 
 def test_who_shows_the_key_may_draw_challenges_and_hears_of_every_car():
-    crossing = encode_reply(CarCrossedLine("blue", 0, 1.5))
+    crossing = encode_reply(CarCrossedLine(0, 1.5, "blue"))
 
     async def organise(port, server):
         with connect(port) as client, connect(port) as stranger:

@@ -23,7 +23,7 @@ def list_news(simulator: Simulator, events: Iterable[Event]) -> list[Output]:
 def _describe(simulator: Simulator, event: Event) -> Reply | None:
     line = find_line(event, simulator.scene.path.closed)
     if line is not None:
-        return CarCrossedLine(name_car(simulator, event.car), line, event.time)
+        return CarCrossedLine(line, event.time, name_car(simulator, event.car))
     if event.kind != EVENT_HIT or simulator.name_hit(event.car, int(event.value)) != CONE:
         return None
     return ConeTouched(name_car(simulator, event.car), simulator.find_prop(event.car, int(event.value)), event.time)

@@ -76,12 +76,10 @@ class ConeTouched(Reply, frozen=True, tag="collision_with_cone"):
     timeStamp: float  # noqa: N815  (the wire's name)
 
 
-class CarCrossedLine(Reply, frozen=True, tag="collision_with_starting_line"):
-    """Any car drove forward over a start line, for the private API; as `StartLineCrossed`, which names no car."""
+class CarCrossedLine(StartLineCrossed, frozen=True, tag="collision_with_starting_line"):
+    """Any car drove forward over a start line, for the private API."""
 
     car_name: str
-    starting_line_index: int
-    timeStamp: float  # noqa: N815  (the wire's name)
 
 
 class Verified(Reply, frozen=True, tag="verified"):
@@ -112,7 +110,7 @@ def encode_reply(reply: Reply, numbers_as_strings: bool = False) -> bytes:
     if numbers_as_strings and isinstance(reply, NodePosition):
         return _finish(_encode(_spell_numbers(msgspec.to_builtins(reply))))
     line = _encode(reply)
-    if isinstance(reply, NodePosition | StartLineCrossed | CarCrossedLine | ConeTouched):
+    if isinstance(reply, NodePosition | StartLineCrossed | ConeTouched):
         _check_finite(line, reply)
     return _finish(line)
 
