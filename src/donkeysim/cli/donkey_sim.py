@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import socket
 
     from donkeysim.cli.drive_beside import DriveBeside
+    from donkeysim.cli.private_port import PrivatePort
     from donkeysim.core.clock import Clock
     from donkeysim.serve.race_offer import RaceOffer
     from donkeysim.serve.race_simulation import RaceSimulation
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(options: Options) -> int:
     """Run the simulator until it is ended, and return the exit code."""
+    from donkeysim.cli.private_port import open_private_port
     from donkeysim.web.listener import PortInUseError, open_listener
 
     _start_log(options.log_file)
@@ -64,13 +66,14 @@ def run(options: Options) -> int:
         return _complain(str(error), 2)
     try:
         listener = open_listener(options.host, options.port)
+        private = open_private_port(options.private_host, options.private_port)
     except DonkeySimError as error:
         return _complain(str(error), 1 if isinstance(error, PortInUseError) else 2)
     host, port = listener.getsockname()[:2]
     print(f"donkey_sim listens on {host}:{port}", flush=True)
     import asyncio
 
-    return asyncio.run(_serve(options, listener))
+    return asyncio.run(_serve(options, listener, private))
 
 
 def _check_files(options: Options) -> None:
@@ -89,17 +92,16 @@ def _check_files(options: Options) -> None:
     list_scenes(experiment.scene.folders, lambda error: _log.warning("left out of the menu: %s", error))
 
 
-async def _serve(options: Options, listener: socket.socket) -> int:
+async def _serve(options: Options, listener: socket.socket, private: PrivatePort | None) -> int:
     import asyncio
     import time
 
     from donkeysim.core.clock import AwakeClock
-    from donkeysim.serve.server import Server
 
     if options.simulation.time_scale is not None:
         sys.setswitchinterval(SWITCH_SECONDS)
     clock = AwakeClock(time.perf_counter)
-    server = Server(listener, clock, options.wire_control)
+    server = _make_server(options, listener, private, clock)
     failures: list[DonkeySimError] = []
 
     def give_up(error: DonkeySimError) -> None:
@@ -149,6 +151,16 @@ def _make_thread(
     offer = replace(options.race, end=lambda: loop.call_soon_threadsafe(server.quit))
     make_races = functools.partial(_make_race_simulation, options.simulation, offer, clock)
     return RaceThread(make_races, server.deliver, clock, give_up, folders)
+
+
+def _make_server(options: Options, listener: socket.socket, private: PrivatePort | None, clock: Clock) -> Server:
+    from donkeysim.serve.private_api import PrivateApi
+    from donkeysim.serve.server import Server
+
+    server = Server(listener, clock, options.wire_control)
+    if private is not None:
+        server.neighbours.append(PrivateApi(private.listener, clock, private.key))
+    return server
 
 
 def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulation:

@@ -87,9 +87,9 @@ class CarPark:
         self._cars.clear()
         self.pace_car = None
 
-    def begin_anew(self, simulator: Simulator) -> None:
-        """Let all cars begin on another road."""
-        for car in self:
+    def begin_anew(self, simulator: Simulator, are_moved: bool) -> None:
+        """Go on on another road, where all cars were put to its beginning, or among other things beside the same."""
+        for car in self if are_moved else ():
             car.begin_anew()
         if self.pace_car is not None:
             self.pace_car = self.pace_car.move(simulator)

@@ -1,11 +1,13 @@
 """The running scene and everybody on it, without sockets: who has which car, who may do what, when time moves on.
 
-All methods are called on one thread, the simulation's. What clients shall receive gathers in outputs.
+All methods are called on one thread, the simulation's. What clients shall receive gathers in outputs. It has more than
+400 lines because requests, time and what pages ask for keep the same few fields in step; cars and views are elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
@@ -14,6 +16,7 @@ from donkeysim.drivers.path_follower import STYLES
 from donkeysim.serve.car_park import CarPark
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import LockStep, RequestQueue
+from donkeysim.serve.organiser_news import list_news
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED
 from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
@@ -276,12 +279,12 @@ class Simulation:
     def _open_road(self, simulator: Simulator) -> None:
         """Let everybody begin on the new road; who waited for it, or to ask for another one, goes on."""
         waiting = [client for client in self._clients.values() if client.awaits_road]
-        work = self._road_jobs.open(waiting)
+        work = self._road_jobs.open(simulator, waiting)
         if work is not None and work.trouble and work.client_id in self._clients:
             self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
         self._loader.forget()
         self._look_around(simulator)
-        self._park.begin_anew(simulator)
+        self._park.begin_anew(simulator, work is None or not work.keeps_cars)
         for client in waiting:
             self._drain(client)
 
@@ -391,6 +394,7 @@ class Simulation:
             closed = simulator.scene.path.closed
             told = [self._park[event.car].note_event(event, closed) for event in events]
             self._outputs += self._desk.hold_back([output for output in told if output is not None])
+            self._outputs += list_news(simulator, events)
 
     def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
         now = self._read_clock()
@@ -421,6 +425,23 @@ class Simulation:
             raise SceneError("no scene is running; there is no road to regenerate.")
         self._road_jobs.begin(self._simulator, road)
         self._wait_in_lock_step(self._simulator)
+
+    def draw_challenges(self, seed: int | None) -> None:
+        """Draw challenges anew, of this scene and of later ones; cars stay where they are.
+
+        Args:
+            seed: Of the random numbers; None: the same as before, so that all stands again where it stood.
+
+        Raises:
+            SceneError: There are none.
+        """
+        spec = self._loader.challenges
+        if not (spec.cones or spec.trees or spec.light):
+            raise SceneError("there are no challenges; start donkey_sim with --cones, --trees or --random-light.")
+        self._loader.challenges = spec if seed is None else replace(spec, seed=seed)
+        if self._simulator is not None:
+            self._road_jobs.draw_challenges(self._simulator, self._loader.challenges)
+            self._wait_in_lock_step(self._simulator)
 
     def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began.

@@ -269,6 +269,10 @@ class SimulationThread(NoRace):
         else:
             await self._ask(lambda simulation: simulation.remove_pace_car())
 
+    async def draw_challenges(self, seed: int | None) -> None:
+        """Draw challenges anew, from another seed or the same; see `Simulation`."""
+        await self._ask(lambda simulation: simulation.draw_challenges(seed))
+
     async def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began; see `Watchable`."""
         await self._ask(lambda simulation: simulation.reset_car(car_id))

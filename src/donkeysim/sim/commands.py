@@ -161,6 +161,8 @@ class ChangeScene(msgspec.Struct, array_like=True, tag=37):
     """Go on in another place, or on another road: all cars on its grid as after a reset; the clock runs on."""
 
     scene: SceneSpec
+    keeps_cars: bool = False
+    """Cars stay where they are: the path is the same, other things stand about."""
 
 
 Command: TypeAlias = (

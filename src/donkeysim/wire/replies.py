@@ -108,6 +108,22 @@ class Ping(Reply, frozen=True, tag="ping"):
     """Races: the server is still there."""
 
 
+class CarCrossedLine(StartLineCrossed, frozen=True, tag="collision_with_starting_line"):
+    """Any car drove forward over a start line, for the private API."""
+
+    car_name: str
+
+
+class Verified(Reply, frozen=True, tag="verified"):
+    """The private API is open to the client that sent its key."""
+
+
+class PrivateKeyError(Reply, frozen=True, tag="private_key_error"):
+    """Why the private API is not open to a client."""
+
+    error_message: str
+
+
 class ErrorReply(Reply, frozen=True, tag="error"):
     """What was given, what is allowed, what to do."""
 
