@@ -83,6 +83,7 @@ class Director:
         attempt: Which one of the race, from 1.
         is_held: Whether time stands still: no frame may pass until it is not.
         run: What goes on now.
+        flags: Shown now, by row; -1: to all.
         journal: All that was told and decided, in order.
         result: None until the race is over; an undo changes it even then.
     """
@@ -105,6 +106,7 @@ class Director:
         self.session, self.attempt, self.is_held = PRACTICE, 1, False
         self.journal: list[Line] = []
         self.result: Result | None = None
+        self.flags: dict[int, str] = {}
         self._seed, self._reruns, self._number = seed, 0, 0
         self._now = self._until = math.nan
         self._decisions: list[decide.Decision] = []
@@ -185,7 +187,7 @@ class Director:
 
     def _begin(self, session: str, race: Race, order: list[int]) -> None:
         """Begin a session with these cars; in practice and qualifying they may drive at once."""
-        self._grid, self._until = order, math.nan
+        self._grid, self._until, self.flags = order, math.nan, {}
         self.run = self._make_run(race, order)
         self._judge.begin(self.run)
         self._enter(session)
@@ -373,6 +375,8 @@ class Director:
     def _decide(self, decision: decide.Decision) -> None:
         """Put a decision with the others, and into the journal."""
         self._decisions.append(decision)
+        if isinstance(decision, decide.ShowFlag):
+            self.flags[decision.row] = decision.flag
         row = getattr(decision, "row", -1)
         text = decision.text if isinstance(decision, decide.Tell) else describe_decision(decision, self.entries)
         self.journal.append(Line(self._now if math.isfinite(self._now) else 0.0, self.session, text, row))
