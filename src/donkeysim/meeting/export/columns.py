@@ -52,18 +52,18 @@ _READERS: Mapping[Column, Callable[[Ledger], Any]] = {
 """What the ledger tells; nothing where a car is not there."""
 
 _SCORES: Mapping[Column, Callable[[CarLog, Placing], Any]] = {
-    Column("lap", "int", "", "the lap that the car is in, 0 before the line"): lambda log, placing: log.lap,
-    Column("laps", "int", "", "laps that count, less those of penalties"): lambda log, placing: placing.laps,
-    Column("place", "int", "", "from 1; 0 for none"): lambda log, placing: placing.place,
+    Column("lap", "int", "", "the lap that the car is in, 0 before the line"): lambda log, _placing: log.lap,
+    Column("laps", "int", "", "laps that count, less those of penalties"): lambda _log, placing: placing.laps,
+    Column("place", "int", "", "from 1; 0 for none"): lambda _log, placing: placing.place,
     Column("status", "text", "", "racing, finished, did not finish, did not start or disqualified"): (
-        lambda log, placing: placing.status
+        lambda _log, placing: placing.status
     ),
-    Column("way", "float", "m", "made along the path since green"): lambda log, placing: placing.way,
-    Column("penalty", "float", "s", "so far"): lambda log, placing: placing.penalty,
+    Column("way", "float", "m", "made along the path since green"): lambda _log, placing: placing.way,
+    Column("penalty", "float", "s", "so far"): lambda _log, placing: placing.penalty,
     Column("last_lap", "float", "s", "time of the last finished lap"): (
-        lambda log, placing: log.laps[-1].time if log.laps else None
+        lambda log, _placing: log.laps[-1].time if log.laps else None
     ),
-    Column("best_lap", "float", "s", "best lap that counts so far"): lambda log, placing: placing.best_lap,
+    Column("best_lap", "float", "s", "best lap that counts so far"): lambda _log, placing: placing.best_lap,
 }
 """What the director tells; nothing for cars that this run is without."""
 
