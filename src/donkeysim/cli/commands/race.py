@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.export_race import add_export_arguments
 from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
 from donkeysim.core.errors import SpecError, describe_unknown
 
@@ -34,10 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's kinds of work; without a word it races."""
     parser.set_defaults(work=race)
     _add_race_arguments(parser, "robo_racing_carnage", "race")
-    works = parser.add_subparsers(title="what else to do", metavar="rules | verify | amend | tournament | league")
+    works = parser.add_subparsers(
+        title="what else to do", metavar="rules | verify | export | amend | tournament | league"
+    )
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        made: argparse.ArgumentParser = works.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
+        )
         made.set_defaults(work=work)
         return made
 
@@ -46,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     checking = add("verify", verify, "play a race file again and count its result again")
     checking.add_argument("file", metavar="RACE", help="the race file (.dlog)")
     add_tracks_argument(checking)
+    add_export_arguments(add("export", None, "write a race as MCAP for Foxglove, as a Parquet table, or as a report"))
     judging = add("amend", amend, "penalise a car after the race, or take an incident back; the race file keeps it")
     judging.add_argument("file", metavar="RACE", help="the race file (.dlog)")
     judging.add_argument(
@@ -100,6 +106,7 @@ def race(arguments: argparse.Namespace) -> int:
         record = PilotRace(plan, list(racers.values()), Path(arguments.out).expanduser() / "race.dlog").run(report)
     show_result(report_race(record))
     console.print(f"race file: {record.file}", soft_wrap=True, markup=False)
+    console.print(f"a report of it: donkey race export {record.file} --html", soft_wrap=True, markup=False)
     return 0
 
 

@@ -92,22 +92,27 @@ def _draw_curve(curve: Curve, x: Scale, y: Scale) -> str:
 
 
 def _draw_names(curves: Sequence[Curve], x: Scale, y: Scale, lowest: float) -> Iterable[str]:
-    """Yield the names at the ends of the lines, moved apart."""
-    ends = [(y.find(curve.pieces[-1][-1][1]), curve) for curve in curves if curve.pieces and curve.pieces[-1]]
-    ends.sort(key=lambda end: end[0])
-    heights = [end[0] for end in ends]
+    """Yield the names at the ends of the lines: where a line ends early, else at the right, moved apart."""
+    ends = [(curve, *curve.pieces[-1][-1]) for curve in curves if curve.pieces and curve.pieces[-1]]
+    last = max((across for _, across, _ in ends), default=0.0)
+    for curve, across, up in ends:
+        if across < 0.96 * last:
+            yield _name_curve(curve, x.find(across) + 7, y.find(up) - 6)
+    whole = sorted((y.find(up), x.find(across), curve) for curve, across, up in ends if across >= 0.96 * last)
+    heights = [level for level, _, _ in whole]
     for place in range(1, len(heights)):
         heights[place] = max(heights[place], heights[place - 1] + LABEL_SPACE)
     if heights and heights[-1] > lowest:
         heights[-1] = lowest
         for place in range(len(heights) - 2, -1, -1):
             heights[place] = min(heights[place], heights[place + 1] - LABEL_SPACE)
-    for height, (level, curve) in zip(heights, ends, strict=True):
-        across = x.find(curve.pieces[-1][-1][0])
-        kind = "leader" if across == x.find(x.high) else "leader far"
-        leader = f'<path class="{kind}" d="M{across + 5:.1f} {level:.1f}L{WIDTH - RIGHT + 8} {height:.1f}"/>'
-        name = _write("name", WIDTH - RIGHT + 12, height + 4, show_name(curve.name, 16))
-        yield f'<g class="car car-{curve.row}">{leader}{name}</g>'
+    for height, (level, across, curve) in zip(heights, whole, strict=True):
+        leader = f'<path class="leader" d="M{across + 5:.1f} {level:.1f}L{WIDTH - RIGHT + 8} {height:.1f}"/>'
+        yield _name_curve(curve, WIDTH - RIGHT + 12, height + 4, leader)
+
+
+def _name_curve(curve: Curve, x: float, y: float, leader: str = "") -> str:
+    return f'<g class="car car-{curve.row}">{leader}{_write("name", x, y, show_name(curve.name, 16))}</g>'
 
 
 def choose_ticks(low: float, high: float, most: int = 7) -> list[float]:

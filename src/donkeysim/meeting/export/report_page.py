@@ -364,7 +364,7 @@ def _format_protest(story: RaceStory, file: str, digest: str) -> str:
     over = "" if story.journal and story.journal[-1].session == OVER else " The file ends before the race does."
     return (
         f"<section><h2>Who doubts it</h2><p>Whoever has the race file can play it again, frame by frame, and let the "
-        f"director count again, on the machine that raced and with the same versions: {command}{over}</p>"
+        f"director count again, on the machine that raced and with the same versions: {command}.{over}</p>"
         f"<dl><div><dt>race file</dt><dd>{escape(file)}</dd></div>"
         f"<div><dt>SHA-256</dt><dd><code>{digest}</code></dd></div>"
         f"<div><dt>donkeysim</dt><dd>{__version__}</dd></div></dl>"
