@@ -112,18 +112,10 @@ def _draw(
     simulator, due = replay.simulator, 0
     for count in replay.play(to_the_end=True, report=report):
         due += count
-        row = _find_row(replay, car)
-        for _ in range(due // STEPS_PER_FRAME if row is not None and simulator.ledger.present[row] else 0):
-            assert row is not None
+        rows = [row for row in simulator.list_cars() if car in (row, simulator.get_body(row).name)]
+        for row in rows[:1] * (due // STEPS_PER_FRAME):
             yield _look_out(replay, row) if view == "camera" else _frame(draw_car(simulator, row, view, *size), size)
         due %= STEPS_PER_FRAME
-
-
-def _find_row(replay: Replay, car: int | str) -> int | None:
-    """Return the row of a car now; None: it has not joined."""
-    if isinstance(car, int):
-        return car
-    return next((row for row in sorted(replay.rows) if replay.simulator.get_body(row).name == car), None)
 
 
 def _frame(picture: ByteArray, size: Size) -> ByteArray:
