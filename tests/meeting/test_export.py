@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -412,3 +413,12 @@ def test_ticks_are_round_and_few():
     assert choose_ticks(0.0, 0.7) == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     assert choose_ticks(7.06, 7.31) == [7.1, 7.15, 7.2, 7.25, 7.3]
     assert choose_ticks(0.0, 3000.0) == [0.0, 500.0, 1000.0, 1500.0, 2000.0, 2500.0, 3000.0]
+
+
+def test_the_table_of_columns_in_the_docs_is_the_program_s():
+    page = (Path(__file__).parents[2] / "docs" / "race" / "exports.md").read_text(encoding="utf-8")
+    kinds = {"float": "float64", "int": "int32", "bool": "bool", "text": "string"}
+    told = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| (.*) \|$", page, re.MULTILINE)
+    assert told == [(column.name, kinds[column.kind], column.unit, column.text) for column in COLUMNS]
+    topics = dict(re.findall(r"^\| `(/\S+)` \| `(\S+)` \|", page, re.MULTILINE))
+    assert set(topics.values()) == set(SCHEMAS)
