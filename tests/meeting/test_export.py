@@ -18,6 +18,7 @@ from mcap.reader import make_reader
 
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.files import choose_free
 from donkeysim.core.image import decode_picture
 from donkeysim.meeting.export import parquet_file
 from donkeysim.meeting.export.charts import choose_ticks
@@ -26,7 +27,7 @@ from donkeysim.meeting.export.mcap_file import SCHEMAS, McapExport
 from donkeysim.meeting.export.parquet_file import COLUMNS, ParquetExport
 from donkeysim.meeting.export.report_page import ReportExport, format_report
 from donkeysim.meeting.export.story import StoryKeeper, price_incidents
-from donkeysim.meeting.export.walk import RaceWalk, choose_free, export_race
+from donkeysim.meeting.export.walk import RaceWalk, export_race
 from donkeysim.meeting.export.words import fit_colour, format_time, show_name
 from donkeysim.meeting.race_file import RacePlan
 from donkeysim.meeting.race_run import PilotRace
@@ -36,6 +37,7 @@ from donkeysim.race import act
 from donkeysim.race.course import Course
 from donkeysim.race.director import RACE
 from donkeysim.race.incident import Incident
+from donkeysim.race.points import Outcome
 from donkeysim.race.rule_book import Penalty, Race, RuleBook, Start, Watch
 from donkeysim.race.run import Run
 from donkeysim.record import action_log
@@ -301,6 +303,24 @@ def test_the_best_lap_and_places_of_incidents_are_kept(record):
         story, cars=tuple(dataclasses.replace(car, laps=(), ends=(), best=None) for car in story.cars)
     )
     assert "Lap times" not in format_report(nobody, "race.dlog", "0")
+
+
+def test_the_page_of_a_league_shows_points_evening_by_evening(tmp_path, monkeypatch, capsys):
+    outcomes = [
+        Outcome("evening-1/<race>", (("Anna", 1), ("<b>Ben</b>", 2)), (3.0, 1.0)),
+        Outcome("evening-2", (("<b>Ben</b>", 1), ("Cleo", 2)), (3.0, 1.0)),
+    ]
+    monkeypatch.setattr("donkeysim.meeting.league.read_league", lambda folder, points: outcomes)
+    monkeypatch.chdir(tmp_path)
+    for name in ("season.html", "season-2.html"):
+        assert run(["race", "league", ".", "--html", "season.html"]) == 0
+        assert f"saved {name}" in capsys.readouterr().out
+    text = (tmp_path / "season.html").read_text(encoding="utf-8")
+    assert Page(text).open == []
+    assert "<h1>&lt;b&gt;Ben&lt;/b&gt; leads</h1>" in text
+    assert re.findall(r"<td><b>(\d)</b></td>", text) == ["4", "3", "1"]
+    assert "evening-1/&lt;race&gt;" in text
+    assert text.count('class="curve"') == 3
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------

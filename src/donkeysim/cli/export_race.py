@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import choose_free
 
 if TYPE_CHECKING:
     from donkeysim.meeting.export.walk import Export
@@ -56,8 +57,6 @@ def make_exports(path: Path, arguments: argparse.Namespace) -> list[Export]:
         SpecError: Nothing was, or a camera without an MCAP file.
         DonkeySimError: A package is missing.
     """
-    from donkeysim.meeting.export.walk import choose_free
-
     wanted = {kind: getattr(arguments, kind) for kind in KINDS if getattr(arguments, kind) is not None}
     if not wanted:
         raise SpecError("nothing is to be exported; give --mcap, --parquet or --html, each with a file if you like.")

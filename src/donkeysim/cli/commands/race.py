@@ -18,6 +18,7 @@ from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.export_race import add_export_arguments
 from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.files import choose_free, write_whole
 
 if TYPE_CHECKING:
     from donkeysim.meeting.race_file import RacePlan, Report
@@ -69,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     counting.add_argument(
         "--points", metavar="P,P,...", help="points from the first place on (default: the rule books')"
     )
+    counting.add_argument("--html", metavar="FILE", help="write it as a page, too")
 
 
 def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
@@ -341,17 +343,23 @@ def count(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
     from rich.table import Table
 
+    from donkeysim.meeting.export.league_page import format_league
     from donkeysim.meeting.league import read_league
     from donkeysim.race.points import count_points
 
-    outcomes = read_league(Path(arguments.folder).expanduser(), _read_points(arguments.points))
-    table = Table(title=Path(arguments.folder).name)
+    folder = Path(arguments.folder).expanduser()
+    outcomes = read_league(folder, _read_points(arguments.points))
+    table = Table(title=escape(folder.resolve().name))
     for heading in ("", "name", "points", "wins", *(escape(outcome.title) for outcome in outcomes)):
         table.add_column(heading, justify="left" if heading == "name" else "right")
     for line in count_points(outcomes):
         gained = ["" if points is None else f"{points:g}" for points in line.by_outcome]
         table.add_row(str(line.place), escape(line.name), f"{line.points:g}", str(line.wins), *gained)
     console.print(table)
+    if arguments.html is not None:
+        path = choose_free(Path(arguments.html).expanduser())
+        write_whole(path, format_league(folder.resolve().name, outcomes).encode())
+        console.print(f"saved {path}", soft_wrap=True, markup=False)
     return 0
 
 

@@ -58,8 +58,9 @@ def draw_chart(title: str, curves: Sequence[Curve], across: Axis, up: Axis, heig
         curves: Of the cars, the first one on top.
         across: From left to right.
         up: From the bottom to the top; low above high turns it over.
-        height: Of its area [pixel].
+        height: Of its area, at least; all names find room [pixel].
     """
+    height = max(height, round(LABEL_SPACE * len(curves)))
     x = Scale(across.low, across.high, LEFT, WIDTH - RIGHT)
     y = Scale(up.low, up.high, TOP + height, TOP)
     parts = [f'<svg class="chart" viewBox="0 0 {WIDTH} {TOP + height + BOTTOM}" role="img" aria-label="{title}">']

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
@@ -16,7 +16,7 @@ from donkeysim.meeting.export.charts import draw_gaps, draw_lap_chart, draw_lap_
 from donkeysim.meeting.export.story import CarStory, IncidentStory, RaceStory, StoryKeeper
 from donkeysim.meeting.export.track_map import SPEED_CLASSES, draw_map
 from donkeysim.meeting.export.walk import RaceWalk
-from donkeysim.meeting.export.words import DARK_GROUND, LIGHT_GROUND, fit_colour, format_time, show_name
+from donkeysim.meeting.export.words import DARK_GROUND, LIGHT_GROUND, fit_colour, format_time, join_words, show_name
 from donkeysim.meeting.verify import Verification
 from donkeysim.race.classification import FINISHED, Placing
 from donkeysim.race.describe import describe_rules
@@ -72,7 +72,7 @@ def format_report(story: RaceStory, file: str, digest: str) -> str:
         _format_head(story),
         _format_podium(story),
         _format_facts(story),
-        _format_chips(story.cars),
+        format_chips([(car.row, car.name) for car in story.cars]),
         _format_classification(story),
         *(_format_charts(story) if has_laps else ()),
         _format_map(story),
@@ -82,31 +82,38 @@ def format_report(story: RaceStory, file: str, digest: str) -> str:
         _format_protest(story, file, digest),
     ]
     title = f"{story.scene.name}, {story.plan.book.title}"
-    return fill_page(title, "".join(parts), story.cars, file)
+    return fill_page(title, "".join(parts), {car.row: car.colour for car in story.cars}, file)
 
 
-def fill_page(title: str, content: str, cars: Sequence[CarStory], file: str) -> str:
-    """Return a page around its content."""
+def fill_page(title: str, content: str, paints: Mapping[int, tuple[int, int, int]], source: str) -> str:
+    """Return a page around its content.
+
+    Args:
+        title: Of the browser's tab.
+        content: As HTML.
+        paints: Colours of cars by row, sRGB 0 to 255, in the order in which the page shows them.
+        source: What it was made from.
+    """
     script = _SCRIPT.read_text(encoding="utf-8")
     checksum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escape(title),
-        colours=_format_colours(cars),
+        colours=_format_colours(paints),
         content=content,
         script=script,
         script_hash=f"sha256-{checksum}",
         version=__version__,
-        file=escape(file),
+        file=escape(source),
     )
 
 
-def _format_colours(cars: Sequence[CarStory]) -> str:
+def _format_colours(paints: Mapping[int, tuple[int, int, int]]) -> str:
     """Return a colour for each car that can be seen by day and by night."""
     day, night = (
-        "".join(f".car-{car.row}{{--paint:{fit_colour(car.colour, ground)}}}" for car in cars)
+        "".join(f".car-{row}{{--paint:{fit_colour(paint, ground)}}}" for row, paint in paints.items())
         for ground in (LIGHT_GROUND, DARK_GROUND)
     )
-    dashed = [f".car-{car.row} .curve" for car in cars[1::2]] if len(cars) >= DASHED_FROM else []
+    dashed = [f".car-{row} .curve" for row in list(paints)[1::2]] if len(paints) >= DASHED_FROM else []
     dashes = f"{','.join(dashed)}{{stroke-dasharray:7 4}}" if dashed else ""
     return f"{day}{dashes}\n@media (prefers-color-scheme: dark) {{ {night} }}"
 
@@ -143,7 +150,7 @@ def _make_headline(story: RaceStory) -> str:
     if not winners:
         return "Nobody finished"
     names = [show_name(placing.name) for placing in winners]
-    return f"{names[0]} wins" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} share the first place"
+    return f"{names[0]} wins" if len(names) == 1 else f"{join_words(names)} share the first place"
 
 
 def _make_lead(story: RaceStory) -> str:
@@ -205,10 +212,11 @@ def _format_facts(story: RaceStory) -> str:
     return f"<section><dl>{items}</dl></section>"
 
 
-def _format_chips(cars: Sequence[CarStory]) -> str:
+def format_chips(cars: Sequence[tuple[int, str]]) -> str:
+    """Return buttons that fade all others, by row and name."""
     chips = "".join(
-        f'<button data-car="{car.row}" aria-pressed="false"><i class="car-{car.row}"></i>{show_name(car.name)}</button>'
-        for car in cars
+        f'<button data-car="{row}" aria-pressed="false"><i class="car-{row}"></i>{show_name(name)}</button>'
+        for row, name in cars
     )
     return f'<div class="chips">{chips}</div>'
 
@@ -228,7 +236,8 @@ def format_table(heads: Sequence[str], rows: Iterable[str], words: Sequence[str]
     return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _format_who(row: int, name: str) -> str:
+def format_who(row: int, name: str) -> str:
+    """Return a cell with a car's name and colour."""
     return f'<td class="who car-{row}"><i></i><bdi>{show_name(name)}</bdi></td>'
 
 
@@ -243,7 +252,7 @@ def _format_classification(story: RaceStory) -> str:
         status = "" if placing.status == FINISHED else ": ".join(filter(None, (placing.status, placing.why)))
         fastest = ' class="best"' if best is not None and placing.best_lap == best else ""
         rows.append(
-            f"<tr{kind}><td>{placing.place or ''}</td>{_format_who(car.row, car.name)}<td>{car.grid}</td>"
+            f"<tr{kind}><td>{placing.place or ''}</td>{format_who(car.row, car.name)}<td>{car.grid}</td>"
             f"<td>{placing.laps}</td><td>{format_time(placing.time)}</td><td>{gap}</td>"
             f"<td>{f'{placing.penalty:g}' if placing.penalty else ''}</td>"
             f"<td{fastest}>{format_time(placing.best_lap)}</td>"
@@ -282,7 +291,7 @@ def _tabulate(cars: Sequence[CarStory]) -> str:
     for car in cars:
         best = min((lap.time for lap in car.laps), default=0.0)
         cells = [f"<td{' class=best' if lap.time == best else ''}>{format_time(lap.time)}</td>" for lap in car.laps]
-        rows.append(f"<tr>{_format_who(car.row, car.name)}{''.join(cells)}{'<td></td>' * (count - len(car.laps))}</tr>")
+        rows.append(f"<tr>{format_who(car.row, car.name)}{''.join(cells)}{'<td></td>' * (count - len(car.laps))}</tr>")
     return format_table(("name", *map(str, range(1, count + 1))), rows, ("name",))
 
 
@@ -322,7 +331,7 @@ def _tabulate_incidents(story: RaceStory, items: Sequence[IncidentStory]) -> str
         struck = ' class="undone"' if item.is_undone else ""
         rows.append(
             f"<tr{struck}><td>{incident.number}</td><td>{incident.time:.2f}</td><td>{incident.lap or ''}</td>"
-            f"{_format_who(incident.row, names[incident.row])}"
+            f"{format_who(incident.row, names[incident.row])}"
             f'<td class="words">{what}{f" (<bdi>{about}</bdi>)" if about else ""}</td>'
             f'<td class="words">{item.cost}{"" if incident.counts else "does not count"}</td></tr>'
         )
@@ -334,7 +343,7 @@ def _format_qualifying(story: RaceStory) -> str:
     if result is None or not result.qualifying:
         return ""
     rows = [
-        f"<tr><td>{placing.place or ''}</td>{_format_who(placing.row, placing.name)}<td>{placing.laps}</td>"
+        f"<tr><td>{placing.place or ''}</td>{format_who(placing.row, placing.name)}<td>{placing.laps}</td>"
         f"<td>{format_time(placing.time)}</td><td>{format_time(placing.best_lap)}</td></tr>"
         for placing in result.qualifying
     ]

@@ -200,12 +200,3 @@ def _require_same(path: Path, walk: RaceWalk, verdict: Verification) -> None:
         )
     if walk.frame == 0:
         raise SpecError(f"{path} ends before its first frame, so there is nothing to export.")
-
-
-def choose_free(path: Path) -> Path:
-    """Return a path where nothing is: race.html, else race-2.html and so on."""
-    candidate, number = path, 1
-    while candidate.exists():
-        number += 1
-        candidate = path.with_stem(f"{path.stem}-{number}")
-    return candidate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import unicodedata
+from collections.abc import Sequence
 from html import escape
 
 from donkeysim.core.errors import shorten
@@ -22,6 +23,11 @@ def show_name(name: str, most: int = 40) -> str:
     line = " ".join(name.split())
     plain = "".join(_HIDDEN if unicodedata.category(sign)[0] == "C" and sign not in _JOINERS else sign for sign in line)
     return escape(shorten(plain, most))
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them: "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def format_time(seconds: float | None) -> str:
