@@ -2,9 +2,12 @@
 
 import dataclasses
 import functools
+import json
 import random
 import time
+from collections import Counter
 
+import numpy as np
 import pytest
 
 from donkeysim.cli.donkey import run
@@ -21,6 +24,7 @@ from donkeysim.race import act
 from donkeysim.race.director import RACE
 from donkeysim.race.shelf import list_rule_books, load_rule_book
 from donkeysim.sim import place
+from donkeysim.sim.simulator import Simulator
 
 pytestmark = pytest.mark.soak
 
@@ -62,11 +66,28 @@ def free_for_all(name, laps):
     )
 
 
-def test_a_hundred_short_races_are_verified(tmp_path):
-    confirmed = 0
+TRACKS = ("waveshare", "mini_monaco", "warren", "generated_track", "circuit_launch")
+"""From 8 to 38 m long."""
+
+
+@pytest.fixture
+def poses(monkeypatch):
+    """Positions and orientations of all cars after every frame of whatever simulator steps."""
+    kept, step = [], Simulator.step
+
+    def step_and_keep(self, *words):
+        step(self, *words)
+        kept.append(np.hstack([self.ledger.position, self.ledger.orientation]))
+
+    monkeypatch.setattr(Simulator, "step", step_and_keep)
+    return kept
+
+
+def test_a_hundred_short_races_are_verified(tmp_path, poses):
+    confirmed, frames, books, tracks = 0, 0, Counter(), Counter()
     for seed in range(100):
         rng = random.Random(seed)
-        name = rng.choice([book for book in list_rule_books() if book not in ("original", "f1tenth")])
+        name, track = rng.choice(list_rule_books()), rng.choice(TRACKS)
         book = free_for_all(name, 1)
         racers = [DriverRacer(rng.choice(DRIVERS)) for _ in range(rng.randint(1, 4))] + [Hostile(rng.random() < 0.5)]
         cars = tuple(f"car {row}" for row in range(len(racers)))
@@ -74,20 +95,29 @@ def test_a_hundred_short_races_are_verified(tmp_path):
         def interfere(director, rng=rng, cars=cars):
             if director.is_held:
                 return [act.Continue()]
-            if director.session != RACE or rng.random() > 0.004:
+            if director.session != RACE or not director.run.rows or rng.random() > 0.004:
                 return []
             row = rng.choice(director.run.rows)
             known = [item.number for item in director.run.incidents if item.number not in director.run.undone]
             acts = [act.Pause(), act.Penalise(row, seconds=1.0), act.PutBack(row)]
             return [rng.choice([*acts, *map(act.Undo, known[:1])])]
 
-        race = PilotRace(RacePlan("waveshare", name, book, cars, seed), racers, tmp_path / f"race{seed}.dlog")
+        poses.clear()
+        race = PilotRace(RacePlan(track, name, book, cars, seed), racers, tmp_path / f"race{seed}.dlog")
         record = race.run(engineer=interfere)
         report_race(record)
+        driven = np.array(poses)
+        poses.clear()
         found = verify_race(record.file)
-        confirmed += found.is_confirmed
-        assert found.is_confirmed, (seed, name, found.list_complaints())
+        assert found.is_confirmed, (seed, name, track, found.list_complaints())
+        assert np.array_equal(driven, np.array(poses)), (seed, name, track)
+        confirmed, frames = confirmed + 1, frames + len(driven)
+        books[name] += 1
+        tracks[track] += 1
+    print(json.dumps({"confirmed": confirmed, "frames": frames, "rule books": books, "tracks": tracks}))
     assert confirmed == 100
+    assert set(books) == set(list_rule_books())
+    assert set(tracks) == set(TRACKS)
 
 
 def test_hostile_cars_spoil_no_ones_race(tmp_path):
