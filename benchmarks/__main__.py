@@ -26,6 +26,7 @@ CASES = (
     "drive_loop",
     "envs",
     "action_log",
+    "races",
     "randomization",
     "traces",
     "peers",

@@ -9,12 +9,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from playwright.sync_api import sync_playwright
 
 from donkeysim.cli.donkey import run
 from donkeysim.drivers.action import Action
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
 from donkeysim.meeting import race_run
+from donkeysim.meeting.export.report_page import ReportExport
+from donkeysim.meeting.export.walk import export_race
 from donkeysim.meeting.race_file import RacePlan
 from donkeysim.meeting.race_run import PilotRace
 from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
@@ -25,6 +28,7 @@ from donkeysim.race.director import RACE
 from donkeysim.race.shelf import list_rule_books, load_rule_book
 from donkeysim.sim import place
 from donkeysim.sim.simulator import Simulator
+from e2e.chromium import launch
 
 pytestmark = pytest.mark.soak
 
@@ -152,3 +156,35 @@ def test_twenty_pilots_race_within_a_minute():
     took, busy = time.perf_counter() - begun, time.process_time() - worked
     print(f"20 pilots: {record.time:.0f} s of racing in {took:.1f} s, {busy:.1f} s of a processor's time")
     assert sum(placing.status == "finished" for placing in record.result.placings) >= 15
+
+
+def test_a_report_opens_in_a_browser_without_a_network(tmp_path):
+    names = tuple(f"<img src=x onerror=alert({row})> {row}" for row in range(16))
+    racers = [DriverRacer(DRIVERS[row % 3]) for row in range(16)]
+    plan = RacePlan("waveshare", "club", free_for_all("robo_racing_carnage", 3), names)
+    record = PilotRace(plan, racers, tmp_path / "race.dlog").run()
+    export_race(record.file, [ReportExport(tmp_path / "race.html")])
+    told = []
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
+            page.on("console", lambda message: told.append(message.text))
+            page.on("pageerror", lambda error: told.append(str(error)))
+            page.on("dialog", lambda dialog: told.append(dialog.message))
+            page.goto((tmp_path / "race.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            assert page.locator("img").count() == 0
+            assert page.locator(".chips button").first.inner_text() == record.result.placings[0].name[:40]
+            page.locator(".chips button").first.click()
+            first = record.result.placings[0].row
+            faded = page.evaluate(
+                "(first) => [...document.querySelectorAll('.car')].filter((drawn) => drawn.style.opacity === '0.1')"
+                ".map((drawn) => drawn.classList.contains(first))",
+                f"car-{first}",
+            )
+            assert len(faded) > 15
+            assert not any(faded)
+            page.close()
+        browser.close()
+    assert told == []
