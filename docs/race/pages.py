@@ -1,7 +1,7 @@
 """Take the pictures of the race page for the guide: `python docs/race/pages.py` from the root of a checkout.
 
-It holds a real race, `donkey race host` with drivers of the house, opens its page, wall and overlay in a browser, starts
-the race from the page, and writes JPEG files beside this one; takes some minutes. Needs the extra `dev` and a Chromium.
+It holds a real race, `donkey race host` with drivers of the house, opens its page, wall and overlay in a browser,
+starts the race from the page, and writes JPEG files beside this one; takes some minutes. Needs the extra `dev` and a Chromium.
 """
 
 from __future__ import annotations

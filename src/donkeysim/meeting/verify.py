@@ -103,6 +103,15 @@ def verify_race(path: str | Path, report: Report | None = None) -> Verification:
     replay.simulator.compile()
     for step_count in replay.play(report=report):
         recount.judge_frame(step_count)
+    return conclude(path, replay, recount)
+
+
+def conclude(path: Path, replay: Replay, recount: Recount) -> Verification:
+    """Return what came of a race file that has been played to its end and counted.
+
+    Raises:
+        SpecError: It holds no race.
+    """
     if recount.plan is None or recount.director is None:
         raise SpecError(f"{path} is an action log without a race; take a file that donkey race has written.")
     beside = path.with_suffix(".json")

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.export_race import add_export_arguments
 from donkeysim.cli.race_engineer import add_engineer_arguments, engineer
 from donkeysim.cli.race_host import add_host_arguments, host
 from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.files import choose_free, write_whole
 
 if TYPE_CHECKING:
     from donkeysim.meeting.race_file import RacePlan, Report
@@ -40,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     works = parser.add_subparsers(title="what else to do", metavar="host | engineer | rules | verify | …")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        made: argparse.ArgumentParser = works.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
+        )
         made.set_defaults(work=work)
         return made
 
@@ -54,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     checking = add("verify", verify, "play a race file again and count its result again")
     checking.add_argument("file", metavar="RACE", help="the race file (.dlog)")
     add_tracks_argument(checking)
+    add_export_arguments(add("export", None, "write a race as MCAP for Foxglove, as a Parquet table, or as a report"))
     judging = add("amend", amend, "penalise a car after the race, or take an incident back; the race file keeps it")
     judging.add_argument("file", metavar="RACE", help="the race file (.dlog)")
     judging.add_argument(
@@ -71,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     counting.add_argument(
         "--points", metavar="P,P,...", help="points from the first place on (default: the rule books')"
     )
+    counting.add_argument("--html", metavar="FILE", help="write it as a page, too")
 
 
 def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
@@ -117,6 +123,7 @@ def race(arguments: argparse.Namespace) -> int:
         record = PilotRace(plan, list(racers.values()), Path(arguments.out).expanduser() / "race.dlog").run(report)
     show_result(report_race(record))
     console.print(f"race file: {record.file}", soft_wrap=True, markup=False)
+    console.print(f"a report of it: donkey race export {record.file} --html", soft_wrap=True, markup=False)
     return 0
 
 
@@ -356,17 +363,23 @@ def count(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
     from rich.table import Table
 
+    from donkeysim.meeting.export.league_page import format_league
     from donkeysim.meeting.league import read_league
     from donkeysim.race.points import count_points
 
-    outcomes = read_league(Path(arguments.folder).expanduser(), _read_points(arguments.points))
-    table = Table(title=Path(arguments.folder).name)
+    folder = Path(arguments.folder).expanduser()
+    outcomes = read_league(folder, _read_points(arguments.points))
+    table = Table(title=escape(folder.resolve().name))
     for heading in ("", "name", "points", "wins", *(escape(outcome.title) for outcome in outcomes)):
         table.add_column(heading, justify="left" if heading == "name" else "right")
     for line in count_points(outcomes):
         gained = ["" if points is None else f"{points:g}" for points in line.by_outcome]
         table.add_row(str(line.place), escape(line.name), f"{line.points:g}", str(line.wins), *gained)
     console.print(table)
+    if arguments.html is not None:
+        path = choose_free(Path(arguments.html).expanduser())
+        write_whole(path, format_league(folder.resolve().name, outcomes).encode())
+        console.print(f"saved {path}", soft_wrap=True, markup=False)
     return 0
 
 
