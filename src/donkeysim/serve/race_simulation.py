@@ -5,6 +5,8 @@ Each race has a simulator of its own, so that its file holds nothing else. The p
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Callable
 
 from donkeysim.core.clock import Clock
@@ -33,6 +35,8 @@ PING_SECONDS = 5.0
 """Clients hear so often that the server is there, whatever they wait for [s, wall time]."""
 
 _OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
+_log = logging.getLogger("donkeysim.race")
+
 _PADDOCK_ONLY = (messages.SetPosition,)
 
 
@@ -55,6 +59,7 @@ class RaceSimulation(Simulation):
         self.waiting = ""
         self.reel = Reel()
         self._free_broadcast = self.viewing.film.broadcast
+        self._trouble = ""
         self._offer = offer
         self._competitors = Competitors(offer.house)
         self._paddock: Simulator | None = None
@@ -220,6 +225,7 @@ class RaceSimulation(Simulation):
         if not entries and not self._offer.house:
             raise SpecError("nobody is here to race; wait until a client has a car.")
         run = self._make_run(entries)
+        self._trouble = ""
         self._leave_paddock(self._simulator, run, entries)
 
     # -- races --------------------------------------------------------------------------------------------------------
@@ -333,21 +339,33 @@ class RaceSimulation(Simulation):
         return self.race is None and not known.is_dressed
 
     def _begin_when_due(self) -> None:
-        offer = self._offer
+        """Begin a race that begins by itself, or say what is waited for."""
         here = sum(known.client is not None and known.client.car is not None for known in self._competitors)
-        is_last = 0 < offer.races <= self.race_count
-        if offer.cars == 0 or is_last:
-            self.waiting = "the race engineer starts the race." if not is_last else "the races are over."
-        elif here < offer.cars:
-            self.waiting = f"the race starts with {offer.cars} cars; {here} of them are here."
-        elif self._paddock_time < offer.pause and self.race_count > 0:
-            self.waiting = f"the race starts in {offer.pause - self._paddock_time:.0f} s."
-        else:
-            try:
-                self.start_race()
-            except DonkeySimError as error:
-                self.waiting = f"the race cannot be held: {error}"
-                self._paddock_time = -60.0
+        self.waiting = self._find_obstacle(here)
+        if self.waiting:
+            return
+        try:
+            self.start_race()
+        except DonkeySimError as error:
+            _log.warning("the race cannot be held: %s", error)
+            self._trouble = f"the race cannot be held: {error}"
+            self._paddock_time = 0.0
+
+    def _find_obstacle(self, here: int) -> str:
+        """Return what a race waits for, one sentence; "": it is time, with so many cars of clients."""
+        offer, passed = self._offer, self._paddock_time
+        if 0 < offer.races <= self.race_count:
+            return "the races are over."
+        pause = offer.pause if self.race_count > 0 or self._trouble else 0.0
+        if passed < pause:
+            return self._trouble or f"the next race starts in {math.ceil(pause - passed)} s at the earliest."
+        if 0 < offer.cars <= here:
+            return ""
+        if offer.wait > 0.0 and (here or offer.house):
+            return "" if passed >= offer.wait else f"the race starts in {math.ceil(offer.wait - passed)} s."
+        if offer.cars:
+            return f"the race starts with {offer.cars} cars; {here} of them are here."
+        return "somebody has to come." if offer.wait > 0.0 else "the race engineer starts the race."
 
     def _pass_time(self, simulator: Simulator, step_count: int) -> None:
         if self.race is None:
