@@ -27,6 +27,7 @@ CASES = (
     "drive_loop",
     "envs",
     "action_log",
+    "races",
     "randomization",
     "traces",
     "peers",

@@ -57,7 +57,7 @@ class RaceShow(NoRace):
                 return
             if self.replay.step_count == 1:
                 self._reel.broadcast.prepare(simulator)
-            recount.judge_frame()
+            recount.judge_frame(step_count)
             self._note(recount.director, step_count * PHYSICS_STEP)
         self._reel.finish()
         self._outline = draw_outline(simulator.scene)
