@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 
+import msgspec
+
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
 from donkeysim.core.types import PHYSICS_STEP
@@ -205,7 +207,7 @@ class RaceSimulation(Simulation):
     def show_race(self) -> RaceView:
         """Return the race as it stands; in the paddock who is here, and the race before."""
         if self.race is not None:
-            return self.race.draw(self._park, self.race_count)
+            return msgspec.structs.replace(self.race.draw(self._park, self.race_count), on_air=self.reel.on_air)
         return draw_paddock(self._offer.book, self._competitors, self._last_view, self.waiting)
 
     def act(self, act: Act) -> None:
