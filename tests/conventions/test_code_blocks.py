@@ -25,6 +25,7 @@ from donkeysim.wire.reading import read_request
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.tracks.track_file import TrackFile, choose_look, read_track
 
+TRANSLATIONS = sorted((ROOT / "docs" / "guide").glob("*.??.md"))
 BLOCKS = [block for document in list_documents() for block in list_blocks(document)]
 FORMAT = list_blocks("docs/tracks/format.md")
 REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__()}
@@ -105,6 +106,15 @@ def find_mistake_in_checkout(words):
 def list_test_names():
     found = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
     return tuple(name for text in found for name in re.findall(r"^def (test_\w+)", text, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("path", TRANSLATIONS, ids=lambda path: path.name)
+def test_a_translation_has_the_blocks_of_its_original(path):
+    def list_lines(path):
+        blocks = find_blocks(path.name, path.read_text(encoding="utf-8"))
+        return [(block.language, [strip_comment(line) for line in block.text.splitlines()]) for block in blocks]
+
+    assert list_lines(path) == list_lines(path.with_name(f"{path.name.split('.')[0]}.md")) != []
 
 
 def test_every_block_says_what_it_is():

@@ -11,13 +11,19 @@ import time
 
 
 class SimulatorProcess:
-    """A running `donkey_sim` on a free port; ends with the `with` block."""
+    """A running `donkey_sim` on a free port; ends with the `with` block.
+
+    Attributes:
+        command: The program's module and its first words.
+    """
+
+    command: tuple[str, ...] = ("donkeysim.cli.donkey_sim",)
 
     def __init__(self, *arguments: str, page: bool = False, environment: dict[str, str] | None = None) -> None:
         options = ["--port", "0", *([] if page else ["--no-page"]), *arguments]
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "donkeysim.cli.donkey_sim", *options],
+            [sys.executable, "-m", *self.command, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -28,6 +34,7 @@ class SimulatorProcess:
         self._has_page = threading.Event()
         self.address = ("127.0.0.1", 0)
         self.page_address = ""
+        self.private_address = ("127.0.0.1", 0)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         assert self._is_listening.wait(60), f"donkey_sim does not listen: {self.lines}"
@@ -40,6 +47,9 @@ class SimulatorProcess:
             if listening:
                 self.address = (listening[1], int(listening[2]))
                 self._is_listening.set()
+            private = re.search(r"Private API on ([\d.]+):(\d+)", line)
+            if private:
+                self.private_address = (private[1], int(private[2]))
             page = re.search(r"Watch it at (https?://[\d.]+:\d+)", line)
             if page:
                 self.page_address = page[1]

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import json
+import os
 import random
 import socket
 import sys
@@ -16,10 +17,13 @@ from e2e.wire_client import WireClient
 from waiting import wait_until
 from wire.hostile import make_hostile
 
+KEY = "73550198"
+
 
 @pytest.fixture(scope="module")
 def simulator():
-    with SimulatorProcess("--scene", "generated_track", "--time-scale", "2") as process:
+    options = ("--scene", "generated_track", "--time-scale", "2", "--random-light", "--private-port", "0")
+    with SimulatorProcess(*options, environment={**os.environ, "DONKEYSIM_PRIVATE_KEY": KEY}) as process:
         with WireClient(process.address) as client:
             client.read_until("telemetry")
         yield process
@@ -43,6 +47,21 @@ def test_answers_go_to_the_client_that_asked(simulator):
         first.send({"msg_type": "node_position", "index": "5"})
         assert first.read_until("node_position")["index"] == 5
         assert all(second.read()["msg_type"] == "telemetry" for _ in range(5))
+
+
+def test_an_organiser_draws_challenges_anew_while_a_car_drives_on_and_hears_it_cross_the_line(simulator):
+    with WireClient(simulator.private_address) as organiser, WireClient(simulator.address) as client:
+        client.read_until("telemetry")
+        organiser.send({"msg_type": "verify", "private_key": KEY})
+        assert organiser.read() == {"msg_type": "verified"}
+        organiser.send({"msg_type": "set_random_seed", "seed": "7"})
+        client.send({"msg_type": "control", "throttle": "1"})
+        crossing = organiser.read_until("collision_with_starting_line")
+        assert crossing["car_name"] == "car0"
+        assert crossing["timeStamp"] == client.read_until("collision_with_starting_line")["timeStamp"]
+        frames = [client.read_until("telemetry") for _ in range(20)]
+        assert {frame["reset_count"] for frame in frames} == {0}
+        assert [frame["frame"] - frames[0]["frame"] for frame in frames] == list(range(20))
 
 
 def test_a_client_that_sends_nonsense_disturbs_nobody(simulator):

@@ -14,6 +14,7 @@ from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.reading_turns import ReadingTurns
 from donkeysim.wire.messages import QuitApp
+from donkeysim.wire.reading import read_request
 from serve.test_peer_window import Announcing
 
 LINE = b"x" * 3999 + b"\n"
@@ -60,12 +61,14 @@ class Buffering(Announcing):
 
 def make_connection(clock, transport, forbidden=frozenset(), **server):
     """Return a connection on a server of stand-ins."""
-    thread = SimpleNamespace(note_conduct=lambda *told: None, is_listening=lambda client_id: True)
     given = {
+        "calls_clients": "client",
+        "read_message": read_request,
+        "note_conduct": lambda *told: None,
+        "is_listening": lambda client_id: True,
         "scene_names": tuple,
         "welcome": lambda connection: None,
         "list_forbidden": lambda connection: forbidden,
-        "simulation_thread": thread,
         "reading_turns": ReadingTurns(clock),
         "faults": FaultLog(clock),
         **server,

@@ -2,11 +2,13 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.frames import position_to_units
 from donkeysim.record.replay import Replay
+from donkeysim.serve.output import ORGANISERS
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, RoadSpec, SceneSpec
 from serve.test_simulation import SimulationRig
@@ -52,7 +54,7 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
         show.say(client, "control", throttle="0.5")
     show.beat(20)
     show.take(1), show.take(2)
-    outline, pace_car = show.simulation.outline, show.simulation._pace_car
+    outline, pace_car = show.simulation.viewing.outline, show.simulation._park.pace_car
     show.say(1, "regen_road", road_style="1", rand_seed="3", turn_increment="2")
     show.beat(2)
     assert len(show.take(2, "telemetry")) == 2, "the old road is driven until the new one is there"
@@ -65,10 +67,10 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
         assert abs(last["cte"]) < 5.0
         assert last["lap"] == 0
     assert last["time"] > 1.0, "the clock runs on"
-    assert show.simulation.outline is not outline
-    assert show.simulation._pace_car is not pace_car
+    assert show.simulation.viewing.outline is not outline
+    assert show.simulation._park.pace_car is not pace_car
     show.beat(40)
-    assert abs(show.simulation._simulator.ledger.offset[show.simulation._pace_car.car.row]) < 0.1, (
+    assert abs(show.simulation._simulator.ledger.offset[show.simulation._park.pace_car.car.row]) < 0.1, (
         "it follows the new road"
     )
 
@@ -169,6 +171,7 @@ def test_a_ghost_cone_is_told_once_each_time_and_has_no_body(make_show):
         show.beat(30)
         messages = show.take(1)
         events = [message for message in messages if message["msg_type"] == "collision_with_cone"]
+        assert show.take(ORGANISERS, "collision_with_cone") == events
         assert [(event["car_name"], event["cone_index"]) for event in events] == [("Zoë", 4)]
         assert 0.0 < events[0]["timeStamp"] <= messages[-1]["time"]
         assert {message["hit"] for message in messages if message["msg_type"] == "telemetry"} == {"none"}
@@ -185,7 +188,52 @@ def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     show.beat(30)
     hits = [message["hit"] for message in show.take(1, "telemetry") if message["hit"] != "none"]
     assert "cone" in hits
+    told = show.take(ORGANISERS, "collision_with_cone")[0]
+    all_cones = len(show.simulation._simulator.scene.props.mass)
+    assert (told["car_name"], told["cone_index"]) == ("car0", all_cones - 12 + 4)
     assert abs(show.simulation._simulator.snapshot().state.prop_position[-12:] - before)[4].max() > 0.05
+
+
+def test_challenges_are_drawn_anew_about_cars_that_drive_on(make_show):
+    show = make_show(challenges=ChallengeSpec(cones=12, seed=2), pace_car="steady")
+
+    def place_cones():
+        return show.simulation._simulator.snapshot().state.prop_position[-12:]
+
+    before = place_cones()
+    show.say(1, "control", throttle="0.3")
+    show.beat(20)
+    show.take(1)
+    show.simulation.draw_challenges(5)
+    show.simulation.draw_challenges(3)
+    show.say(2, "regen_road", road_style="1")
+    show.beat()
+    wait_for_road(show)
+    assert show.simulation._simulator.spec.scene.challenges == ChallengeSpec(cones=12, seed=3)
+    assert not np.array_equal(place_cones(), before)
+    telemetry = show.take(1, "telemetry")
+    drawn = [message for message in telemetry if message["reset_count"] == 0]
+    gaps = np.hypot(np.diff([m["pos_x"] for m in drawn]), np.diff([m["pos_z"] for m in drawn]))
+    assert gaps.max() < 0.15, "other cones do not move the cars"
+    assert telemetry[-1]["reset_count"] == 1, "the road that was asked for meanwhile comes too"
+    show.simulation.exit_scene()
+    show.simulation.draw_challenges(2)
+    show.load("ring")
+    assert np.array_equal(place_cones(), before), "a seed is kept for scenes that are loaded later"
+
+
+def test_challenges_that_are_put_back_stand_where_they_stood(make_show):
+    show = make_show(challenges=ChallengeSpec(cones=12, seed=2))
+    before = show.simulation._simulator.snapshot().state.prop_position
+    show.simulation._simulator.state.prop_position[-5] += 1.0
+    show.simulation.draw_challenges(None)
+    wait_for_road(show)
+    assert np.array_equal(show.simulation._simulator.snapshot().state.prop_position, before)
+
+
+def test_without_challenges_there_is_nothing_to_draw(make_show):
+    with pytest.raises(SceneError, match="no challenges; start donkey_sim with --cones"):
+        make_show().simulation.draw_challenges(1)
 
 
 def test_a_watcher_makes_a_road_too(make_show):
@@ -194,7 +242,7 @@ def test_a_watcher_makes_a_road_too(make_show):
     with pytest.raises(SceneError, match="a road is being made"):
         show.simulation.make_road(RoadSpec(0, 9))
     wait_for_road(show)
-    assert show.simulation.outline.road == RoadSpec(1, 9)
+    assert show.simulation.viewing.outline.road == RoadSpec(1, 9)
     show.simulation.exit_scene()
     with pytest.raises(SceneError, match="no scene is running"):
         show.simulation.make_road(RoadSpec())

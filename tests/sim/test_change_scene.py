@@ -9,7 +9,7 @@ from donkeysim.record.replay import Replay
 from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import hash_state
-from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec, SceneSpec, WorldSpec
+from donkeysim.world.specs import BodySpec, CameraSpec, ChallengeSpec, LidarSpec, RoadSpec, SceneSpec, WorldSpec
 
 RING = """
 format = 1
@@ -144,3 +144,28 @@ def test_a_snapshot_of_another_road_is_refused_and_changes_nothing(ring):
     simulator.change_scene(SceneSpec(ring))
     simulator.restore(moment)
     assert hash_state(simulator.state) == hash_state(moment.state)
+
+
+def test_cars_that_are_kept_drive_on_among_other_cones_as_if_nothing_had_happened(ring, tmp_path):
+    driven = open_simulator(WorldSpec(SceneSpec(ring), cars_per_world=2), log=tmp_path / "run.dlog")
+    driven.add_car(0, BodySpec(name="first"))
+    drive(driven, 20)
+    before = {
+        name: getattr(driven.state, name).copy() for name in ("position", "velocity", "wheel_speed", "lap", "hit")
+    }
+    cones = SceneSpec(ring, challenges=ChallengeSpec(cones=5, seed=7))
+    driven.change_scene(cones, keeps_cars=True)
+    assert len(driven.scene.props.mass) == 5 + len(Simulator(WorldSpec(SceneSpec(ring))).scene.props.mass)
+    for name, array in before.items():
+        assert np.array_equal(getattr(driven.state, name), array), name
+    assert driven.get_body(0).name == "first"
+    assert driven.state.reset_count[0] == 0
+    assert driven.ledger.forward_speed[0] == pytest.approx(np.linalg.norm(before["velocity"][0]), rel=0.05)
+    drive(driven, 10)
+    assert np.linalg.norm(driven.state.position[0] - before["position"][0]) > 0.1
+    driven.close()
+    replay = Replay(tmp_path / "run.dlog")
+    assert sum(1 for _ in replay.play()) == 30
+    assert hash_state(replay.simulator.state) == hash_state(driven.state)
+    with pytest.raises(SpecError, match="only on the same path"):
+        driven.change_scene(SceneSpec("flat"), keeps_cars=True)

@@ -206,7 +206,7 @@ def _check_ports(car: _Car) -> Iterator[Finding]:
 
 
 def _check_port(port: int, use: str, advice: str) -> Finding:
-    """Whether one port is free; held by ourselves is good, and 9092 we do without."""
+    """Whether one port is free; held by ourselves is good, and 9092 is opened on request only."""
     from donkeysim.web.listener import PortInUseError, open_listener
 
     subject = f"port {port}"

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from donkeysim import __version__
 from donkeysim.cli.shared_options import add_tracks_argument
@@ -18,6 +18,9 @@ from donkeysim.serve.wire_control import DEFAULT_CONTROL, WIRE_CONTROLS
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
+
+if TYPE_CHECKING:
+    from donkeysim.serve.race_offer import RaceOffer
 
 PHYSICS_RATE = 480
 """As `core.types.PHYSICS_RATE`, which this light module cannot import; a test compares them."""
@@ -34,12 +37,15 @@ class Options:
     host: str
     port: int
     wire_control: str
+    private_host: str
+    private_port: int | None
     log_file: str | None
     has_page: bool
     page_port: int
     has_tls: bool
     car_folder: str | None
     ignored: tuple[str, ...]
+    race: RaceOffer | None = None
 
 
 def read_options(arguments: Sequence[str]) -> Options:
@@ -49,6 +55,8 @@ def read_options(arguments: Sequence[str]) -> Options:
     given, unknown = parser.parse_known_args(_join_negative_numbers(own))
     if unknown:
         parser.error(_describe_unknown(unknown[0], parser))
+    if given.private_host != "127.0.0.1" and given.private_port is None:
+        parser.error("--private-host is the address of the private API; --private-port turns it on")
     if given.ghost_cones and not given.cones:
         parser.error("--ghost-cones changes the cones of --cones; give both")
     return Options(
@@ -67,6 +75,8 @@ def read_options(arguments: Sequence[str]) -> Options:
         host=given.host,
         port=given.port,
         wire_control=given.wire_control,
+        private_host=given.private_host,
+        private_port=given.private_port,
         log_file=log_file,
         has_page=not given.no_page,
         page_port=given.page_port,
@@ -137,6 +147,9 @@ def _make_parser() -> _Parser:
     add("--tls", action="store_true", help="serve the watching page over https, with a self-signed certificate")
     wire_control = "what remote clients may do that affects all: nothing, load and exit scenes (default), or quit too"
     add("--wire-control", choices=WIRE_CONTROLS, default=DEFAULT_CONTROL, help=wire_control)
+    private_port = "also serve the original's private API, for organisers who know its key (N: 9092; 0: any free port)"
+    add("--private-port", type=_port, nargs="?", const=9092, metavar="N", help=private_port)
+    add("--private-host", metavar="ADDR", default="127.0.0.1", help="address of the private API (default 127.0.0.1)")
     add("--numbers-as-strings", action="store_true", help="write the numbers in telemetry as strings")
     add("--no-training-telemetry", action="store_true", help="leave out pos_*, vel_* and cte; refuse set_position")
     _add_scene_options(parser)

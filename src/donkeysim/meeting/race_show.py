@@ -57,7 +57,7 @@ class RaceShow(NoRace):
         for step_count in self.replay.play(to_the_end=True, report=self._tell_share):
             if self._is_stopped:
                 return
-            recount.judge_frame()
+            recount.judge_frame(step_count)
             self._note(recount.director, step_count * PHYSICS_STEP)
         self._reel.finish()
         self._outline = draw_outline(simulator.scene)

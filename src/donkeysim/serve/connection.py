@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Protocol, cast
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
 
 from donkeysim.core.clock import Clock
 from donkeysim.serve.fault_log import FaultLog
@@ -12,8 +13,8 @@ from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.peer_window import PeerWindow
 from donkeysim.serve.reading_turns import ReadingTurns, Turn
 from donkeysim.serve.session import Received, Session
-from donkeysim.serve.simulation_thread import SimulationThread
 from donkeysim.wire.messages import Request
+from donkeysim.wire.reading import Reading
 from donkeysim.wire.replies import TELEMETRY_START
 
 READ_BYTES = 1 << 14
@@ -41,13 +42,19 @@ PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
 class _Server(Protocol):
     """Who accepted a client, and what its connection asks of them; see `server.Server`."""
 
-    simulation_thread: SimulationThread
     reading_turns: ReadingTurns
     faults: FaultLog
+    calls_clients: str
 
     def scene_names(self) -> tuple[str, ...]: ...
 
     def list_forbidden(self, connection: socket.socket) -> frozenset[type[Request]]: ...
+
+    def read_message(self, fields: Mapping[str, Any]) -> Reading: ...
+
+    def is_listening(self, client_id: int) -> bool: ...
+
+    def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None: ...
 
     def welcome(self, connection: Connection) -> None: ...
 
@@ -70,7 +77,8 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, server: _Server, client_id: int, address: str, read_clock: Clock) -> None:
         self.client_id = client_id
         self.address = address
-        self.session = Session(f"client {client_id}", server.scene_names, read_clock, server.faults)
+        name = f"{server.calls_clients} {client_id}"
+        self.session = Session(name, server.scene_names, read_clock, server.faults, server.read_message)
         self._server = server
         self._read_clock = read_clock
         self._buffer = bytearray(READ_BYTES)
@@ -156,7 +164,7 @@ class Connection(asyncio.BufferedProtocol):
         if output.kind is OutputKind.TELEMETRY:
             self._newest = output.line
             may_send = self._may_send(len(output.line))
-            self._server.simulation_thread.note_conduct(self.client_id, may_send, self.session.is_troublesome)
+            self._server.note_conduct(self.client_id, may_send, self.session.is_troublesome)
             if may_send:
                 self._send_newest()
             else:
@@ -201,7 +209,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is None or self._transport.is_closing() or self._is_reset():
             self._unread.clear()
             return Turn.DONE
-        if self._is_deafened or not self._server.simulation_thread.is_listening(self.client_id):
+        if self._is_deafened or not self._server.is_listening(self.client_id):
             return Turn.HELD
         began = self._read_clock()
         self.session.skip_time(began - self._unread_since)

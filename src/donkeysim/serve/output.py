@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
+ORGANISERS = 0
+"""In place of a client's id: for all verified clients of the private API."""
+
 
 class OutputKind(enum.Enum):
     """How an output must be treated."""

@@ -9,7 +9,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.core.rotation import look_to_quaternion
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import RequestQueue
-from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.output import ORGANISERS, Output, OutputKind
 from donkeysim.serve.picture_budget import limit_camera
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.commands import SetCamera
@@ -69,7 +69,8 @@ class SceneCar:
     Attributes:
         car_id: Never used again for another.
         row: Of the simulator's arrays.
-        client: Who drives it; None for the pace car.
+        client: Who drives it; None: nobody who is connected.
+        is_pace_car: Whether it is the pace car.
         telemetry: Latest readings.
         picture: Latest picture of its first camera as a JPEG file; None before the first and in other encodings.
         lap_times: Since the last reset [s].
@@ -82,6 +83,7 @@ class SceneCar:
     car_id: int
     row: int
     client: Client | None
+    is_pace_car: bool = False
     telemetry: Telemetry | None = None
     picture: bytes | None = None
     lap_times: list[float] = field(default_factory=list)
@@ -122,26 +124,23 @@ class SceneCar:
             self.last_hit = telemetry.hit
 
     def note_event(self, event: Event, path_closed: bool) -> Output | None:
-        """Take note of what happened to the car and return what its client is told of it.
-
-        At the finish of an open road clients are told of line 0: from crossing to crossing they time their laps.
-        """
-        is_lap = event.kind == EVENT_LAP
-        if is_lap:
+        """Take note of what happened to the car and return what its client is told of it."""
+        if event.kind == EVENT_LAP:
             self.lap_times.append(event.value)
-        if self.client is None or not (event.kind == EVENT_CROSSING or (is_lap and not path_closed)):
+        line = find_line(event, path_closed)
+        if self.client is None or line is None:
             return None
-        crossing = StartLineCrossed(starting_line_index=0 if is_lap else int(event.value), timeStamp=event.time)
-        return make_event(self.client, crossing)
+        return make_event(self.client, StartLineCrossed(starting_line_index=line, timeStamp=event.time))
 
     def list_cones(self, simulator: Simulator, ghosts: GhostWatch) -> list[Output]:
-        """Return what the car's client is told of ghost cones that it has driven into since the last call."""
+        """Return what is told of ghost cones that the car has driven into since the last call."""
         entered = ghosts.find_entered(simulator.ledger, self.row)
-        if self.client is None or not entered:
+        if not entered:
             return []
-        name = simulator.get_body(self.row).name or f"car{self.row}"
-        time = float(simulator.ledger.time[self.row])
-        return [make_event(self.client, ConeTouched(name, index, time)) for index in entered]
+        name, time = name_car(simulator, self.row), float(simulator.ledger.time[self.row])
+        lines = [encode_reply(ConeTouched(name, index, time)) for index in entered]
+        told = [ORGANISERS] if self.client is None else [self.client.client_id, ORGANISERS]
+        return [Output(client_id, OutputKind.EVENT, line) for client_id in told for line in lines]
 
     def has_idled(self, simulator: Simulator, now: float, limit: float) -> bool:
         """Return whether the car has not left its place for `limit` seconds of wall time."""
@@ -160,13 +159,28 @@ class SceneCar:
             name=body.name,
             style=body.style,
             colour=body.colour,
-            is_pace_car=self.client is None,
+            is_pace_car=self.is_pace_car,
             telemetry=self.telemetry,
             pose=(x, y, yaw),
             lap_times=tuple(self.lap_times),
             last_hit=self.last_hit,
             drawn=simulator.get_randomization(self.row),
         )
+
+
+def find_line(event: Event, path_closed: bool) -> int | None:
+    """Return the start line that a car has crossed, None when the event is of something else.
+
+    At the finish of an open road clients are told of line 0: from crossing to crossing they time their laps.
+    """
+    if event.kind == EVENT_LAP and not path_closed:
+        return 0
+    return int(event.value) if event.kind == EVENT_CROSSING else None
+
+
+def name_car(simulator: Simulator, row: int) -> str:
+    """Return what a car is called, also when its client gave it no name."""
+    return simulator.get_body(row).name or f"car{row}"
 
 
 def make_event(client: Client, reply: Reply, numbers_as_strings: bool = False) -> Output:

@@ -1,4 +1,4 @@
-"""New roads for the running scene, made on a thread of their own while the cars drive on."""
+"""New roads and challenges for the running scene, made on a thread of their own while the cars drive on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from donkeysim.sim.place import Place
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.wire.settings import change_road
-from donkeysim.world.specs import RoadSpec, SceneSpec
+from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
 
 LOOK_SECONDS = 0.05
 """How often to look whether a road is done [s], when nothing else happens."""
@@ -22,17 +22,19 @@ _log = logging.getLogger("donkeysim.simulation")
 
 
 class RoadJob(threading.Thread):
-    """One road under construction.
+    """One road, or the same with other challenges, under construction.
 
     Attributes:
-        client_id: Who asked for it; None: a watcher.
+        client_id: Who asked for it; None: a watcher, or an organiser.
+        keeps_cars: Whether cars stay where they are, as only the challenges are others.
         trouble: Why there is no result, one sentence; "" otherwise.
     """
 
-    def __init__(self, simulator: Simulator, scene: SceneSpec, client_id: int | None) -> None:
+    def __init__(self, simulator: Simulator, scene: SceneSpec, client_id: int | None, keeps_cars: bool = False) -> None:
         """Begin to make it."""
         super().__init__(name="road work", daemon=True)
         self.client_id = client_id
+        self.keeps_cars = keeps_cars
         self.trouble = ""
         self._simulator, self._scene = simulator, scene
         self._prepared: Place | None = None
@@ -49,11 +51,11 @@ class RoadJob(threading.Thread):
             self.trouble = f"the road could not be made ({type(error).__name__})."
 
     def open(self) -> None:
-        """Let all cars begin on the new road, unless there is trouble."""
+        """Let all cars begin on the new road, or go on among the new challenges, unless there is trouble."""
         if self._prepared is None:
             return
         try:
-            self._simulator.change_scene(self._scene, self._prepared)
+            self._simulator.change_scene(self._scene, self._prepared, self.keeps_cars)
         except DonkeySimError as error:
             self.trouble = str(error)
 
@@ -66,6 +68,7 @@ class RoadJobs:
 
     def __init__(self) -> None:
         self._work: RoadJob | None = None
+        self._next_challenges: ChallengeSpec | None = None
 
     @property
     def is_done(self) -> bool:
@@ -103,16 +106,27 @@ class RoadJobs:
             raise SceneError("a road is being made; wait until it is done.")
         self._work = RoadJob(simulator, dataclasses.replace(simulator.spec.scene, road=road), client_id)
 
+    def draw_challenges(self, simulator: Simulator, challenges: ChallengeSpec) -> None:
+        """Begin to draw challenges anew, once no road is being made; the latest ones count."""
+        if self._work is not None:
+            self._next_challenges = challenges
+            return
+        scene = dataclasses.replace(simulator.spec.scene, challenges=challenges)
+        self._work = RoadJob(simulator, scene, None, keeps_cars=True)
+
     def wait(self) -> None:
         """Wait until the road that is being made is done."""
         if self._work is not None:
             self._work.join()
 
-    def open(self, clients: Iterable[Client]) -> RoadJob | None:
+    def open(self, simulator: Simulator, clients: Iterable[Client]) -> RoadJob | None:
         """Let everybody begin on the road that is done and return it; nobody waits for it any more."""
         work, self._work = self._work, None
         if work is not None:
             work.open()
             for client in clients:
                 client.awaits_road = False
+        challenges, self._next_challenges = self._next_challenges, None
+        if challenges is not None:
+            self.draw_challenges(simulator, challenges)
         return work

@@ -20,6 +20,7 @@ class SceneLoader:
 
     Attributes:
         stage: What is being done, for people; "" while nothing is.
+        challenges: What is added to scenes.
     """
 
     def __init__(self, options: SimulationOptions, report: Callable[[str], None]) -> None:
@@ -30,6 +31,7 @@ class SceneLoader:
             report: Told what is being done where it takes long: the first time on a machine.
         """
         self.stage = ""
+        self.challenges = options.experiment.scene.challenges
         self._options = options
         self._report = report
         self._built: dict[SceneSpec, Scene] = {}
@@ -42,7 +44,8 @@ class SceneLoader:
             DonkeySimError: There is no such scene, or its track is broken.
         """
         try:
-            return self._load(specify_scene(self._options.experiment.move_to(name).scene))
+            scene = replace(self._options.experiment.move_to(name).scene, challenges=self.challenges)
+            return self._load(specify_scene(scene))
         finally:
             self.stage = ""
             _settle_memory()

@@ -8,6 +8,8 @@ import functools
 import itertools
 import socket
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.files import describe_failure
@@ -20,6 +22,7 @@ from donkeysim.serve.time_budget import TimeBudget
 from donkeysim.serve.wire_control import DEFAULT_CONTROL, find_forbidden
 from donkeysim.web.address import is_loopback
 from donkeysim.wire.messages import Request
+from donkeysim.wire.reading import Reading, read_request
 from donkeysim.wire.replies import ErrorReply, encode_reply
 
 CHECK_SECONDS = 0.5
@@ -51,12 +54,17 @@ class Server:
         simulation_thread: Runs the simulation.
         reading_turns: Which connection reads when.
         faults: What clients do wrong.
+        neighbours: Servers of the same simulation on other ports, which start, hear and end with this one.
+        calls_clients: How the log calls a client, before its number.
     """
+
+    calls_clients = "client"
 
     def __init__(self, listener: socket.socket, read_clock: Clock, wire_control: str = DEFAULT_CONTROL) -> None:
         self.simulation_thread: SimulationThread
         self.reading_turns = ReadingTurns(read_clock, self._is_shared)
         self.faults = FaultLog(read_clock)
+        self.neighbours: list[Server] = []
         self._wire_control = wire_control
         self._listener = listener
         self._read_clock = read_clock
@@ -71,15 +79,22 @@ class Server:
         """Begin to accept clients."""
         self.simulation_thread = simulation_thread
         self._accepting = asyncio.create_task(self._accept())
+        for neighbour in self.neighbours:
+            await neighbour.start(simulation_thread)
 
     async def run(self) -> None:
         """Serve until `quit` is called."""
         while not self._is_ending.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._is_ending.wait(), CHECK_SECONDS)
-            for connection in list(self._connections.values()):
-                connection.check_time()
-            self.faults.check_time()
+            for server in (self, *self.neighbours):
+                server.check_time()
+
+    def check_time(self) -> None:
+        """Look at time limits; `run` does so now and then."""
+        for connection in list(self._connections.values()):
+            connection.check_time()
+        self.faults.check_time()
 
     def quit(self) -> None:
         """End `run`."""
@@ -93,6 +108,8 @@ class Server:
         for connection in list(self._connections.values()):
             connection.abort()
         self.faults.close()
+        for neighbour in self.neighbours:
+            await neighbour.stop()
         await asyncio.sleep(0)
 
     def deliver(self, outputs: list[Output]) -> None:
@@ -102,6 +119,8 @@ class Server:
             connection = connections.get(output.client_id)
             if connection is not None:
                 connection.take(output)
+        for neighbour in self.neighbours:
+            neighbour.deliver(outputs)
 
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
@@ -111,12 +130,28 @@ class Server:
         """Return what the client of this connection may not say, because of where it is."""
         return find_forbidden(self._wire_control, connection)
 
+    def read_message(self, fields: Mapping[str, Any]) -> Reading:
+        """Return what a client's JSON object asks for."""
+        return read_request(fields)
+
+    def is_listening(self, client_id: int) -> bool:
+        """Return whether a client may ask for more now."""
+        return self.simulation_thread.is_listening(client_id)
+
+    def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
+        """Take note whether a client reads its telemetry, and whether it makes many mistakes."""
+        self.simulation_thread.note_conduct(client_id, is_reading, is_troublesome)
+
     # -- coming and going ---------------------------------------------------------------------------------------------
 
     def welcome(self, connection: Connection) -> None:
-        """Take up a new client; the simulation hears of it a little later."""
+        """Take up a new client."""
         self._connections[connection.client_id] = connection
         self._addresses[connection.address] += 1
+        self._expect(connection)
+
+    def _expect(self, connection: Connection) -> None:
+        """Let the simulation hear of a new client a little later."""
         loop = asyncio.get_running_loop()
         loop.call_later(JOIN_SECONDS, self._let_stay, connection)
         loop.call_later(JOIN_SECONDS_OF_STRANGE, self._let_join, connection.client_id)
@@ -186,11 +221,16 @@ class Server:
 
     def _find_refusal(self, address: str) -> str:
         """Return why nobody more may come, "" when there is room."""
-        if len(self._connections) >= MOST_CONNECTIONS:
-            return f"{MOST_CONNECTIONS} clients are connected, which is the limit; try again when one has left."
-        if self._addresses[address] >= MOST_OF_AN_ADDRESS and not is_loopback(address):
-            return f"{MOST_OF_AN_ADDRESS} clients of your address are connected, which is the limit; close one first."
+        most, most_of_an_address = self._limit_connections()
+        if len(self._connections) >= most:
+            return f"{most} clients are connected, which is the limit; try again when one has left."
+        if self._addresses[address] >= most_of_an_address and not is_loopback(address):
+            return f"{most_of_an_address} clients of your address are connected, which is the limit; close one first."
         return ""
+
+    def _limit_connections(self) -> tuple[int, int]:
+        """Return how many clients there may be, in all and from one address."""
+        return MOST_CONNECTIONS, MOST_OF_AN_ADDRESS
 
     def _note(self, kind: str, text: str) -> None:
         self.faults.note("donkey_sim", kind, text, kind not in self.faults.totals)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from donkeysim.core.clock import Clock
@@ -13,7 +13,7 @@ from donkeysim.serve.fault_log import FaultLog
 from donkeysim.wire import messages
 from donkeysim.wire.framing import Fault, ObjectReader
 from donkeysim.wire.messages import PROTOCOL_VERSION, Request
-from donkeysim.wire.reading import list_requests, read_request
+from donkeysim.wire.reading import Reading, UnknownMessageError, read_request
 from donkeysim.wire.replies import ErrorReply, ProtocolVersion, SceneNames, encode_reply
 
 MOST_ERRORS_A_SECOND = 10
@@ -69,17 +69,21 @@ class Session:
 
     Attributes:
         name: For the log.
-        racer: What the client told about its racer.
         forbidden: Messages that this client may not say, because of where it is.
     """
 
     def __init__(
-        self, name: str, list_scenes: Callable[[], tuple[str, ...]], read_clock: Clock, faults: FaultLog | None = None
+        self,
+        name: str,
+        list_scenes: Callable[[], tuple[str, ...]],
+        read_clock: Clock,
+        faults: FaultLog | None = None,
+        read: Callable[[Mapping[str, object]], Reading] = read_request,
     ) -> None:
         self.name = name
-        self.racer: messages.SetRacerInfo | None = None
         self.forbidden: frozenset[type[Request]] = frozenset()
         self._list_scenes = list_scenes
+        self._read = read
         self._read_clock = read_clock
         self._reader = ObjectReader(read_clock)
         self._error_times: deque[float] = deque(maxlen=MOST_ERRORS_A_SECOND)
@@ -161,10 +165,9 @@ class Session:
 
     def _take_object(self, fields: dict[str, object], turn: Received) -> None:
         try:
-            request, note = read_request(fields)
+            request, note = self._read(fields)
         except WireError as error:
-            name = fields.get("msg_type")
-            kind = f"bad {name}" if name in list_requests() else "unknown message"
+            kind = "unknown message" if isinstance(error, UnknownMessageError) else f"bad {fields['msg_type']}"
             self._take_fault(Fault(kind, str(error)), turn)
             return
         if note:
@@ -177,8 +180,6 @@ class Session:
             turn.replies.append(encode_reply(ProtocolVersion(version=PROTOCOL_VERSION)))
         elif isinstance(request, messages.GetSceneNames):
             turn.replies.append(encode_reply(SceneNames(scene_names=self._list_scenes())))
-        elif isinstance(request, messages.SetRacerInfo):
-            self.racer = request
         elif isinstance(request, messages.QuitApp):
             turn.wants_quit = True
         else:

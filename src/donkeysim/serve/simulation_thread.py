@@ -213,12 +213,12 @@ class SimulationThread(NoRace):
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene."""
-        return self._simulation.outline if self._simulation is not None else None
+        return self._simulation.viewing.outline if self._simulation is not None else None
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`. While time passes steadily it is drawn beside the thread."""
         refuse_past(at)
-        film = None if view == "camera" or self._simulation is None else self._simulation.film
+        film = None if view == "camera" or self._simulation is None else self._simulation.viewing.film
         if film is not None:
             film.want()
             if film.is_rolling:
@@ -268,6 +268,10 @@ class SimulationThread(NoRace):
             await self._ask(lambda simulation: simulation.add_pace_car())
         else:
             await self._ask(lambda simulation: simulation.remove_pace_car())
+
+    async def draw_challenges(self, seed: int | None) -> None:
+        """Draw challenges anew, from another seed or the same; see `Simulation`."""
+        await self._ask(lambda simulation: simulation.draw_challenges(seed))
 
     async def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began; see `Watchable`."""

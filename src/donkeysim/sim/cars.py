@@ -109,7 +109,7 @@ class Cars(CommandShorthands):
         """Return another place for `change_scene`: takes a second, and may be called on another thread."""
         return make_place(move_spec(self.spec, scene), self.workers)
 
-    def change_scene(self, scene: SceneSpec, prepared: Place | None = None) -> None:
+    def change_scene(self, scene: SceneSpec, prepared: Place | None = None, keeps_cars: bool = False) -> None:
         """Go on in another place, or on another road: all cars on its grid as after a reset; the clock runs on.
 
         They keep looks and sensors. Places set by `set_spawn` are forgotten; snapshots are of the old place.
@@ -117,14 +117,15 @@ class Cars(CommandShorthands):
         Args:
             scene: Which place.
             prepared: What `prepare_scene` made of it; None: it is made now.
+            keeps_cars: Whether cars stay where they are, with their speeds and laps.
 
         Raises:
             SceneError: There is no such scene, or its road is not a generated one.
-            SpecError: Our worlds are on several places.
+            SpecError: Our worlds are on several places, or cars shall stay on a path that is no more.
             CapacityError: Its grid is too small.
         """
-        self._move_to(prepared or self.prepare_scene(scene))
-        self._note(commands.ChangeScene(scene))
+        self._move_to(prepared or self.prepare_scene(scene), keeps_cars)
+        self._note(commands.ChangeScene(scene, keeps_cars))
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
@@ -311,13 +312,14 @@ class Cars(CommandShorthands):
         for world in range(self.spec.world_count):
             self.physics.place_props(self.state, world)
 
-    def _move_to(self, place: Place) -> None:
-        """Swap the place; cars go onto its grid."""
+    def _move_to(self, place: Place, keeps_cars: bool) -> None:
+        """Swap the place; cars go onto its grid, unless they are kept where they are."""
+        if keeps_cars and not np.array_equal(place.scenes[0].path.position, self.scene.path.position):
+            raise SpecError("cars can stay where they are only on the same path; change the scene without keeps_cars.")
         cars, room = self.list_cars(), len(place.scenes[0].start.position)
-        _, counts = np.unique([car // self.spec.cars_per_world for car in cars], return_counts=True)
-        if counts.max(initial=0) > room:
-            name = place.scenes[0].name
-            raise CapacityError(f"the start grid of {name} has room for {room}, not for {counts.max()} cars.")
+        counts = np.bincount([car // self.spec.cars_per_world for car in cars], minlength=1)
+        if counts.max() > room:
+            raise CapacityError(f"the grid of {place.scenes[0].name} has room for {room}, not for {counts.max()} cars.")
         if not self.has_randomized_params():  # else they are drawn anew there
             place.physics.car_params.packed[:] = self.physics.car_params.packed
         self.state.touching[:] = HIT_NONE  # codes of the old place
@@ -329,13 +331,15 @@ class Cars(CommandShorthands):
         self._keeper.move(place, self.state)
         self._equipment.forget_groups()
         self._place_props()
-        for index, car in enumerate(cars):
-            world = car // self.spec.cars_per_world
-            place.choose_slot(
-                self.state, car, [row for row in cars[:index] if row // self.spec.cars_per_world == world]
-            )
         self._dress_all(cars, [self.get_body(car) for car in cars])
-        self._reset(commands.Reset(cars))
+        if keeps_cars:
+            self.state.hit[:] = HIT_NONE
+            if place.randomizer is not None:
+                place.randomizer.forget(np.array(cars, np.int64), self.state, self.control)
+            self._keeper.renew()
+        else:
+            place.choose_slots(self.state, cars)
+            self._reset(commands.Reset(cars))
 
     # -- cars ---------------------------------------------------------------------------------------------------------
 
@@ -377,6 +381,7 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.Join: Cars._join,
     commands.Leave: Cars._leave,
     commands.Retire: lambda cars, command: cars.state.present.put(cars._require(command.rows), 0),
+    commands.Recall: lambda cars, command: cars.state.present.put(command.rows, 1),
     commands.Dress: Cars._dress,
     commands.SetCamera: Cars._set_camera,
     commands.SetLidar: Cars._set_lidar,
@@ -391,6 +396,6 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     ),
     commands.Restore: Cars._restore,
     commands.SetParams: Cars._set_params,
-    commands.ChangeScene: lambda cars, command: cars._move_to(cars.prepare_scene(command.scene)),
+    commands.ChangeScene: lambda cars, command: cars._move_to(cars.prepare_scene(command.scene), command.keeps_cars),
 }
 """What each command does."""

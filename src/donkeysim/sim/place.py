@@ -95,6 +95,16 @@ class Place:
         state.spawn_position[car] = start.position[free[0]]
         state.spawn_orientation[car] = (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
 
+    def choose_slots(self, state: State, cars: Sequence[int]) -> None:
+        """Let resets put cars on the first places of their scene's grid, in their order.
+
+        Raises:
+            CapacityError: A grid is too small.
+        """
+        count = self.spec.cars_per_world
+        for index, car in enumerate(cars):
+            self.choose_slot(state, car, [other for other in cars[:index] if other // count == car // count])
+
 
 def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) -> Place:
     """Return the place of an experiment; it takes a second, and may be called on any thread.

@@ -204,6 +204,17 @@ class Simulator(Cars):
         first = car - car % self.spec.cars_per_world
         return name_hit(code, self.get_scene(car), self._equipment.name, first)
 
+    def find_prop(self, car: int, code: int) -> int:
+        """Return which of the movable things that a hit code stands for is nearest to a car: what it hits now.
+
+        Returns:
+            Its number among them, in the order of the scene.
+        """
+        world = car // self.spec.cars_per_world
+        alike = world * self.place.props_per_world + np.flatnonzero(self.get_scene(car).props.name == code)
+        away = self.state.prop_position[alike, :2] - self.state.position[car, :2]
+        return int(np.argmin(np.hypot(*away.T)))
+
     # -- moments ------------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:

@@ -1,6 +1,7 @@
 """What the watching page has for races: acts of the race engineer, the start, how phones find it, pages for screens.
 
 =====================  =============================================================================
+`GET /race`            `RaceView` of this moment, null where there is no race
 `POST /race/act`       `Act` of `race.act`: pause, continue, restart, put back, penalise, undo
 `POST /race/start`     begin the race that is waited for in the paddock
 `GET /join.svg`        QR code of the address where phones join; 404 where nobody can
@@ -34,6 +35,7 @@ def list_race_routes(watchable: Watchable, folder: Path) -> list[BaseRoute]:
     """Return the addresses of the races of a simulation, whose pages lie in a folder."""
     races = RaceDoors(watchable)
     return [
+        Route("/race", races.show),
         Route("/race/act", races.act, methods=["POST"]),
         Route("/race/start", races.start, methods=["POST"]),
         Route("/join.svg", races.show_code),
@@ -47,6 +49,10 @@ class RaceDoors:
 
     def __init__(self, watchable: Watchable) -> None:
         self._watchable = watchable
+
+    async def show(self, _request: Request) -> Response:
+        """Answer how the race stands, as JSON."""
+        return answer_json(await self._watchable.show_race(None))
 
     async def act(self, request: Request) -> Response:
         """Let the race engineer do something."""

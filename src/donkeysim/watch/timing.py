@@ -83,7 +83,7 @@ class Timing:
             title=director.book.title,
             session=session,
             attempt=director.attempt,
-            flag="red" if session in (GRID, COUNTDOWN) else director.flag,
+            flag="red" if session in (GRID, COUNTDOWN) else director.flags.get(-1, ""),
             is_held=director.is_held,
             clock=self._clock,
             limit=run.limit,

@@ -46,12 +46,13 @@ def try_listen(host: str, port: int, family: int = socket.AF_INET, address: Any 
     return listener
 
 
-def open_listener(host: str, port: int) -> socket.socket:
+def open_listener(host: str, port: int, prefix: str = "--") -> socket.socket:
     """Return a socket that listens.
 
     Args:
         host: Name or address of this machine.
         port: 1 to 65535; 0 takes any free one.
+        prefix: Of the options `host` and `port` that errors name.
 
     Raises:
         PortInUseError: Another program listens on the port.
@@ -61,10 +62,12 @@ def open_listener(host: str, port: int) -> socket.socket:
         flags = socket.AI_PASSIVE
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)[0]
     except (socket.gaierror, UnicodeError) as error:
-        raise SpecError(f"--host {host!r} is unknown; give an address of this machine such as 127.0.0.1.") from error
+        raise SpecError(
+            f"{prefix}host {host!r} is unknown; give an address of this machine such as 127.0.0.1."
+        ) from error
     listener = try_listen(host, port, family, address)
     if listener is None:
         raise PortInUseError(
-            f"port {port} on {host} is in use; stop the other program, or give another port with --port."
+            f"port {port} on {host} is in use; stop the other program, or give another port with {prefix}port."
         )
     return listener

@@ -31,6 +31,10 @@ LARGEST_PICTURE = (3840, 2160)
 """Columns and rows [pixel]."""
 
 
+class UnknownMessageError(WireError):
+    """No or unknown `msg_type`."""
+
+
 class Reading(NamedTuple):
     """A request as understood.
 
@@ -48,19 +52,28 @@ def read_request(fields: Mapping[str, Any]) -> Reading:
     """Return what a client's JSON object asks for.
 
     Raises:
-        WireError: No or unknown `msg_type`, or a field that is missing or cannot be understood.
+        UnknownMessageError: No or unknown `msg_type`.
+        WireError: A field is missing or cannot be understood.
+    """
+    if fields.get("msg_type") == "control" and (control := _read_plain_control(fields)) is not None:
+        return Reading(control)
+    return read_by(_READERS, fields)
+
+
+def read_by(readers: Mapping[str, Callable[[Form], Request]], fields: Mapping[str, Any]) -> Reading:
+    """Return what a JSON object asks for, by what may be said where it came.
+
+    Raises:
+        UnknownMessageError: No or unknown `msg_type`.
+        WireError: A field is missing or cannot be understood.
     """
     name = fields.get("msg_type")
-    if name == "control" and (control := _read_plain_control(fields)) is not None:
-        return Reading(control)
     if type(name) is not str:
         given = f"is {show(name)}" if "msg_type" in fields else "is missing"
-        raise WireError(f"msg_type {given}; it must be one of {', '.join(sorted(list_requests()))}.")
-    if name in _WITHOUT_FIELDS:
-        return Reading(_WITHOUT_FIELDS[name])
-    reader = _READERS.get(name)
+        raise UnknownMessageError(f"msg_type {given}; it must be one of {', '.join(sorted(readers))}.")
+    reader = readers.get(name)
     if reader is None:
-        raise WireError(describe_unknown("msg_type", name, list_requests()))
+        raise UnknownMessageError(describe_unknown("msg_type", name, tuple(readers)))
     form = Form(fields)
     try:
         request = reader(form)
@@ -71,7 +84,7 @@ def read_request(fields: Mapping[str, Any]) -> Reading:
 
 def list_requests() -> tuple[str, ...]:
     """Return every `msg_type` a client may send."""
-    return (*_WITHOUT_FIELDS, *_READERS)
+    return tuple(_READERS)
 
 
 # -- one reader per message -------------------------------------------------------------------------------------------
@@ -261,10 +274,15 @@ def _drop_missing(vector: frames.Vector) -> PartialVector:
     return (x, y, z)
 
 
+def read_bare(request: Request) -> Callable[[Form], Request]:
+    """Return the reader of a message without fields."""
+    return lambda _: request
+
+
 _BARE = (messages.GetProtocolVersion, messages.GetSceneNames, messages.ExitScene, messages.QuitApp, messages.ResetCar)
-_WITHOUT_FIELDS: dict[str, Request] = {kind.message_type(): kind() for kind in _BARE}
 
 _READERS: dict[str, Callable[[Form], Request]] = {
+    **{kind.message_type(): read_bare(kind()) for kind in _BARE},
     messages.LoadScene.message_type(): _read_load_scene,
     messages.DriveCar.message_type(): _read_control,
     messages.SetStepMode.message_type(): _read_step_mode,

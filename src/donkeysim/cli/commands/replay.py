@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import Report, console, show_progress
 from donkeysim.cli.replay_page import DEFAULT_PORT, show_replay
 from donkeysim.cli.shared_options import add_tracks_argument
-from donkeysim.core.errors import format_count
+from donkeysim.core.errors import SpecError, format_count
 
 if TYPE_CHECKING:
     from donkeysim.record.replay import Replay
@@ -28,11 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--film", metavar="FILE", help="make a film of it, for example run.mp4")
     parser.add_argument(
         "--view",
-        choices=("chase", "camera", "top"),
+        choices=("chase", "seat", "camera", "top"),
         default="chase",
-        help="view of the film (default: chase, from behind)",
+        help="view of the film: from behind (chase, the default), from the car's seat drawn anew, its own camera's "
+        "pictures, or from above",
     )
-    parser.add_argument("--car", type=int, default=0, metavar="N", help="the car that the film shows (default: 0)")
+    parser.add_argument("--car", default="0", metavar="N|NAME", help="the car that the film shows (default: 0)")
+    parser.add_argument("--size", metavar="WxH", help="of the film, for example 1280x720 (default: 640x360)")
     parser.add_argument("--watch", action="store_true", help="show it in the browser, any moment of it, until Ctrl-C")
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help=f"the page's port; 0: any free one (default {DEFAULT_PORT})"
@@ -45,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Play the log, report what came of it."""
     from donkeysim.record.replay import Replay
 
+    if arguments.size is not None and not arguments.film:
+        raise SpecError("--size is of a film; give --film with a file, too.")
     if arguments.watch:
         return _tell_outcome(show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port))
     replay = Replay(arguments.log)
@@ -59,17 +63,18 @@ def run(arguments: argparse.Namespace) -> int:
         f"{format_count(cars, 'car')} in {format_count(worlds, 'world')}: {names}",
         soft_wrap=True,
     )
-    if count and arguments.film:
-        console.print(f"saved {arguments.film}: {format_count(count, 'picture')}", soft_wrap=True)
+    if arguments.film:
+        told = f"saved {arguments.film}: {format_count(count, 'picture')}"
+        console.print(told if count else "no film: the car was never on the track", soft_wrap=True, markup=False)
     return _tell_outcome(replay)
 
 
 def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:
-    from donkeysim.record.replay_view import draw_replay
+    from donkeysim.record.replay_view import draw_replay, read_size
     from donkeysim.tub.film import write_film
 
     path = Path(arguments.film).expanduser()
-    return write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, report))
+    return write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, read_size(arguments.size), report))
 
 
 def _tell_outcome(replay: Replay) -> int:

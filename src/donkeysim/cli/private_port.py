@@ -1,0 +1,48 @@
+"""Where `donkey_sim` serves its private API, and with which key: never on the command line, which others can read."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import NamedTuple
+
+from donkeysim.core.errors import SpecError
+from donkeysim.web.listener import open_listener
+
+KEY_VARIABLE = "DONKEYSIM_PRIVATE_KEY"
+"""Of the environment; removed from it once read, so that no program started from here inherits it."""
+
+SHORTEST_KEY = 8
+"""Characters; the original's keys have 8 digits."""
+
+
+class PrivatePort(NamedTuple):
+    """A port that listens already, and the key of whoever may speak there."""
+
+    listener: socket.socket
+    key: str
+
+
+def open_private_port(host: str, port: int | None) -> PrivatePort | None:
+    """Open the port and print where it is, with its key if that was made here; None: it was not asked for.
+
+    Raises:
+        PortInUseError: Another program listens on the port.
+        SpecError: The host is not this machine's, or the key is too short.
+    """
+    if port is None:
+        return None
+    given = os.environ.pop(KEY_VARIABLE, "").strip()
+    if given and len(given) < SHORTEST_KEY:
+        raise SpecError(f"the key in {KEY_VARIABLE} has {len(given)} characters; give it {SHORTEST_KEY} or more.")
+    listener = open_listener(host, port, "--private-")
+    host, port = listener.getsockname()[:2]
+    key = given or _make_key()
+    print(f"Private API on {host}:{port}; its key is {f'in {KEY_VARIABLE}' if given else key}", flush=True)
+    return PrivatePort(listener, key)
+
+
+def _make_key() -> str:
+    from donkeysim.web.token import make_token
+
+    return make_token()
