@@ -1,102 +1,121 @@
 """Take the pictures of the race page for the guide: `python docs/race/pages.py` from the root of a checkout.
 
-It holds a real race, `donkey race host` with drivers of the house, opens its page, wall and overlay in a browser,
-starts the race from the page, and writes JPEG files beside this one; takes some minutes. Needs the extra `dev` and a Chromium.
+It races eight drivers and shows the race file in a browser (`donkey replay --watch`), at the same moments each time;
+then it holds a live race (`donkey race host`) for wall and overlay. Writes JPEG files beside this one; takes minutes.
+Needs the extra `dev`, a Chromium, and that ports 9091 and 9093 are free.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 HERE = Path(__file__).parent
 QUALITY = 82
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-TRACK, RULES, LAPS = "mini_monaco", "robo_racing_carnage", 3
-PILOTS = ("Anna=fast", "Ben=steady", "小红车=human", "さくら=steady", "Eva=fast", "Finn=human")
-PATIENCE = 300_000
-"""For kernels to compile, and for the race to end [ms]."""
+PROGRAM = "import sys; from donkeysim.cli.donkey import main; sys.exit(main())"
+RACE = ["--track", "mini_monaco", "--rules", "robo_racing_carnage", "--laps", "4"]
+DRIVERS = ("Anna=fast", "Ben=steady", "Chen=human", "Dai=steady", "Eva=human", "Finn=steady", "Gao=human", "Hugo=fast")
+MIDDLE = 33.0
+"""A moment in the middle of the race, on the time line [s]."""
 
-HIDDEN = "document.querySelector('.toast')?.remove()"
+PATIENCE = 300_000
+"""For kernels to compile, and for cars to come [ms]."""
 
 
 def main() -> None:
     """Take them all."""
-    words = ["race", "host", "--track", TRACK, "--rules", RULES, "--laps", str(LAPS), "--port", "0", "--page-port", "0"]
-    pilots = [word for pilot in PILOTS for word in ("--pilot", pilot)]
-    program = "import sys; from donkeysim.cli.donkey import main; sys.exit(main())"
+    drivers = [word for driver in DRIVERS for word in ("--pilot", driver)]
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        line = [sys.executable, "-u", "-c", program, *words, *pilots, "--out", str(Path(folder) / "race")]
-        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=folder) as host:
-            try:
-                take_all(browser, read_address(host))
-            finally:
-                host.terminate()
+        place = Path(folder)
+        subprocess.run([sys.executable, "-c", PROGRAM, "race", *RACE, *drivers, "--out", "race"], cwd=place, check=True)
+        with show("replay", "race/race.dlog", "--watch", "--port", "0", folder=place) as address:
+            take_file(browser, address)
+        with show("race", "host", *RACE, *drivers, "--out", "live", folder=place) as address:
+            take_live(browser, address)
         browser.close()
 
 
-def read_address(host: subprocess.Popen[str]) -> str:
-    """Return the page's address, as the program prints it."""
-    assert host.stdout is not None
-    address = next(found[0] for line in host.stdout if (found := re.search(r"http://[\w.]+:\d+", line)))
-    threading.Thread(target=host.stdout.read, daemon=True).start()
-    return address
+@contextlib.contextmanager
+def show(*words: str, folder: Path) -> Iterator[str]:
+    """Run `donkey` with these words as long as the block lasts; yields the address of its page."""
+    line = [sys.executable, "-u", "-c", PROGRAM, *words]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=folder) as program:
+        try:
+            assert program.stdout is not None
+            address = next(found[0] for line in program.stdout if (found := re.search(r"http://[\w.]+:\d+", line)))
+            threading.Thread(target=program.stdout.read, daemon=True).start()
+            yield address
+        finally:
+            program.terminate()
 
 
-def take_all(browser: Browser, address: str) -> None:
-    """Follow the race from the paddock to its end."""
+def take_file(browser: Browser, address: str) -> None:
+    """Take the pictures of a race that is over."""
     page = open_page(browser, address, 1600, 900, "light")
-    page.locator("#race-head").wait_for(timeout=PATIENCE)
-    wall = open_page(browser, f"{address}/wall", 1920, 1080, "dark")
-    wall.locator("#tower-lines .line").first.wait_for(timeout=PATIENCE)
-    take(wall, "page-wall-paddock")
-    page.locator("#tab-engineer").click()
-    page.locator("#start-race").click()
-    page.locator("#lights").wait_for(timeout=PATIENCE)
-    wall.locator("body[data-session=race]").wait_for(timeout=PATIENCE)
-    page.locator("#tab-journal").click()
-    page.wait_for_timeout(25_000)
+    seek(page, MIDDLE)
     take(page, "page")
-    take(wall, "page-wall")
-    wall.close()
     page.keyboard.press("c")
     page.keyboard.press("q")
     take(page, "page-split")
     page.keyboard.press("q")
-    take_overlay(browser, address)
+    page.keyboard.press("b")
+    page.locator("#journal .incident .jump").first.click()
+    page.wait_for_timeout(2500)
+    page.evaluate("scrollTo(0, 0)")
+    take(page, "page-replay")
     phone = open_page(browser, address, 390, 844, "dark", scale=2)
     phone.locator("#language").select_option("ja")
+    seek(phone, MIDDLE)
     take(phone, "page-phone")
-    phone.close()
-    page.locator("#podium").wait_for(timeout=PATIENCE)
-    page.keyboard.press("b")
-    take(page, "page-result")
-    page.locator("#journal .incident .jump").first.click()
-    page.locator("#replay-sign").wait_for()
-    take(page, "page-replay")
 
 
-def take_overlay(browser: Browser, address: str) -> None:
-    """Take the overlay upon a picture of the race, as streaming software would put it there."""
-    page = open_page(browser, f"{address}/overlay?rows=6&scale=1.3", 480, 480, "dark")
-    page.locator("#tower-lines .line").first.wait_for()
-    take(page, "page-overlay")
-    page.close()
+def take_overlay(page: Page, overlay: Page) -> None:
+    """Take the overlay upon a picture of the race, as streaming software puts it there."""
+    ground = Image.open(io.BytesIO(page.locator("#screen").screenshot())).convert("RGBA").resize((1280, 720))
+    ground.alpha_composite(Image.open(io.BytesIO(overlay.screenshot(omit_background=True))).convert("RGBA"))
+    ground.convert("RGB").save(HERE / "page-overlay.jpg", quality=QUALITY)
+
+
+def take_live(browser: Browser, address: str) -> None:
+    """Take the wall before a race and while it is on, and the overlay."""
+    page = open_page(browser, address, 1366, 768, "light")
+    page.locator("#tab-engineer").wait_for(timeout=PATIENCE)
+    wall = open_page(browser, f"{address}/wall", 1920, 1080, "dark")
+    wall.locator("body[data-session=paddock]").wait_for(timeout=PATIENCE)
+    take(wall, "page-wall-paddock")
+    page.locator("#tab-engineer").click()
+    page.locator("#start-race").click()
+    wall.locator("body[data-session=race]").wait_for(timeout=PATIENCE)
+    overlay = open_page(browser, f"{address}/overlay?rows=6", 1280, 720, "dark")
+    wall.wait_for_timeout(25_000)
+    take(wall, "page-wall")
+    take_overlay(page, overlay)
+
+
+def seek(page: Page, moment: float) -> None:
+    """Show a moment of the race, and go on from there."""
+    page.locator("#time-line").wait_for(timeout=PATIENCE)
+    page.locator("#seek").fill(str(moment))
+    page.evaluate("document.activeElement.blur()")
 
 
 def open_page(browser: Browser, address: str, width: int, height: int, scheme: str, scale: int = 1) -> Page:
     """Open a page in a window of its own."""
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, device_scale_factor=scale, locale="en"
-    )
+    size = {"width": width, "height": height}
+    context = browser.new_context(viewport=size, color_scheme=scheme, device_scale_factor=scale, locale="en")
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.goto(address)

@@ -6,8 +6,7 @@ Each race has a simulator of its own, so that its file holds nothing else. The p
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -21,7 +20,8 @@ from donkeysim.race.act import Act
 from donkeysim.race.course import survey_course
 from donkeysim.serve.competitor import Competitor, Competitors
 from donkeysim.serve.live_race import LiveRace
-from donkeysim.serve.paddock import draw_paddock
+from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.paddock import draw_paddock, find_obstacle
 from donkeysim.serve.participants import Client, SceneCar, make_event
 from donkeysim.serve.race_offer import RaceOffer
 from donkeysim.serve.simulation import Simulation
@@ -35,6 +35,9 @@ from donkeysim.world.specs import RoadSpec
 
 PING_SECONDS = 5.0
 """Clients hear so often that the server is there, whatever they wait for [s, wall time]."""
+
+REPEAT_SECONDS = 0.5
+"""Whoever's car is off the track hears its last telemetry again so often: clients wait for one [s, wall time]."""
 
 _OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
 _log = logging.getLogger("donkeysim.race")
@@ -67,7 +70,8 @@ class RaceSimulation(Simulation):
         self._paddock: Simulator | None = None
         self._last_view: RaceView | None = None
         self._paddock_time = 0.0
-        self._pinged = read_clock()
+        self._pinged = self._repeated = read_clock()
+        self._last_lines: dict[int, bytes] = {}
 
     def close(self) -> None:
         """End a race that is under way, too; its file has no result."""
@@ -87,6 +91,7 @@ class RaceSimulation(Simulation):
         self._outputs.append(make_event(client, NeedCarConfig()))
 
     def _say_goodbye(self, client: Client) -> None:
+        self._last_lines.pop(client.client_id, None)
         competitor, race = self._competitors.part(client), self.race
         row = None if race is None or competitor is None else race.find_row(competitor)
         if race is None or row is None:
@@ -315,6 +320,21 @@ class RaceSimulation(Simulation):
         if now - self._pinged >= PING_SECONDS:
             self._pinged = now
             self._outputs += [make_event(client, Ping()) for client in self._clients.values()]
+        if self.race is not None and now - self._repeated >= REPEAT_SECONDS:
+            self._repeated = now
+            self._outputs += self._repeat_telemetry(self.race)
+
+    def _repeat_telemetry(self, race: LiveRace) -> Iterator[Output]:
+        for row, entry in race.entries.items():
+            line = None if entry.client is None else self._last_lines.get(entry.client.client_id)
+            if entry.client is not None and line is not None and not race.is_on_track(row):
+                yield Output(entry.client.client_id, OutputKind.TELEMETRY, line)
+
+    def take_outputs(self) -> list[Output]:
+        """Return what has gathered for the clients, in order, and forget it."""
+        outputs = super().take_outputs()
+        self._last_lines |= {out.client_id: out.line for out in outputs if out.kind is OutputKind.TELEMETRY}
+        return outputs
 
     def _seat_next(self) -> None:
         """Give the next one who waits for it a car, or other looks, once its plate is drawn.
@@ -343,7 +363,7 @@ class RaceSimulation(Simulation):
     def _begin_when_due(self) -> None:
         """Begin a race that begins by itself, or say what is waited for."""
         here = sum(known.client is not None and known.client.car is not None for known in self._competitors)
-        self.waiting = self._find_obstacle(here)
+        self.waiting = find_obstacle(self._offer, self.race_count, self._paddock_time, here, self._trouble)
         if self.waiting:
             return
         try:
@@ -352,22 +372,6 @@ class RaceSimulation(Simulation):
             _log.warning("the race cannot be held: %s", error)
             self._trouble = f"the race cannot be held: {error}"
             self._paddock_time = 0.0
-
-    def _find_obstacle(self, here: int) -> str:
-        """Return what a race waits for, one sentence; "": it is time, with so many cars of clients."""
-        offer, passed = self._offer, self._paddock_time
-        if 0 < offer.races <= self.race_count:
-            return "the races are over."
-        pause = offer.pause if self.race_count > 0 or self._trouble else 0.0
-        if passed < pause:
-            return self._trouble or f"the next race starts in {math.ceil(pause - passed)} s at the earliest."
-        if 0 < offer.cars <= here:
-            return ""
-        if offer.wait > 0.0 and (here or offer.house):
-            return "" if passed >= offer.wait else f"the race starts in {math.ceil(offer.wait - passed)} s."
-        if offer.cars:
-            return f"the race starts with {offer.cars} cars; {here} of them are here."
-        return "somebody has to come." if offer.wait > 0.0 else "the race engineer starts the race."
 
     def _pass_time(self, simulator: Simulator, step_count: int) -> None:
         if self.race is None:

@@ -33,7 +33,7 @@ export class Engineer {
     const list = byId("engineer-car");
     if (list.dataset.key !== key) {
       const before = list.value;
-      const lines = race.tower.toSorted((a, b) => a.row - b.row);
+      const lines = [...race.tower].sort((a, b) => a.row - b.row);
       list.replaceChildren(...lines.map((line) => new Option(nameCar({ name: line.name, id: line.row + 1 }).slice(0, 40), String(line.row))));
       if (lines.some((line) => String(line.row) === before)) list.value = before;
       list.dataset.key = key;

@@ -1,8 +1,8 @@
 // The journal: what has happened, the latest first; each line leads to its moment.
 
 import { makeChip, nameCar } from "/pages/cars.js";
-import { formatClock } from "/pages/moments.js";
-import { byId, make, setText } from "/shared/elements.js";
+import { findLine, formatClock } from "/pages/moments.js";
+import { byId, make } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
 export class Journal {
@@ -16,7 +16,9 @@ export class Journal {
 
   /** Show a race's marks; `isReachable`: whether their moments can be shown. */
   update(race, isReachable) {
-    const marks = new Map(race.marks.map((mark) => [`${texts.code} ${mark.at} ${mark.car} ${mark.number} ${mark.text}`, mark]));
+    // With its colour: whose a mark is may be known only later.
+    const name = (mark) => [texts.code, mark.at, mark.car, mark.number, findLine(race, mark)?.row, mark.text].join(" ");
+    const marks = new Map(race.marks.map((mark) => [name(mark), mark]));
     for (const [key, entry] of this.entries) if (!marks.has(key)) { entry.item.remove(); this.entries.delete(key); }
     for (const [key, mark] of marks) {
       const entry = this.entries.get(key) ?? this.add(key, mark, race);
@@ -30,7 +32,7 @@ export class Journal {
   }
 
   add(key, mark, race) {
-    const line = race.tower.find((entry) => entry.car === mark.car && mark.car >= 0);
+    const line = findLine(race, mark);
     const chip = line ? makeChip(line.colour) : make("i", "chip empty");
     const name = line ? nameCar({ name: line.name, id: line.row + 1 }) : "";
     const entry = { mark };
@@ -38,14 +40,18 @@ export class Journal {
     entry.jump.type = "button";
     entry.jump.title = texts.say("show_moment");
     entry.jump.addEventListener("click", () => this.onJump(entry.mark));
-    entry.undo = make("button", "button undo control", texts.say("undo"));
+    entry.undo = make("button", "button undo control", "↶");
     entry.undo.type = "button";
-    setText(entry.undo, texts.say("undo"));
+    entry.undo.title = texts.say("undo");
     entry.undo.setAttribute("aria-label", `${texts.say("undo")}: ${mark.text}`);
     entry.undo.addEventListener("click", () => this.onUndo(entry.mark));
     entry.item = make("li", mark.number ? "incident" : "", "", entry.jump, entry.undo);
+    entry.item.dataset.at = mark.at;
     this.entries.set(key, entry);
-    byId("journal").prepend(entry.item);
+    // Marks come in their order; one that is made anew goes back to its place.
+    const later = [...byId("journal").children].findLast((item) => Number(item.dataset.at) > mark.at);
+    if (later) later.after(entry.item);
+    else byId("journal").prepend(entry.item);
     return entry;
   }
 }

@@ -43,7 +43,7 @@ export class LapChart {
     pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
     this.drawScale(pen, places, height);
     const someone = this.lines.some((line) => line.isChosen);
-    for (const line of this.lines.toSorted((a, b) => a.isChosen - b.isChosen)) this.drawLine(pen, line, someone && !line.isChosen, gap, nameWidth);
+    for (const line of [...this.lines].sort((a, b) => a.isChosen - b.isChosen)) this.drawLine(pen, line, someone && !line.isChosen, gap, nameWidth);
   }
 
   drawScale(pen, places, height) {

@@ -12,6 +12,18 @@ export function formatClock(seconds, digits = 1) {
   return `${seconds < 0 && whole > 0 ? "−" : ""}${minutes}:${rest}`;
 }
 
+const known = new Map();
+const MOST_KNOWN = 500;
+
+/** The line of the tower that a mark is about, also when its car has left the track since; undefined: none. */
+export function findLine(race, mark) {
+  for (const line of race.tower) if (line.car >= 0) known.set(line.car, line.row);
+  for (const car of known.keys()) if (known.size > MOST_KNOWN) known.delete(car);
+  const row = known.get(mark.car);
+  if (mark.car < 0) return undefined;
+  return race.tower.find((line) => line.row === row) ?? race.tower.find((line) => line.name && mark.text.startsWith(`${line.name} `));
+}
+
 /** The short word for cars that are out; "" for others. */
 export function tellStatus(status) {
   const name = { "did not finish": "dnf", "did not start": "dns", disqualified: "dsq" }[status];

@@ -26,7 +26,7 @@ export class RaceSide {
    *   refresh: () => void}} page what the page does: watch a car, post, show its state again
    */
   constructor({ choose, act, refresh }) {
-    Object.assign(this, { choose, refresh, race: null, watched: AUTOMATIC, mode: "gap", isSplit: false, marked: 0, isBorrowed: false });
+    Object.assign(this, { choose, refresh, race: null, watched: AUTOMATIC, mode: "gap", isSplit: false, marked: 0, isBorrowed: false, awaited: null });
     this.isAskedToJoin = new URLSearchParams(location.search).has("join"); // by the code on the wall
     this.picks = Array(PANE_COUNT).fill(null); // rows of the tower; null: by place
     this.playhead = new Playhead();
@@ -62,9 +62,22 @@ export class RaceSide {
     this.race = state.race;
     document.body.toggleAttribute("data-race", this.race !== null);
     document.body.dataset.session = this.race?.session ?? "";
-    document.body.toggleAttribute("data-few", (this.race?.tower.length ?? 0) <= FEW);
     this.playhead.update(this.race && state.time_line);
+    if (this.race === null) return;
+    if (Math.abs(this.race.at - (this.at ?? this.race.at)) < 1) this.awaited = null;
+    this.makeRoom(this.race.tower.length <= FEW);
   }
+
+  /** With few cars the lap chart stands below the tower. */
+  makeRoom(hasFew) {
+    if (document.body.hasAttribute("data-few") === hasFew) return;
+    document.body.toggleAttribute("data-few", hasFew);
+    if (hasFew) byId("left").append(byId("chart"));
+    else byId("main").insertBefore(byId("chart"), byId("readings"));
+  }
+
+  /** Whether a car was chosen for a moment that has not come from the server yet. */
+  awaits(car) { return this.awaited === car && car >= 0; }
 
   /** Show it, if it is a race. */
   show(watched) {
@@ -96,7 +109,7 @@ export class RaceSide {
     setText(byId("automatic"), texts.say(this.isSplit ? "by_place" : "automatic"));
     if (this.isSplit) byId("automatic").setAttribute("aria-pressed", String(this.picks.every((row) => row === null)));
     byId("split").setAttribute("aria-pressed", String(this.isSplit));
-    byId("tab-engineer").hidden = !state.may_change;
+    byId("tab-engineer").hidden = !state.may_change || !(state.time_line?.is_live ?? true); // nobody changes a race's file
     byId("tab-join").hidden = state.joining === null;
     byId("replay-sign").hidden = this.playhead.isLive || !(state.time_line?.is_live ?? false);
     const isJoining = this.isAskedToJoin || this.race.session === "paddock";
@@ -190,10 +203,10 @@ export class RaceSide {
   /** Show what happened, and to whom: the car is given back when the page goes on live. */
   jump(mark) {
     this.timeLine.press(() => this.playhead.jump(mark.at));
-    if (!this.isSplit && this.watched === AUTOMATIC && this.has(mark.car)) {
-      this.choose(mark.car);
-      this.isBorrowed = true;
-    }
+    if (this.isSplit || this.watched !== AUTOMATIC || mark.car < 0) return;
+    this.awaited = mark.car; // it may be off the track at the moment that is shown now
+    this.choose(mark.car);
+    this.isBorrowed = true;
   }
 
   /** Whether a car was watched only for the sake of a moment that is over. */

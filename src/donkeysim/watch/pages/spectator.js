@@ -76,7 +76,7 @@ function showState(next) {
   state = next;
   showLink(true);
   byId("watch-only").hidden = next.may_change;
-  document.body.dataset.mayChange = next.may_change;
+  document.body.dataset.mayChange = next.may_change && !isFile(next);
   race.follow(next);
   if (next.race) chooseRacer(before);
   else chooseCar(before);
@@ -87,6 +87,9 @@ function showState(next) {
   showFaults();
   if (section === "stage") { race.show(watched); showStage(); } else outlineScene = null;
 }
+
+/** Whether this is a race that is over for good, from its file. */
+function isFile(next) { return next.time_line !== null && !next.time_line.is_live; }
 
 function showFaults() {
   const kinds = Object.entries(state.faults);
@@ -190,7 +193,7 @@ function chooseRacer(before) {
   if (race.takeBack()) isChosen = false;
   const own = ownName === null || isChosen || before?.race ? undefined : race.listCars().find((line) => line.name === ownName);
   if (own) { isChosen = true; watched = own.car; }
-  if (!isChosen || !race.has(watched)) { isChosen = false; watched = AUTOMATIC; }
+  if (!isChosen || !(race.has(watched) || race.awaits(watched))) { isChosen = false; watched = AUTOMATIC; }
 }
 
 function rankCar(car) {
@@ -211,7 +214,7 @@ function showStage() {
   showPaceCar();
   byId("controls").hidden = isEmpty;
   byId("reset").hidden = car === null || state.race !== null; // race control puts cars back
-  byId("readings").hidden = car === null;
+  byId("readings").hidden = car === null || (state.race !== null && !state.readings?.telemetry); // the past has none
   showWatched(car);
   showPictures(car);
   carList.update(state.cars, watched);
@@ -330,8 +333,8 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (document.body.dataset.state !== "stage" || event.target.matches("input, select, textarea")) return;
   const key = event.key.toLowerCase();
+  if (document.body.dataset.state !== "stage" || isTyping(event.target, key)) return;
   if (event.repeat && !REPEATED.includes(key)) return;
   if (key === " " && event.target.matches("button, a, summary")) return;
   const press = KEYS[key] ?? (state.race ? raceKeys[key] : undefined);
@@ -339,6 +342,12 @@ document.addEventListener("keydown", (event) => {
   press();
   event.preventDefault();
 });
+/** Whether a key means something to what has the keyboard. */
+function isTyping(element, key) {
+  if (element.matches('[type="range"]')) return key.startsWith("arrow");
+  return element.matches("input, select, textarea");
+}
+
 for (const button of document.querySelectorAll("[data-view]")) {
   button.addEventListener("click", () => chooseView(button.dataset.view));
 }

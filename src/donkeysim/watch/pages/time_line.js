@@ -1,7 +1,7 @@
 // The time line at the foot: where the playhead is, what has happened when, and how fast it plays.
 
 import { nameCar } from "/pages/cars.js";
-import { formatClock } from "/pages/moments.js";
+import { findLine, formatClock } from "/pages/moments.js";
 import { SPEEDS } from "/pages/playhead.js";
 import { byId, make, setText } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
@@ -62,7 +62,7 @@ export class TimeLine {
 
   fill(button, mark) {
     button.mark = mark;
-    const line = this.race.tower.find((entry) => entry.car === mark.car && mark.car >= 0);
+    const line = findLine(this.race, mark);
     button.style.setProperty("--paint", line ? `rgb(${line.colour.join(" ")})` : "");
     button.style.setProperty("--share", String(this.share(mark.at)));
     button.classList.toggle("incident", mark.number > 0);
