@@ -132,6 +132,7 @@ def test_qualifying_one_by_one_keeps_who_has_driven():
     first, second, third = script.draw().tower
     assert (first.name, first.best_lap, second.name, second.best_lap) == ("car 1", 11.0, "car 0", 12.0)
     assert (second.gap, third.best_lap, third.gap) == (1.0, None, None)
+    assert [line.status for line in (first, second, third)] == ["finished", "finished", "racing"]
 
 
 def test_who_is_gone_and_who_is_out_is_told():

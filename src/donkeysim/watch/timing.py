@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -166,8 +166,7 @@ class Timing:
 
     def _list_lines(self, director: Director, cars: Mapping[int, CarLook]) -> list[TowerLine]:
         watch = self._watch or Stopwatch(director.run, director.course)
-        placings = director.list_qualified() if director.session == QUALIFYING else director.list_standing()
-        standing = watch.sort_placings(placings)
+        standing = watch.sort_placings(_list_placings(director))
         best = min((placing.best_lap for placing in standing if placing.best_lap is not None), default=None)
         return [
             self._describe(director, watch, cars, placing, standing[0], standing[max(0, index - 1)], best)
@@ -210,6 +209,17 @@ class Timing:
             is_here=log is None or log.is_off or math.isinf(log.absent_since),
             why=placing.why,
         )
+
+
+def _list_placings(director: Director) -> Sequence[Placing]:
+    """Return who is where; in qualifying all who have driven or drive, and who still drives has not failed yet."""
+    if director.session != QUALIFYING:
+        return director.list_standing()
+    active = director.run.list_active()
+    return [
+        msgspec.structs.replace(placing, status=RACING) if placing.row in active else placing
+        for placing in director.list_qualified()
+    ]
 
 
 def _measure_gap(director: Director, watch: Stopwatch, placing: Placing, ahead: Placing) -> float | None:
