@@ -15,6 +15,9 @@ from e2e.simulator_process import SimulatorProcess
 from e2e.wire_client import WireClient
 from waiting import wait_until
 
+QUICK = "waveshare"
+"""A scene that is built in a moment."""
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 
 
@@ -119,7 +122,7 @@ def test_switches_of_the_original_engine_are_ignored_and_logged(tmp_path):
 
 @posix
 @pytest.mark.parametrize(
-    ("number", "scene"), [(signal.SIGTERM, ()), (signal.SIGINT, ("--scene", "generated_track"))], ids=["menu", "scene"]
+    ("number", "scene"), [(signal.SIGTERM, ()), (signal.SIGINT, ("--scene", QUICK))], ids=["menu", "scene"]
 )
 def test_signals_end_it_with_exit_code_0_and_free_the_port(number, scene):
     with SimulatorProcess(*scene) as simulator, WireClient(simulator.address) as client:
@@ -133,7 +136,7 @@ def test_signals_end_it_with_exit_code_0_and_free_the_port(number, scene):
 
 
 def test_quit_app_ends_it_in_a_scene_with_exit_code_0():
-    with SimulatorProcess("--scene", "generated_track") as simulator, WireClient(simulator.address) as client:
+    with SimulatorProcess("--scene", QUICK) as simulator, WireClient(simulator.address) as client:
         client.read_until("telemetry")
         client.send({"msg_type": "quit_app"})
         assert client.is_closed()
@@ -144,7 +147,7 @@ def test_quit_app_ends_it_in_a_scene_with_exit_code_0():
 def test_after_a_kill_the_port_can_be_bound_at_once_and_no_child_lives_on():
     import psutil
 
-    with SimulatorProcess("--scene", "generated_track") as simulator, WireClient(simulator.address) as client:
+    with SimulatorProcess("--scene", QUICK) as simulator, WireClient(simulator.address) as client:
         client.read_until("telemetry")
         assert psutil.Process(simulator.process.pid).children(recursive=True) == []
         simulator.process.kill()
@@ -160,7 +163,7 @@ def test_it_listens_before_anything_is_compiled_and_says_that_it_compiles(tmp_pa
         assert not list(tmp_path.rglob("*.nbc"))
         with WireClient(simulator.address) as client, WireClient(simulator.address) as other:
             client.read_until("scene_selection_ready")
-            client.send({"msg_type": "load_scene", "scene_name": "generated_track"})
+            client.send({"msg_type": "load_scene", "scene_name": QUICK})
             wait_until(lambda: any("First run: compiling kernels" in line for line in simulator.lines))
             other.read_until("scene_selection_ready")
             other.send({"msg_type": "get_scene_names"}, {"msg_type": "get_protocol_version"})

@@ -163,7 +163,7 @@ def test_a_drive_goes_where_it_is_sent_and_follows_whoever_changes_the_place():
 @POSIX_ONLY
 def test_an_executable_is_started_waited_for_and_ended(executable, tmp_path):
     port = find_port()
-    env = DonkeyEnv(conf={"exe_path": str(executable), "port": port})
+    env = DonkeyEnv("waveshare", conf={"exe_path": str(executable), "port": port})
     env.reset()
     env.step([0.0, 0.5])
     launched = psutil.Process(int((tmp_path / "pid").read_text()))
@@ -177,12 +177,13 @@ def test_an_executable_is_started_waited_for_and_ended(executable, tmp_path):
 PROGRAM = """
 import sys
 from donkeysim.envs.donkey_env import DonkeyEnv
-env = DonkeyEnv(conf={"exe_path": sys.argv[1], "port": int(sys.argv[2])})
+env = DonkeyEnv("waveshare", conf={"exe_path": sys.argv[1], "port": int(sys.argv[2])})
 print("ready", flush=True)
 sys.stdin.read()
 """
 
 
+@pytest.mark.soak
 @POSIX_ONLY
 def test_no_simulator_outlives_a_killed_program(executable, tmp_path):
     command = [sys.executable, "-c", PROGRAM, str(executable), str(find_port())]

@@ -61,7 +61,7 @@ def test_an_organiser_draws_challenges_anew_while_a_car_drives_on_and_hears_it_c
         assert crossing["timeStamp"] == client.read_until("collision_with_starting_line")["timeStamp"]
         frames = [client.read_until("telemetry") for _ in range(20)]
         assert {frame["reset_count"] for frame in frames} == {0}
-        assert [frame["frame"] - frames[0]["frame"] for frame in frames] == list(range(20))
+        assert frames[-1]["pos_z"] > frames[0]["pos_z"] + 0.5
 
 
 def test_a_client_that_sends_nonsense_disturbs_nobody(simulator):
@@ -126,21 +126,28 @@ def let_time_pass(simulator, seconds):
     return now
 
 
-@pytest.mark.parametrize("receive_buffer", [None, 4096])
-def test_who_slept_gets_a_fresh_telemetry_among_its_first_three_and_loses_no_event(simulator, receive_buffer):
-    if receive_buffer is None and sys.platform != "linux":
-        pytest.skip("only Linux tells how much a peer has not read")
-    with WireClient(simulator.address, receive_buffer=receive_buffer) as client:
-        for _ in range(10):
-            client.read_until("telemetry")
-        now = let_time_pass(simulator, 6.0)
-        ages = [now - client.read_until("telemetry")["time"] for _ in range(3)]
-        assert min(ages) < 0.2 * 2, f"0.2 s at time scale 2; {ages}"
-        client.send({"msg_type": "node_position", "index": "7"})
-        client.read_until("node_position", seconds=5)
-        times = [client.read_until("telemetry")["time"] for _ in range(20)]
-        gaps = [b - a for a, b in itertools.pairwise(times)]
-        assert max(gaps) < 0.12, f"who reads again gets every telemetry again; {gaps}"
+def test_who_slept_gets_a_fresh_telemetry_among_its_first_three_and_loses_no_event(simulator):
+    buffers = (None, 4096) if sys.platform == "linux" else (4096,)  # only Linux tells how much a peer has not read
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(WireClient(simulator.address, receive_buffer=size)) for size in buffers]
+        for client in clients:
+            for _ in range(10):
+                client.read_until("telemetry")
+        let_time_pass(simulator, 6.0)
+        for client in clients:
+            check_fresh(simulator, client)
+
+
+def check_fresh(simulator, client):
+    """Let a client that slept read again."""
+    now = let_time_pass(simulator, 0.0)
+    ages = [now - client.read_until("telemetry")["time"] for _ in range(3)]
+    assert min(ages) < 0.2 * 2, f"0.2 s at time scale 2; {ages}"
+    client.send({"msg_type": "node_position", "index": "7"})
+    client.read_until("node_position", seconds=5)
+    times = [client.read_until("telemetry")["time"] for _ in range(20)]
+    gaps = [b - a for a, b in itertools.pairwise(times)]
+    assert max(gaps) < 0.12, f"who reads again gets every telemetry again; {gaps}"
 
 
 def test_who_answers_every_telemetry_is_never_kept_waiting(simulator):
@@ -212,13 +219,15 @@ def test_exit_scene_brings_all_to_the_menu_and_the_first_choice_wins(simulator):
         assert "exit_scene first" in first.read_until("error")["error"]
 
 
-def test_lock_step_answers_every_control_even_when_many_are_sent_at_once():
-    with SimulatorProcess() as simulator, WireClient(simulator.address) as client:
+def test_lock_step_answers_every_control_even_when_many_are_sent_at_once(simulator):
+    with WireClient(simulator.address) as client:
         client.send(
+            {"msg_type": "exit_scene"},
             {"msg_type": "load_scene", "scene_name": "generated_track"},
             {"msg_type": "step_mode", "step_mode": "synchronous", "time_step": "0.1"},
             *({"msg_type": "control", "steering": str(index / 100), "throttle": "0.2"} for index in range(100)),
         )
+        client.read_until("scene_selection_ready")
         answers = [client.read_until("telemetry") for _ in range(100)]
         assert [answer["steering_angle"] for answer in answers] == [index / 100 for index in range(100)]
         assert [answer["time"] for answer in answers] == pytest.approx([0.1 * (index + 1) for index in range(100)])

@@ -59,7 +59,8 @@ class Meeting:
         """Wait until everybody who has come has a car, or was told why not: plates are drawn on a thread."""
 
         def is_settled():
-            self.beat()
+            self.simulation._seat_next()
+            self.collect()
             return all(known.is_told for known in self.simulation._competitors)
 
         wait_until(is_settled)
@@ -135,6 +136,7 @@ def test_whoever_comes_is_asked_about_its_car_and_then_gets_it(meeting):
     assert meeting.types(1) == [], "it has a second for saying more"
     meeting.beat(12)
     meeting.settle()
+    meeting.beat()
     assert meeting.types(1)[:3] == ["scene_loaded", "car_loaded", "telemetry"]
     row = meeting.simulation._clients[1].car.row
     simulator = meeting.simulation._simulator
@@ -374,6 +376,10 @@ def test_the_disqualified_are_told_and_get_a_car_after_the_race(meeting):
     meeting.beat(1, (2,))
     assert meeting.take(1, "DQ") == [{"msg_type": "DQ", "missed_cp": False}]
     meeting.say(1, "cam_config", img_w=80, img_h=60)
+    meeting.beat(22, (2,))
+    last, *again = (message["time"] for message in meeting.take(1, "telemetry"))
+    assert set(again) == {last}, "it would wait for ever; time does not go on for it"
+    assert 1 <= len(again) <= 3
     meeting.race_to_the_end((2,))
     assert meeting.place("driver 1").status == "disqualified"
     meeting.settle()
@@ -418,3 +424,22 @@ def test_the_page_sees_the_paddock_the_race_and_its_result(meeting):
     view = meeting.simulation.show_race()
     assert (view.session, view.is_over) == ("paddock", True)
     assert [line.status for line in view.tower] == ["finished"] * 2
+
+
+def test_a_race_begins_after_a_while_with_whoever_is_there(track, tmp_path):
+    meeting = Meeting(track, tmp_path, wait=3.0, races=2, pause=5.0)
+    meeting.beat(80)
+    assert (meeting.simulation.race, meeting.simulation.waiting) == (None, "somebody has to come.")
+    meeting.join(1)
+    meeting.beat()
+    assert meeting.simulation.race is not None
+    meeting.race_to_the_end((1,))
+    meeting.settle()
+    meeting.beat(30)
+    assert meeting.simulation.waiting == "the next race starts in 4 s at the earliest."
+    meeting.beat(80)
+    assert meeting.simulation.race is not None
+    meeting.race_to_the_end((1,))
+    meeting.beat(200)
+    assert (meeting.simulation.race, meeting.simulation.waiting) == (None, "the races are over.")
+    meeting.simulation.close()

@@ -70,7 +70,7 @@ def test_cars_are_where_they_were_and_on_their_way_in_between(drive):
 def test_the_race_of_a_moment_has_its_clock_and_all_marks(drive):
     view = drive[0].find_view(0.63)
     assert (view.at, view.clock) == (pytest.approx(0.63), pytest.approx(-0.37))
-    assert [mark.text for mark in view.marks] == ["one"]
+    assert ([mark.text for mark in view.marks], view.on_air) == (["one"], 5)
     assert drive[0].find_view(None).at == pytest.approx(3.0)
 
 

@@ -42,10 +42,18 @@ def test_cameras_stand_beside_the_road_and_above_the_ground(simulator, cameras):
 
 
 def test_a_camera_looks_at_the_car_and_zooms_in_on_one_far_away(cameras):
-    near, far = cameras.eye[0] + (1.0, 1.0, -0.7), cameras.eye[0] + (6.0, 0.0, -0.7)
-    (_, rotation), field = cameras.aim(0, near)
+    near, far, nobody = cameras.eye[0] + (1.0, 1.0, -0.7), cameras.eye[0] + (6.0, 0.0, -0.7), np.zeros((0, 3))
+    (_, rotation), field = cameras.aim(0, near, nobody)
     assert rotation == pytest.approx((0.0, math.atan2(0.7, math.sqrt(2.0)), math.pi / 4.0))
-    assert cameras.aim(0, far)[1] < 0.5 * field
+    assert cameras.aim(0, far, nobody)[1] < 0.5 * field
+
+
+def test_a_car_that_is_near_comes_into_the_picture(cameras):
+    car = cameras.eye[0] + (3.0, 0.0, -0.7)
+    (_, alone), field = cameras.aim(0, car, car[None] + (0.0, 2.1, 0.0))
+    (_, fight), wider = cameras.aim(0, car, car[None] + (0.0, 1.0, 0.0))
+    assert alone[2] == pytest.approx(0.0)
+    assert (0.05 < fight[2] < math.atan2(0.5, 3.0), wider > field) == (True, True)
 
 
 def make_broadcast(worth):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,9 @@ def add_host_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = USAGE
     parser.add_argument(
         "--cars", type=int, default=0, metavar="N", help="begin when so many have come (default: when you say so)"
+    )
+    parser.add_argument(
+        "--wait", type=float, default=0.0, metavar="S", help="begin after so many seconds, with whoever has come"
     )
     parser.add_argument(
         "--races", type=int, default=0, metavar="N", help="end after so many races (default: go on until Ctrl-C)"
@@ -77,9 +81,12 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
     from donkeysim.meeting.race_file import Report
     from donkeysim.serve.race_offer import RaceOffer
 
-    for name, value in (("--cars", arguments.cars), ("--races", arguments.races), ("--pause", arguments.pause)):
+    for name, value in (("--cars", arguments.cars), ("--races", arguments.races)):
         if value < 0:
-            raise SpecError(f"{name} is {value:g}; it takes 0 or more.")
+            raise SpecError(f"{name} is {value}; it takes 0 or more.")
+    for name, value in (("--wait", arguments.wait), ("--pause", arguments.pause)):
+        if not 0.0 <= value < math.inf:
+            raise SpecError(f"{name} is {value:g}; it takes seconds, 0 or more.")
     house = make_racers(arguments) if arguments.pilot else {}
     plan = make_plan(arguments, tuple(house))
     if arguments.cars + len(house) > plan.book.cars or len(house) >= plan.book.cars:
@@ -100,6 +107,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
         folder=folder,
         house=house,
         cars=arguments.cars,
+        wait=arguments.wait,
         races=arguments.races,
         pause=arguments.pause,
         seed=plan.seed,

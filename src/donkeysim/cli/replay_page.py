@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8890
 
 
-def show_replay(path: Path, host: str, port: int) -> Replay:
-    """Serve the watching page on a file until Ctrl-C, and return what came of playing it.
+def show_replay(path: Path, host: str, port: int) -> Replay | None:
+    """Serve the watching page on a file until Ctrl-C, and return what came of playing it; None: it was not played out.
 
     Raises:
         DonkeySimError: The file cannot be played, or no port is free.
@@ -48,4 +48,4 @@ def show_replay(path: Path, host: str, port: int) -> Replay:
         asyncio.run(serve())
     except KeyboardInterrupt:
         console.print("Stopped.")
-    return show.replay
+    return None if show.is_loading else show.replay

@@ -18,7 +18,7 @@ from donkeysim.drive.control_address import find_control_address
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
 from donkeysim.sim.viewpoint import draw_car, draw_place, find_pose
 from donkeysim.watch.spectator import create_app
-from donkeysim.watch.watchable import CarRow, NoRace, Outline, View, draw_outline, refuse_past
+from donkeysim.watch.watchable import CHOSEN, CarRow, NoRace, Outline, View, draw_outline, refuse_past
 from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.specs import RoadSpec
 
@@ -210,5 +210,5 @@ class WatchedCar(NoRace):
         self._car.ask_reset()
 
     def _require_car(self, car_id: int) -> None:
-        if car_id != CAR_ID or self._car.moment is None:
+        if car_id not in (CAR_ID, CHOSEN) or self._car.moment is None:
             raise SceneError(f"there is no car {car_id} now.")

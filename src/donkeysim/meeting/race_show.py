@@ -52,11 +52,11 @@ class RaceShow(NoRace):
         """
         simulator, recount = self.replay.simulator, Recount(self.replay)
         simulator.compile(lambda name, _done, _total: self._tell(f"compiling: {name}"))
-        self._tell("placing cameras")
-        self._reel.broadcast.prepare(simulator)
         for step_count in self.replay.play(to_the_end=True, report=self._tell_share):
             if self._is_stopped:
                 return
+            if self.replay.step_count == 1:
+                self._reel.broadcast.prepare(simulator)
             recount.judge_frame(step_count)
             self._note(recount.director, step_count * PHYSICS_STEP)
         self._reel.finish()

@@ -21,9 +21,10 @@ class RaceOffer:
         book: What it says.
         folder: Where race files and results go.
         house: Who races beside the clients, by name.
-        cars: So many clients' cars begin a race by themselves; 0: the race engineer begins it.
+        cars: So many clients' cars begin a race by themselves; 0: their number does not.
+        wait: So long after the paddock opens a race begins with whoever is there, simulated; 0: not by time [s].
         races: After so many the server ends; 0: it goes on.
-        pause: Shortest time in the paddock before a race that begins by itself, simulated [s].
+        pause: Shortest time in the paddock between two races that begin by themselves, simulated [s].
         seed: Of the first race; each next one has the next.
         car: Preset of all cars' physics.
         tell: Called with each result, on the simulation's thread.
@@ -36,6 +37,7 @@ class RaceOffer:
     folder: Path
     house: Mapping[str, Racer] = field(default_factory=dict)
     cars: int = 0
+    wait: float = 0.0
     races: int = 0
     pause: float = 10.0
     seed: int = 0

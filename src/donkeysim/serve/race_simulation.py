@@ -5,7 +5,10 @@ Each race has a simulator of its own, so that its file holds nothing else. The p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+
+import msgspec
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
@@ -17,7 +20,8 @@ from donkeysim.race.act import Act
 from donkeysim.race.course import survey_course
 from donkeysim.serve.competitor import Competitor, Competitors
 from donkeysim.serve.live_race import LiveRace
-from donkeysim.serve.paddock import draw_paddock
+from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.paddock import draw_paddock, find_obstacle
 from donkeysim.serve.participants import Client, SceneCar, make_event
 from donkeysim.serve.race_offer import RaceOffer
 from donkeysim.serve.simulation import Simulation
@@ -32,7 +36,12 @@ from donkeysim.world.specs import RoadSpec
 PING_SECONDS = 5.0
 """Clients hear so often that the server is there, whatever they wait for [s, wall time]."""
 
+REPEAT_SECONDS = 0.5
+"""Whoever's car is off the track hears its last telemetry again so often: clients wait for one [s, wall time]."""
+
 _OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
+_log = logging.getLogger("donkeysim.race")
+
 _PADDOCK_ONLY = (messages.SetPosition,)
 
 
@@ -55,12 +64,14 @@ class RaceSimulation(Simulation):
         self.waiting = ""
         self.reel = Reel()
         self._free_broadcast = self.viewing.film.broadcast
+        self._trouble = ""
         self._offer = offer
         self._competitors = Competitors(offer.house)
         self._paddock: Simulator | None = None
         self._last_view: RaceView | None = None
         self._paddock_time = 0.0
-        self._pinged = read_clock()
+        self._pinged = self._repeated = read_clock()
+        self._last_lines: dict[int, bytes] = {}
 
     def close(self) -> None:
         """End a race that is under way, too; its file has no result."""
@@ -80,6 +91,7 @@ class RaceSimulation(Simulation):
         self._outputs.append(make_event(client, NeedCarConfig()))
 
     def _say_goodbye(self, client: Client) -> None:
+        self._last_lines.pop(client.client_id, None)
         competitor, race = self._competitors.part(client), self.race
         row = None if race is None or competitor is None else race.find_row(competitor)
         if race is None or row is None:
@@ -195,7 +207,7 @@ class RaceSimulation(Simulation):
     def show_race(self) -> RaceView:
         """Return the race as it stands; in the paddock who is here, and the race before."""
         if self.race is not None:
-            return self.race.draw(self._park, self.race_count)
+            return msgspec.structs.replace(self.race.draw(self._park, self.race_count), on_air=self.reel.on_air)
         return draw_paddock(self._offer.book, self._competitors, self._last_view, self.waiting)
 
     def act(self, act: Act) -> None:
@@ -220,6 +232,7 @@ class RaceSimulation(Simulation):
         if not entries and not self._offer.house:
             raise SpecError("nobody is here to race; wait until a client has a car.")
         run = self._make_run(entries)
+        self._trouble = ""
         self._leave_paddock(self._simulator, run, entries)
 
     # -- races --------------------------------------------------------------------------------------------------------
@@ -307,6 +320,21 @@ class RaceSimulation(Simulation):
         if now - self._pinged >= PING_SECONDS:
             self._pinged = now
             self._outputs += [make_event(client, Ping()) for client in self._clients.values()]
+        if self.race is not None and now - self._repeated >= REPEAT_SECONDS:
+            self._repeated = now
+            self._outputs += self._repeat_telemetry(self.race)
+
+    def _repeat_telemetry(self, race: LiveRace) -> Iterator[Output]:
+        for row, entry in race.entries.items():
+            line = None if entry.client is None else self._last_lines.get(entry.client.client_id)
+            if entry.client is not None and line is not None and not race.is_on_track(row):
+                yield Output(entry.client.client_id, OutputKind.TELEMETRY, line)
+
+    def take_outputs(self) -> list[Output]:
+        """Return what has gathered for the clients, in order, and forget it."""
+        outputs = super().take_outputs()
+        self._last_lines |= {out.client_id: out.line for out in outputs if out.kind is OutputKind.TELEMETRY}
+        return outputs
 
     def _seat_next(self) -> None:
         """Give the next one who waits for it a car, or other looks, once its plate is drawn.
@@ -333,21 +361,17 @@ class RaceSimulation(Simulation):
         return self.race is None and not known.is_dressed
 
     def _begin_when_due(self) -> None:
-        offer = self._offer
+        """Begin a race that begins by itself, or say what is waited for."""
         here = sum(known.client is not None and known.client.car is not None for known in self._competitors)
-        is_last = 0 < offer.races <= self.race_count
-        if offer.cars == 0 or is_last:
-            self.waiting = "the race engineer starts the race." if not is_last else "the races are over."
-        elif here < offer.cars:
-            self.waiting = f"the race starts with {offer.cars} cars; {here} of them are here."
-        elif self._paddock_time < offer.pause and self.race_count > 0:
-            self.waiting = f"the race starts in {offer.pause - self._paddock_time:.0f} s."
-        else:
-            try:
-                self.start_race()
-            except DonkeySimError as error:
-                self.waiting = f"the race cannot be held: {error}"
-                self._paddock_time = -60.0
+        self.waiting = find_obstacle(self._offer, self.race_count, self._paddock_time, here, self._trouble)
+        if self.waiting:
+            return
+        try:
+            self.start_race()
+        except DonkeySimError as error:
+            _log.warning("the race cannot be held: %s", error)
+            self._trouble = f"the race cannot be held: {error}"
+            self._paddock_time = 0.0
 
     def _pass_time(self, simulator: Simulator, step_count: int) -> None:
         if self.race is None:

@@ -11,7 +11,7 @@ from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car, draw_place
 from donkeysim.watch.film import Film
-from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
+from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 
 WATCHED_SECONDS = 2.0
 """After a question for the cars, those without a client are observed for so long [s]."""
@@ -72,7 +72,8 @@ class Viewing:
         """
         if kind == "place" and simulator is not None:
             return encode_jpeg(draw_place(simulator, self._read_clock(), width, height))
-        car = self._park.find(car_id)
+        car = next(iter(self._park), None) if car_id == CHOSEN else None
+        car = car or self._park.find(car_id)
         assert simulator is not None, "where cars are, there is a scene"
         if kind == "camera":
             if car.picture is None:

@@ -102,6 +102,8 @@ class RaceView(msgspec.Struct, frozen=True):
     """Whether the result stands."""
     number: int = 1
     """Which race of the meeting."""
+    on_air: int = -1
+    """Which car the director of pictures shows, as `TowerLine.car`; -1: none."""
     waiting: str = ""
     """In the paddock: for what, one sentence."""
 

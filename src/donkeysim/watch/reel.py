@@ -77,6 +77,7 @@ class Reel:
             self._epochs: list[_Epoch] = []
             self._views: list[tuple[float, bytes]] = []
             self._latest: RaceView | None = None
+            self._ids: dict[int, int] = {}
             self._is_live = True
 
     def finish(self) -> None:
@@ -97,9 +98,11 @@ class Reel:
         at = view.at if view is not None else at
         assert at is not None, "the one or the other says it"
         if self._ats and at <= self._ats[-1]:  # time is held
-            self._latest = view
+            self._latest = self._name_chosen(view)
             return
         cuts = self.broadcast.note(simulator, rows, view, at)
+        self._ids = {row: car_id for car_id, row in rows.items()}
+        view = self._name_chosen(view)
         moment = simulator.keep_moment()
         with self._lock:
             number = self._forgotten + len(self._frames)
@@ -110,6 +113,14 @@ class Reel:
             self._keep_view(view, at)
             if len(self._frames) > MOST_FRAMES:
                 self._forget(len(self._frames) // 10)
+
+    @property
+    def on_air(self) -> int:
+        """The car that the director of pictures shows now; -1: none."""
+        return self._ids.get(self.broadcast.cuts.chosen, -1)
+
+    def _name_chosen(self, view: RaceView | None) -> RaceView | None:
+        return None if view is None else msgspec.structs.replace(view, on_air=self.on_air)
 
     def _note_epoch(self, number: int, simulator: Simulator, rows: Mapping[int, int], moment: Moment) -> None:
         cameras = {row: simulator.get_camera(row) for row in rows.values()}

@@ -166,10 +166,11 @@ def draw_shot(before: Still, after: Still, share: float, shot: Shot, seconds: fl
         return after.renderer.draw_seat(moment, row, camera, room)
     place, world = moment.poses.position[row], row // after.cars_per_world
     if kind == "tv" and after.beside is not None and after.cuts.camera[row] >= 0:
-        target = place + np.array([0.0, 0.0, TV_RAISE])
-        view, field = after.beside.aim(int(after.cuts.camera[row]), target)
+        first, poses = world * after.cars_per_world, moment.poses
+        company = [car for car in range(first, first + after.cars_per_world) if car != row and poses.present[car]]
+        raised = np.array([0.0, 0.0, TV_RAISE])
+        view, field = after.beside.aim(int(after.cuts.camera[row]), place + raised, poses.position[company] + raised)
         return after.renderer.draw_view(moment, world, view, replace(camera, fov=field), room)
-    kind = "chase" if kind == "tv" else kind
     x, y, z = place.tolist()
     view = find_view(kind, x, y, z, float(find_yaws(moment.poses.orientation[row])))
     return after.renderer.draw_view(moment, world, view, camera, room)

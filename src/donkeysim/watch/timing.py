@@ -46,6 +46,8 @@ class Timing:
         self._watch: Stopwatch | None = None
         self._run: object = None
         self._is_over = False
+        self._frames = 0
+        self._drawn: tuple[object, RaceView] | None = None
         self._noted = 0
         self._marks: list[Mark] = []
         self._undone: set[int] = set()
@@ -60,6 +62,7 @@ class Timing:
             events: Of the frame.
             passed: Its length [s].
         """
+        self._frames += 1
         if not director.is_held:
             self.at += passed
         if director.run is not self._run:  # rows and events still are those of the run before
@@ -70,13 +73,19 @@ class Timing:
         self._note_journal(director)
 
     def draw(self, director: Director, cars: Mapping[int, CarLook], number: int = 1) -> RaceView:
-        """Return the race now.
+        """Return the race now; for all who ask between two frames it is drawn once.
 
         Args:
             director: Of the race.
             cars: How they are watched, by row.
             number: Which race of the meeting.
         """
+        key = self._frames, len(director.journal), number, dict(cars)
+        if self._drawn is None or self._drawn[0] != key:
+            self._drawn = key, self._draw(director, cars, number)
+        return self._drawn[1]
+
+    def _draw(self, director: Director, cars: Mapping[int, CarLook], number: int) -> RaceView:
         self._note_journal(director)
         run, session = director.run, director.session
         return RaceView(

@@ -46,8 +46,8 @@ STEEP = 0.5
 HIDDEN_CELLS = 3
 """So many together are worth another camera."""
 
-CAR_HEIGHTS = (-0.02, 0.1)
-"""A car is seen when these heights above the path are [m]."""
+CAR_HEIGHTS, LANES = (-0.02, 0.1), (-0.6, 0.0, 0.6)
+"""A car is seen when these heights above the path are [m]; in the middle of the road, and so far to its sides."""
 
 PROBE = CameraSpec(width=144, height=144, fov=math.radians(100.0), depth=True)
 PROBE_PITCH, PROBE_YAW = math.radians(30.0), math.radians(45.0)
@@ -55,6 +55,9 @@ PROBE_PITCH, PROBE_YAW = math.radians(30.0), math.radians(45.0)
 
 HEIGHT, HEIGHT_PER_METRE = 1.15, 0.1
 """A picture shows so much at the car's distance from top to bottom, and so much more for each metre of it [m]."""
+
+COMPANY = 2.0
+"""Cars that are nearer to the one that is followed are shown with it [m]."""
 
 FIELDS = math.radians(6.0), math.radians(62.0)
 """Least and greatest field of view, vertical."""
@@ -78,13 +81,24 @@ class TrackCameras(NamedTuple):
         count = self.worth.shape[1]
         return np.asarray(np.clip((along / self.length * count).astype(np.int64), 0, count - 1))
 
-    def aim(self, camera: int, target: FloatArray) -> tuple[View, float]:
-        """Return where a camera is and looks that follows a thing at a place [m], and its field of view [rad]."""
-        eye = self.eye[camera]
-        x, y, z = (target - eye).tolist()
+    def aim(self, camera: int, target: FloatArray, others: FloatArray) -> tuple[View, float]:
+        """Return where a camera is and looks that follows a car, and its field of view [rad].
+
+        Cars that are near draw the picture towards them and widen it, the more the nearer they are.
+
+        Args:
+            camera: Which.
+            target: Place of the car [m], shape [3].
+            others: Of the others [m], shape [n, 3].
+        """
+        eye, away = self.eye[camera], others - target
+        apart = np.linalg.norm(away, axis=1)
+        pull = np.maximum(1.0 - apart / COMPANY, 0.0)
+        x, y, z = (target + pull @ away / (1.0 + pull.sum()) - eye).tolist()
         flat = max(math.hypot(x, y), 1e-6)
         distance = math.hypot(flat, z)
-        field = 2.0 * math.atan(0.5 * (HEIGHT + HEIGHT_PER_METRE * distance) / distance)
+        height = HEIGHT + HEIGHT_PER_METRE * distance + 0.6 * float((pull * apart).max(initial=0.0))
+        field = 2.0 * math.atan(0.5 * height / distance)
         position = (float(eye[0]), float(eye[1]), float(eye[2]))
         return (position, (0.0, math.atan2(-z, flat), math.atan2(y, x))), min(max(field, FIELDS[0]), FIELDS[1])
 
@@ -137,6 +151,11 @@ class _Surveyor:
     def __init__(self, scene: Scene, path: _Path, renderer: Renderer, moment: Moment, world: int) -> None:
         self._scene, self._path, self._renderer = scene, path, renderer
         self._moment, self._world, self._room = moment, world, ScratchRoom()
+        left = np.stack([-np.sin(path.direction), np.cos(path.direction), np.zeros(len(path.direction))], 1)
+        width = [np.where(lane > 0.0, path.left, path.right) for lane in LANES]
+        self._lanes = np.array(
+            [path.point + lane * (far[:, None] * left) for lane, far in zip(LANES, width, strict=True)]
+        )
 
     def find_best(self, cell: int, reach: float, hidden: LongArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return where a camera shows the path around a cell best, and what it is worth there and elsewhere.
@@ -199,7 +218,7 @@ class _Surveyor:
         """Return what a place is worth for each cell: seen, neither near nor far nor steep, cars coming towards it."""
         path = self._path
         ahead = path.point[path.list_near(cell, 1.0)].mean(axis=0) - eye
-        yaw, seen = math.atan2(ahead[1], ahead[0]), np.zeros(len(path.point), bool)
+        yaw, seen = math.atan2(ahead[1], ahead[0]), np.zeros((len(LANES), len(path.point)), bool)
         for turn in (-PROBE_YAW, PROBE_YAW):
             seen |= self._look(eye, yaw + turn)
         away = eye - path.point
@@ -207,16 +226,17 @@ class _Surveyor:
         coming = (np.cos(path.direction) * away[:, 0] + np.sin(path.direction) * away[:, 1]) / distance
         near = 1.0 / (1.0 + (np.log(distance / BEST_DISTANCE) / 0.9) ** 2)
         flat = 1.0 - 0.7 * np.maximum(away[:, 2] / distance - STEEP, 0.0)
-        return np.asarray(_smooth(seen & (distance < FARTHEST), path.is_closed) * near * flat * (1.0 + 0.2 * coming))
+        share = _smooth(np.where(distance < FARTHEST, seen.mean(axis=0), 0.0), path.is_closed)
+        return np.asarray(share * near * flat * (1.0 + 0.2 * coming))
 
     def _look(self, eye: FloatArray, yaw: float) -> BoolArray:
-        """Return which cells are seen in one picture."""
+        """Return which cells are seen in one picture, shape [lane_count, cell_count]."""
         view = (tuple(eye.tolist()), (0.0, PROBE_PITCH, yaw))
         distance = self._renderer.measure_view(self._moment, self._world, view, PROBE, self._room)
-        rotation = make_rotation(view[1]).reshape(3, 3)
-        focal, seen = 0.5 * PROBE.height / math.tan(0.5 * PROBE.fov), np.ones(len(self._path.point), bool)
+        rotation, focal = make_rotation(view[1]).reshape(3, 3), 0.5 * PROBE.height / math.tan(0.5 * PROBE.fov)
+        seen = np.ones((len(LANES), len(self._path.point)), bool)
         for height in CAR_HEIGHTS:
-            forward, left, up = ((self._path.point + np.array([0.0, 0.0, height]) - eye) @ rotation).T
+            forward, left, up = np.moveaxis((self._lanes + np.array([0.0, 0.0, height]) - eye) @ rotation, -1, 0)
             depth = np.maximum(forward, 0.05)
             column = np.floor(0.5 * PROBE.width - focal * left / depth).astype(int)
             row = np.floor(0.5 * PROBE.height - focal * up / depth).astype(int)
@@ -249,8 +269,8 @@ def _choose_middles(path: _Path, count: int) -> list[int]:
     return cells
 
 
-def _smooth(seen: BoolArray, is_closed: bool) -> FloatArray:
-    """Return shares of what is seen around each cell, 0 below two thirds: a post hides none."""
-    rim = np.pad(seen.astype(float), 1, mode="wrap" if is_closed else "edge")
-    share = (rim[:-2] + rim[1:-1] + rim[2:]) / 3.0
-    return np.where(share > 0.6, share, 0.0)
+def _smooth(share: FloatArray, is_closed: bool) -> FloatArray:
+    """Return what share is seen around each cell, 0 below two thirds: a post hides none."""
+    rim = np.pad(share, 1, mode="wrap" if is_closed else "edge")
+    around = (rim[:-2] + rim[1:-1] + rim[2:]) / 3.0
+    return np.where(around > 0.6, around, 0.0)

@@ -50,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.size is not None and not arguments.film:
         raise SpecError("--size is of a film; give --film with a file, too.")
     if arguments.watch:
-        return _tell_outcome(show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port))
+        shown = show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port)
+        return 0 if shown is None else _tell_outcome(shown)
     replay = Replay(arguments.log)
     with show_progress("getting ready") as report:
         replay.simulator.compile(lambda _, done, total: report(done, total))

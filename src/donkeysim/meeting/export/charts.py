@@ -93,26 +93,34 @@ def _draw_curve(curve: Curve, x: Scale, y: Scale) -> str:
 
 
 def _draw_names(curves: Sequence[Curve], x: Scale, y: Scale, lowest: float) -> Iterable[str]:
-    """Yield the names at the ends of the lines: where a line ends early, else at the right, moved apart."""
-    ends = [(curve, *curve.pieces[-1][-1]) for curve in curves if curve.pieces and curve.pieces[-1]]
+    """Yield the names at the ends of the lines, moved apart: where lines end early, else at the right."""
+    ends = [(y.find(curve.pieces[-1][-1][1]), curve.pieces[-1][-1][0], curve) for curve in curves if curve.pieces[-1]]
     last = max((across for _, across, _ in ends), default=0.0)
-    for curve, across, up in ends:
-        if across < 0.96 * last:
-            yield _name_curve(curve, x.find(across) + 7, y.find(up) - 6)
-    whole = sorted((y.find(up), x.find(across), curve) for curve, across, up in ends if across >= 0.96 * last)
-    heights = [level for level, _, _ in whole]
+    columns: dict[float, list[tuple[float, float, Curve]]] = {}
+    for end in sorted(ends, key=lambda end: end[0]):
+        columns.setdefault(end[1] if end[1] < 0.96 * last else last, []).append(end)
+    for place, here in columns.items():
+        heights = _move_apart([level for level, _, _ in here], lowest)
+        for height, (level, across, curve) in zip(heights, here, strict=True):
+            begin = x.find(across)
+            column = WIDTH - RIGHT + 12.0 if place == last else begin + 12.0
+            leader = f'<path class="leader" d="M{begin + 5:.1f} {level:.1f}L{column - 4:.1f} {height:.1f}"/>'
+            yield _name_curve(curve, column, height + 4, leader)
+
+
+def _move_apart(levels: Sequence[float], lowest: float) -> list[float]:
+    """Return heights at or near rising levels, so far apart that names can be read, none below the lowest [pixel]."""
+    heights = list(levels)
     for place in range(1, len(heights)):
         heights[place] = max(heights[place], heights[place - 1] + LABEL_SPACE)
     if heights and heights[-1] > lowest:
         heights[-1] = lowest
         for place in range(len(heights) - 2, -1, -1):
             heights[place] = min(heights[place], heights[place + 1] - LABEL_SPACE)
-    for height, (level, across, curve) in zip(heights, whole, strict=True):
-        leader = f'<path class="leader" d="M{across + 5:.1f} {level:.1f}L{WIDTH - RIGHT + 8} {height:.1f}"/>'
-        yield _name_curve(curve, WIDTH - RIGHT + 12, height + 4, leader)
+    return heights
 
 
-def _name_curve(curve: Curve, x: float, y: float, leader: str = "") -> str:
+def _name_curve(curve: Curve, x: float, y: float, leader: str) -> str:
     return f'<g class="car car-{curve.row}">{leader}{_write("name", x, y, show_name(curve.name, 16))}</g>'
 
 

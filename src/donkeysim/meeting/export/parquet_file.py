@@ -27,7 +27,7 @@ FRAME_COLUMNS = (
 
 COLUMNS = (*FRAME_COLUMNS, *CAR_COLUMNS)
 
-GROUP_ROWS = 1 << 16
+GROUP_ROWS = 1 << 14
 """Rows that are held in memory and written as one row group."""
 
 FORMAT = 1

@@ -155,24 +155,34 @@ def _make_headline(story: RaceStory) -> str:
 
 def _make_lead(story: RaceStory) -> str:
     """Return the race in some sentences, as HTML."""
-    sentences = []
-    winners, others = _list_winners(story), [car.placing for car in story.cars if car.placing.place > 1]
-    if len(winners) == 1 and winners[0].time is not None:
-        done = f"{format_count(winners[0].laps, 'lap')} in {format_time(winners[0].time)}"
-        second = next((placing for placing in others if placing.time is not None), None)
-        if second is not None and second.time is not None:
-            done += f", {second.time - winners[0].time:.3f} s ahead of {show_name(second.name)}"
-        sentences.append(done)
+    sentences = list(_tell_winner(story))
     laps = [(car.placing.best_lap, car.name) for car in story.cars if car.placing.best_lap is not None]
-    if laps:
+    if laps and story.plan.book.race.order != "best_lap":
         best, name = min(laps)
         sentences.append(f"The best lap, {format_time(best)}, was {show_name(name)}'s")
     costly = sum(bool(item.cost) and not item.is_undone for item in story.incidents)
-    out = sum(car.placing.status != FINISHED for car in story.cars)
     sentences.append(f"{format_count(costly, 'incident')} cost something" if costly else "No incident cost anything")
-    if out and story.verdict.counted is not None:
-        sentences.append(f"{out} of {format_count(len(story.cars), 'car')} did not finish")
+    done = sum(car.placing.status == FINISHED for car in story.cars)
+    if story.verdict.counted is not None:
+        sentences.append(f"{done} of {format_count(len(story.cars), 'car')} finished")
     return ". ".join(sentences) + "."
+
+
+def _tell_winner(story: RaceStory) -> Iterable[str]:
+    """Yield how far the winner was ahead, where there is one."""
+    winners, others = _list_winners(story), [car.placing for car in story.cars if car.placing.place > 1]
+    second = next((placing for placing in others if placing.result is not None), None)
+    if len(winners) != 1 or winners[0].result is None:
+        return
+    order, result = story.plan.book.race.order, format_time(winners[0].result)
+    told = f"{format_count(winners[0].laps, 'lap')} in {result}" if order == "time" else f"A lap in {result}"
+    if order == "distance":
+        told = _describe_result(story, winners[0])
+    if second is not None and second.result is not None:
+        ahead = abs(second.result - winners[0].result)
+        by = format_count(round(ahead), "lap") if order == "distance" else f"{ahead:.3f} s"
+        told += f", {by} ahead of {show_name(second.name)}"
+    yield told
 
 
 def _format_podium(story: RaceStory) -> str:
@@ -243,30 +253,32 @@ def format_who(row: int, name: str) -> str:
 
 def _format_classification(story: RaceStory) -> str:
     best = min((car.placing.best_lap for car in story.cars if car.placing.best_lap is not None), default=None)
-    first = next((placing.time for placing in _list_winners(story)), None)
+    first = next((placing.result for placing in _list_winners(story)), None)
+    order = story.plan.book.race.order
     rows = []
     for car in story.cars:
         placing = car.placing
-        gap = "" if placing.time is None or first is None or placing.time == first else f"+{placing.time - first:.3f}"
+        behind = 0.0 if placing.result is None or first is None or order == "distance" else placing.result - first
         kind = ' class="out"' if placing.status != FINISHED else ""
         status = "" if placing.status == FINISHED else ": ".join(filter(None, (placing.status, placing.why)))
         fastest = ' class="best"' if best is not None and placing.best_lap == best else ""
         rows.append(
             f"<tr{kind}><td>{placing.place or ''}</td>{format_who(car.row, car.name)}<td>{car.grid}</td>"
-            f"<td>{placing.laps}</td><td>{format_time(placing.time)}</td><td>{gap}</td>"
+            f"<td>{placing.laps}</td><td>{format_time(placing.time)}</td><td>{f'+{behind:.3f}' if behind else ''}</td>"
             f"<td>{f'{placing.penalty:g}' if placing.penalty else ''}</td>"
             f"<td{fastest}>{format_time(placing.best_lap)}</td>"
             f'<td class="words">{escape(status.replace("_", " "))}</td></tr>'
         )
     heads = ("", "name", "grid", "laps", "time [s]", "behind [s]", "penalty [s]", "best lap [s]", "remark")
-    order = {"time": "the least time", "distance": "the most laps", "best_lap": "the best lap"}
-    told = f"By {order[story.plan.book.race.order]}; penalties are in the times."
-    return f"<section><h2>Classification</h2><p>{told}</p>{format_table(heads, rows, ('name', 'remark'))}</section>"
+    told = {"time": "the least time", "distance": "the most laps", "best_lap": "the best lap"}[order]
+    head = f"<section><h2>Classification</h2><p>By {told}; penalties are in the times.</p>"
+    return f"{head}{format_table(heads, rows, ('name', 'remark'))}</section>"
 
 
 def _format_charts(story: RaceStory) -> Iterable[str]:
     cars = story.cars
-    if len(cars) > 1 and not story.plan.book.race.alone and any(car.ends for car in cars):
+    race = story.plan.book.race
+    if len(cars) > 1 and not race.alone and race.order != "best_lap" and any(car.ends for car in cars):
         yield _format_chart("Places", "On the grid, and after each lap that counts.", draw_lap_chart(cars))
         yield _format_chart(
             "Gaps", "Seconds behind the quickest after each lap that counts, without penalties.", draw_gaps(cars)

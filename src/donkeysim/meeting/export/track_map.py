@@ -67,5 +67,6 @@ def _mark(item: IncidentStory, name: str, unit: float) -> str:
     kind = f'class="mark car car-{incident.row}" transform="translate({x:.3f} {-y:.3f})"'
     if not item.cost or item.is_undone:
         return f'<g {kind}>{title}<circle class="free" r="{0.7 * unit:.3f}"/></g>'
-    number = f'<text y="{0.62 * unit:.3f}" font-size="{1.7 * unit:.3f}" text-anchor="middle">{incident.number}</text>'
+    letters = (1.7 if incident.number < 100 else 1.3) * unit
+    number = f'<text y="{0.36 * letters:.3f}" font-size="{letters:.3f}" text-anchor="middle">{incident.number}</text>'
     return f'<g {kind}>{title}<circle r="{1.5 * unit:.3f}" stroke-width="{0.25 * unit:.3f}"/>{number}</g>'
