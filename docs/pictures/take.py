@@ -1,7 +1,7 @@
 """Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
-`python docs/pictures/take.py [watching] [control] [tubclean] [report] [preview] [learning]`, from anywhere; without
-words all of them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
+`python docs/pictures/take.py [watching] [control] [tubclean] [report] [race_report] [preview] [learning]`, from
+anywhere; without words all of them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim`, opens its page, and
   lets a pace car and three clients drive.
@@ -9,6 +9,7 @@ words all of them. Needs the extra `dev` and a Chromium; writes JPEG files besid
   its choice of places.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
 * report: lets the built-in pilot drive three laps, and opens the report.
+* race_report: races fourteen drivers, and opens the race's report.
 * preview: writes a new track, opens its page, then makes a mistake in it.
 * learning: lets a policy learn to drive, and opens its page meanwhile and at the end; takes some minutes.
 """
@@ -85,6 +86,7 @@ def main() -> None:
         "control": take_control,
         "tubclean": take_tubclean,
         "report": take_report,
+        "race_report": take_race_report,
         "preview": take_preview,
         "learning": take_learning,
     }
@@ -192,6 +194,17 @@ def take_report(browser: Browser, folder: Path) -> None:
     words = [sys.executable, "-m", "donkeysim", "evaluate", "--tracks", "generated_track", "--out", str(report)]
     subprocess.run(words, cwd=folder, check=True)
     take(open_page(browser, report.as_uri(), 1280, 960, "light"), "report")
+
+
+def take_race_report(browser: Browser, folder: Path) -> None:
+    """Take the report of a race of fourteen."""
+    names = ("Ada", "Ben", "Cleo", "Dan", "Eve", "Finn", "Grace", "Hugo", "Ivy", "Jan", "Kim", "Linus", "Mia", "Nils")
+    racers = [f"{name}={('fast', 'steady', 'human')[place % 3]}" for place, name in enumerate(names)]
+    words = [word for racer in racers for word in ("--pilot", racer)]
+    donkey = [sys.executable, "-m", "donkeysim", "race"]
+    subprocess.run([*donkey, *words, "--rules", "f1tenth", "--laps", "6", "--out", str(folder)], check=True)
+    subprocess.run([*donkey, "export", str(folder / "race.dlog"), "--html"], check=True)
+    take(open_page(browser, (folder / "race.html").as_uri(), 1280, 1500, "light"), "race-report")
 
 
 def take_learning(browser: Browser, folder: Path) -> None:

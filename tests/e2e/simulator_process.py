@@ -11,13 +11,19 @@ import time
 
 
 class SimulatorProcess:
-    """A running `donkey_sim` on a free port; ends with the `with` block."""
+    """A running `donkey_sim` on a free port; ends with the `with` block.
+
+    Attributes:
+        command: The program's module and its first words.
+    """
+
+    command: tuple[str, ...] = ("donkeysim.cli.donkey_sim",)
 
     def __init__(self, *arguments: str, page: bool = False, environment: dict[str, str] | None = None) -> None:
         options = ["--port", "0", *([] if page else ["--no-page"]), *arguments]
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "donkeysim.cli.donkey_sim", *options],
+            [sys.executable, "-m", *self.command, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -54,7 +54,7 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
         show.say(client, "control", throttle="0.5")
     show.beat(20)
     show.take(1), show.take(2)
-    outline, pace_car = show.simulation.outline, show.simulation._pace_car
+    outline, pace_car = show.simulation.viewing.outline, show.simulation._park.pace_car
     show.say(1, "regen_road", road_style="1", rand_seed="3", turn_increment="2")
     show.beat(2)
     assert len(show.take(2, "telemetry")) == 2, "the old road is driven until the new one is there"
@@ -67,10 +67,10 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
         assert abs(last["cte"]) < 5.0
         assert last["lap"] == 0
     assert last["time"] > 1.0, "the clock runs on"
-    assert show.simulation.outline is not outline
-    assert show.simulation._pace_car is not pace_car
+    assert show.simulation.viewing.outline is not outline
+    assert show.simulation._park.pace_car is not pace_car
     show.beat(40)
-    assert abs(show.simulation._simulator.ledger.offset[show.simulation._pace_car.car.row]) < 0.1, (
+    assert abs(show.simulation._simulator.ledger.offset[show.simulation._park.pace_car.car.row]) < 0.1, (
         "it follows the new road"
     )
 
@@ -242,7 +242,7 @@ def test_a_watcher_makes_a_road_too(make_show):
     with pytest.raises(SceneError, match="a road is being made"):
         show.simulation.make_road(RoadSpec(0, 9))
     wait_for_road(show)
-    assert show.simulation.outline.road == RoadSpec(1, 9)
+    assert show.simulation.viewing.outline.road == RoadSpec(1, 9)
     show.simulation.exit_scene()
     with pytest.raises(SceneError, match="no scene is running"):
         show.simulation.make_road(RoadSpec())

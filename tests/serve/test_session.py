@@ -42,11 +42,10 @@ def test_requests_keep_their_order():
     assert kinds == ["reset_car", "control", "exit_scene"]
 
 
-def test_racer_info_is_stored_without_an_error():
-    session = make_session()
-    turn = session.receive(b'{"msg_type":"racer_info","racer_name":"Ann","guid":"1"}')
-    assert turn.replies == turn.requests == []
-    assert session.racer.racer_name == "Ann"
+def test_racer_info_is_passed_on_without_an_error():
+    turn = make_session().receive(b'{"msg_type":"racer_info","racer_name":"Ann","guid":"1"}')
+    assert turn.replies == []
+    assert [request.racer_name for request in turn.requests] == ["Ann"]
 
 
 def test_quit_is_passed_on():

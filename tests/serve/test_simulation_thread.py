@@ -24,7 +24,7 @@ class BeatingStage:
         self.beat_count = 0
         self.begun = self.next_beat = time.perf_counter()
         self.picture_seconds = 0.0
-        self.film = Film()
+        self.viewing = SimpleNamespace(film=Film(), outline=None)
 
     def close(self):
         pass
@@ -157,7 +157,7 @@ def test_the_program_ends_with_one_sentence_when_the_stage_cannot_be_made(monkey
         raise ImportError("No module named 'numba'")
 
     monkeypatch.setattr(donkey_sim, "_make_simulation", fail)
-    assert donkey_sim._run(read_options(["--port", "0", "--no-page", "--scene", "generated_track"])) == 1
+    assert donkey_sim.run(read_options(["--port", "0", "--no-page", "--scene", "generated_track"])) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert error.startswith("donkey_sim: the simulator did not start (ImportError: No module named 'numba')")

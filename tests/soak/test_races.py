@@ -2,16 +2,22 @@
 
 import dataclasses
 import functools
+import json
 import random
 import time
+from collections import Counter
 
+import numpy as np
 import pytest
+from playwright.sync_api import sync_playwright
 
 from donkeysim.cli.donkey import run
 from donkeysim.drivers.action import Action
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
 from donkeysim.meeting import race_run
+from donkeysim.meeting.export.report_page import ReportExport
+from donkeysim.meeting.export.walk import export_race
 from donkeysim.meeting.race_file import RacePlan
 from donkeysim.meeting.race_run import PilotRace
 from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
@@ -21,6 +27,8 @@ from donkeysim.race import act
 from donkeysim.race.director import RACE
 from donkeysim.race.shelf import list_rule_books, load_rule_book
 from donkeysim.sim import place
+from donkeysim.sim.simulator import Simulator
+from e2e.chromium import launch
 
 pytestmark = pytest.mark.soak
 
@@ -62,11 +70,28 @@ def free_for_all(name, laps):
     )
 
 
-def test_a_hundred_short_races_are_verified(tmp_path):
-    confirmed = 0
+TRACKS = ("waveshare", "mini_monaco", "warren", "generated_track", "circuit_launch")
+"""From 8 to 38 m long."""
+
+
+@pytest.fixture
+def poses(monkeypatch):
+    """Positions and orientations of all cars after every frame of whatever simulator steps."""
+    kept, step = [], Simulator.step
+
+    def step_and_keep(self, *words):
+        step(self, *words)
+        kept.append(np.hstack([self.ledger.position, self.ledger.orientation]))
+
+    monkeypatch.setattr(Simulator, "step", step_and_keep)
+    return kept
+
+
+def test_a_hundred_short_races_are_verified(tmp_path, poses):
+    confirmed, frames, books, tracks = 0, 0, Counter(), Counter()
     for seed in range(100):
         rng = random.Random(seed)
-        name = rng.choice([book for book in list_rule_books() if book not in ("original", "f1tenth")])
+        name, track = rng.choice(list_rule_books()), rng.choice(TRACKS)
         book = free_for_all(name, 1)
         racers = [DriverRacer(rng.choice(DRIVERS)) for _ in range(rng.randint(1, 4))] + [Hostile(rng.random() < 0.5)]
         cars = tuple(f"car {row}" for row in range(len(racers)))
@@ -74,20 +99,29 @@ def test_a_hundred_short_races_are_verified(tmp_path):
         def interfere(director, rng=rng, cars=cars):
             if director.is_held:
                 return [act.Continue()]
-            if director.session != RACE or rng.random() > 0.004:
+            if director.session != RACE or not director.run.rows or rng.random() > 0.004:
                 return []
             row = rng.choice(director.run.rows)
             known = [item.number for item in director.run.incidents if item.number not in director.run.undone]
             acts = [act.Pause(), act.Penalise(row, seconds=1.0), act.PutBack(row)]
             return [rng.choice([*acts, *map(act.Undo, known[:1])])]
 
-        race = PilotRace(RacePlan("waveshare", name, book, cars, seed), racers, tmp_path / f"race{seed}.dlog")
+        poses.clear()
+        race = PilotRace(RacePlan(track, name, book, cars, seed), racers, tmp_path / f"race{seed}.dlog")
         record = race.run(engineer=interfere)
         report_race(record)
+        driven = np.array(poses)
+        poses.clear()
         found = verify_race(record.file)
-        confirmed += found.is_confirmed
-        assert found.is_confirmed, (seed, name, found.list_complaints())
+        assert found.is_confirmed, (seed, name, track, found.list_complaints())
+        assert np.array_equal(driven, np.array(poses)), (seed, name, track)
+        confirmed, frames = confirmed + 1, frames + len(driven)
+        books[name] += 1
+        tracks[track] += 1
+    print(json.dumps({"confirmed": confirmed, "frames": frames, "rule books": books, "tracks": tracks}))
     assert confirmed == 100
+    assert set(books) == set(list_rule_books())
+    assert set(tracks) == set(TRACKS)
 
 
 def test_hostile_cars_spoil_no_ones_race(tmp_path):
@@ -122,3 +156,35 @@ def test_twenty_pilots_race_within_a_minute():
     took, busy = time.perf_counter() - begun, time.process_time() - worked
     print(f"20 pilots: {record.time:.0f} s of racing in {took:.1f} s, {busy:.1f} s of a processor's time")
     assert sum(placing.status == "finished" for placing in record.result.placings) >= 15
+
+
+def test_a_report_opens_in_a_browser_without_a_network(tmp_path):
+    names = tuple(f"<img src=x onerror=alert({row})> {row}" for row in range(16))
+    racers = [DriverRacer(DRIVERS[row % 3]) for row in range(16)]
+    plan = RacePlan("waveshare", "club", free_for_all("robo_racing_carnage", 3), names)
+    record = PilotRace(plan, racers, tmp_path / "race.dlog").run()
+    export_race(record.file, [ReportExport(tmp_path / "race.html")])
+    told = []
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
+            page.on("console", lambda message: told.append(message.text))
+            page.on("pageerror", lambda error: told.append(str(error)))
+            page.on("dialog", lambda dialog: told.append(dialog.message))
+            page.goto((tmp_path / "race.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            assert page.locator("img").count() == 0
+            assert page.locator(".chips button").first.inner_text() == record.result.placings[0].name[:40]
+            page.locator(".chips button").first.click()
+            first = record.result.placings[0].row
+            faded = page.evaluate(
+                "(first) => [...document.querySelectorAll('.car')].filter((drawn) => drawn.style.opacity === '0.1')"
+                ".map((drawn) => drawn.classList.contains(first))",
+                f"car-{first}",
+            )
+            assert len(faded) > 15
+            assert not any(faded)
+            page.close()
+        browser.close()
+    assert told == []

@@ -9,7 +9,9 @@ import numpy as np
 
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.core.image import encode_jpeg
-from donkeysim.watch.watchable import CarRow, Outline, View
+from donkeysim.race.act import Act
+from donkeysim.watch.race_view import Joining, RaceView, TimeLine
+from donkeysim.watch.watchable import CHOSEN, CarRow, NoRace, Outline, View
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
@@ -18,7 +20,7 @@ PAINTS = ((220, 40, 30), (35, 110, 220), (245, 190, 40), (60, 160, 75), (150, 70
 
 
 @dataclass
-class WatchedStage:
+class WatchedStage(NoRace):
     """Follows `Watchable`; tests set the fields and read `calls`."""
 
     scene_name: str | None = "generated_track"
@@ -35,11 +37,14 @@ class WatchedStage:
     road: RoadSpec | None = None
     drawn: dict[str, float] = field(default_factory=dict)
     has_pace_car: bool | None = False
+    race: RaceView | None = None
+    past: TimeLine | None = None
+    place_to_join: Joining | None = None
 
     def scene_names(self) -> tuple[str, ...]:
         return ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
 
-    async def list_cars(self) -> list[CarRow]:
+    async def list_cars(self, at: float | None = None) -> list[CarRow]:
         return [] if self.scene_name is None else [self._row(index) for index in range(len(self.names))]
 
     def _row(self, index: int) -> CarRow:
@@ -73,11 +78,11 @@ class WatchedStage:
             road=self.road,
         )
 
-    async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
-        if view != "place":
+    async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
+        if view != "place" and car_id != CHOSEN:
             self._require_car(car_id)
         self.picture_count += 1
-        self.calls.append(("take_picture", view, car_id, width, height))
+        self.calls.append(("take_picture", view, car_id, width, height, *([] if at is None else [at])))
         if self.picture_delay:
             self.pictures_under_way[view] += 1
             self.most_at_once = max(self.most_at_once, self.pictures_under_way[view])
@@ -114,6 +119,25 @@ class WatchedStage:
     async def reset_car(self, car_id: int) -> None:
         self.calls.append(("reset_car", car_id))
         self._require_car(car_id)
+
+    def time_line(self) -> TimeLine | None:
+        return self.past
+
+    async def show_race(self, at: float | None) -> RaceView | None:
+        return self.race
+
+    def joining(self) -> Joining | None:
+        return self.place_to_join
+
+    async def act(self, act: Act) -> None:
+        self.calls.append(("act", act))
+        if self.race is None:
+            await super().act(act)
+
+    async def start_race(self) -> None:
+        self.calls.append(("start_race",))
+        if self.race is None:
+            await super().start_race()
 
     def _require_car(self, car_id: int) -> None:
         if self.scene_name is None or not 1 <= car_id <= len(self.names):

@@ -9,7 +9,7 @@ from donkeysim.core.image import decode_picture, encode_jpeg
 from donkeysim.render.moment import blend_moments
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
-from donkeysim.watch.film import Film
+from donkeysim.watch.film import Film, find_share
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
 PERIOD = 0.05
@@ -45,9 +45,8 @@ def beat(film, simulator, clock, late=0.0):
 
 
 def find_place(film):
-    before, after = film._frames
-    share = (film._read_clock() - after.time) / after.period
-    return blend_moments(before.moment, after.moment, share).poses.position[0]
+    before, after, share = find_share(film._frames, film._read_clock())
+    return blend_moments(before.still.moment, after.still.moment, share).poses.position[0]
 
 
 def test_bodies_are_on_their_way_from_one_moment_to_the_next(film, simulator, clock):
@@ -57,7 +56,7 @@ def test_bodies_are_on_their_way_from_one_moment_to_the_next(film, simulator, cl
     before = simulator.ledger.position[0].copy()
     beat(film, simulator, clock)
     after = simulator.ledger.position[0].copy()
-    frames = film._frames
+    frames = [frame.still for frame in film._frames[-2:]]
     half = blend_moments(frames[0].moment, frames[1].moment, 0.5).poses
     assert half.position[0] == pytest.approx(0.5 * (before + after), abs=1e-12)
     assert np.linalg.norm(half.orientation[0]) == pytest.approx(1.0, abs=1e-12)
@@ -68,7 +67,7 @@ def test_what_was_put_elsewhere_is_there_and_not_on_its_way(film, simulator, clo
     beat(film, simulator, clock)
     simulator.move_car(0, (*(simulator.ledger.position[0, :2] + 2.0), 0.1))
     beat(film, simulator, clock)
-    frames = film._frames
+    frames = [frame.still for frame in film._frames[-2:]]
     there = frames[1].moment.poses.position[0]
     assert np.array_equal(blend_moments(frames[0].moment, frames[1].moment, 0.1).poses.position[0], there)
 
@@ -105,7 +104,7 @@ def test_nothing_is_kept_when_nobody_has_asked_for_a_while(film, simulator, cloc
     clock.advance(2.5)
     film.note(simulator, PERIOD, pytest.fail)
     assert not film.is_rolling
-    assert film._frames is None
+    assert not film._frames
 
 
 def test_a_film_without_new_moments_stands_still_and_one_of_no_such_car_is_refused(film, simulator, clock):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from donkeysim.core.image import decode_picture
-from donkeysim.watch.preview import create_app
+from donkeysim.watch.preview import PATIENCE, create_app
 from donkeysim.watch.track_watch import TrackWatch
 
 PAGE = "http://127.0.0.1:8885"
@@ -104,3 +105,12 @@ def test_other_sites_may_not_ask(client):
         client.websocket_connect("/state", headers={**OWN, "origin": "http://evil.example"}),
     ):
         pass
+
+
+def test_a_page_that_waits_for_news_goes_when_the_program_ends(tmp_path):
+    watch = TrackWatch(tmp_path / "yard.toml")  # not started: there never is any news
+    began = time.monotonic()
+    with TestClient(create_app(watch), base_url=PAGE).websocket_connect("/state", headers=OWN) as socket:
+        socket.send_text('{"number":0}')
+        watch.close()
+    assert time.monotonic() - began < 0.5 * PATIENCE

@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from donkeysim.cli.drive_beside import DriveBeside
     from donkeysim.cli.private_port import PrivatePort
     from donkeysim.core.clock import Clock
+    from donkeysim.serve.race_offer import RaceOffer
+    from donkeysim.serve.race_simulation import RaceSimulation
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation import Simulation
     from donkeysim.serve.simulation_options import SimulationOptions
     from donkeysim.serve.simulation_thread import SimulationThread
+    from donkeysim.web.access import Access
     from donkeysim.web.serving import PageServer
 
 SWITCH_SECONDS = 0.0005
@@ -40,8 +44,7 @@ _log = logging.getLogger("donkeysim")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program; ends with an exit code."""
     try:
-        options = read_options(sys.argv[1:] if arguments is None else arguments)
-        code = _run(options)
+        code = run(read_options(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
         code = 0
     sys.stdout.flush()
@@ -49,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os._exit(code)  # the simulation's thread may be in the middle of compiling and cannot be interrupted
 
 
-def _run(options: Options) -> int:
+def run(options: Options) -> int:
+    """Run the simulator until it is ended, and return the exit code."""
     from donkeysim.cli.private_port import open_private_port
     from donkeysim.web.listener import PortInUseError, open_listener
 
@@ -93,7 +97,6 @@ async def _serve(options: Options, listener: socket.socket, private: PrivatePort
     import time
 
     from donkeysim.core.clock import AwakeClock
-    from donkeysim.serve.simulation_thread import SimulationThread
 
     if options.simulation.time_scale is not None:
         sys.setswitchinterval(SWITCH_SECONDS)
@@ -106,8 +109,7 @@ async def _serve(options: Options, listener: socket.socket, private: PrivatePort
         server.quit()
 
     scene = options.simulation.experiment.scene
-    make = functools.partial(_make_simulation, options.simulation, clock)
-    thread = SimulationThread(make, server.deliver, clock, give_up, scene.folders)
+    thread = _make_thread(options, server, clock, give_up)
     _end_at_signals(server.quit)
     await server.start(thread)
     thread.start()
@@ -131,6 +133,26 @@ async def _serve(options: Options, listener: socket.socket, private: PrivatePort
     return _complain(str(failures[0]), 1) if failures else 0
 
 
+def _make_thread(
+    options: Options, server: Server, clock: Clock, give_up: Callable[[DonkeySimError], None]
+) -> SimulationThread:
+    """Return the thread of what clients drive in: scenes of their choice, or races."""
+    import asyncio
+
+    from donkeysim.serve.simulation_thread import SimulationThread
+
+    folders = options.simulation.experiment.scene.folders
+    if options.race is None:
+        make = functools.partial(_make_simulation, options.simulation, clock)
+        return SimulationThread(make, server.deliver, clock, give_up, folders)
+    from donkeysim.serve.race_thread import RaceThread
+
+    loop = asyncio.get_running_loop()
+    offer = replace(options.race, end=lambda: loop.call_soon_threadsafe(server.quit))
+    make_races = functools.partial(_make_race_simulation, options.simulation, offer, clock)
+    return RaceThread(make_races, server.deliver, clock, give_up, folders)
+
+
 def _make_server(options: Options, listener: socket.socket, private: PrivatePort | None, clock: Clock) -> Server:
     from donkeysim.serve.private_api import PrivateApi
     from donkeysim.serve.server import Server
@@ -145,7 +167,18 @@ def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulatio
     """Import the simulator and return what runs in it; runs on the simulation's thread."""
     from donkeysim.serve.simulation import Simulation
 
-    return Simulation(options, read_clock, lambda text: print(f"First run: {text}", flush=True))
+    return Simulation(options, read_clock, _tell_first_run)
+
+
+def _make_race_simulation(options: SimulationOptions, offer: RaceOffer, read_clock: Clock) -> RaceSimulation:
+    """Import the simulator and return the races that run in it; runs on the simulation's thread."""
+    from donkeysim.serve.race_simulation import RaceSimulation
+
+    return RaceSimulation(options, offer, read_clock, _tell_first_run)
+
+
+def _tell_first_run(text: str) -> None:
+    print(f"First run: {text}", flush=True)
 
 
 async def _open_page(
@@ -180,12 +213,25 @@ async def _open_page(
         thread, wire_port=wire_port, access=access, faults=faults, environments=ids, find_control=find_control
     )
     page = PageServer(app, page_listener, certificate=access.certificate)
+    if options.race is not None:
+        _say_how_to_join(thread, host, wire_port, access)
     await page.start()
     print(f"Watch it at {access.url}", flush=True)
     if access.network_url is not None:
         print(f"Others in the network can watch at {access.network_url}", flush=True)
         print(f"To control it from there, open {access.network_url}/?token={access.token}", flush=True)
     return page, access.url
+
+
+def _say_how_to_join(thread: SimulationThread, host: str, port: int, access: Access) -> None:
+    """Let the page say where drivers find the races."""
+    from donkeysim.serve.race_thread import RaceThread
+    from donkeysim.watch.race_view import Joining
+    from donkeysim.web.address import find_network_address
+
+    assert isinstance(thread, RaceThread), "where races are held"
+    address = find_network_address() or host if host in ("0.0.0.0", "::") else host
+    thread.address = Joining(address, port, access.network_url or access.url)
 
 
 def _find_tls_folder() -> Path:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from donkeysim import __version__
 from donkeysim.cli.shared_options import add_tracks_argument
@@ -18,6 +18,9 @@ from donkeysim.serve.wire_control import DEFAULT_CONTROL, WIRE_CONTROLS
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
+
+if TYPE_CHECKING:
+    from donkeysim.serve.race_offer import RaceOffer
 
 PHYSICS_RATE = 480
 """As `core.types.PHYSICS_RATE`, which this light module cannot import; a test compares them."""
@@ -42,6 +45,7 @@ class Options:
     has_tls: bool
     car_folder: str | None
     ignored: tuple[str, ...]
+    race: RaceOffer | None = None
 
 
 def read_options(arguments: Sequence[str]) -> Options:

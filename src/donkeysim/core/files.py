@@ -38,6 +38,15 @@ def describe_failure(error: OSError) -> str:
     return f"{reason}; {advice}" if advice else reason
 
 
+def choose_free(path: Path) -> Path:
+    """Return a path where nothing is: race.html, else race-2.html and so on."""
+    candidate, number = path, 1
+    while candidate.exists():
+        number += 1
+        candidate = path.with_stem(f"{path.stem}-{number}")
+    return candidate
+
+
 def write_whole(path: Path, content: bytes, kind: type[DonkeySimError] = DonkeySimError) -> None:
     """Write a file as a whole or not at all; its folder is made.
 

@@ -34,8 +34,8 @@ def amend_race(path: str | Path, acts: Sequence[Act]) -> Report:
         raise SpecError(f"{path} cannot be judged again: {'; '.join(found.list_complaints())}.")
     replay = Replay(path)
     recount = Recount(replay)
-    for _ in replay.play():
-        recount.judge_frame()
+    for step_count in replay.play():
+        recount.judge_frame(step_count)
     director = recount.director
     assert director is not None, "a race that is confirmed has one"
     notes: list[Note] = []

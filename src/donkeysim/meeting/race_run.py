@@ -1,4 +1,4 @@
-"""A race in this process, faster than real time: pilots drive, the director judges, everything is recorded."""
+"""A race in this process: whoever races drives, the director judges, everything is recorded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from donkeysim.core.errors import SpecError, format_count
-from donkeysim.core.types import Report
+from donkeysim.core.types import PHYSICS_STEP, Report
 from donkeysim.drivers.action import Action
 from donkeysim.envs.waiting import compile_aloud
 from donkeysim.meeting.race_file import Acted, Ended, RacePlan, pack_note
@@ -22,8 +22,9 @@ from donkeysim.race.course import Course, survey_course
 from donkeysim.race.director import DRIVING, OVER, Director, Line, Result
 from donkeysim.record.recorder import Recorder
 from donkeysim.sim import commands
-from donkeysim.sim.simulator import Simulator
+from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.world.experiment import Experiment
+from donkeysim.world.ledger import Event
 from donkeysim.world.specs import BodySpec, ChallengeSpec, SceneSpec, WorldSpec
 
 LINE_UP_OFFSET, LINE_UP_YAW = 0.02, math.radians(1.0)
@@ -31,6 +32,9 @@ LINE_UP_OFFSET, LINE_UP_YAW = 0.02, math.radians(1.0)
 
 BRAKING = 2.0
 """Brake per speed above a limit [s/m]."""
+
+_MOVES = (decide.PutOnTrack, decide.PutOnGrid, decide.TakeOff)
+"""Who has gone meanwhile is not moved."""
 
 _STOP = Action(0.0, 0.0, 1.0)
 
@@ -86,16 +90,32 @@ def check_plan(plan: RacePlan) -> None:
         raise SpecError(f"the cars are {list(plan.names)}; name one or more, each by a name of its own.")
 
 
-class PilotRace:
-    """Drives one race."""
+class RaceRun:
+    """One race on its way, frame by frame: the director, the cars, and who drives them.
 
-    def __init__(self, plan: RacePlan, racers: Sequence[Racer], log: Path | None = None) -> None:
+    Attributes:
+        director: Of the race.
+        simulator: Car i of the plan is its row i.
+        time: Simulated so far, all sessions together [s].
+        events: Of the last frame.
+    """
+
+    def __init__(
+        self,
+        plan: RacePlan,
+        racers: Sequence[Racer],
+        log: Path | None = None,
+        worker_count: int = 1,
+        bodies: Sequence[BodySpec] | None = None,
+    ) -> None:
         """Build the track and put the cars on its grid.
 
         Args:
             plan: What is driven.
             racers: Who drives, in the order of the plan's names.
             log: The race file; None: none.
+            worker_count: Threads.
+            bodies: Of the cars; None: with their names, in colours as far apart as they can be.
 
         Raises:
             SpecError: The race is not possible, or the track does not return to its start.
@@ -103,73 +123,91 @@ class PilotRace:
         """
         check_plan(plan)
         self._plan, self._racers = plan, racers
-        self._simulator = Simulator(specify_world(plan))
-        course = survey_course(self._simulator.scene)
-        room = len(self._simulator.scene.start.position)
+        self.simulator = Simulator(specify_world(plan), worker_count=worker_count)
+        course = survey_course(self.simulator.scene)
+        room = len(self.simulator.scene.start.position)
         if len(racers) > room and not plan.book.race.alone:
             raise SpecError(f"{format_count(len(racers), 'car')} cannot start on {course.name}: its grid has {room}.")
-        self._recorder = None if log is None else Recorder(self._simulator, log)
+        self._recorder = None if log is None else Recorder(self.simulator, log)
         if self._recorder is not None:
-            self._simulator.listen(self._recorder)
+            self.simulator.listen(self._recorder)
             self._recorder.keep(pack_note(plan))
-        self._director = make_director(plan, course)
-        self._open()
+        self.director = make_director(plan, course)
+        self.time = 0.0
+        self.events: Sequence[Event] = ()
+        self._seat(list(bodies or dress_cars(plan.names)))
 
-    def _open(self) -> None:
+    def _seat(self, bodies: list[BodySpec | None]) -> None:
         """Seat and dress the cars, and keep the moment to which every run goes back."""
-        simulator, count = self._simulator, len(self._racers)
+        simulator, count = self.simulator, len(self._racers)
         compile_aloud(simulator)
         worlds = list(range(count)) if self._plan.book.race.alone else [0] * count
-        simulator.apply(commands.Join(worlds, list(_dress_cars(self._plan.names))))
+        simulator.apply(commands.Join(worlds, bodies))
         for row, racer in enumerate(self._racers):
             simulator.apply(commands.SetCamera([row], racer.camera))
         self._grid = np.hstack([simulator.ledger.spawn_position, simulator.ledger.spawn_orientation])
         self._beginning = simulator.snapshot()
         self._free: set[int] = set()
         self._limits: dict[int, float] = {}
-        self._is_green, self._runs, self._time = False, 0, 0.0
+        self._is_green, self._runs = False, 0
 
-    def run(self, report: Report = lambda _done, _total: None, engineer: Engineer | None = None) -> RaceRecord:
-        """Drive it to its end.
+    def begin(self) -> Sequence[decide.Decision]:
+        """Line up for the first session; return what was decided and done."""
+        return self._carry_out(self.director.open())
 
-        Args:
-            report: Called as report(laps done, laps in all), those of the first car.
-            engineer: The race engineer; None: there is none.
+    def pass_frame(self, step_count: int = STEPS_PER_FRAME) -> Sequence[decide.Decision]:
+        """Let the cars drive for a frame of so many physics steps, unless time is held; return what was decided."""
+        if self.director.is_held or self.is_over:
+            return ()
+        self._drive()
+        self.simulator.step(step_count)
+        self.events = self.simulator.list_events()
+        passed = step_count * PHYSICS_STEP
+        self.time += passed
+        return self._carry_out(self.director.advance(self.simulator.ledger, self.events, passed))
+
+    def obey(self, act: Act) -> Sequence[decide.Decision]:
+        """Carry out an act of the race engineer; return what was decided.
+
+        Raises:
+            SpecError: It is not possible.
         """
-        director, simulator, result = self._director, self._simulator, None
-        self._carry_out(director.open())
-        while director.session != OVER:
-            for act in engineer(director) if engineer is not None else ():
-                self._carry_out(director.obey(act, simulator.ledger))
-                self._keep(Acted(act))
-            if director.is_held:
-                continue
-            self._drive()
-            simulator.step()
-            self._time += 1.0 / 20.0
-            self._carry_out(director.advance(simulator.ledger, simulator.list_events()))
-            report(*self._measure())
-        result = director.result
+        decisions = self._carry_out(self.director.obey(act, self.simulator.ledger))
+        self._keep(Acted(act))
+        return decisions
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is a result."""
+        return self.director.session == OVER
+
+    def may_drive(self, row: int) -> bool:
+        """Return whether the director lets a car drive now."""
+        return self._is_green and row in self._free
+
+    def finish(self) -> RaceRecord:
+        """End a race that is over, and its file."""
+        result = self.director.result
         assert result is not None, "a race that is over has one"
         self._keep(Ended(result))
-        simulator.close()
+        self.simulator.close()
         file = None if self._recorder is None else self._recorder.path
-        return RaceRecord(self._plan, result, tuple(director.journal), file, self._time)
+        return RaceRecord(self._plan, result, tuple(self.director.journal), file, self.time)
+
+    def abandon(self) -> None:
+        """End a race that shall not be driven to its end; its file has no result."""
+        self.simulator.close()
 
     def _keep(self, note: Acted | Ended) -> None:
         if self._recorder is not None:
             self._recorder.keep(pack_note(note))
 
-    def _measure(self) -> tuple[int, int]:
-        race = self._director.run.race
-        return max(log.lap for log in self._director.run.logs.values()), race.laps + race.warm_up_laps or 1
-
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def _drive(self) -> None:
         """Ask all who may drive what they do."""
-        simulator, rows = self._simulator, self._simulator.list_cars()
-        driving = [row for row in rows if self._is_green and row in self._free]
+        simulator, rows = self.simulator, self.simulator.list_cars()
+        driving = [row for row in rows if self.may_drive(row)]
         looking = [row for row in driving if self._racers[row].camera is not None]
         if looking:
             simulator.render(looking)
@@ -181,14 +219,14 @@ class PilotRace:
 
     def _restrain(self, row: int, action: Action) -> Action:
         """Return an action that keeps to a car's speed limit."""
-        excess = abs(float(self._simulator.ledger.forward_speed[row])) - self._limits.get(row, math.inf)
+        excess = abs(float(self.simulator.ledger.forward_speed[row])) - self._limits.get(row, math.inf)
         return action if excess < 0.0 else Action(action.steer, 0.0, min(1.0, BRAKING * excess))
 
     # -- decisions ----------------------------------------------------------------------------------------------------
 
-    def _carry_out(self, decisions: Sequence[decide.Decision]) -> None:
-        """Do what the director has decided."""
-        simulator = self._simulator
+    def _carry_out(self, decisions: Sequence[decide.Decision]) -> Sequence[decide.Decision]:
+        """Do what the director has decided, and return it."""
+        simulator = self.simulator
         for decision in decisions:
             if isinstance(decision, decide.LineUp):
                 self._line_up(decision.rows)
@@ -200,18 +238,24 @@ class PilotRace:
                 self._is_green |= decision.flag == "green"
             elif isinstance(decision, decide.BeginSession):
                 self._is_green &= decision.session in DRIVING
-            elif isinstance(decision, decide.PutOnTrack):
-                simulator.put_on_path(decision.row, decision.along)
-            elif isinstance(decision, decide.PutOnGrid):
-                simulator.reset_car(decision.row)
-            elif isinstance(decision, decide.TakeOff):
-                simulator.retire_car(decision.row)
             elif isinstance(decision, decide.LimitSpeed):
                 self._limits[decision.row] = decision.speed
+            elif isinstance(decision, _MOVES) and simulator.ledger.present[decision.row]:
+                self._move(decision)
+        return decisions
+
+    def _move(self, decision: decide.PutOnTrack | decide.PutOnGrid | decide.TakeOff) -> None:
+        """Put a car somewhere, or take it off."""
+        if isinstance(decision, decide.PutOnTrack):
+            self.simulator.put_on_path(decision.row, decision.along)
+        elif isinstance(decision, decide.PutOnGrid):
+            self.simulator.reset_car(decision.row)
+        else:
+            self.simulator.retire_car(decision.row)
 
     def _line_up(self, rows: Sequence[int]) -> None:
         """Put everything back to the beginning, the clock too, and cars on their places of the grid."""
-        simulator, chosen = self._simulator, list(rows)
+        simulator, chosen = self.simulator, list(rows)
         simulator.apply(commands.Restore(self._beginning))
         self._free, self._limits = set(), {}
         self._runs += 1
@@ -240,10 +284,42 @@ class PilotRace:
         return shifted
 
 
-def _dress_cars(names: Sequence[str]) -> list[BodySpec]:
+def dress_cars(names: Sequence[str]) -> list[BodySpec]:
     """Return bodies with a name plate each, in colours as far apart as they can be."""
-    colours = [colorsys.hsv_to_rgb(slot / len(names), 0.85, 0.9) for slot in range(len(names))]
-    return [
-        BodySpec(name=name, colour=(round(255 * red), round(255 * green), round(255 * blue)))
-        for name, (red, green, blue) in zip(names, colours, strict=True)
-    ]
+    colours = pick_colours(len(names))
+    return [BodySpec(name=name, colour=colour) for name, colour in zip(names, colours, strict=True)]
+
+
+def pick_colours(count: int) -> list[tuple[int, int, int]]:
+    """Return so many colours, as far apart as they can be, sRGB 0 to 255."""
+    shades = [colorsys.hsv_to_rgb(slot / count, 0.85, 0.9) for slot in range(count)]
+    return [(round(255 * red), round(255 * green), round(255 * blue)) for red, green, blue in shades]
+
+
+class PilotRace:
+    """A race faster than real time."""
+
+    def __init__(self, plan: RacePlan, racers: Sequence[Racer], log: Path | None = None) -> None:
+        """Build the track and put the cars on its grid; see `RaceRun`."""
+        self._plan = plan
+        self._run = RaceRun(plan, racers, log)
+
+    def run(self, report: Report = lambda _done, _total: None, engineer: Engineer | None = None) -> RaceRecord:
+        """Drive it to its end.
+
+        Args:
+            report: Called as report(laps done, laps in all), those of the first car.
+            engineer: The race engineer; None: there is none.
+        """
+        run = self._run
+        run.begin()
+        while not run.is_over:
+            for act in engineer(run.director) if engineer is not None else ():
+                run.obey(act)
+            run.pass_frame()
+            report(*self._measure())
+        return run.finish()
+
+    def _measure(self) -> tuple[int, int]:
+        race = self._run.director.run.race
+        return max(log.lap for log in self._run.director.run.logs.values()), race.laps + race.warm_up_laps or 1

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import Report
+from donkeysim.core.types import PHYSICS_STEP, Report
 from donkeysim.meeting.race_file import Acted, Ended, RacePlan, load_report, unpack_note
 from donkeysim.meeting.race_run import make_director
 from donkeysim.race.course import survey_course
 from donkeysim.race.director import Director, Result
 from donkeysim.record.replay import Replay
+from donkeysim.sim.simulator import STEPS_PER_FRAME
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,11 @@ class Recount:
         elif isinstance(note, Ended):
             self.claimed = note.result
 
-    def judge_frame(self) -> None:
-        """Judge the frame that has just been played."""
+    def judge_frame(self, step_count: int = STEPS_PER_FRAME) -> None:
+        """Judge the frame that has just been played, of so many physics steps."""
         if self.director is not None:
-            self.director.advance(self._replay.simulator.ledger, self._replay.simulator.list_events())
+            simulator = self._replay.simulator
+            self.director.advance(simulator.ledger, simulator.list_events(), step_count * PHYSICS_STEP)
 
 
 def verify_race(path: str | Path, report: Report | None = None) -> Verification:
@@ -99,8 +101,17 @@ def verify_race(path: str | Path, report: Report | None = None) -> Verification:
     replay = Replay(path)
     recount = Recount(replay)
     replay.simulator.compile()
-    for _ in replay.play(report=report):
-        recount.judge_frame()
+    for step_count in replay.play(report=report):
+        recount.judge_frame(step_count)
+    return conclude(path, replay, recount)
+
+
+def conclude(path: Path, replay: Replay, recount: Recount) -> Verification:
+    """Return what came of a race file that has been played to its end and counted.
+
+    Raises:
+        SpecError: It holds no race.
+    """
     if recount.plan is None or recount.director is None:
         raise SpecError(f"{path} is an action log without a race; take a file that donkey race has written.")
     beside = path.with_suffix(".json")

@@ -1,4 +1,7 @@
-"""What a race engineer may do to a race, as data; each act is logged, and played again in a recount."""
+"""What a race engineer may do to a race, and what a driver may ask for, as data.
+
+Each act is logged, and played again in a recount.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,16 @@ class Penalise(msgspec.Struct, frozen=True, tag="penalise"):
     why: str = ""
 
 
+class AskBack(msgspec.Struct, frozen=True, tag="ask back"):
+    """The driver gives up the place where the car is: it is judged as stuck, and put back on the path."""
+
+    row: int
+
+
 class Undo(msgspec.Struct, frozen=True, tag="undo"):
     """Take back an incident of the journal, with all that it cost."""
 
     number: int
 
 
-Act: TypeAlias = Pause | Continue | Restart | PutBack | Penalise | Undo
+Act: TypeAlias = Pause | Continue | Restart | PutBack | AskBack | Penalise | Undo

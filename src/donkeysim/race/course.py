@@ -36,10 +36,12 @@ def survey_course(scene: Scene) -> Course:
     """Return what a race director must know of a scene.
 
     Raises:
-        SpecError: Its road does not return to its start.
+        SpecError: Its road does not return to its start, or nothing tells where a lap begins.
     """
     if not scene.path.closed:
         raise SpecError(f"the track {scene.name} does not return to its start; a race needs a closed circuit.")
+    if not len(scene.start.line):
+        raise SpecError(f"the track {scene.name} has no start line; a race needs one to count laps.")
     frame = scene.path.frame
     middles = [line.mean(axis=0) for line in (scene.start.line[0], *scene.start.checkpoint)]
     gates = tuple(float(frame.locate(x, y).along) for x, y in middles)

@@ -1,7 +1,11 @@
-"""Rule books in words, from what they say and not from what they tell."""
+"""Rule books in words, from what they say and not from what they tell; and decisions of a director."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
+
+from donkeysim.race import decision as decide
 from donkeysim.race.incident import INCIDENTS
 from donkeysim.race.rule_book import Penalty, RuleBook
 
@@ -54,3 +58,14 @@ def describe_penalty(penalty: Penalty) -> str:
         costs.append(penalty.out + (f" after more than {penalty.out_after}" if penalty.out_after else ""))
     free = f"; {penalty.free} free" if penalty.free else ""
     return f"{'; '.join(INCIDENTS[name] for name in penalty.incidents)}: {', '.join(costs) or 'noted'}{free}"
+
+
+def describe_decision(decision: decide.Decision, names: Mapping[int, str]) -> str:
+    """Return a decision in words."""
+    fields = decision._asdict()
+    rows: Iterable[int] = fields.pop("rows", None) or ([fields["row"]] if fields.get("row", -1) >= 0 else [])
+    fields.pop("row", None)
+    cars = ", ".join(names.get(row, str(row)) for row in rows)
+    rest = ", ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in fields.values())
+    words = re.sub(r"\B[A-Z]", lambda match: f" {match[0]}", type(decision).__name__).lower()
+    return " ".join(filter(None, (words, rest, f"({cars})" if cars else "")))

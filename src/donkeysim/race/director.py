@@ -8,8 +8,7 @@ these return. The same frames and acts give the same result, so a race can be co
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -20,6 +19,7 @@ from donkeysim.race import act as acts
 from donkeysim.race import decision as decide
 from donkeysim.race.classification import FINISHED, Placing, is_tied
 from donkeysim.race.course import Course
+from donkeysim.race.describe import describe_decision
 from donkeysim.race.incident import ENGINEER, INCIDENTS, Incident
 from donkeysim.race.judge import Judge
 from donkeysim.race.rule_book import Race, RuleBook
@@ -83,7 +83,9 @@ class Director:
         attempt: Which one of the race, from 1.
         is_held: Whether time stands still: no frame may pass until it is not.
         run: What goes on now.
+        flags: Shown now, by row; -1: to all.
         journal: All that was told and decided, in order.
+        decided: The decisions behind its lines, one each.
         result: None until the race is over; an undo changes it even then.
     """
 
@@ -104,7 +106,9 @@ class Director:
         self.book, self.course, self.entries = book, course, dict(entries)
         self.session, self.attempt, self.is_held = PRACTICE, 1, False
         self.journal: list[Line] = []
+        self.decided: list[decide.Decision] = []
         self.result: Result | None = None
+        self.flags: dict[int, str] = {}
         self._seed, self._reruns, self._number = seed, 0, 0
         self._now = self._until = math.nan
         self._decisions: list[decide.Decision] = []
@@ -185,7 +189,7 @@ class Director:
 
     def _begin(self, session: str, race: Race, order: list[int]) -> None:
         """Begin a session with these cars; in practice and qualifying they may drive at once."""
-        self._grid, self._until = order, math.nan
+        self._grid, self._until, self.flags = order, math.nan, {}
         self.run = self._make_run(race, order)
         self._judge.begin(self.run)
         self._enter(session)
@@ -331,11 +335,11 @@ class Director:
             text = f"{name} {INCIDENTS[incident.kind]}{about}"
         return f"no. {incident.number}: {text}" + ("" if incident.counts else "; it does not count")
 
-    def _sanction(self, act: acts.PutBack | acts.Penalise, ledger: Ledger) -> None:
-        """Put a car back, or give it a penalty, at the race engineer's word."""
+    def _sanction(self, act: acts.PutBack | acts.AskBack | acts.Penalise, ledger: Ledger) -> None:
+        """Put a car back, or give it a penalty, at the race engineer's word; the first at the driver's, too."""
         if act.row not in self.run.logs:
             raise SpecError(f"no car of this run has row {act.row}; it has {', '.join(map(str, self.run.logs))}.")
-        is_put = isinstance(act, acts.PutBack)
+        is_put = isinstance(act, acts.PutBack | acts.AskBack)
         if is_put and (self.session not in DRIVING or self.run.logs[act.row].is_off):
             raise SpecError(f"{self.entries[act.row]} does not drive now; only a car on the track can be put back.")
         time = self._now - self.run.green if math.isfinite(self._now - self.run.green) else 0.0
@@ -344,11 +348,12 @@ class Director:
             cost = {"what": act.why, "seconds": act.seconds, "laps": act.laps, "out": act.out}
             incident = Incident(self._count(), time, act.row, ENGINEER, lap, **cost)  # type: ignore[arg-type]
         else:
-            counts = self.run.is_counted(act.row, time)
-            incident = Incident(self._count(), time, act.row, "put_back", lap, counts=counts)
+            counts, is_asked = self.run.is_counted(act.row, time), isinstance(act, acts.AskBack)
+            kind, what = ("stuck", "asked to be put back") if is_asked else ("put_back", "")
+            incident = Incident(self._count(), time, act.row, kind, lap, what=what, counts=counts)
         self._charge(ledger, incident)
         if is_put:
-            self._judge.put_back_once(ledger, act.row)
+            self._judge.put_back_once(ledger, incident)
         self._recount()
 
     def _undo(self, number: int) -> None:
@@ -373,6 +378,9 @@ class Director:
     def _decide(self, decision: decide.Decision) -> None:
         """Put a decision with the others, and into the journal."""
         self._decisions.append(decision)
+        self.decided.append(decision)
+        if isinstance(decision, decide.ShowFlag):
+            self.flags[decision.row] = decision.flag
         row = getattr(decision, "row", -1)
         text = decision.text if isinstance(decision, decide.Tell) else describe_decision(decision, self.entries)
         self.journal.append(Line(self._now if math.isfinite(self._now) else 0.0, self.session, text, row))
@@ -380,14 +388,3 @@ class Director:
     def _take(self) -> list[decide.Decision]:
         decisions, self._decisions = self._decisions, []
         return decisions
-
-
-def describe_decision(decision: decide.Decision, names: Mapping[int, str]) -> str:
-    """Return a decision in words."""
-    fields = decision._asdict()
-    rows: Iterable[int] = fields.pop("rows", None) or ([fields["row"]] if fields.get("row", -1) >= 0 else [])
-    fields.pop("row", None)
-    cars = ", ".join(names.get(row, str(row)) for row in rows)
-    rest = ", ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in fields.values())
-    words = re.sub(r"\B[A-Z]", lambda match: f" {match[0]}", type(decision).__name__).lower()
-    return " ".join(filter(None, (words, rest, f"({cars})" if cars else "")))

@@ -115,11 +115,11 @@ class Judge:
             if penalty.put_back != "no":
                 self.put_back(ledger, incident.row, penalty.put_back)
 
-    def put_back_once(self, ledger: Ledger, row: int) -> None:
-        """Put a car back on the path, unless its penalty for that has done so, or has taken it off the track."""
-        is_off = self._run.logs[row].is_off
-        if not is_off and all(item.put_back == "no" for item in find_penalties(self._book.penalty, "put_back")):
-            self.put_back(ledger, row, "path")
+    def put_back_once(self, ledger: Ledger, incident: Incident) -> None:
+        """Put a car back on the path, unless the incident's penalty has done so, or has taken it off the track."""
+        penalties = find_penalties(self._book.penalty, incident.kind)
+        if not self._run.logs[incident.row].is_off and all(item.put_back == "no" for item in penalties):
+            self.put_back(ledger, incident.row, "path")
 
     def put_back(self, ledger: Ledger, row: int, where: str) -> None:
         """Put a car back where it was last on the road, at the last checkpoint or line, or on the grid."""

@@ -20,6 +20,7 @@ class Replay:
     """A log that is played.
 
     Attributes:
+        path: Of the log.
         simulator: As it is at this moment of the log.
         differences: What is not as it was when the log was written: versions, machine, tracks; in words.
         step_count: Calls of `Simulator.step` so far.
@@ -39,6 +40,7 @@ class Replay:
             SceneError: A track of the log does not exist here.
         """
         self._reader = log.LogReader(path)
+        self.path = self._reader.path
         self.simulator = Simulator(self._reader.head.spec, worker_count=worker_count)
         self.differences = list_differences(self._reader.head.origin, describe_origin(self.simulator.scenes))
         self.step_count = self.physics_count = 0

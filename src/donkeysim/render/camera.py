@@ -12,7 +12,7 @@ from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Vector
 from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rotation import make_rotation
-from donkeysim.core.types import ByteArray, FloatArray, IntArray, LongArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera_group import CameraGroup, Frame, find_kind, list_pictures
 from donkeysim.render.kernels.layout import (
@@ -199,6 +199,16 @@ class Renderer:
     ) -> ByteArray:
         """Return what `render_view` does, of what was kept, on any thread; `view`: its position and rotation."""
         return self._draw_moment(self._aim_view(world, *view, camera), moment, room)
+
+    def measure_view(
+        self, moment: Moment, world: int, view: tuple[Vector, Vector], camera: CameraSpec, room: ScratchRoom
+    ) -> Float32Array:
+        """Return how far what `draw_view` shows is along the optical axis [m], infinite for the sky; with `depth`."""
+        group = self._aim_view(world, *view, camera)
+        self._draw_moment(group, moment, room)
+        assert group.frame.depth is not None, "the camera measures it"
+        distance: Float32Array = group.frame.depth[0]
+        return distance
 
     def draw_seat(self, moment: Moment, car: int, camera: CameraSpec, room: ScratchRoom) -> ByteArray:
         """Return what a camera on a car would have seen at a moment that was kept, on any thread; as `draw_view`."""

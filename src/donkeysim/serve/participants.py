@@ -69,7 +69,8 @@ class SceneCar:
     Attributes:
         car_id: Never used again for another.
         row: Of the simulator's arrays.
-        client: Who drives it; None for the pace car.
+        client: Who drives it; None: nobody who is connected.
+        is_pace_car: Whether it is the pace car.
         telemetry: Latest readings.
         picture: Latest picture of its first camera as a JPEG file; None before the first and in other encodings.
         lap_times: Since the last reset [s].
@@ -82,6 +83,7 @@ class SceneCar:
     car_id: int
     row: int
     client: Client | None
+    is_pace_car: bool = False
     telemetry: Telemetry | None = None
     picture: bytes | None = None
     lap_times: list[float] = field(default_factory=list)
@@ -157,7 +159,7 @@ class SceneCar:
             name=body.name,
             style=body.style,
             colour=body.colour,
-            is_pace_car=self.client is None,
+            is_pace_car=self.is_pace_car,
             telemetry=self.telemetry,
             pose=(x, y, yaw),
             lap_times=tuple(self.lap_times),

@@ -21,7 +21,7 @@ class PlateJobs:
     def __init__(self) -> None:
         self._is_closed = threading.Event()
         self._thread = ThreadPoolExecutor(1, "name plates")
-        self._jobs: dict[int, tuple[Request, Future[None]]] = {}
+        self._jobs: dict[int, tuple[BodySpec, Future[None]]] = {}
 
     def close(self) -> None:
         """End the thread; plates not yet begun are not drawn."""
@@ -32,12 +32,15 @@ class PlateJobs:
         """Return whether a request's plate is drawn, if it has one; the first question begins it."""
         if not isinstance(request, ConfigureCar):
             return True
-        body = change_body(BodySpec(), request)
+        return self.is_drawn(simulator, client_id, change_body(BodySpec(), request))
+
+    def is_drawn(self, simulator: Simulator, client_id: int, body: BodySpec) -> bool:
+        """Return whether a body's plate is drawn, if it has one; the first question begins it."""
         if not body.name:
             return True
         asked, job = self._jobs.get(client_id, (None, None))
-        if asked is not request or job is None:
-            self._jobs[client_id] = request, self._thread.submit(self._prepare, simulator, body)
+        if asked != body or job is None:
+            self._jobs[client_id] = body, self._thread.submit(self._prepare, simulator, body)
             return False
         if job.done():
             del self._jobs[client_id]

@@ -69,7 +69,6 @@ class Session:
 
     Attributes:
         name: For the log.
-        racer: What the client told about its racer.
         forbidden: Messages that this client may not say, because of where it is.
     """
 
@@ -82,7 +81,6 @@ class Session:
         read: Callable[[Mapping[str, object]], Reading] = read_request,
     ) -> None:
         self.name = name
-        self.racer: messages.SetRacerInfo | None = None
         self.forbidden: frozenset[type[Request]] = frozenset()
         self._list_scenes = list_scenes
         self._read = read
@@ -182,8 +180,6 @@ class Session:
             turn.replies.append(encode_reply(ProtocolVersion(version=PROTOCOL_VERSION)))
         elif isinstance(request, messages.GetSceneNames):
             turn.replies.append(encode_reply(SceneNames(scene_names=self._list_scenes())))
-        elif isinstance(request, messages.SetRacerInfo):
-            self.racer = request
         elif isinstance(request, messages.QuitApp):
             turn.wants_quit = True
         else:

@@ -1,24 +1,24 @@
 """The running scene and everybody on it, without sockets: who has which car, who may do what, when time moves on.
 
 All methods are called on one thread, the simulation's. What clients shall receive gathers in outputs. It has more than
-400 lines because all of them keep the same few fields in step: clients, cars, their queues and the clock.
+400 lines because requests, time and what pages ask for keep the same few fields in step; cars and views are elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
-from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.path_follower import STYLES
+from donkeysim.serve.car_park import CarPark
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import LockStep, RequestQueue
 from donkeysim.serve.organiser_news import list_news
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED, PACE_CAR_BODY, PaceCar
+from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED
 from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
 from donkeysim.serve.picture_desk import PictureDesk
 from donkeysim.serve.plate_jobs import PlateJobs
@@ -27,12 +27,12 @@ from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import ClientState, find_refusal
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
-from donkeysim.sim import viewpoint
+from donkeysim.serve.viewing import Viewing
 from donkeysim.sim.simulator import Simulator
-from donkeysim.watch.film import Film
-from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
+from donkeysim.watch.watchable import CarRow, View
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
+from donkeysim.world.ledger import Event
 from donkeysim.world.specs import BodySpec, RoadSpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
 
@@ -46,8 +46,7 @@ class Simulation:
     Attributes:
         scene_name: Of the running or loading scene; None in the menu.
         is_loading: Whether a scene is being loaded.
-        outline: The ground plan of the running scene; None in the menu.
-        film: Pictures for watchers between its moments, while time passes at a steady rate.
+        viewing: What watchers see.
         hand_out: Called within a beat when there are outputs to take already.
     """
 
@@ -61,18 +60,14 @@ class Simulation:
         self._desk = PictureDesk(options, self._composer, read_clock)
         self._loader = SceneLoader(options, report)
         self._clients: dict[int, Client] = {}
-        self._cars: dict[int, SceneCar] = {}
-        self._car_count = 0
+        self._park = CarPark(read_clock)
+        self.viewing = Viewing(self._park, self._desk, self._composer, read_clock)
         self._simulator: Simulator | None = None
-        self.outline: Outline | None = None
-        self._pace_car: PaceCar | None = None
         self._road_jobs = RoadJobs()
         self._plate_jobs = PlateJobs()
         self._lock_step = LockStep(read_clock)
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
         self._pacer = Pacer(interval, read_clock)
-        self.film = Film(read_clock)
-        self._watched_until = -1.0
         self._outputs: list[Output] = []
 
     def close(self) -> None:
@@ -93,6 +88,9 @@ class Simulation:
     def join(self, client_id: int) -> None:
         """Welcome a client: with a car when a scene is running, with the menu otherwise."""
         client = self._clients[client_id] = Client(client_id, RequestQueue(self._read_clock()))
+        self._welcome(client)
+
+    def _welcome(self, client: Client) -> None:
         if self._simulator is None:
             self._outputs.append(make_event(client, SceneSelectionReady()))
         else:
@@ -102,7 +100,12 @@ class Simulation:
         """Take a client and its car away; who waited for a place gets it."""
         client = self._clients.pop(client_id, None)
         self._plate_jobs.forget(client_id)
-        if client is None or self._simulator is None:
+        if client is not None:
+            self._say_goodbye(client)
+
+    def _say_goodbye(self, client: Client) -> None:
+        """Take away the car of a client that has gone."""
+        if self._simulator is None:
             return
         if client.car is not None:
             self._take_away(self._simulator, client.car)
@@ -114,8 +117,7 @@ class Simulation:
             self._leave_lock_step()
 
     def _take_away(self, simulator: Simulator, car: SceneCar) -> None:
-        simulator.remove_car(car.row)
-        del self._cars[car.row]
+        self._park.remove(simulator, car)
         self._desk.forget(car)
 
     def _seat(self, client: Client) -> None:
@@ -124,24 +126,15 @@ class Simulation:
         assert self.scene_name is not None
         self._outputs.append(make_event(client, SceneLoaded(scene_name=self.scene_name)))
         try:
-            taken = sum(car.client is not None for car in self._cars.values())
+            taken = self._park.count_driven()
             if taken >= self._options.max_cars:
                 raise CapacityError(f"all {taken} places for cars are taken; you will get a car when one leaves.")
-            client.car = self._add_car(client, BodySpec())
+            client.car = self._park.add(self._simulator, client, BodySpec())
         except CapacityError as error:
             self._refuse(client, f"no car: {error}")
             return
         client.queue.heard = self._read_clock()
         self._outputs.append(make_event(client, CarLoaded(scene_name=self.scene_name)))
-
-    def _add_car(self, client: Client | None, body: BodySpec) -> SceneCar:
-        assert self._simulator is not None
-        row = self._simulator.add_car(0, body)
-        x, y, _, _ = viewpoint.find_pose(self._simulator.ledger, row)
-        self._car_count += 1
-        car = SceneCar(self._car_count, row, client, idle_position=(x, y), idle_since=self._read_clock())
-        self._cars[row] = car
-        return car
 
     def _refuse(self, client: Client, text: str) -> None:
         self._outputs.append(Output(client.client_id, OutputKind.REFUSAL, text.encode()))
@@ -162,9 +155,10 @@ class Simulation:
             if name == self.scene_name:
                 return
             raise SceneError(f"{self.scene_name} is running; send exit_scene first, then load {name!r}.")
-        names = list_scenes(self._options.experiment.scene.folders)
-        if is_listed_only and name not in names:
-            raise SceneError(describe_unknown("scene", name, names))
+        if is_listed_only:
+            names = list_scenes(self._options.experiment.scene.folders)
+            if name not in names:
+                raise SceneError(describe_unknown("scene", name, names))
         self.scene_name, self.is_loading = name, True
         try:
             self._simulator = self._loader.load(name)
@@ -183,7 +177,7 @@ class Simulation:
         self._pacer.restart()
 
     def _look_around(self, simulator: Simulator) -> None:
-        self.outline = draw_outline(simulator.scene)
+        self.viewing.open(simulator)
         self._ghosts = GhostWatch(simulator.scene, simulator.car_spec)
 
     def exit_scene(self) -> None:
@@ -196,10 +190,10 @@ class Simulation:
             raise SceneError("no scene is running; there is nothing to exit.")
         self._simulator.close()
         self._desk.clear()
-        self.film.stop()
-        self._simulator = self.outline = self._pace_car = self.scene_name = None
+        self.viewing.close()
+        self._simulator = self.scene_name = None
         self._road_jobs = RoadJobs()
-        self._cars.clear()
+        self._park.clear()
         self._lock_step = LockStep(self._read_clock)
         for client in self._clients.values():
             client.car, client.awaits_road = None, False
@@ -250,6 +244,8 @@ class Simulation:
             place = ClientState.TRACK if client.car is not None else ClientState.NO_CAR
             if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
                 return
+        if isinstance(request, messages.SetRacerInfo):
+            return  # only races ask who somebody is
         refusal = find_refusal(request, place)
         if refusal is not None:
             self._refuse(client, refusal)
@@ -288,10 +284,7 @@ class Simulation:
             self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
         self._loader.forget()
         self._look_around(simulator)
-        for car in self._cars.values() if work is None or not work.keeps_cars else ():
-            car.begin_anew()
-        if self._pace_car is not None:
-            self._pace_car = self._pace_car.move(simulator)
+        self._park.begin_anew(simulator, work is None or not work.keeps_cars)
         for client in waiting:
             self._drain(client)
 
@@ -328,7 +321,7 @@ class Simulation:
         if self._lock_step.is_on:
             return self._lock_step.seconds_left(c.queue for c in self._clients.values() if c.car is not None)
         if self._options.time_scale is None:
-            return 0.0 if self._cars else None
+            return 0.0 if len(self._park) else None
         return self._pacer.seconds_left()
 
     @property
@@ -338,7 +331,7 @@ class Simulation:
 
     def may_step_at_once(self, most_cars: int) -> bool:
         """Return whether the scene is in lock-step and has at most so many cars, all with small pictures."""
-        return self._lock_step.is_on and len(self._cars) <= most_cars and not self._desk.is_heavy
+        return self._lock_step.is_on and len(self._park) <= most_cars and not self._desk.is_heavy
 
     def beat(self) -> None:
         """Let time move on, if it is due."""
@@ -353,10 +346,10 @@ class Simulation:
             return
         self._pacer.take_beat()
         now = self._read_clock()
-        drivers = [car for car in self._cars.values() if car.client is not None and car.client.wants_telemetry(now)]
+        drivers = [car for car in self._park if car.client is not None and car.client.wants_telemetry(now)]
         self._advance(self._simulator, PHYSICS_RATE // self._options.telemetry_rate, drivers, OutputKind.TELEMETRY)
         if self._options.idle_timeout is not None:
-            self._send_idle_away(self._simulator, list(self._cars.values()), self._options.idle_timeout)
+            self._send_idle_away(self._simulator, list(self._park), self._options.idle_timeout)
 
     def _beat_in_lock_step(self, simulator: Simulator) -> None:
         ready = [c for c in self._clients.values() if c.car is not None and c.queue.is_ready()]
@@ -374,18 +367,9 @@ class Simulation:
 
     def _advance(self, simulator: Simulator, step_count: int, cars: list[SceneCar], kind: OutputKind) -> None:
         """Step the scene, then send these cars' clients what they see."""
-        longest = step_count if self._pace_car is None else MOST_STEPS_UNSTEERED
-        for begin in range(0, step_count, longest):
-            if self._pace_car is not None:
-                self._pace_car.drive(simulator)
-            simulator.step(min(longest, step_count - begin))
-            events = simulator.list_events()
-            if events:
-                closed = simulator.scene.path.closed
-                told = [self._cars[event.car].note_event(event, closed) for event in events]
-                self._outputs += self._desk.hold_back([output for output in told if output is not None])
-                self._outputs += list_news(simulator, events)
-        cones = [cone for car in self._cars.values() for cone in car.list_cones(simulator, self._ghosts)]
+        self._pass_time(simulator, step_count)
+        cars = [car for car in cars if simulator.ledger.present[car.row]]
+        cones = [cone for car in self._park for cone in car.list_cones(simulator, self._ghosts)]
         self._outputs += self._desk.hold_back(cones)
         is_paced = kind is OutputKind.TELEMETRY and self._options.time_scale is not None
         seconds_left = self._pacer.seconds_left if is_paced else None
@@ -393,21 +377,24 @@ class Simulation:
             self._outputs += outputs
             if is_paced:
                 self.hand_out()
-        if self._read_clock() < self._watched_until:
-            self._observe_pace_car(simulator)
-        if is_paced:
-            self.film.note(simulator, self._pacer.interval, self._list_rows)
-        else:
-            self.film.stop()
+        self.viewing.note(simulator, self._pacer.interval if is_paced else None)
 
-    def _list_rows(self) -> dict[int, int]:
-        return {car.car_id: car.row for car in self._cars.values()}
+    def _pass_time(self, simulator: Simulator, step_count: int) -> None:
+        """Step the scene, and tell clients what has happened to their cars."""
+        pace_car = self._park.pace_car
+        longest = step_count if pace_car is None else MOST_STEPS_UNSTEERED
+        for begin in range(0, step_count, longest):
+            if pace_car is not None:
+                pace_car.drive(simulator)
+            simulator.step(min(longest, step_count - begin))
+            self._tell_events(simulator, simulator.list_events())
 
-    def _observe_pace_car(self, simulator: Simulator) -> None:
-        """Keep the readings of the car that no client asks for."""
-        if self._pace_car is not None:
-            self._composer.observe(simulator, self._pace_car.car)
-            simulator.clear_hits([self._pace_car.car.row])
+    def _tell_events(self, simulator: Simulator, events: Sequence[Event]) -> None:
+        if events:
+            closed = simulator.scene.path.closed
+            told = [self._park[event.car].note_event(event, closed) for event in events]
+            self._outputs += self._desk.hold_back([output for output in told if output is not None])
+            self._outputs += list_news(simulator, events)
 
     def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
         now = self._read_clock()
@@ -425,14 +412,8 @@ class Simulation:
         return outputs
 
     def list_cars(self) -> list[CarRow]:
-        """Return the cars in the order they joined; for the next seconds the pace car is observed too."""
-        if self._simulator is None:
-            return []
-        now = self._read_clock()
-        if now >= self._watched_until:
-            self._observe_pace_car(self._simulator)
-        self._watched_until = now + 2.0
-        return [car.make_row(self._simulator) for car in self._cars.values()]
+        """Return the cars in the order they joined."""
+        return [] if self._simulator is None else self.viewing.list_cars(self._simulator)
 
     def make_road(self, road: RoadSpec) -> None:
         """Make another road for everybody.
@@ -468,14 +449,15 @@ class Simulation:
         Raises:
             DonkeySimError: There is no such car.
         """
-        simulator, car = self._find_car(car_id)
-        simulator.reset_car(car.row)
+        car = self._park.find(car_id)
+        assert self._simulator is not None, "where cars are, there is a scene"
+        self._simulator.reset_car(car.row)
         car.begin_anew()
 
     @property
     def has_pace_car(self) -> bool:
         """Whether one drives."""
-        return self._pace_car is not None
+        return self._park.pace_car is not None
 
     def add_pace_car(self) -> None:
         """Let a pace car drive, unless one does.
@@ -485,15 +467,14 @@ class Simulation:
         """
         if self._simulator is None:
             raise SceneError("no scene is running; choose one, then add a pace car.")
-        if self._pace_car is None:
-            car = self._add_car(None, PACE_CAR_BODY)
-            self._pace_car = PaceCar(self._simulator, car, self._options.pace_car or STYLES[0])
+        self._park.add_pace_car(self._simulator, self._options.pace_car or STYLES[0])
 
     def remove_pace_car(self) -> None:
         """Take the pace car away, if there is one."""
-        if self._pace_car is not None and self._simulator is not None:
-            self._take_away(self._simulator, self._pace_car.car)
-            self._pace_car = None
+        if self._simulator is not None:
+            car = self._park.remove_pace_car(self._simulator)
+            if car is not None:
+                self._desk.forget(car)
 
     def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; "place" needs none.
@@ -501,21 +482,4 @@ class Simulation:
         Raises:
             DonkeySimError: There is no such car.
         """
-        if kind == "place" and self._simulator is not None:
-            return encode_jpeg(viewpoint.draw_place(self._simulator, self._read_clock(), width, height))
-        simulator, car = self._find_car(car_id)
-        if kind == "camera":
-            if car.picture is None:
-                if self._desk.is_apart(car):
-                    raise SceneError(f"the first picture of car {car_id} is being drawn; ask again in a second.")
-                simulator.render([car.row])
-                return encode_jpeg(simulator.get_picture(car.row))
-            return car.picture
-        return encode_jpeg(viewpoint.draw_car(simulator, car.row, kind, width, height))
-
-    def _find_car(self, car_id: int) -> tuple[Simulator, SceneCar]:
-        if self._simulator is not None:
-            for car in self._cars.values():
-                if car.car_id == car_id:
-                    return self._simulator, car
-        raise SceneError(f"there is no car {car_id} now; it has left or the scene has ended.")
+        return self.viewing.take_picture(self._simulator, kind, car_id, width, height)

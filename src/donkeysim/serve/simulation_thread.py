@@ -24,7 +24,7 @@ from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
 from donkeysim.serve.client_queues import ClientQueue, Entry, Presence, QueueTurns
 from donkeysim.serve.output import Output
 from donkeysim.serve.wakefulness import Wakefulness
-from donkeysim.watch.watchable import CarRow, Outline, View
+from donkeysim.watch.watchable import CarRow, NoRace, Outline, View, refuse_past
 from donkeysim.wire.messages import DriveCar, Request
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.tracks import list_scenes
@@ -60,7 +60,7 @@ def _wake(simulation: Simulation) -> None:
     del simulation
 
 
-class SimulationThread:
+class SimulationThread(NoRace):
     """Runs a simulation on its own thread; its methods belong to the event loop. Implements `Watchable`."""
 
     def __init__(
@@ -202,8 +202,9 @@ class SimulationThread:
         """Return the scenes that the menu offers."""
         return self._scene_names
 
-    async def list_cars(self) -> list[CarRow]:
-        """Return the cars of the running scene, at most a moment ago."""
+    async def list_cars(self, at: float | None = None) -> list[CarRow]:
+        """Return the cars of the running scene, at most a moment ago; see `Watchable`."""
+        refuse_past(at)
         now = self._read_clock()
         self._watched_until = now + WATCHED_SECONDS
         if now - self._rows_time > REFRESH_SECONDS and not self.is_loading:
@@ -212,11 +213,12 @@ class SimulationThread:
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene."""
-        return self._simulation.outline if self._simulation is not None else None
+        return self._simulation.viewing.outline if self._simulation is not None else None
 
-    async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
+    async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`. While time passes steadily it is drawn beside the thread."""
-        film = None if view == "camera" or self._simulation is None else self._simulation.film
+        refuse_past(at)
+        film = None if view == "camera" or self._simulation is None else self._simulation.viewing.film
         if film is not None:
             film.want()
             if film.is_rolling:

@@ -381,6 +381,7 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.Join: Cars._join,
     commands.Leave: Cars._leave,
     commands.Retire: lambda cars, command: cars.state.present.put(cars._require(command.rows), 0),
+    commands.Recall: lambda cars, command: cars.state.present.put(command.rows, 1),
     commands.Dress: Cars._dress,
     commands.SetCamera: Cars._set_camera,
     commands.SetLidar: Cars._set_lidar,

@@ -52,7 +52,13 @@ class Leave(msgspec.Struct, array_like=True, tag=23):
 
 
 class Retire(msgspec.Struct, array_like=True, tag=24):
-    """Take cars off the road, out of sight; they keep looks and sensors, and a restore brings them back."""
+    """Take cars off the road, out of sight; a recall or a restore brings them back, with their looks and sensors."""
+
+    rows: Rows
+
+
+class Recall(msgspec.Struct, array_like=True, tag=38):
+    """Bring retired cars back onto the road, where they were."""
 
     rows: Rows
 
@@ -164,6 +170,7 @@ Command: TypeAlias = (
     | Join
     | Leave
     | Retire
+    | Recall
     | Dress
     | SetCamera
     | SetLidar

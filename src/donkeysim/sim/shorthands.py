@@ -76,6 +76,10 @@ class CommandShorthands:
         """Take a car off the road, out of sight; it keeps its looks and sensors, and a restore brings it back."""
         self.apply(commands.Retire([car]))
 
+    def recall_car(self, car: int) -> None:
+        """Bring a retired car back; see `commands.Recall`."""
+        self.apply(commands.Recall([car]))
+
     def clear_hits(self, cars: Sequence[int] | None = None) -> None:
         """Forget what these cars (default: all cars) touched."""
         self.apply(commands.ClearHits(None if cars is None else list(cars)))

@@ -40,8 +40,11 @@ def find_pose(ledger: Ledger, row: int) -> tuple[float, float, float, float]:
 
 
 def find_view(kind: str, x: float, y: float, z: float, yaw: float) -> View:
-    """Return where a camera is that shows a car; "chase" or "top", see `draw_car`, then the car's pose [m, rad]."""
-    if kind == "chase":
+    """Return where a camera is that shows a car; "chase" or "top", see `draw_car`, then the car's pose [m, rad].
+
+    "tv" is "chase": cameras beside the track are known where moments are kept, see `watch.tv`.
+    """
+    if kind in ("chase", "tv"):
         position = (x - CHASE_DISTANCE * math.cos(yaw), y - CHASE_DISTANCE * math.sin(yaw), z + CHASE_HEIGHT)
         return position, (0.0, math.radians(16.0), yaw)
     return (x, y, z + TOP_HEIGHT), (0.0, math.radians(90.0), 0.0)

@@ -6,23 +6,15 @@ that motion is smooth at any rate of pictures. What steps waits for nothing.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
-from donkeysim.core.image import encode_jpeg
-from donkeysim.core.rotation import find_yaws
-from donkeysim.core.types import ByteArray
-from donkeysim.render.camera import Renderer
-from donkeysim.render.moment import Moment, blend_moments
-from donkeysim.render.scratch import ScratchRoom
 from donkeysim.sim.simulator import Simulator
-from donkeysim.sim.viewpoint import find_flight, find_view, make_seat_camera, make_view_camera
-from donkeysim.world.scene import Scene
-from donkeysim.world.specs import CameraSpec
+from donkeysim.watch.broadcast import Broadcast
+from donkeysim.watch.studio import RATE, Still, Studio, draw_shot, find_shot, keep_still
 
 WANTED_SECONDS = 2.0
 """After a question moments are kept for so long [s]."""
@@ -33,32 +25,31 @@ ROLLING_PERIODS = 4.0
 HASTE = 0.1
 """Of a moment that comes too early or too late, so much changes the rhythm: a single one must not be seen."""
 
+KEPT = 4
+"""Moments: the last two, and those of pictures that belong a little earlier."""
+
 
 class _Frame(NamedTuple):
-    """A kept moment: when it is shown in full, how long after the one before [s], and what it is of.
-
-    `rows` are the cars' by their ids, `cameras` what the cars have, by row.
-    """
+    """A kept moment: when it is shown in full, how long after the one before [s], and what it is of."""
 
     time: float
     period: float
-    moment: Moment
-    renderer: Renderer
-    scene: Scene
-    cars_per_world: int
-    rows: Mapping[int, int]
-    cameras: Mapping[int, CameraSpec | None]
+    still: Still
 
 
 class Film:
-    """The last two moments of a simulator and what lies between."""
+    """The last moments of a simulator and what lies between.
+
+    Attributes:
+        broadcast: Chooses cars and cameras. A race's own, which is told of every frame, may take its place.
+    """
 
     def __init__(self, read_clock: Clock = time.perf_counter) -> None:
         self._read_clock = read_clock
         self._wanted_until = 0.0
-        self._frames: tuple[_Frame, _Frame] | None = None
-        self._drawing = threading.Lock()
-        self._room = ScratchRoom()
+        self._frames: tuple[_Frame, ...] = ()
+        self._studio = Studio()
+        self._own = self.broadcast = Broadcast(wants_cameras=False)
 
     # -- on the thread that steps -------------------------------------------------------------------------------------
 
@@ -70,23 +61,23 @@ class Film:
             period: From one moment to the next [s, wall time].
             list_rows: Returns those of its cars, by the ids under which they are watched; nobody may change them.
         """
-        now = self._read_clock()
+        now, frames = self._read_clock(), self._frames
         if now > self._wanted_until:
-            self._frames = None
+            self._frames = ()
             return
-        last = self._frames[1] if self._frames else None
-        due = now if last is None else last.time + period
+        due = frames[-1].time + period if frames else now
         shown = now if abs(now - due) > period else due + HASTE * (now - due)
-        renderer, per_world = simulator.renderer, simulator.spec.cars_per_world
-        moment, rows = simulator.keep_moment(), list_rows()
-        cameras = {row: simulator.get_camera(row) for row in rows.values()}
-        frame = _Frame(shown, period, moment, renderer, simulator.scene, per_world, rows, cameras)
-        before = frame if last is None or last.renderer is not renderer else last
-        self._frames = before, frame
+        rows = list_rows()
+        if self.broadcast is self._own:
+            self._own.note(simulator, rows, None, now)
+        frame = _Frame(shown, period, keep_still(simulator, rows, self.broadcast))
+        if not frames or frames[-1].still.renderer is not simulator.renderer:
+            frames = (frame,)
+        self._frames = (*frames[1 - KEPT :], frame)
 
     def stop(self) -> None:
         """Forget all moments: the scene has ended, or its time is no longer the clock's."""
-        self._frames = None
+        self._frames = ()
 
     # -- on any thread ------------------------------------------------------------------------------------------------
 
@@ -98,14 +89,14 @@ class Film:
     def is_rolling(self) -> bool:
         """Whether there are moments, and new ones keep coming."""
         frames = self._frames
-        return frames is not None and self._read_clock() < frames[1].time + ROLLING_PERIODS * frames[1].period
+        return bool(frames) and self._read_clock() < frames[-1].time + ROLLING_PERIODS * frames[-1].period
 
     def take_picture(self, kind: str, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as it was one moment ago, as JPEG.
 
         Args:
-            kind: "chase", "top" or "seat", see `viewpoint.draw_car`; "place", see `viewpoint.find_flight`.
-            car_id: Of `note`; not used for "place".
+            kind: See `studio.draw_shot`.
+            car_id: Of `note`, or `CHOSEN`; not used for "place".
             width: Columns [pixel].
             height: Rows [pixel].
 
@@ -113,24 +104,19 @@ class Film:
             SceneError: There is no such car now.
         """
         frames = self._frames
-        if frames is None or (kind != "place" and car_id not in frames[1].rows):
+        self.broadcast.wants_cameras |= kind == "tv"
+        if not frames:
             raise SceneError(f"there is no car {car_id} now; it has left or the scene has ended.")
-        with self._drawing:
-            picture = self._draw(frames, kind, car_id, width, height)
-        return encode_jpeg(picture)
+        slot = int(self._read_clock() * RATE)
+        before, after, share = find_share(frames, slot / RATE)
+        shot = find_shot(frames[-1].still, kind, car_id, width, height)
+        return self._studio.take(
+            (slot, shot), lambda room: draw_shot(before.still, after.still, share, shot, slot / RATE, room)
+        )
 
-    def _draw(self, frames: tuple[_Frame, _Frame], kind: str, car_id: int, width: int, height: int) -> ByteArray:
-        before, after = frames
-        now = self._read_clock()
-        share = min(max((now - after.time) / after.period, 0.0), 1.0)
-        moment = blend_moments(before.moment, after.moment, share)
-        world, view, camera = 0, find_flight(after.scene, now), make_view_camera(width, height)
-        if kind != "place":
-            row = after.rows[car_id]
-            if kind == "seat":
-                camera = make_seat_camera(after.cameras[row], width, height)
-                return after.renderer.draw_seat(moment, row, camera, self._room)
-            x, y, z = moment.poses.position[row].tolist()
-            world = row // after.cars_per_world
-            view = find_view(kind, x, y, z, float(find_yaws(moment.poses.orientation[row])))
-        return after.renderer.draw_view(moment, world, view, camera, self._room)
+
+def find_share(frames: tuple[_Frame, ...], now: float) -> tuple[_Frame, _Frame, float]:
+    """Return the two moments between which a time lies, and the share of the way from one to the other."""
+    index = max((index for index, frame in enumerate(frames) if frame.time <= now), default=0)
+    after = frames[index]
+    return frames[max(0, index - 1)], after, min(max((now - after.time) / after.period, 0.0), 1.0)

@@ -25,7 +25,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import WireError
 from donkeysim.watch.track_watch import TrackState, TrackWatch
@@ -82,9 +82,11 @@ class PreviewPage:
     async def _answer_state(self, question: str, news: asyncio.Event) -> dict[str, Any]:
         known = decode_question(question, StateRequest).number
         news.clear()
-        if self._watch.state.number == known:
+        if self._watch.state.number == known and not self._watch.is_closed:
             with suppress(TimeoutError):
                 await asyncio.wait_for(news.wait(), PATIENCE)
+        if self._watch.is_closed:
+            raise WebSocketDisconnect(1001)
         return describe_state(self._watch.state, self._watch.path)
 
 

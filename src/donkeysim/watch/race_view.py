@@ -43,7 +43,7 @@ class TowerLine(msgspec.Struct, frozen=True):
     is_fastest: bool
     """Whether its best lap is the best of all."""
     sectors: tuple[SectorTime | None, ...]
-    """Of the lap that it drives, and where it has not been yet in this lap None; of the last lap right after its end."""
+    """Of the lap that it drives, None where it has not been yet in this lap; of the last lap right after its end."""
     time: float | None
     """At the end, with penalties [s]; None: not yet, or never."""
     penalty: float
@@ -102,6 +102,8 @@ class RaceView(msgspec.Struct, frozen=True):
     """Whether the result stands."""
     number: int = 1
     """Which race of the meeting."""
+    on_air: int = -1
+    """Which car the director of pictures shows, as `TowerLine.car`; -1: none."""
     waiting: str = ""
     """In the paddock: for what, one sentence."""
 

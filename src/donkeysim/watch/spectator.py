@@ -4,7 +4,7 @@ The browser pulls. It asks for the state about ten times a second and for the ne
 so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden page costs nothing.
 
 =========================  =========================================================================
-`GET /`                    the page
+`GET /`                    the page; `/wall`: the same for a projector, its scripts see where it is
 `GET /outline`             ground plan of the running scene, or null
 `WebSocket /state`         `StateRequest` in, `StateReply` out, as JSON text
 `WebSocket /picture`       `PictureRequest` in as JSON text, a JPEG out as bytes (or `Refusal` as text)
@@ -15,6 +15,8 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 `POST /pace_car`           `PaceCarRequest`: let a pace car drive, or take it away
 =========================  =========================================================================
 
+Addresses that only races need are in `watch.race_routes`.
+
 Whoever reaches the page may watch; `StateReply.may_change` says whether the POSTs are for this viewer too.
 """
 
@@ -24,7 +26,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from starlette.applications import Starlette
@@ -33,10 +35,10 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from donkeysim.core.errors import WireError
+from donkeysim.watch.race_routes import list_race_routes, read_question
+from donkeysim.watch.race_view import Joining, RaceView, TimeLine
 from donkeysim.watch.watchable import CarRow, View, Watchable
 from donkeysim.web.access import THIS_MACHINE, Access
-from donkeysim.web.body import read_body
 from donkeysim.web.files import SCENE_PICTURES
 from donkeysim.web.limits import PictureTurns, find_visitor
 from donkeysim.web.page import answer_json, answer_questions, decode_question, make_page
@@ -50,25 +52,30 @@ PAGES = Path(__file__).parent / "pages"
 RECENT_LAPS = 8
 """Lap times of the watched car that are sent."""
 
-BODY_LIMIT = 4096
-"""Longest body of a POST [byte]."""
-
 PixelCount = Annotated[int, msgspec.Meta(ge=16, le=1280)]
 
 
 class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What a page wants to know: the readings of this car in addition to the list of all."""
+    """What a page wants to know: the readings of this car in addition to the list of all.
+
+    `at` is the moment of the time line that it shows [s], null for now.
+    """
 
     car: int | None = None
+    at: float | None = None
 
 
 class PictureRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The next picture: which view of which car, how many pixels. "place" needs no car; any number will do."""
+    """The next picture: which view of which car, how many pixels, at which moment of the time line [s], null for now.
+
+    "place" needs no car; any number will do. The car -1 is the one that is worth watching.
+    """
 
     view: View
     car: int
     width: PixelCount
     height: PixelCount
+    at: float | None = None
 
 
 class SceneRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -135,7 +142,8 @@ class StateReply(msgspec.Struct):
     """The state of the simulation at one moment, and whether this viewer may change it.
 
     `environment` is the id of the scene's environment, "" where it has none; `control` the address of a control page,
-    "" for none; `pace_car` whether one drives, null where there cannot be one.
+    "" for none; `pace_car` whether one drives, null where there cannot be one. `race` is null where none is held,
+    `time_line` where nothing of the past is kept, `joining` where nobody can join.
     """
 
     may_change: bool
@@ -151,6 +159,9 @@ class StateReply(msgspec.Struct):
     cars: list[CarEntry]
     readings: CarReadings | None
     faults: dict[str, int]
+    race: RaceView | None
+    time_line: TimeLine | None
+    joining: Joining | None
 
 
 def create_app(
@@ -184,6 +195,7 @@ def create_app(
             Route("/exit", spectator.exit_scene, methods=["POST"]),
             Route("/pace_car", spectator.set_pace_car, methods=["POST"]),
             Route("/cars/{car_id:int}/reset", spectator.reset_car, methods=["POST"]),
+            *list_race_routes(watchable, PAGES),
         ],
         access,
     )
@@ -212,13 +224,13 @@ class Spectator:
 
     async def load_scene(self, request: Request) -> Response:
         """Load a scene from the menu."""
-        wanted = await _read_question(request, SceneRequest, "a scene's name is shorter")
+        wanted = await read_question(request, SceneRequest, "a scene's name is shorter")
         await self._watchable.load_scene(wanted.name)
         return answer_json({})
 
     async def make_road(self, request: Request) -> Response:
         """Make another road in the running scene."""
-        wanted = await _read_question(request, RoadRequest, "a road is shorter")
+        wanted = await read_question(request, RoadRequest, "a road is shorter")
         await self._watchable.make_road(RoadSpec(wanted.style, wanted.seed, wanted.turn))
         return answer_json({})
 
@@ -234,7 +246,7 @@ class Spectator:
 
     async def set_pace_car(self, request: Request) -> Response:
         """Let a pace car drive, or take it away."""
-        wanted = await _read_question(request, PaceCarRequest, "whether a pace car drives is shorter")
+        wanted = await read_question(request, PaceCarRequest, "whether a pace car drives is shorter")
         await self._watchable.set_pace_car(wanted.drives)
         return answer_json({})
 
@@ -245,7 +257,7 @@ class Spectator:
         async def answer_picture(question: str) -> bytes:
             wanted = decode_question(question, PictureRequest)
             async with self._turns.take(visitor):
-                return await self._watchable.take_picture(wanted.view, wanted.car, wanted.width, wanted.height)
+                return await self._watchable.take_picture(*msgspec.structs.astuple(wanted))
 
         await answer_questions(socket, answer_picture)
 
@@ -256,7 +268,7 @@ class Spectator:
     async def answer_state(self, question: str, may_change: bool) -> StateReply:
         """Answer a request of a viewer with the state; cars that somebody drives come before the pace car."""
         wanted, shown = decode_question(question, StateRequest), self._watchable
-        cars = sorted(await shown.list_cars(), key=lambda car: car.is_pace_car)
+        cars = sorted(await shown.list_cars(wanted.at), key=lambda car: car.is_pace_car)
         watched = next((car for car in cars if car.car_id == wanted.car), None)
         return StateReply(
             may_change=may_change,
@@ -272,12 +284,10 @@ class Spectator:
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,
             faults=dict(self._faults),
+            race=await shown.show_race(wanted.at),
+            time_line=shown.time_line(),
+            joining=shown.joining(),
         )
-
-
-async def _read_question(request: Request, kind: type[Any], advice: str) -> Any:
-    too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; {advice}.")
-    return decode_question(await read_body(request, BODY_LIMIT, too_long), kind)
 
 
 def describe_car(car: CarRow) -> CarEntry:

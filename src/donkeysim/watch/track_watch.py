@@ -95,9 +95,19 @@ class TrackWatch:
         """Begin to read and to watch."""
         self._thread.start()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether there will be no more news."""
+        return self._stopped.is_set()
+
+    def close(self) -> None:
+        """Tell no more; who still waits for news is to go."""
+        self._stopped.set()
+        self._wake()
+
     def stop(self) -> None:
         """End watching; what is being built is finished first."""
-        self._stopped.set()
+        self.close()
         if self._thread.is_alive():
             self._thread.join()
 
@@ -170,6 +180,9 @@ class TrackWatch:
 
     def _publish(self, **changes: object) -> None:
         self._state = replace(self._state, number=self._state.number + 1, **changes)  # type: ignore[arg-type]
+        self._wake()
+
+    def _wake(self) -> None:
         with self._lock:
             listeners = tuple(self._listeners)
         for listener in listeners:

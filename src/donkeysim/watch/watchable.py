@@ -8,15 +8,21 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.types import FloatArray
+from donkeysim.race.act import Act
+from donkeysim.watch.race_view import Joining, RaceView, TimeLine
 from donkeysim.world.path_frame import find_normals
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
-View = Literal["chase", "top", "seat", "camera", "place"]
-"""From behind the car, from above, from its camera's place drawn larger, or what the car's own camera sees; or a flight
-along the road, without a car."""
+View = Literal["chase", "top", "seat", "camera", "place", "tv"]
+"""From behind the car, from above, from its camera's place drawn larger, or what the car's own camera sees; a flight
+along the road, without a car; or a camera beside the track, the one that sees the car best."""
+
+CHOSEN = -1
+"""Instead of a car's id: the car that is worth watching now, as the director of pictures chooses."""
 
 
 @dataclass(frozen=True)
@@ -105,23 +111,28 @@ class Watchable(Protocol):
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
 
-    async def list_cars(self) -> list[CarRow]:
-        """Return the cars of the running scene as they are now, in the order they joined; none in the menu."""
+    async def list_cars(self, at: float | None = None) -> list[CarRow]:
+        """Return the cars of the running scene in the order they joined; none in the menu.
+
+        Args:
+            at: At which moment of the time line [s]; None: now. Of the past little more than names and poses is known.
+        """
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene; None in the menu and while loading."""
 
-    async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
+    async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         """Return a view of a car as JPEG: of now, or of the next simulated moment where time is not the clock's.
 
         Args:
             view: Which.
-            car_id: Of `CarRow`; not used for "place".
+            car_id: Of `CarRow`, or `CHOSEN`; not used for "place".
             width: Columns [pixel]; not used for "camera", which has its own size.
             height: Rows [pixel]; as `width`.
+            at: At which moment of the time line [s]; None: now.
 
         Raises:
-            DonkeySimError: There is no such car now.
+            DonkeySimError: There is no such car then, or nothing of the past is kept.
         """
 
     async def load_scene(self, name: str) -> None:
@@ -162,3 +173,61 @@ class Watchable(Protocol):
         Raises:
             DonkeySimError: There is no such car now.
         """
+
+    def time_line(self) -> TimeLine | None:
+        """Return what can be shown of the past; None: nothing."""
+
+    async def show_race(self, at: float | None) -> RaceView | None:
+        """Return the race at a moment of the time line [s], None: now; None: there is no race here."""
+
+    def joining(self) -> Joining | None:
+        """Return how drivers join the race; None: they cannot."""
+
+    async def act(self, act: Act) -> None:
+        """Let the race engineer do something.
+
+        Raises:
+            SpecError: It is not possible now.
+        """
+
+    async def start_race(self) -> None:
+        """Begin the race that is waited for.
+
+        Raises:
+            SpecError: None is.
+        """
+
+
+class NoRace:
+    """The part of `Watchable` where no race is held and nothing of the past is kept."""
+
+    def time_line(self) -> TimeLine | None:
+        """Return None: nothing of the past can be shown."""
+        return None
+
+    async def show_race(self, at: float | None) -> RaceView | None:
+        """Return None: there is no race."""
+        del at
+        return None
+
+    def joining(self) -> Joining | None:
+        """Return None: there is nothing to join."""
+        return None
+
+    async def act(self, act: Act) -> None:
+        """Refuse; see `Watchable`."""
+        raise SpecError(f"no race is held here, so nobody can {act.__struct_config__.tag}; hold one with donkey race.")
+
+    async def start_race(self) -> None:
+        """Refuse; see `Watchable`."""
+        raise SpecError("no race is held here that could begin; hold one with donkey race.")
+
+
+def refuse_past(at: float | None) -> None:
+    """Refuse to show the past where none is kept.
+
+    Raises:
+        SceneError: A moment was named.
+    """
+    if at is not None:
+        raise SceneError(f"nothing of the past is kept here, so {at:g} s cannot be shown; ask for now.")

@@ -76,6 +76,38 @@ class ConeTouched(Reply, frozen=True, tag="collision_with_cone"):
     timeStamp: float  # noqa: N815  (the wire's name)
 
 
+class NeedCarConfig(Reply, frozen=True, tag="need_car_config"):
+    """Races: say who you are and what your car is like; it comes after that."""
+
+
+class RaceStart(Reply, frozen=True, tag="race_start"):
+    """Races: it is green."""
+
+
+class RaceStop(Reply, frozen=True, tag="race_stop"):
+    """Races: the race is over."""
+
+
+class CrossStart(Reply, frozen=True, tag="cross_start"):
+    """Races: the client's car drove over the start line; `lap_time` of the lap that ended there [ms], "0" for none."""
+
+    lap_time: str
+
+
+class MissedCheckpoint(Reply, frozen=True, tag="missed_checkpoint"):
+    """Races: the client's car has left out a checkpoint."""
+
+
+class Disqualified(Reply, frozen=True, tag="DQ"):
+    """Races: the client's car is out; `missed_cp`: for a checkpoint that it missed or reached too late."""
+
+    missed_cp: bool
+
+
+class Ping(Reply, frozen=True, tag="ping"):
+    """Races: the server is still there."""
+
+
 class CarCrossedLine(StartLineCrossed, frozen=True, tag="collision_with_starting_line"):
     """Any car drove forward over a start line, for the private API."""
 

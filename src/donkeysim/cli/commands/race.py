@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import argparse
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.export_race import add_export_arguments
+from donkeysim.cli.race_engineer import add_engineer_arguments, engineer
+from donkeysim.cli.race_host import add_host_arguments, host
 from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.files import choose_free, write_whole
 
 if TYPE_CHECKING:
     from donkeysim.meeting.race_file import RacePlan, Report
@@ -34,18 +39,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's kinds of work; without a word it races."""
     parser.set_defaults(work=race)
     _add_race_arguments(parser, "robo_racing_carnage", "race")
-    works = parser.add_subparsers(title="what else to do", metavar="rules | verify | amend | tournament | league")
+    works = parser.add_subparsers(title="what else to do", metavar="host | engineer | rules | verify | …")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        made: argparse.ArgumentParser = works.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
+        )
         made.set_defaults(work=work)
         return made
 
+    hosting = add("host", host, "hold races over the network: clients join, a page shows it")
+    _add_race_arguments(hosting, "virtual_race_league", "race")
+    add_host_arguments(hosting)
+    acting = add("engineer", engineer, "start, pause or restart a race that is held; penalise, put back, undo")
+    add_engineer_arguments(acting)
     showing = add("rules", show_rules, "list the rule books, or explain one")
     showing.add_argument("book", nargs="?", metavar="NAME|FILE", help="a rule book's name, or a club's own file")
     checking = add("verify", verify, "play a race file again and count its result again")
     checking.add_argument("file", metavar="RACE", help="the race file (.dlog)")
     add_tracks_argument(checking)
+    add_export_arguments(add("export", None, "write a race as MCAP for Foxglove, as a Parquet table, or as a report"))
     judging = add("amend", amend, "penalise a car after the race, or take an incident back; the race file keeps it")
     judging.add_argument("file", metavar="RACE", help="the race file (.dlog)")
     judging.add_argument(
@@ -63,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     counting.add_argument(
         "--points", metavar="P,P,...", help="points from the first place on (default: the rule books')"
     )
+    counting.add_argument("--html", metavar="FILE", help="write it as a page, too")
 
 
 def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
@@ -78,6 +92,15 @@ def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -
     parser.add_argument("--car", default="original", metavar="PRESET", help="physics of all cars (default original)")
     add_config_arguments(parser)
     add_tracks_argument(parser)
+
+
+def parse_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
+    """Read the options; of a host's, those that are unknown here are the server's."""
+    options, rest = parser.parse_known_args(words)
+    if rest and options.work is not host:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.words = rest
+    return options
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -100,6 +123,7 @@ def race(arguments: argparse.Namespace) -> int:
         record = PilotRace(plan, list(racers.values()), Path(arguments.out).expanduser() / "race.dlog").run(report)
     show_result(report_race(record))
     console.print(f"race file: {record.file}", soft_wrap=True, markup=False)
+    console.print(f"a report of it: donkey race export {record.file} --html", soft_wrap=True, markup=False)
     return 0
 
 
@@ -274,7 +298,7 @@ def amend(arguments: argparse.Namespace) -> int:
     acts: list[act.Act] = [act.Undo(number) for number in arguments.undo]
     for words in arguments.penalise:
         name, _, seconds = words.rpartition("=")
-        acts.append(act.Penalise(_find_row(name, names), seconds=_read_seconds(seconds), why=arguments.why))
+        acts.append(act.Penalise(_find_row(name, names), seconds=read_seconds(seconds), why=arguments.why))
     acts += [act.Penalise(_find_row(name, names), out=True, why=arguments.why) for name in arguments.disqualify]
     if not acts:
         raise SpecError("nothing is to be done; give --penalise, --disqualify or --undo.")
@@ -288,7 +312,12 @@ def _find_row(name: str, names: tuple[str, ...]) -> int:
     return names.index(name)
 
 
-def _read_seconds(text: str) -> float:
+def read_seconds(text: str) -> float:
+    """Return a penalty [s].
+
+    Raises:
+        SpecError: It is none.
+    """
     try:
         seconds = float(text)
     except ValueError:
@@ -334,17 +363,23 @@ def count(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
     from rich.table import Table
 
+    from donkeysim.meeting.export.league_page import format_league
     from donkeysim.meeting.league import read_league
     from donkeysim.race.points import count_points
 
-    outcomes = read_league(Path(arguments.folder).expanduser(), _read_points(arguments.points))
-    table = Table(title=Path(arguments.folder).name)
+    folder = Path(arguments.folder).expanduser()
+    outcomes = read_league(folder, _read_points(arguments.points))
+    table = Table(title=escape(folder.resolve().name))
     for heading in ("", "name", "points", "wins", *(escape(outcome.title) for outcome in outcomes)):
         table.add_column(heading, justify="left" if heading == "name" else "right")
     for line in count_points(outcomes):
         gained = ["" if points is None else f"{points:g}" for points in line.by_outcome]
         table.add_row(str(line.place), escape(line.name), f"{line.points:g}", str(line.wins), *gained)
     console.print(table)
+    if arguments.html is not None:
+        path = choose_free(Path(arguments.html).expanduser())
+        write_whole(path, format_league(folder.resolve().name, outcomes).encode())
+        console.print(f"saved {path}", soft_wrap=True, markup=False)
     return 0
 
 

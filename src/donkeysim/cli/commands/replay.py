@@ -4,7 +4,7 @@ A log is written on request: log="run.dlog" in donkeysim environments and races,
 original's environments and in the GYM_CONF of a car. The exit code is 1 if the result differs, or if the log is
 damaged.
 
-For example: donkey replay run.dlog --film run.mp4
+For example: donkey replay run.dlog --film run.mp4, or: donkey replay race.dlog --watch
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import Report, console, show_progress
+from donkeysim.cli.replay_page import DEFAULT_PORT, show_replay
 from donkeysim.cli.shared_options import add_tracks_argument
-from donkeysim.core.errors import format_count
+from donkeysim.core.errors import SpecError, format_count
 
 if TYPE_CHECKING:
     from donkeysim.record.replay import Replay
@@ -27,11 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--film", metavar="FILE", help="make a film of it, for example run.mp4")
     parser.add_argument(
         "--view",
-        choices=("chase", "camera", "top"),
+        choices=("chase", "seat", "camera", "top"),
         default="chase",
-        help="view of the film (default: chase, from behind)",
+        help="view of the film: from behind (chase, the default), from the car's seat drawn anew, its own camera's "
+        "pictures, or from above",
     )
-    parser.add_argument("--car", type=int, default=0, metavar="N", help="the car that the film shows (default: 0)")
+    parser.add_argument("--car", default="0", metavar="N|NAME", help="the car that the film shows (default: 0)")
+    parser.add_argument("--size", metavar="WxH", help="of the film, for example 1280x720 (default: 640x360)")
+    parser.add_argument("--watch", action="store_true", help="show it in the browser, any moment of it, until Ctrl-C")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help=f"the page's port; 0: any free one (default {DEFAULT_PORT})"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="the page's address (default 127.0.0.1; 0.0.0.0: network)")
     add_tracks_argument(parser)
 
 
@@ -39,6 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Play the log, report what came of it."""
     from donkeysim.record.replay import Replay
 
+    if arguments.size is not None and not arguments.film:
+        raise SpecError("--size is of a film; give --film with a file, too.")
+    if arguments.watch:
+        shown = show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port)
+        return 0 if shown is None else _tell_outcome(shown)
     replay = Replay(arguments.log)
     with show_progress("getting ready") as report:
         replay.simulator.compile(lambda _, done, total: report(done, total))
@@ -51,17 +64,18 @@ def run(arguments: argparse.Namespace) -> int:
         f"{format_count(cars, 'car')} in {format_count(worlds, 'world')}: {names}",
         soft_wrap=True,
     )
-    if count and arguments.film:
-        console.print(f"saved {arguments.film}: {format_count(count, 'picture')}", soft_wrap=True)
+    if arguments.film:
+        told = f"saved {arguments.film}: {format_count(count, 'picture')}"
+        console.print(told if count else "no film: the car was never on the track", soft_wrap=True, markup=False)
     return _tell_outcome(replay)
 
 
 def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:
-    from donkeysim.record.replay_view import draw_replay
+    from donkeysim.record.replay_view import draw_replay, read_size
     from donkeysim.tub.film import write_film
 
     path = Path(arguments.film).expanduser()
-    return write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, report))
+    return write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, read_size(arguments.size), report))
 
 
 def _tell_outcome(replay: Replay) -> int:

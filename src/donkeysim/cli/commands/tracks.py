@@ -159,6 +159,7 @@ def preview(arguments: argparse.Namespace) -> int:
         try:
             await asyncio.Event().wait()
         finally:
+            watch.close()
             await page.stop()
             watch.stop()
 

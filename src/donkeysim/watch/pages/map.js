@@ -1,11 +1,15 @@
 // The scene from above with all cars, drawn from its outline; positions in m, x to the right, y up (turned when it fits better).
 
 import { nameCar } from "/pages/cars.js";
+import { drawTags } from "/pages/map_tags.js";
 import { colours, fitCanvas } from "/shared/elements.js";
 import { drawRoad, fitOutline } from "/shared/outline.js";
 
 const DELAY_MS = 100;
 const LARGEST_NAMED = 6;
+const SMALL_LETTER = 12;
+const STANDING_S = 2;
+const LEAST_WAY_M = 0.05;
 
 export class TrackMap {
   /** @param {(car: number) => void} onPick called with the car that was clicked */
@@ -13,6 +17,9 @@ export class TrackMap {
     this.canvas = canvas;
     this.outline = null;
     this.poses = new Map();
+    this.stands = new Map();
+    this.places = new Map();
+    this.race = null;
     this.cars = [];
     this.watched = null;
     this.isOnScreen = true;
@@ -30,7 +37,7 @@ export class TrackMap {
   }
 
   /** Take the cars' newest places; between two of them they are drawn on the way. */
-  update(cars, watched) {
+  update(cars, watched, race = null) {
     const now = performance.now();
     for (const car of cars) {
       const known = this.poses.get(car.id);
@@ -39,8 +46,29 @@ export class TrackMap {
     for (const id of this.poses.keys()) if (!cars.some((car) => car.id === id)) this.poses.delete(id);
     this.cars = cars;
     this.watched = watched;
+    this.race = race;
+    this.places = new Map(race?.tower.map((line, index) => [line.car, { line, index }]) ?? []);
+    this.noteStanding();
     this.updatedAt = now;
     this.start();
+  }
+
+  /** Find the cars that have not moved for a while, of those that should drive. */
+  noteStanding() {
+    const isDriving = ["practice", "qualifying", "race"].includes(this.race?.session) && !this.race.is_held;
+    if (!isDriving) { this.stands.clear(); return; }
+    for (const car of this.cars) {
+      const known = this.stands.get(car.id);
+      const isStill = known && this.race.at >= known.at && Math.hypot(car.pose[0] - known.x, car.pose[1] - known.y) < LEAST_WAY_M;
+      if (!isStill) this.stands.set(car.id, { x: car.pose[0], y: car.pose[1], at: this.race.at });
+    }
+    for (const id of this.stands.keys()) if (!this.poses.has(id)) this.stands.delete(id);
+  }
+
+  isStanding(car) {
+    const known = this.stands.get(car.id);
+    const { line } = this.places.get(car.id) ?? {};
+    return line?.status === "racing" && line.flag === "" && this.race.at - (known?.at ?? this.race.at) > STANDING_S;
   }
 
   start() {
@@ -62,7 +90,21 @@ export class TrackMap {
     this.place = fitOutline(this.outline, width, height);
     drawRoad(pen, this.outline, this.place, colours().danger);
     const ordered = [...this.cars].sort((a, b) => (a.id === this.watched) - (b.id === this.watched));
+    // As large as the style sheet says, which knows how far away people are.
+    this.letter = this.race ? parseFloat(getComputedStyle(this.canvas).fontSize) : SMALL_LETTER;
     for (const car of ordered) this.drawCar(pen, car, width);
+    if (this.race) drawTags(pen, this.listTags(), width, height, this.letter, colours());
+  }
+
+  /** A tag for each car in the order of the race, the watched one first. */
+  listTags() {
+    const tags = this.cars.map((car) => {
+      const { line, index } = this.places.get(car.id) ?? { index: Infinity };
+      const [column, row] = this.place.point(...this.poseNow(car.id));
+      const flag = line?.flag || (this.isStanding(car) ? "yellow" : "");
+      return { column, row, index, flag, place: line?.place ?? 0, name: nameCar(car), isWatched: car.id === this.watched };
+    });
+    return tags.sort((a, b) => b.isWatched - a.isWatched || a.index - b.index);
   }
 
   drawCar(pen, car, width) {
@@ -73,6 +115,7 @@ export class TrackMap {
     pen.save();
     pen.translate(column, row);
     pen.rotate(this.place.turn - yaw);
+    pen.scale(this.letter / SMALL_LETTER, this.letter / SMALL_LETTER);
     pen.beginPath();
     pen.moveTo(9, 0); pen.lineTo(-6, 6); pen.lineTo(-3, 0); pen.lineTo(-6, -6); pen.closePath();
     pen.lineJoin = "round";
@@ -84,7 +127,7 @@ export class TrackMap {
     pen.fillStyle = `rgb(${car.colour.join(" ")})`;
     pen.fill();
     pen.restore();
-    if (isWatched || this.cars.length <= LARGEST_NAMED) drawName(pen, nameCar(car), column, row, width, ink);
+    if (!this.race && (isWatched || this.cars.length <= LARGEST_NAMED)) drawName(pen, nameCar(car), column, row, width, ink);
   }
 
   poseNow(id) {

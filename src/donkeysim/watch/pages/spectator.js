@@ -4,18 +4,19 @@ import { Asking, post } from "/shared/asking.js";
 import { byId, make, setText, showToast } from "/shared/elements.js";
 import { CarList, makeChip, nameCar } from "/pages/cars.js";
 import { TrackMap } from "/pages/map.js";
-import { PicturePane } from "/shared/picture.js";
+import { formatClock } from "/pages/moments.js";
+import { AUTOMATIC, RaceSide } from "/pages/race.js";
 import { Readings } from "/pages/readings.js";
+import { Screens } from "/pages/screens.js";
 import { showWaiting, isThisMachine } from "/pages/waiting.js";
 import { texts } from "/pages/words.js";
 
 const STATE_INTERVAL_MS = 100;
-const PICTURE_INTERVAL_MS = 1000 / 30;
-const INSET_INTERVAL_MS = 50;
 const PATIENCE_MS = 600; // without cars before the page says what to do
 
 let state = null;
 let view = "chase";
+let isViewChosen = false;
 let watched = null;
 let isChosen = false; // by a person, who may well want to watch the pace car
 const ownName = new URLSearchParams(location.search).get("car");
@@ -23,17 +24,15 @@ let outlineScene = null;
 let isAskingState = false;
 let emptySince = Infinity;
 
+document.body.classList.toggle("wall", location.pathname === "/wall");
 await texts.start();
 texts.offer(byId("language"), showLanguage);
 
 const stateLink = new Asking("/state", (isOpen) => { if (!isOpen) loseConnection(); keepAsking(); });
-const picture = new PicturePane(byId("picture"), new Asking("/picture", () => picture?.run()), {
-  interval: PICTURE_INTERVAL_MS,
-  onResult: (error) => { byId("stale").hidden = error === null; if (error) setText(byId("stale"), texts.say("no_picture")); },
-});
-const inset = new PicturePane(byId("inset-picture"), new Asking("/picture", () => inset?.run()), { interval: INSET_INTERVAL_MS });
+const race = new RaceSide({ choose: chooseOne, act, refresh: () => { if (state) showState(state); } });
+const screens = new Screens(() => race.at, showPictureError, (index) => race.mark(index));
 const carList = new CarList(chooseOne);
-const map = new TrackMap(byId("map"), chooseOne);
+const map = new TrackMap(byId("map"), (car) => (state.race ? race.pick(car) : chooseOne(car)));
 const readings = new Readings();
 
 document.title = texts.say("title");
@@ -44,7 +43,7 @@ async function keepAsking() {
   isAskingState = true;
   while (stateLink.isOpen && document.visibilityState === "visible") {
     const began = performance.now();
-    const answer = await stateLink.ask({ car: watched });
+    const answer = await stateLink.ask({ car: watched, at: race.at });
     if (answer !== null) showState(JSON.parse(answer));
     const rest = STATE_INTERVAL_MS - (performance.now() - began);
     await new Promise((done) => setTimeout(done, Math.max(rest, 0)));
@@ -77,16 +76,20 @@ function showState(next) {
   state = next;
   showLink(true);
   byId("watch-only").hidden = next.may_change;
-  document.body.dataset.mayChange = next.may_change;
-  chooseCar(before);
+  document.body.dataset.mayChange = next.may_change && !isFile(next);
+  race.follow(next);
+  if (next.race) chooseRacer(before);
+  else chooseCar(before);
   const section = next.is_loading ? "loading" : next.scene === null ? "menu" : "stage";
   showSection(section);
   if (section === "menu") showMenu();
   if (section === "loading") showLoading();
   showFaults();
-  if (section === "stage") showStage();
-  else outlineScene = null;
+  if (section === "stage") { race.show(watched); showStage(); } else outlineScene = null;
 }
+
+/** Whether this is a race that is over for good, from its file. */
+function isFile(next) { return next.time_line !== null && !next.time_line.is_live; }
 
 function showFaults() {
   const kinds = Object.entries(state.faults);
@@ -103,7 +106,8 @@ function showSection(name) {
   document.body.dataset.state = name;
   for (const id of ["offline", "loading", "menu", "stage"]) byId(id).hidden = id !== name;
   const isStage = name === "stage";
-  byId("exit").hidden = !isStage || state.wire_port === null || !state.may_change;
+  // A race stays in its scene.
+  byId("exit").hidden = !isStage || state.wire_port === null || !state.may_change || state.race !== null;
   byId("road").hidden = byId("exit").hidden || state.road === null;
   byId("scene-name").hidden = !isStage;
   byId("clock").hidden = !isStage || !state?.readings?.telemetry;
@@ -114,8 +118,12 @@ function showSection(name) {
 
 function watchNothing() {
   emptySince = Infinity;
-  picture.watch(view, null);
-  inset.watch("camera", null);
+  screens.rest();
+}
+
+function showPictureError(error) {
+  byId("stale").hidden = error === null;
+  if (error) setText(byId("stale"), texts.say("no_picture"));
 }
 
 function showLoading() {
@@ -167,6 +175,7 @@ function makeRoadSign() {
 
 /** Watch the reader's own car: the one that the address names, else one that somebody drives, else the pace car. */
 function chooseCar(before) {
+  if (view === "tv") chooseView("chase");
   const cars = state.cars;
   const current = cars.find((car) => car.id === watched);
   if (isChosen && current) return;
@@ -176,6 +185,15 @@ function chooseCar(before) {
   const near = isChosen && gone >= 0 ? cars[Math.min(gone, cars.length - 1)] : null;
   isChosen = isChosen && near !== undefined && near !== null;
   watchCar((near ?? cars.find((car) => rankCar(car) === best))?.id ?? null);
+}
+
+/** Watch the race as it is directed, unless a car was chosen, or the address names one that is there. */
+function chooseRacer(before) {
+  if (!before?.race && !isViewChosen) { chooseView("tv"); isViewChosen = false; }
+  if (race.takeBack()) isChosen = false;
+  const own = ownName === null || isChosen || before?.race ? undefined : race.listCars().find((line) => line.name === ownName);
+  if (own) { isChosen = true; watched = own.car; }
+  if (!isChosen || !(race.has(watched) || race.awaits(watched))) { isChosen = false; watched = AUTOMATIC; }
 }
 
 function rankCar(car) {
@@ -190,24 +208,32 @@ function showStage() {
   if (time !== undefined) setText(byId("clock"), formatClock(time));
   if (car !== null) emptySince = Infinity;
   else emptySince = Math.min(emptySince, performance.now());
-  showWaiting(state, car === null && performance.now() - emptySince >= PATIENCE_MS);
-  byId("screen").classList.toggle("vacant", car === null);
+  const isEmpty = car === null && !state.race;
+  showWaiting(state, isEmpty && performance.now() - emptySince >= PATIENCE_MS);
+  byId("screen").classList.toggle("vacant", isEmpty);
   showPaceCar();
-  byId("controls").hidden = car === null;
-  byId("readings").hidden = car === null;
-  byId("inset").hidden = car === null || view === "camera";
-  if (car === null) byId("stale").hidden = true;
+  byId("controls").hidden = isEmpty;
+  byId("reset").hidden = car === null || state.race !== null; // race control puts cars back
+  byId("readings").hidden = car === null || (state.race !== null && !state.readings?.telemetry); // the past has none
   showWatched(car);
-  const shown = car === null ? "place" : view;
-  picture.canvas.setAttribute("aria-label", texts.say(`of_${shown}`, { car: car ? nameCar(car) : "" }));
-  if (picture.wanted?.car !== (watched ?? 0) || picture.wanted?.view !== shown) picture.watch(shown, watched ?? 0);
-  const insetCar = view === "camera" ? null : watched;
-  if ((inset.wanted?.car ?? null) !== insetCar) inset.watch("camera", insetCar);
+  showPictures(car);
   carList.update(state.cars, watched);
-  map.update(state.cars, watched);
+  map.update(state.cars, watched, state.race);
   readings.update(state.readings, car);
   const place = JSON.stringify([state.scene, state.road]);
   if (outlineScene !== place) fetchOutline(place);
+}
+
+function showPictures(car) {
+  const shown = car === null ? "place" : view;
+  const alone = { view: shown, car: watched ?? 0, label: texts.say(`of_${shown}`, { car: car ? nameCar(car) : "" }) };
+  const wanted = state.race ? race.listPictures(view) : [alone];
+  const hasInset = car !== null && wanted.length === 1 && !["camera", "tv"].includes(view);
+  byId("inset").hidden = !hasInset;
+  if (wanted[0].view === "place") byId("stale").hidden = true;
+  screens.show(wanted, hasInset ? watched : null);
+  if (state.race) screens.caption(race.listPlates(view), race.first, race.mode, race.isSplit ? race.marked : null);
+  else screens.caption([], null, "gap", null);
 }
 
 function showWatched(car) {
@@ -243,21 +269,18 @@ function nameScene(scene) {
   return scene.replaceAll("_", " ");
 }
 
-function formatClock(seconds) {
-  const minutes = Math.floor(seconds / 60);
-  return `${minutes}:${(seconds % 60).toFixed(1).padStart(4, "0")}`;
-}
-
 function watchCar(car) {
   watched = car;
 }
 
 function chooseOne(car) {
-  isChosen = true;
+  isChosen = car !== AUTOMATIC;
   watchCar(car);
+  if (state.race) showState(state);
 }
 
 function chooseView(name) {
+  isViewChosen = true;
   view = name;
   for (const button of document.querySelectorAll("[data-view]")) {
     button.setAttribute("aria-pressed", String(button.dataset.view === name));
@@ -266,20 +289,25 @@ function chooseView(name) {
 }
 
 function stepCar(step) {
-  if (!state?.cars.length) return;
-  const index = state.cars.findIndex((car) => car.id === watched);
-  chooseOne(state.cars[(index + step + state.cars.length) % state.cars.length].id);
+  const ids = state?.race ? race.listCars().map((line) => line.car) : state?.cars.map((car) => car.id);
+  if (!ids?.length) return;
+  const index = ids.indexOf(watched);
+  const next = ids[(Math.max(index, step > 0 ? -1 : 0) + step + ids.length) % ids.length];
+  if (state.race) race.pick(next);
+  else chooseOne(next);
 }
 
+/** Post; returns whether it was done, and tells people why not. */
 async function act(path, body, button) {
   if (button) button.disabled = true;
   const error = await post(path, body, texts.say("unreachable"));
   if (button) button.disabled = false;
   if (error) showToast(error);
+  return error === null;
 }
 
 function resetCar() {
-  if (watched !== null && state?.may_change) act(`/cars/${watched}/reset`);
+  if (watched !== null && state.may_change && !state.race) act(`/cars/${watched}/reset`);
 }
 
 function askExit() {
@@ -290,19 +318,36 @@ function askExit() {
   byId("exit-dialog").showModal();
 }
 
+const REPEATED = [",", ".", "arrowleft", "arrowright"];
+const raceKeys = race.keys();
 const KEYS = {
   c: () => chooseView("chase"),
   t: () => chooseView("top"),
   v: () => chooseView("camera"),
+  s: () => { if (state.race) chooseView("seat"); },
+  b: () => { if (state.race) chooseView("tv"); },
   n: () => stepCar(1),
   p: () => stepCar(-1),
   r: resetCar,
 };
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || byId("exit-dialog").open) return;
-  if (document.body.dataset.state === "stage") KEYS[event.key.toLowerCase()]?.();
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const key = event.key.toLowerCase();
+  if (document.body.dataset.state !== "stage" || isTyping(event.target, key)) return;
+  if (event.repeat && !REPEATED.includes(key)) return;
+  if (key === " " && event.target.matches("button, a, summary")) return;
+  const press = KEYS[key] ?? (state.race ? raceKeys[key] : undefined);
+  if (!press) return;
+  press();
+  event.preventDefault();
 });
+/** Whether a key means something to what has the keyboard. */
+function isTyping(element, key) {
+  if (element.matches('[type="range"]')) return key.startsWith("arrow");
+  return element.matches("input, select, textarea");
+}
+
 for (const button of document.querySelectorAll("[data-view]")) {
   button.addEventListener("click", () => chooseView(button.dataset.view));
 }

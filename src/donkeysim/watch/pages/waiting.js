@@ -35,7 +35,8 @@ function writeExample({ scene, environment, wire_port: port }) {
   return [...opening, ...drive, "    if is_over:", "        env.reset()"].join("\n");
 }
 
-async function copy(element) {
+/** Copy an element's text; where the browser does not allow it, select it. */
+export async function copy(element) {
   try {
     await navigator.clipboard.writeText(element.textContent);
     showToast(texts.say("copied"));

@@ -11,17 +11,20 @@ export class PicturePane {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {import("/shared/asking.js").Asking} asking connected to /picture
-   * @param {{interval: number, largest?: number, onResult?: (error: string | null) => void}} options least time between
-   *   pictures in ms, most pixels of a side
+   * @param {{interval: number, largest?: number, onResult?: (error: string | null) => void,
+   *   findMoment?: () => number | null | undefined}} options least time between pictures in ms, most pixels of a side;
+   *   which moment to ask for: null is now, undefined where there is nothing but now
    */
-  constructor(canvas, asking, { interval, largest = LARGEST_WIDTH, onResult = () => {} }) {
+  constructor(canvas, asking, { interval, largest = LARGEST_WIDTH, onResult = () => {}, findMoment = () => undefined }) {
     this.canvas = canvas;
     this.pen = canvas.getContext("bitmaprenderer");
     this.asking = asking;
     this.interval = interval;
     this.largest = largest;
     this.onResult = onResult;
+    this.findMoment = findMoment;
     this.wanted = null;
+    this.still = "";
     this.isBusy = false;
     this.isOnScreen = true;
     this.level = 0;
@@ -61,8 +64,13 @@ export class PicturePane {
 
   async show(wanted) {
     const began = performance.now();
-    const answer = await this.asking.ask({ ...wanted, ...this.choosePixels() });
+    const question = { ...wanted, ...this.choosePixels(), at: this.findMoment() };
+    // A moment of the past never changes: while time stands still there, its picture is not asked for twice.
+    const still = typeof question.at === "number" ? JSON.stringify(question) : "";
+    if (still && still === this.still) return;
+    const answer = await this.asking.ask(question);
     if (answer === null) return;
+    this.still = "";
     if (typeof answer === "string") {
       this.onResult(JSON.parse(answer).error);
       await new Promise((done) => setTimeout(done, 400));
@@ -74,6 +82,7 @@ export class PicturePane {
     if (this.canvas.width !== bitmap.width) this.canvas.width = bitmap.width;
     if (this.canvas.height !== bitmap.height) this.canvas.height = bitmap.height;
     this.pen.transferFromImageBitmap(bitmap);
+    this.still = still;
     this.count += 1;
     this.canvas.dataset.count = this.count;
     this.onResult(null);
