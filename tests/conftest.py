@@ -12,7 +12,6 @@ import pytest
 from budgets import BUDGETS, BudgetReport, find_folder
 from lanes import find_lane
 
-
 SCENES_KEPT = 6
 """Of those that were built last: scenes never change, and many tests begin on the same one."""
 
