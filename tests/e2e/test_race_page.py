@@ -103,8 +103,9 @@ def test_lines_glide_to_new_places_and_keep_the_keyboard_unless_motion_is_unwelc
 
 
 def test_cameras_choose_by_themselves_until_a_car_is_chosen(open_race, served):
-    page = open_race()
+    page = open_race(on_air=2)
     wait_for_pictures(served, page, {("tv", -1)}, "nobody asked for TV")
+    expect(page.locator(".plate").first).to_have_text("3Ben+0.43")
     page.locator("#tower-lines .pick", has_text="Hugo").click()
     page.locator("body").press("s")
     wait_for_pictures(served, page, {("seat", 8), ("camera", 8)}, "nobody asked for Hugo's seat")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 RUNS_ON = (
     (
-        re.compile(r"make run|donkey_sim\b|donkey sim(?! --install)"),
+        re.compile(r"make run|donkey_sim\b|donkey sim(?! --install)|donkey race host(?!.* --races)"),
         re.compile(r"(?s)listens on.*Watch it at (http\S+)"),
     ),
     (

@@ -48,6 +48,7 @@ class ScriptedRace(WatchedStage):
     is_paddock: bool = False
     is_held: bool = False
     undone: tuple[int, ...] = ()
+    on_air: int = -1
 
     def __post_init__(self):
         self.has_pace_car = None
@@ -212,6 +213,7 @@ class ScriptedRace(WatchedStage):
             marks=self._marks(self.moment - GREEN),  # all that are known, also those that come later
             lap_chart=self._chart(clock),
             is_over=session == "over",
+            on_air=self.on_air,
             waiting="Waiting for more cars: 3 of 4 are here." if self.is_paddock else "",
         )
 

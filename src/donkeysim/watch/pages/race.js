@@ -163,7 +163,7 @@ export class RaceSide {
   /** The lines of the tower whose plates stand below the pictures. */
   listPlates(view) {
     if (this.isSplit) return this.listPanes();
-    const car = this.watched === AUTOMATIC ? (view === "camera" ? this.listCars()[0]?.car : this.race.on_air ?? AUTOMATIC) : this.watched;
+    const car = this.watched === AUTOMATIC ? (view === "camera" ? this.listCars()[0]?.car : this.race.on_air) : this.watched;
     return [this.race.tower.find((line) => line.car === car && car >= 0) ?? null];
   }
 
