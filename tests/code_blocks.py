@@ -44,6 +44,16 @@ NOT_RUN = {
     ("docs/guide/demo.md", "donkey demo"): "run in docs/guide/README.md",
     ("docs/guide/drive.md", "class SlowInCurves:"): "run by e2e/test_guide_drive.py",
     ("docs/guide/donkey_sim.md", "import json, socket"): "run by e2e/test_guide.py",
+    (
+        "docs/guide/race.md",
+        "python3 -m venv .venv && . .venv/bin/activate && pip install .",
+    ): "run by soak/test_race_evening.py",
+    ("docs/guide/race-host.md", "donkey race engineer show"): "needs a race that runs: soak/test_race_evening.py",
+    ("docs/guide/race-host.md", "donkey race engineer pause"): "needs a race that runs: tests/serve",
+    (
+        "docs/guide/race-host.md",
+        'donkey race engineer penalise Anna=5 --why "rude"',
+    ): "needs a race that runs: tests/serve",
     ("docs/guide/replay.md", "donkey replay run.dlog"): "a log of a killed program: tests/record",
     ("docs/guide/replay.md", "donkey replay alley.dlog"): "a track that was changed since: tests/record",
     ("docs/pilots.md", "TENSORFLOW_PYTHON=tf/bin/python python -m benchmarks training"): "minutes, and TensorFlow",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from budgets import BUDGETS, BudgetReport, find_folder
 from lanes import find_lane
+
+SCENES_KEPT = 6
+"""Of those that were built last: scenes never change, and many tests begin on the same one."""
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -27,6 +32,13 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # training would wait for threads that other workers hold up
     elif runs_everything(config) and not config.option.collectonly:
         config.pluginmanager.register(BudgetReport(), "budget-report")
+
+
+def pytest_runtest_setup() -> None:
+    """Let tests of this process that want the same track with the same challenges share its scene."""
+    builder = sys.modules.get("donkeysim.world.tracks.builder")
+    if builder is not None and not hasattr(builder.build_scene, "cache_info"):
+        builder.build_scene = functools.lru_cache(SCENES_KEPT)(builder.build_scene)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -10,16 +10,13 @@ import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from benchmarks.measure import Figure
 from donkeysim.meeting.race_file import RacePlan
-from donkeysim.meeting.race_run import PilotRace
+from donkeysim.meeting.race_run import RaceRun
 from donkeysim.meeting.racer import DRIVERS, DriverRacer
-from donkeysim.race.act import Act
-from donkeysim.race.director import Director
 from donkeysim.race.rule_book import Race
 from donkeysim.race.shelf import load_rule_book
 from donkeysim.watch.film import Film
@@ -75,37 +72,35 @@ class LiveRace(NoRace):
 
     def __init__(self, seconds: float) -> None:
         plan, racers = plan_race(seconds)
-        self.race = PilotRace(plan, racers)
-        self.simulator = self.race._simulator  # no race shows it to anybody else
+        self.run = RaceRun(plan, racers)
         self.film, self.reel, self.timing = Film(), Reel(), Timing()
         self.looks = {row: CarLook(row, (200, 10 * row, 0)) for row in range(CARS)}
+        self.rows = {row: row for row in range(CARS)}
         self.late: list[float] = []
         self.worked: list[float] = []
-        self.is_timed = True
-        self._due = self._begun = 0.0
-        self._waiting = threading.Event()  # never set
-        self.reel.broadcast.prepare(self.simulator)
+        self.reel.broadcast.prepare(self.run.simulator)
         self.film.broadcast = self.reel.broadcast
-        self.thread = threading.Thread(target=self.race.run, args=(lambda _done, _total: None, self._beat))
+        self.thread = threading.Thread(target=self.drive)
 
-    def _beat(self, director: Director) -> Sequence[Act]:
-        """Note the frame that has passed, and wait for the next one's time."""
-        simulator = self.simulator
-        self.timing.note(director, simulator.ledger, simulator.list_events())
-        self.reel.note(simulator, dict(zip(range(CARS), range(CARS), strict=True)), self.draw(director))
-        if not self.is_timed:
-            return ()
-        self.film.note(simulator, BEAT, lambda: {row: row for row in range(CARS)})
-        now = time.perf_counter()
-        self.worked.append(time.thread_time() - self._begun)
-        self._due = self._due + BEAT if self._due else now
-        self._waiting.wait(max(0.0, self._due - now))
-        self.late.append(time.perf_counter() - self._due)
-        self._begun = time.thread_time()
-        return ()
+    def drive(self) -> None:
+        """Race at 20 Hz, and note when each frame began and what it took."""
+        self.run.begin()
+        waiting, due = threading.Event(), time.perf_counter()
+        while not self.run.is_over:
+            due += BEAT
+            waiting.wait(max(0.0, due - time.perf_counter()))
+            self.late.append(time.perf_counter() - due)
+            begun = time.thread_time()
+            self.pass_frame()
+            self.film.note(self.run.simulator, BEAT, lambda: self.rows)
+            self.worked.append(time.thread_time() - begun)
 
-    def draw(self, director: Director) -> RaceView:
-        return self.timing.draw(director, self.looks)
+    def pass_frame(self) -> None:
+        """Let a frame pass, and keep it."""
+        director, simulator = self.run.director, self.run.simulator
+        self.run.pass_frame()
+        self.timing.note(director, simulator.ledger, self.run.events)
+        self.reel.note(simulator, self.rows, self.timing.draw(director, self.looks))
 
     def scene_names(self) -> tuple[str, ...]:
         return ()
@@ -175,10 +170,11 @@ async def measure_group(name: str, questions: list[dict[str, Any]]) -> list[Figu
 def measure_memory() -> Figure:
     """Return what a minute of the race keeps."""
     live = LiveRace(60.0)
-    live.is_timed = False
+    live.run.begin()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    live.race.run(lambda _done, _total: None, live._beat)
+    while not live.run.is_over:
+        live.pass_frame()
     kept = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     frames = round((live.reel.time_line() or TimeLine(0.0, 1.0, False)).end / BEAT)

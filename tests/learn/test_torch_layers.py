@@ -43,7 +43,7 @@ def test_the_clone_answers_as_the_model(kind):
         assert ours.numpy() == pytest.approx(flatten(model(inputs, training=False)).numpy(), abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["linear", "categorical", "rnn"])
+@pytest.mark.parametrize("kind", ["linear", "categorical", pytest.param("rnn", marks=pytest.mark.soak)])
 def test_gradients_are_those_of_the_model_when_nothing_is_dropped(kind, monkeypatch):
     import torch
 

@@ -181,13 +181,12 @@ def test_a_runaway_training_says_what_to_do(tub, tmp_path):
         train(config, tub, tmp_path / "pilot.h5")
 
 
-@pytest.mark.parametrize("changes", [{"OPTIMIZER": "sgd"}, {"OPTIMIZER": "rmsprop"}, {"LEARNING_RATE_DECAY": 5.0}])
-def test_the_optimizer_of_the_configuration_is_used(tub, tmp_path, changes):
+def test_the_optimizer_of_the_configuration_is_used(tub, tmp_path):
     weights = []
-    for name, keys in (("plain", {}), ("changed", changes)):
-        train(make_config(tmp_path, **keys), tub, tmp_path / f"{name}.h5")
-        weights.append(read_weights(tmp_path / f"{name}.h5"))
-    assert not np.array_equal(*weights)
+    for keys in ({}, {"OPTIMIZER": "sgd"}, {"OPTIMIZER": "rmsprop"}, {"LEARNING_RATE_DECAY": 5.0}):
+        train(make_config(tmp_path, **keys), tub, tmp_path / f"{len(weights)}.h5")
+        weights.append(read_weights(tmp_path / f"{len(weights)}.h5"))
+    assert not any(np.array_equal(weights[0], other) for other in weights[1:])
 
 
 def test_bfloat16_learns_about_the_same(tub, tmp_path):

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError, SceneError
 from donkeysim.core.image import decode_picture
 from donkeysim.meeting.race_file import RacePlan
@@ -106,3 +107,8 @@ def test_a_plain_log_has_a_time_line_and_no_race_and_playing_it_can_be_stopped(t
     assert show.time_line().end == pytest.approx(1.5)
     assert len(asyncio.run(show.list_cars(1.0))) == 1
     assert asyncio.run(show.take_picture("chase", CHOSEN, 96, 64, 1.0))[:2] == b"\xff\xd8"
+
+
+def test_a_log_is_watched_or_filmed(capsys):
+    assert run(["replay", "race.dlog", "--watch", "--film", "race.mp4"]) != 0
+    assert "give one of them" in "".join(capsys.readouterr())

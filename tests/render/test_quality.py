@@ -62,7 +62,7 @@ def measure_pairs(scene, pair_count):
 
 
 def test_pictures_are_near_the_reference_and_change_as_it_does():
-    psnr, ours, theirs = measure_pairs("generated_track", 2)
+    psnr, ours, theirs = measure_pairs("generated_track", 1)
     assert psnr.min() >= LEAST_PSNR
     assert (ours / theirs).max() <= MOST_CHANGE
 

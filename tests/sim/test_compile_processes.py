@@ -42,6 +42,7 @@ def test_every_stage_belongs_to_the_crew():
     assert set(FIRST_STAGES) <= set(stages)
 
 
+@pytest.mark.soak
 def test_what_a_process_compiled_another_one_loads(tmp_path):
     with run_in(tmp_path, "-m", "donkeysim.sim.compile_apart", "lidar") as apart:
         assert apart.stdout.readline() == "lidar\n"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 RUNS_ON = (
     (
-        re.compile(r"make run|donkey_sim\b|donkey sim(?! --install)"),
+        re.compile(r"make run|donkey_sim\b|donkey sim(?! --install)|donkey race host(?!.* --races)"),
         re.compile(r"(?s)listens on.*Watch it at (http\S+)"),
     ),
     (
@@ -22,6 +22,7 @@ RUNS_ON = (
         re.compile(r"(?s)go to (http\S+) to drive.*Starting vehicle"),
     ),
     (re.compile(r"donkey tubclean|.*donkey tracks preview"), re.compile(r"Open (http\S+) ")),
+    (re.compile(r"donkey replay .*--watch"), re.compile(r"(?s)Open (http\S+) .*is ready")),
 )
 """Commands that run until Ctrl-C, and what they print when they are up, with the address of a page."""
 

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.soak
 
 GUIDE = "docs/guide/README.md"
 IN_THE_CHECKOUT = ("docs/envs/learning.md", "docs/guide/tracks.md")
+EVENING = next(line for line in list_blocks("docs/guide/race.md")[0].list_commands() if " host " in line)
 DRIVE_A_LITTLE = "donkey sample --out data --laps 2"
 TRAIN_BRIEFLY = "printf 'MAX_EPOCHS = 2\\n' >> myconfig.py"
 BEFORE = {
@@ -38,6 +39,7 @@ BEFORE = {
 }
 """What people do before a line: drive, for example; "" stands for a document's first line."""
 TYPED_AS = {
+    EVENING: EVENING + " --laps 1",
     "donkey demo": "donkey demo --quick --records 500",
     "python examples/sb3_ppo.py": "python examples/sb3_ppo.py --steps 12288 --laps 1",
     "python examples/cleanrl_ppo_pixels.py --seed 0": "python examples/cleanrl_ppo_pixels.py --seed 0 --steps 8192",

@@ -361,3 +361,20 @@ def test_phones_find_the_race_by_a_code_that_is_an_address(client, stage):
 
 def test_the_wall_is_the_page_itself(client):
     assert client.get("/wall", headers=OWN).text == client.get("/").text
+
+
+def test_who_asks_too_early_waits_for_the_next_picture(client, stage, monkeypatch):
+    pictures = iter([b"one", b"one", b"two", *[b"three"] * 9])
+    kept = {}
+
+    async def take(*_):
+        picture = next(pictures)
+        return kept.setdefault(picture, picture)
+
+    monkeypatch.setattr(stage, "take_picture", take)
+    with client.websocket_connect("/picture", headers=OWN) as socket:
+        got = []
+        for _ in range(4):
+            socket.send_text('{"view":"tv","car":1,"width":64,"height":36}')
+            got.append(socket.receive_bytes())
+    assert got == [b"one", b"two", b"three", b"three"]  # a picture that stays the same comes again

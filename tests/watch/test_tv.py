@@ -136,3 +136,17 @@ def test_an_incident_that_was_taken_back_is_no_news(simulator):
 def test_the_same_frames_are_cut_alike(simulator):
     views = [make_view(0.3 * step, (None, 0.1 * (step % 7), 0.2 * (step % 5), 1.0)) for step in range(100)]
     assert choose(simulator, views) == choose(simulator, views)
+
+
+def test_another_race_begins_anew_with_the_same_cameras(simulator, cameras):
+    broadcast, rows = Broadcast(wants_cameras=False), {10 + row: row for row in range(4)}
+    broadcast.note(simulator, rows, make_view(300.0), 300.0)
+    broadcast.cameras = cameras
+    fight = make_view(0.5, (None, 3.0, 0.4, 2.0))
+    assert broadcast.note(simulator, rows, fight, 0.5).chosen == 2
+    other = Simulator(WorldSpec(SceneSpec("generated_track"), cars_per_world=6), scene=simulator.scene)
+    for _ in range(6):
+        other.add_car()
+    assert broadcast.note(other, {row: row for row in range(6)}, None, 1.0).camera.min() >= 0
+    assert broadcast.cameras is cameras
+    other.close()

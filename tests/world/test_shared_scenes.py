@@ -1,13 +1,23 @@
 """Scenes that somebody in the process holds are not built again."""
 
 import gc
+import inspect
 import os
 import weakref
 
+import pytest
+
 from donkeysim.world.specs import SceneSpec
+from donkeysim.world.tracks import builder
 from donkeysim.world.tracks.catalogue import find_track, share_scene
 
 FLAT = find_track(SceneSpec("flat"))
+
+
+@pytest.fixture(autouse=True)
+def build_each_time(monkeypatch):
+    """Do without what conftest.py keeps for all tests."""
+    monkeypatch.setattr(builder, "build_scene", inspect.unwrap(builder.build_scene))
 
 
 def test_a_scene_is_shared_while_somebody_holds_it(tmp_path):

@@ -89,12 +89,25 @@ def make_act(arguments: argparse.Namespace, view: RaceView) -> Act:
     if arguments.act == "disqualify":
         return act.Penalise(find(arguments.object), out=True, why=arguments.why)
     if arguments.act == "penalise":
-        from donkeysim.cli.commands.race import read_seconds
-
         name, _, seconds = arguments.object.rpartition("=")
         return act.Penalise(find(name), seconds=read_seconds(seconds), why=arguments.why)
     plain: dict[str, Act] = {"pause": act.Pause(), "continue": act.Continue(), "restart": act.Restart()}
     return plain[arguments.act]
+
+
+def read_seconds(text: str) -> float:
+    """Return a penalty [s].
+
+    Raises:
+        SpecError: It is none.
+    """
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds < 1e6:
+        raise SpecError(f"a penalty is {text!r}; it takes seconds, such as Anna=5.")
+    return seconds
 
 
 def show_view(view: RaceView) -> None:

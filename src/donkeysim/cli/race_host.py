@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,56 +14,62 @@ if TYPE_CHECKING:
     from donkeysim.cli.options import Options
     from donkeysim.serve.race_offer import RaceOffer
 
-USAGE = "%(prog)s [options] [options of donkey_sim: --host, --port, --page-port, --tls, --time-scale …]"
+_PASSED_ON = {
+    "host": ("ADDR", "address for clients and page (default 127.0.0.1; 0.0.0.0: the network)"),
+    "port": ("N", "TCP port for clients (default 9091)"),
+    "page-port": ("N", "port of the page (default 9093, or the next free one)"),
+    "time-scale": ("X", "simulated seconds per second (default 1.0)"),
+    "max-cars": ("N", "maximum number of client cars (default 64)"),
+    "private-port": ("N", "also serve the private API there, for organisers who know its key"),
+    "log-file": ("FILE", "where the log goes (default: standard error)"),
+}
+_SWITCHES = {
+    "tls": "serve the page over https, with a self-signed certificate",
+    "no-page": "do not serve the page",
+}
+"""Options of `donkey_sim` that races have, too."""
 
 
 def add_host_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe what hosting races takes beside what every race takes."""
-    parser.usage = USAGE
-    parser.add_argument(
-        "--cars", type=int, default=0, metavar="N", help="begin when so many have come (default: when you say so)"
-    )
-    parser.add_argument(
-        "--wait", type=float, default=0.0, metavar="S", help="begin after so many seconds, with whoever has come"
-    )
-    parser.add_argument(
-        "--races", type=int, default=0, metavar="N", help="end after so many races (default: go on until Ctrl-C)"
-    )
-    parser.add_argument(
-        "--pause", type=float, default=20.0, metavar="S", help="seconds in the paddock between races (default 20)"
-    )
-    parser.add_argument(
-        "--training-telemetry", action="store_true", help="tell clients where their cars are: pos_*, vel_*, cte"
-    )
+    add = parser.add_argument
+    add("--cars", type=int, default=0, metavar="N", help="begin when so many have come (default: when you say so)")
+    add("--wait", type=float, default=0.0, metavar="S", help="begin after so many seconds, with whoever has come")
+    add("--races", type=int, default=0, metavar="N", help="end after so many races (default: go on until Ctrl-C)")
+    add("--pause", type=float, default=20.0, metavar="S", help="seconds in the paddock between races (default 20)")
+    add("--training-telemetry", action="store_true", help="tell clients where their cars are: pos_*, vel_*, cte")
+    add = parser.add_argument_group("the server").add_argument
+    for name, (metavar, text) in _PASSED_ON.items():
+        add(f"--{name}", metavar=metavar, help=text)
+    for name, text in _SWITCHES.items():
+        add(f"--{name}", action="store_true", help=text)
 
 
 def host(arguments: argparse.Namespace) -> int:
     """Hold races until Ctrl-C, or as many as were asked for."""
     from donkeysim.cli.donkey_sim import run
 
-    options = read_host_options(arguments.words, arguments)
+    options = read_host_options(arguments)
     return run(replace(options, race=make_offer(arguments)))
 
 
-def read_host_options(words: Sequence[str], arguments: argparse.Namespace) -> Options:
-    """Return the server's options: its own words, on the track of the race.
+def read_host_options(arguments: argparse.Namespace) -> Options:
+    """Return the server's options, on the track of the race.
 
     Raises:
-        SpecError: They ask for what races do not have.
+        SpecError: Time is not steady.
     """
     from donkeysim.cli.options import read_options
 
-    track = ["--scene", arguments.track, "--car", arguments.car]
-    folders = [word for folder in arguments.track_folders for word in ("--tracks", folder)]
-    hidden = [] if arguments.training_telemetry else ["--no-training-telemetry"]
-    options, plain = read_options([*words, *track, *folders, *hidden]), read_options([*track, *folders])
-    simulation = options.simulation
-    if simulation.experiment != plain.simulation.experiment or simulation.pace_car is not None:
-        raise SpecError(
-            "races are held on the track as it is, and each has a file of its own; leave out --cones, --trees, --look, "
-            "--pace-car, --randomization, --action-log and options of the road."
-        )
-    if simulation.time_scale is None:
+    words = ["--scene", arguments.track, "--car", arguments.car]
+    words += [word for folder in arguments.track_folders for word in ("--tracks", folder)]
+    given = {name: getattr(arguments, name.replace("-", "_")) for name in (*_PASSED_ON, *_SWITCHES)}
+    words += [f"--{name}={given[name]}" for name in _PASSED_ON if given[name] is not None and name != "log-file"]
+    words += [f"--{name}" for name in _SWITCHES if given[name]]
+    words += [] if given["log-file"] is None else ["-logFile", given["log-file"]]
+    words += [] if arguments.training_telemetry else ["--no-training-telemetry"]
+    options = read_options(words)
+    if options.simulation.time_scale is None:
         raise SpecError('--time-scale is "max"; a race needs steady time, such as --time-scale 1.')
     return options
 
@@ -76,8 +81,9 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
         SpecError: They are not possible.
         PilotError: A file is no pilot.
     """
-    from donkeysim.cli.commands.race import make_plan, make_racers, show_result
     from donkeysim.cli.console import console
+    from donkeysim.cli.race_cars import make_plan, make_racers
+    from donkeysim.cli.race_table import show_result
     from donkeysim.meeting.race_file import Report
     from donkeysim.serve.race_offer import RaceOffer
 

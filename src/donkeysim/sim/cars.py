@@ -247,13 +247,13 @@ class Cars(CommandShorthands):
         self.state.spawn_position[rows] = command.position
         self.state.spawn_orientation[rows] = command.orientation
 
+    def _seed(self, command: commands.Seed) -> None:
+        keys = make_world_keys(command.seeds, [0] * len(command.seeds))
+        self.world_key[self._require_worlds(command.worlds)] = keys
+
     def _clear_hits(self, command: commands.ClearHits) -> None:
-        if command.rows is None:
-            self.state.hit.fill(HIT_NONE)
-        else:
-            for car in command.rows:
-                self._require_car(car)
-                self.state.hit[car] = HIT_NONE
+        rows: Any = slice(None) if command.rows is None else self._require(command.rows)
+        self.state.hit[rows] = HIT_NONE
 
     def _restore(self, command: commands.Restore) -> None:
         worlds = None if command.worlds is None else self._require_worlds(command.worlds)
@@ -391,9 +391,7 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.PutOnPath: Cars._put_on_path,
     commands.SetSpawn: Cars._set_spawn,
     commands.ClearHits: Cars._clear_hits,
-    commands.Seed: lambda cars, command: cars.world_key.put(
-        cars._require_worlds(command.worlds), make_world_keys(command.seeds, [0] * len(command.seeds))
-    ),
+    commands.Seed: Cars._seed,
     commands.Restore: Cars._restore,
     commands.SetParams: Cars._set_params,
     commands.ChangeScene: lambda cars, command: cars._move_to(cars.prepare_scene(command.scene), command.keeps_cars),

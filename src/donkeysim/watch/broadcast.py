@@ -63,6 +63,8 @@ class Broadcast:
         self.wants_cameras, self._is_placing = wants_cameras, False
         self.cuts = Cuts(np.zeros(0, np.int32), -1)
         self._scene: object = None
+        self._renderer: object = None
+        self._noted_at = 0.0
         self._cut_at = np.zeros(0)
         self._chosen_at = 0.0
 
@@ -81,8 +83,9 @@ class Broadcast:
             view: The race; None: there is none.
             at: The moment on the time line [s].
         """
-        if simulator.scene is not self._scene:
+        if simulator.renderer is not self._renderer or at < self._noted_at:
             self._begin(simulator)
+        self._noted_at = at
         if self.wants_cameras and not self._is_placing:
             self._is_placing, arguments = True, (simulator, simulator.keep_moment())
             threading.Thread(target=self._place, args=arguments, name="tv cameras", daemon=True).start()
@@ -93,8 +96,11 @@ class Broadcast:
 
     def _begin(self, simulator: Simulator) -> None:
         count = len(simulator.ledger.present)
-        self._scene, self.cameras, self._is_placing = simulator.scene, None, False
+        if simulator.scene is not self._scene:
+            self.cameras, self._is_placing = None, False
+        self._scene, self._renderer, self._noted_at = simulator.scene, simulator.renderer, -np.inf
         self.cuts, self._cut_at = Cuts(np.full(count, -1, np.int32), -1), np.full(count, -np.inf)
+        self._chosen_at = -np.inf
 
     def _place(self, simulator: Simulator, moment: Moment) -> None:
         scene = simulator.scene

@@ -30,8 +30,8 @@ from donkeysim.world.specs import BodySpec
 VIEW_SECONDS = 0.2
 """Between two kept views of the race [s]; its clock goes on in between."""
 
-MOST_FRAMES = 2 * 3600 * 20
-"""Two hours at 20 a second; of a longer time line the beginning is forgotten, a tenth at a time."""
+MOST_FRAMES, MOST_BYTES = 2 * 3600 * 20, 600_000_000
+"""Two hours at 20 a second, less of very many cars; of a longer time line the first tenth is forgotten."""
 
 
 class _Epoch(NamedTuple):
@@ -111,8 +111,9 @@ class Reel:
             self._ats.append(at)
             self._latest = view
             self._keep_view(view, at)
-            if len(self._frames) > MOST_FRAMES:
-                self._forget(len(self._frames) // 10)
+            count = len(self._frames)
+            if count > MOST_FRAMES or count * self._frames[-1].cars.nbytes > MOST_BYTES:
+                self._forget(count // 10 + 1)
 
     @property
     def on_air(self) -> int:

@@ -10,36 +10,28 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.export_race import add_export_arguments
-from donkeysim.cli.race_engineer import add_engineer_arguments, engineer
+from donkeysim.cli.race_cars import add_race_arguments, make_plan, make_racers
+from donkeysim.cli.race_engineer import add_engineer_arguments, engineer, read_seconds
 from donkeysim.cli.race_host import add_host_arguments, host
-from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
+from donkeysim.cli.race_table import show_result
+from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.files import choose_free, write_whole
 
 if TYPE_CHECKING:
-    from donkeysim.meeting.race_file import RacePlan, Report
-    from donkeysim.meeting.racer import Racer
-    from donkeysim.race.rule_book import RuleBook
-
-BUILT_IN = "built-in"
-"""How the pilot in the package is called."""
-
-INCIDENTS_SHOWN = 20
-"""On the terminal; all are in the result's file."""
+    from donkeysim.meeting.race_file import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's kinds of work; without a word it races."""
     parser.set_defaults(work=race)
-    _add_race_arguments(parser, "robo_racing_carnage", "race")
-    works = parser.add_subparsers(title="what else to do", metavar="host | engineer | rules | verify | …")
+    add_race_arguments(parser, "robo_racing_carnage", "race")
+    works = parser.add_subparsers(title="what else to do", metavar="host | engineer | rules | verify | export | …")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = works.add_parser(
@@ -49,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         return made
 
     hosting = add("host", host, "hold races over the network: clients join, a page shows it")
-    _add_race_arguments(hosting, "virtual_race_league", "race")
+    add_race_arguments(hosting, "virtual_race_league", "race")
     add_host_arguments(hosting)
     acting = add("engineer", engineer, "start, pause or restart a race that is held; penalise, put back, undo")
     add_engineer_arguments(acting)
@@ -69,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judging.add_argument("--why", default="", metavar="TEXT", help="what the journal says about it")
     add_tracks_argument(judging)
     holding = add("tournament", hold, "hold a tournament, or go on with one that was interrupted")
-    _add_race_arguments(holding, "diyrobocars", "tournament")
+    add_race_arguments(holding, "diyrobocars", "tournament")
     holding.add_argument("--kind", choices=("double_elimination", "ladder", "heats"), help="default: the rule book's")
     counting = add("league", count, "show the points table of all races and tournaments in a folder")
     counting.add_argument("folder", metavar="DIR", help="the league's folder, with a folder for each evening")
@@ -77,30 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--points", metavar="P,P,...", help="points from the first place on (default: the rule books')"
     )
     counting.add_argument("--html", metavar="FILE", help="write it as a page, too")
-
-
-def _add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
-    pilot = "who races; once for each: a file, built-in, fast, steady or human"
-    parser.add_argument("--pilot", action="append", default=[], metavar="[NAME=]PILOT", help=pilot)
-    parser.add_argument(
-        "--track", default="generated_track", help="name or file of the track (default generated_track)"
-    )
-    parser.add_argument("--rules", default=rules, metavar="NAME|FILE", help=f"the rule book (default {rules})")
-    parser.add_argument("--laps", type=int, help="laps of the race (default: the rule book's)")
-    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
-    parser.add_argument("--out", default=out, metavar="DIR", help=f"folder for the files (default {out})")
-    parser.add_argument("--car", default="original", metavar="PRESET", help="physics of all cars (default original)")
-    add_config_arguments(parser)
-    add_tracks_argument(parser)
-
-
-def parse_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-    """Read the options; of a host's, those that are unknown here are the server's."""
-    options, rest = parser.parse_known_args(words)
-    if rest and options.work is not host:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    options.words = rest
-    return options
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -125,119 +93,6 @@ def race(arguments: argparse.Namespace) -> int:
     console.print(f"race file: {record.file}", soft_wrap=True, markup=False)
     console.print(f"a report of it: donkey race export {record.file} --html", soft_wrap=True, markup=False)
     return 0
-
-
-def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan:
-    """Return the race that was asked for.
-
-    Raises:
-        SpecError: There is no such rule book, or a number is not possible.
-    """
-    from donkeysim.meeting.race_file import RacePlan
-    from donkeysim.race.shelf import load_rule_book
-
-    if arguments.seed < 0:
-        raise SpecError(f"the seed is {arguments.seed}; it takes 0 or more.")
-    book = load_rule_book(arguments.rules)
-    if arguments.laps is not None:
-        book = _change_laps(book, arguments.laps)
-    return RacePlan(arguments.track, arguments.rules, book, names, arguments.seed, arguments.car)
-
-
-def _change_laps(book: RuleBook, laps: int) -> RuleBook:
-    """Return a rule book with other laps; its limit grows with them."""
-    if laps < 1:
-        raise SpecError(f"{laps} laps are not a race; ask for 1 or more.")
-    old = book.race
-    limit = old.limit * max(1.0, laps / old.laps) if old.laps else 0.0
-    return replace(book, race=replace(old, laps=laps, limit=limit))
-
-
-def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:
-    """Return who races, by name; the second of two that are called alike becomes "fast 2" and so on.
-
-    Raises:
-        SpecError: Nobody was named, or a name was given twice.
-        PilotError: A file is no pilot.
-    """
-    if not arguments.pilot:
-        raise SpecError("nobody races; name pilots, such as --pilot model.h5 --pilot built-in --pilot steady.")
-    racers: dict[str, Racer] = {}
-    for words in arguments.pilot:
-        given, _, pilot = words.rpartition("=")
-        if given in racers:
-            raise SpecError(f"two pilots are called {given!r}; give each a name of its own.")
-        name = given or _name_anew(Path(pilot).stem, racers)
-        racers[name] = _make_racer(pilot, arguments)
-    return racers
-
-
-def _name_anew(name: str, taken: dict[str, Racer]) -> str:
-    number, candidate = 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name} {number}"
-    return candidate
-
-
-def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:
-    from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
-    from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
-
-    if pilot in DRIVERS:
-        return DriverRacer(pilot)
-    config = find_config(arguments)
-    change = None
-    if config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS:
-        from donkeysim.car.transform import make_transform
-
-        change = make_transform(config)
-    loaded = load_pilot(BUILT_IN_PILOT if pilot == BUILT_IN else pilot, None, config)
-    return PilotRacer(loaded, loaded.image_shape, change, float(config.AI_THROTTLE_MULT))
-
-
-def show_result(report: Report) -> None:
-    """Print a race's classification."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    result = report.result
-    again = f", attempt {result.attempt}" if result.attempt > 1 else ""
-    table = Table(title=escape(f"{result.rules}, {result.track}{again}"))
-    for heading in ("", "name", "laps", "time", "penalty", "best lap", ""):
-        table.add_column(heading, justify="left" if heading == "name" else "right")
-    for placing in result.placings:
-        why = "" if placing.status == "finished" else ": ".join(filter(None, (placing.status, placing.why)))
-        table.add_row(
-            str(placing.place or ""),
-            escape(placing.name),
-            str(placing.laps),
-            _format_time(placing.time),
-            f"{placing.penalty:g}" if placing.penalty else "",
-            _format_time(placing.best_lap),
-            why,
-        )
-    console.print(table)
-    show_incidents(report)
-
-
-def show_incidents(report: Report) -> None:
-    """Print the first of the incidents that cost something."""
-    from donkeysim.race.incident import ENGINEER
-    from donkeysim.race.scoring import find_penalties
-
-    texts = {line.text.partition(":")[0]: line.text for line in report.journal}
-    penalties = report.race.book.penalty
-    counted = [item for item in report.result.incidents if item.counts]
-    costly = [item for item in counted if item.kind == ENGINEER or find_penalties(penalties, item.kind)]
-    for incident in costly[:INCIDENTS_SHOWN]:
-        console.print(f"{incident.time:8.2f} s  {texts[f'no. {incident.number}']}", soft_wrap=True, markup=False)
-    if len(costly) > INCIDENTS_SHOWN:
-        console.print(f"... and {len(costly) - INCIDENTS_SHOWN} more in the result's file")
-
-
-def _format_time(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:.3f}"
 
 
 # -- rule books -------------------------------------------------------------------------------------------------------
@@ -310,21 +165,6 @@ def _find_row(name: str, names: tuple[str, ...]) -> int:
     if name not in names:
         raise SpecError(describe_unknown("car of this race", name, names))
     return names.index(name)
-
-
-def read_seconds(text: str) -> float:
-    """Return a penalty [s].
-
-    Raises:
-        SpecError: It is none.
-    """
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0.0 <= seconds < 1e6:
-        raise SpecError(f"a penalty is {text!r}; it takes seconds, such as Anna=5.")
-    return seconds
 
 
 # -- tournaments and leagues ------------------------------------------------------------------------------------------

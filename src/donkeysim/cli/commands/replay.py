@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.size is not None and not arguments.film:
         raise SpecError("--size is of a film; give --film with a file, too.")
+    if arguments.watch and arguments.film:
+        raise SpecError("--watch shows the log in the browser, --film makes a film of it; give one of them.")
     if arguments.watch:
         shown = show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port)
         return 0 if shown is None else _tell_outcome(shown)

@@ -1,0 +1,104 @@
+"""Which race is asked for on a command line, and who takes part."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
+from donkeysim.core.errors import SpecError
+
+if TYPE_CHECKING:
+    from donkeysim.meeting.race_file import RacePlan
+    from donkeysim.meeting.racer import Racer
+    from donkeysim.race.rule_book import RuleBook
+
+BUILT_IN = "built-in"
+"""How the pilot in the package is called."""
+
+
+def add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
+    """Describe what every race takes."""
+    pilot = "who races; once for each: a file, built-in, fast, steady or human"
+    parser.add_argument("--pilot", action="append", default=[], metavar="[NAME=]PILOT", help=pilot)
+    parser.add_argument(
+        "--track", default="generated_track", help="name or file of the track (default generated_track)"
+    )
+    parser.add_argument("--rules", default=rules, metavar="NAME|FILE", help=f"the rule book (default {rules})")
+    parser.add_argument("--laps", type=int, help="laps of the race (default: the rule book's)")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
+    parser.add_argument("--out", default=out, metavar="DIR", help=f"folder for the files (default {out})")
+    parser.add_argument("--car", default="original", metavar="PRESET", help="physics of all cars (default original)")
+    add_config_arguments(parser)
+    add_tracks_argument(parser)
+
+
+def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan:
+    """Return the race that was asked for.
+
+    Raises:
+        SpecError: There is no such rule book, or a number is not possible.
+    """
+    from donkeysim.meeting.race_file import RacePlan
+    from donkeysim.race.shelf import load_rule_book
+
+    if arguments.seed < 0:
+        raise SpecError(f"the seed is {arguments.seed}; it takes 0 or more.")
+    book = load_rule_book(arguments.rules)
+    if arguments.laps is not None:
+        book = _change_laps(book, arguments.laps)
+    return RacePlan(arguments.track, arguments.rules, book, names, arguments.seed, arguments.car)
+
+
+def _change_laps(book: RuleBook, laps: int) -> RuleBook:
+    """Return a rule book with other laps; its limit grows with them."""
+    if laps < 1:
+        raise SpecError(f"{laps} laps are not a race; ask for 1 or more.")
+    old = book.race
+    limit = old.limit * max(1.0, laps / old.laps) if old.laps else 0.0
+    return replace(book, race=replace(old, laps=laps, limit=limit))
+
+
+def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:
+    """Return who races, by name; the second of two that are called alike becomes "fast 2" and so on.
+
+    Raises:
+        SpecError: Nobody was named, or a name was given twice.
+        PilotError: A file is no pilot.
+    """
+    if not arguments.pilot:
+        raise SpecError("nobody races; name pilots, such as --pilot model.h5 --pilot built-in --pilot steady.")
+    racers: dict[str, Racer] = {}
+    for words in arguments.pilot:
+        given, _, pilot = words.rpartition("=")
+        if given in racers:
+            raise SpecError(f"two pilots are called {given!r}; give each a name of its own.")
+        name = given or _name_anew(Path(pilot).stem, racers)
+        racers[name] = _make_racer(pilot, arguments)
+    return racers
+
+
+def _name_anew(name: str, taken: dict[str, Racer]) -> str:
+    number, candidate = 1, name
+    while candidate in taken:
+        number += 1
+        candidate = f"{name} {number}"
+    return candidate
+
+
+def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:
+    from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+    from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
+
+    if pilot in DRIVERS:
+        return DriverRacer(pilot)
+    config = find_config(arguments)
+    change = None
+    if config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS:
+        from donkeysim.car.transform import make_transform
+
+        change = make_transform(config)
+    loaded = load_pilot(BUILT_IN_PILOT if pilot == BUILT_IN else pilot, None, config)
+    return PilotRacer(loaded, loaded.image_shape, change, float(config.AI_THROTTLE_MULT))
