@@ -49,7 +49,9 @@ def open_race(served, window):
 def read_line(page, name):
     """Return the texts of a car's line in the tower."""
     line = page.locator("#tower-lines .line", has_text=name)
-    return {cell: line.locator(f":scope > .{cell}").inner_text() for cell in ("place", "gap", "last", "best")}
+    script = """(line) => Object.fromEntries(["place", "gap", "last", "best"].map((cell) =>
+      [cell, line.querySelector(`:scope > .${cell}`).innerText]))"""
+    return line.evaluate(script)
 
 
 def wait_for_pictures(served, page, wanted, what):
