@@ -296,9 +296,11 @@ def test_a_hundred_pages_of_one_address_leave_another_its_pictures(stage, monkey
     monkeypatch.setattr("donkeysim.watch.spectator.find_visitor", lambda scope: scope["query_string"].decode())
     stage.picture_delay = 0.02
 
-    async def look(address, visitor, ends):
+    async def look(address, visitor, everybody):
         count, clock = 0, asyncio.get_running_loop().time
         async with websockets.connect(f"{address}/picture?{visitor}", origin=address.replace("ws", "http")) as socket:
+            await everybody.wait()
+            ends = clock() + 1.5
             while clock() < ends:
                 await socket.send('{"view":"chase","car":1,"width":320,"height":180}')
                 await socket.recv()
@@ -309,10 +311,10 @@ def test_a_hundred_pages_of_one_address_leave_another_its_pictures(stage, monkey
         monkeypatch.setattr("donkeysim.web.serving.MOST_CONNECTIONS", 200)
         server = PageServer(create_app(stage, wire_port=9191), bind_port(0))
         await server.start()
-        ends = asyncio.get_running_loop().time() + 1.5
+        everybody = asyncio.Barrier(101)
         address = server.address.replace("http", "ws")
-        greedy = [look(address, "greedy", ends) for _ in range(100)]
-        counts = await asyncio.gather(look(address, "modest", ends), *greedy)
+        greedy = [look(address, "greedy", everybody) for _ in range(100)]
+        counts = await asyncio.gather(look(address, "modest", everybody), *greedy)
         await server.stop()
         return counts
 
