@@ -27,8 +27,8 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"
 PROGRAM = "import sys; from donkeysim.cli.donkey import main; sys.exit(main())"
 RACE = ["--track", "mini_monaco", "--rules", "robo_racing_carnage", "--laps", "4"]
 DRIVERS = ("Anna=fast", "Ben=steady", "Chen=human", "Dai=steady", "Eva=human", "Finn=steady", "Gao=human", "Hugo=fast")
-MIDDLE = 33.0
-"""A moment in the middle of the race, on the time line [s]."""
+MIDDLE, FOUR = 33.0, 39.5
+"""Moments in the middle of the race, on the time line [s]; the second for four pictures at once."""
 
 PATIENCE = 300_000
 """For kernels to compile, and for cars to come [ms]."""
@@ -55,7 +55,10 @@ def show(*words: str, folder: Path) -> Iterator[str]:
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=folder) as program:
         try:
             assert program.stdout is not None
-            address = next(found[0] for line in program.stdout if (found := re.search(r"http://[\w.]+:\d+", line)))
+            found = (re.search(r"http://[\w.]+:\d+", line) for line in program.stdout)
+            address = next((match[0] for match in found if match), None)
+            if address is None:
+                raise SystemExit(f"donkey {words[0]} showed no page; are ports 9091 and 9093 free?")
             threading.Thread(target=program.stdout.read, daemon=True).start()
             yield address
         finally:
@@ -67,6 +70,7 @@ def take_file(browser: Browser, address: str) -> None:
     page = open_page(browser, address, 1600, 900, "light")
     seek(page, MIDDLE)
     take(page, "page")
+    seek(page, FOUR)
     page.keyboard.press("c")
     page.keyboard.press("q")
     take(page, "page-split")

@@ -49,7 +49,9 @@ def open_race(served, window):
 def read_line(page, name):
     """Return the texts of a car's line in the tower."""
     line = page.locator("#tower-lines .line", has_text=name)
-    return {cell: line.locator(f":scope > .{cell}").inner_text() for cell in ("place", "gap", "last", "best")}
+    script = """(line) => Object.fromEntries(["place", "gap", "last", "best"].map((cell) =>
+      [cell, line.querySelector(`:scope > .${cell}`).innerText]))"""
+    return line.evaluate(script)
 
 
 def wait_for_pictures(served, page, wanted, what):
@@ -206,17 +208,17 @@ PLAYHEAD = """async () => {
   const head = new Playhead(() => clock);
   const seen = [];
   const note = () => seen.push([head.now(), head.speed, head.isPlaying]);
-  head.update({ begin: 0, end: 50, is_live: true }); note();
+  head.update({ begin: 0, end: 50 }); note();
   head.setSpeed(0.5); clock += 4; note();
   head.jump(30); clock += 2; note();
   head.toggle(); clock += 9; note();
   head.step(2); note();
   head.rest(); head.toggle(); head.rest(); clock += 60; head.wake(); note();
-  head.setSpeed(5); clock += 60; head.update({ begin: 0, end: 60, is_live: true }); note();
+  head.setSpeed(5); clock += 60; head.update({ begin: 0, end: 60 }); note();
   const film = new Playhead(() => clock);
-  film.update({ begin: 5, end: 9, is_live: false }); clock += 1;
+  film.update({ begin: 5, end: 9 }, false); clock += 1;
   seen.push([film.now(), film.speed, film.isPlaying]);
-  clock += 60; film.update({ begin: 5, end: 9, is_live: false });
+  clock += 60; film.update({ begin: 5, end: 9 }, false);
   seen.push([film.now(), film.speed, film.isPlaying]);
   film.toggle(); clock += 2;
   seen.push([film.now(), film.speed, film.isPlaying]);
@@ -275,6 +277,19 @@ def test_a_race_in_the_paddock_is_joined_and_started(open_race, served):
     expect(page.locator("#race-session")).to_have_text("Grid")
     served.stage.place_to_join = None
     expect(page.locator("#tab-join")).to_be_hidden()
+
+
+def test_between_two_races_there_is_a_now_beside_the_race_before(open_race, served):
+    page = open_race(is_paddock=True, is_live=False, moment=200.0)
+    expect(page.locator("#race-session")).to_have_text("Paddock")
+    expect(page.locator("#steps bdi")).to_have_text(["小红车", "Anna", "Ben"])
+    assert read_line(page, "Anna")["gap"] == "+0.41"
+    page.locator("body").press("ArrowLeft")
+    expect(page.locator("#race-session")).to_have_text("Race")
+    page.locator("#go-live").click()
+    page.locator("#tab-engineer").click()
+    page.locator("#start-race").click()
+    expect(page.locator("#race-session")).to_have_text("Grid")
 
 
 def test_the_wall_shows_24_cars_without_scrolling_in_letters_for_the_back_row(open_race):

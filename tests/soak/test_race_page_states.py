@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from donkeysim.watch.race_view import Mark
+from donkeysim.web.access import Access
 from e2e import chromium
 from stand_ins.scripted_race import GREEN, RACERS
 from stand_ins.served_race import ServedRace
@@ -132,6 +133,28 @@ def test_four_pictures_of_a_slow_race_are_never_asked_for_twice_at_once(open_pag
     page.wait_for_timeout(6000)
     widths = [call[3] for call in served.stage.calls if call[:2] == ("take_picture", "chase")]
     assert widths[-1] < max(widths)  # smaller pictures, and no queue
+
+
+def come_from_elsewhere(app):
+    async def moved(scope, receive, send):
+        await app({**scope, "client": ("192.0.2.9", 5555)}, receive, send)
+
+    return moved
+
+
+def test_who_has_no_token_watches_and_controls_nothing(browser):
+    served = ServedRace(come_from_elsewhere, Access(token="abcdefghjk"))
+    page = browser.new_page(viewport={"width": 1366, "height": 900})
+    page.goto(served.address)
+    expect(page.locator("#journal li").first).to_be_visible()
+    for hidden in ("#tab-engineer", "#panel-engineer", "#journal .undo >> nth=0", "#reset", "#exit"):
+        expect(page.locator(hidden)).to_be_hidden()
+    page.locator("#tab-join").click()
+    expect(page.locator("#qr")).to_be_visible()
+    page.goto(f"{served.address}/?token=abcdefghjk")
+    expect(page.locator("#tab-engineer")).to_be_visible()
+    page.close()
+    served.close()
 
 
 def test_the_past_stands_still_while_nobody_looks(open_page, served):

@@ -52,7 +52,8 @@ class ScriptedRace(WatchedStage):
 
     def __post_init__(self):
         self.has_pace_car = None
-        self.place_to_join = Joining("192.168.1.20", 9091, "http://192.168.1.20:9093")
+        is_file = not (self.is_live or self.is_paddock)
+        self.place_to_join = None if is_file else Joining("192.168.1.20", 9091, "http://192.168.1.20:9093")
         self._ends = [list(accumulate(self._lap_time(row, lap) for lap in range(self.laps))) for row in self._rows()]
 
     def _rows(self):
@@ -140,7 +141,7 @@ class ScriptedRace(WatchedStage):
         return SectorTime(3.4 + 0.3 * index + 0.02 * row, rank if rank != "best" or row < 4 else "own")
 
     def session(self, clock):
-        if self.is_paddock:
+        if self.is_paddock and clock >= self.moment - GREEN - 1e-6:  # the past is another race
             return "paddock"
         if clock < -3.0:
             return "grid"
@@ -203,7 +204,7 @@ class ScriptedRace(WatchedStage):
             title="Robo Racing League: Carnage",
             session=session,
             attempt=1,
-            flag="" if self.is_paddock else self._flag(clock),
+            flag="" if session == "paddock" else self._flag(clock),
             is_held=self.is_held,
             clock=None if session in ("grid", "paddock") else clock if session != "over" else self.last_end(),
             limit=120.0,
@@ -212,13 +213,13 @@ class ScriptedRace(WatchedStage):
             tower=tuple(self._line(place, row, order, clock, fastest) for place, row in enumerate(order, 1)),
             marks=self._marks(self.moment - GREEN),  # all that are known, also those that come later
             lap_chart=self._chart(clock),
-            is_over=session == "over",
+            is_over=clock >= self.last_end(),
             on_air=self.on_air,
-            waiting="Waiting for more cars: 3 of 4 are here." if self.is_paddock else "",
+            waiting="Waiting for more cars: 3 of 4 are here." if session == "paddock" else "",
         )
 
     def time_line(self) -> TimeLine | None:
-        return TimeLine(0.0, self.moment, self.is_live)
+        return TimeLine(0.0, min(self.moment, GREEN + self.last_end() + 3.0), self.is_live)
 
     async def list_cars(self, at: float | None = None) -> list[CarRow]:
         clock = (self.moment if at is None else at) - GREEN

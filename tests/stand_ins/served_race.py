@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 from donkeysim.watch.spectator import create_app
+from donkeysim.web.access import THIS_MACHINE
 from donkeysim.web.serving import PageServer, bind_port
 from stand_ins.scripted_race import RACERS, ScriptedRace
 
@@ -11,7 +12,8 @@ from stand_ins.scripted_race import RACERS, ScriptedRace
 class ServedRace:
     """`set` makes it another race, of the first so many racers."""
 
-    def __init__(self):
+    def __init__(self, wrap=lambda app: app, access=THIS_MACHINE):
+        self.wrap, self.access = wrap, access
         self.stage = ScriptedRace(names=list(RACERS[:8]))
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
@@ -21,7 +23,8 @@ class ServedRace:
     async def start(self):
         """Serve it."""
         ids = {"generated_track": "donkey-generated-track-v0"}
-        self.server = PageServer(create_app(self.stage, wire_port=9091, environments=ids), bind_port(0))
+        app = create_app(self.stage, wire_port=9091, environments=ids, access=self.access)
+        self.server = PageServer(self.wrap(app), bind_port(0))
         await self.server.start()
         self.address = self.server.address
 

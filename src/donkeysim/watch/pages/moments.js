@@ -30,8 +30,8 @@ export function tellStatus(status) {
   return name ? texts.say(`short_${name}`) : "";
 }
 
-/** Whether cars may be compared. */
-export function hasBegun(race) { return !["paddock", "grid", "countdown"].includes(race.session); }
+/** Whether cars may be compared; in the paddock those of the race before. */
+export function hasBegun(race) { return race.is_over || !["paddock", "grid", "countdown"].includes(race.session); }
 
 /**
  * How far a car is behind: the first one, or with "interval" the car in front.

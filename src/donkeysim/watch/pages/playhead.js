@@ -11,6 +11,7 @@ export class Playhead {
   constructor(readClock = () => performance.now() / 1000) {
     this.readClock = readClock;
     this.line = null;
+    this.hasNow = true;
     this.at = null; // where the clock was read last; null: now
     this.since = 0;
     this.speed = 1;
@@ -28,14 +29,19 @@ export class Playhead {
 
   clamp(at) { return this.line ? Math.min(Math.max(at, this.line.begin), this.line.end) : at; }
 
-  /** Take what can be shown; null: nothing but now. What does not go on is shown from its beginning. */
-  update(line) {
+  /**
+   * Take what can be shown.
+   * @param {{begin: number, end: number} | null} line null: nothing but now
+   * @param {boolean} hasNow whether there is a now beside it; a race's file has none, and is shown from its beginning
+   */
+  update(line, hasNow = true) {
     const isNew = this.line === null && line !== null;
     this.line = line;
+    this.hasNow = hasNow;
     if (line === null) this.goLive();
-    else if (isNew && !line.is_live) this.set(line.begin, 1, true);
+    else if (isNew && !hasNow) this.set(line.begin, 1, true);
     else if (this.at !== null && this.isPlaying && this.now() >= line.end) {
-      if (line.is_live) this.goLive();
+      if (hasNow) this.goLive();
       else this.set(line.end, this.speed, false);
     }
   }
@@ -49,7 +55,7 @@ export class Playhead {
 
   /** Back to now; where there is none, to the end. */
   goLive() {
-    if (this.line && !this.line.is_live) this.set(this.line.end, 1, false);
+    if (this.line && !this.hasNow) this.set(this.line.end, 1, false);
     else { this.at = null; this.speed = 1; this.isPlaying = true; }
   }
 
@@ -63,7 +69,7 @@ export class Playhead {
     if (!this.line) return;
     const at = this.now() ?? this.line.end;
     if (this.isPlaying) this.set(at, this.speed, false);
-    else this.set(!this.line.is_live && at >= this.line.end ? this.line.begin : at, this.speed, true);
+    else this.set(!this.hasNow && at >= this.line.end ? this.line.begin : at, this.speed, true);
   }
 
   /** Stop, and go so many frames on, or back. */

@@ -20,6 +20,9 @@ export const AUTOMATIC = -1;
 const SKIP_S = 5;
 const FEW = 8; // cars
 
+/** Whether this is a race from its file: nobody joins it, and nobody changes it. */
+export function isFile(state) { return state.joining === null && state.time_line !== null && !state.time_line.is_live; }
+
 export class RaceSide {
   /**
    * @param {{choose: (car: number) => void, act: (path: string, body: object, button: HTMLElement) => Promise<boolean>,
@@ -62,7 +65,7 @@ export class RaceSide {
     this.race = state.race;
     document.body.toggleAttribute("data-race", this.race !== null);
     document.body.dataset.session = this.race?.session ?? "";
-    this.playhead.update(this.race && state.time_line);
+    this.playhead.update(this.race && state.time_line, !isFile(state));
     if (this.race === null) return;
     if (Math.abs(this.race.at - (this.at ?? this.race.at)) < 1) this.awaited = null;
     this.makeRoom(this.race.tower.length <= FEW);
@@ -91,6 +94,7 @@ export class RaceSide {
     this.tower.update(race, (entry) => this.isShown(entry), this.mode);
     setText(byId("gap-mode"), texts.say(this.mode));
     byId("no-racers").hidden = race.tower.length > 0;
+    byId("chart").hidden = Object.keys(race.lap_chart).length === 0;
     this.chart.update(race, (entry) => this.isShown(entry));
     this.timeLine.update(race, state.time_line);
     this.journal.update(race, (mark) => state.time_line !== null && mark.at >= state.time_line.begin && mark.at <= state.time_line.end);
@@ -109,9 +113,9 @@ export class RaceSide {
     setText(byId("automatic"), texts.say(this.isSplit ? "by_place" : "automatic"));
     if (this.isSplit) byId("automatic").setAttribute("aria-pressed", String(this.picks.every((row) => row === null)));
     byId("split").setAttribute("aria-pressed", String(this.isSplit));
-    byId("tab-engineer").hidden = !state.may_change || !(state.time_line?.is_live ?? true); // nobody changes a race's file
+    byId("tab-engineer").hidden = !state.may_change || isFile(state);
     byId("tab-join").hidden = state.joining === null;
-    byId("replay-sign").hidden = this.playhead.isLive || !(state.time_line?.is_live ?? false);
+    byId("replay-sign").hidden = this.playhead.isLive || isFile(state);
     const isJoining = this.isAskedToJoin || this.race.session === "paddock";
     const tab = this.tab ?? (isJoining && state.joining ? "join" : "journal");
     const isThere = !byId(`tab-${tab}`).hidden;

@@ -31,7 +31,7 @@ export function showHead(race) {
 }
 
 function tellLaps(race) {
-  if (!hasBegun(race)) return race.laps ? texts.say("laps_to_drive", { count: race.laps }) : "";
+  if (race.session === "paddock" || !hasBegun(race)) return race.laps ? texts.say("laps_to_drive", { count: race.laps }) : "";
   if (race.laps && race.session !== "practice" && race.session !== "qualifying") {
     const lap = Math.min((race.tower[0]?.laps ?? 0) + 1, race.laps);
     return texts.say("lap_of", { lap, count: race.laps });

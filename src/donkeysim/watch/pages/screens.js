@@ -20,7 +20,8 @@ export class Screens {
     this.findMoment = findMoment;
     this.onPick = onPick;
     this.panes = [this.makePane(byId("picture"), INTERVAL_MS, onResult)];
-    this.inset = this.makePane(byId("inset-picture"), INSET_INTERVAL_MS);
+    const blind = (error) => byId("inset").classList.toggle("blind", error !== null); // not every car has a camera
+    this.inset = this.makePane(byId("inset-picture"), INSET_INTERVAL_MS, blind);
     this.boxes = [byId("picture").parentElement];
     this.addPlate(this.boxes[0], 0);
   }

@@ -5,7 +5,7 @@ import { byId, make, setText, showToast } from "/shared/elements.js";
 import { CarList, makeChip, nameCar } from "/pages/cars.js";
 import { TrackMap } from "/pages/map.js";
 import { formatClock } from "/pages/moments.js";
-import { AUTOMATIC, RaceSide } from "/pages/race.js";
+import { AUTOMATIC, RaceSide, isFile } from "/pages/race.js";
 import { Readings } from "/pages/readings.js";
 import { Screens } from "/pages/screens.js";
 import { showWaiting, isThisMachine } from "/pages/waiting.js";
@@ -87,9 +87,6 @@ function showState(next) {
   showFaults();
   if (section === "stage") { race.show(watched); showStage(); } else outlineScene = null;
 }
-
-/** Whether this is a race that is over for good, from its file. */
-function isFile(next) { return next.time_line !== null && !next.time_line.is_live; }
 
 function showFaults() {
   const kinds = Object.entries(state.faults);
@@ -204,7 +201,7 @@ function showStage() {
   const car = state.cars.find((entry) => entry.id === watched) ?? null;
   setText(byId("scene-name"), nameScene(state.scene));
   const time = state.readings?.telemetry?.time;
-  byId("clock").hidden = time === undefined;
+  byId("clock").hidden = time === undefined || state.race !== null; // a race has its own
   if (time !== undefined) setText(byId("clock"), formatClock(time));
   if (car !== null) emptySince = Infinity;
   else emptySince = Math.min(emptySince, performance.now());

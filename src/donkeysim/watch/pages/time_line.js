@@ -106,13 +106,13 @@ export class TimeLine {
     for (const [name, value] of [["min", line.begin], ["max", line.end]]) if (Number(this.slider[name]) !== value) this.slider[name] = String(value);
     if (document.activeElement !== this.slider || !this.slider.matches(":active")) this.slider.value = String(at);
     byId("time-line").style.setProperty("--played", String(this.share(at)));
-    const behind = playhead.isLive ? texts.say("now") : line.is_live ? `−${formatClock(line.end - at)}` : `${formatClock(at - line.begin)} / ${formatClock(line.end - line.begin)}`;
+    const behind = playhead.isLive ? texts.say("now") : playhead.hasNow ? `−${formatClock(line.end - at)}` : `${formatClock(at - line.begin)} / ${formatClock(line.end - line.begin)}`;
     this.slider.setAttribute("aria-valuetext", behind);
     setText(byId("play-time"), behind);
     byId("play").setAttribute("aria-label", texts.say(playhead.isPlaying ? "hold" : "play"));
     byId("play").title = texts.say(playhead.isPlaying ? "hold" : "play");
     byId("play").classList.toggle("playing", playhead.isPlaying);
-    byId("go-live").hidden = !line.is_live;
+    byId("go-live").hidden = !playhead.hasNow;
     byId("go-live").setAttribute("aria-pressed", String(playhead.isLive));
     if (document.activeElement !== byId("play-speed")) byId("play-speed").value = String(playhead.speed);
   }
