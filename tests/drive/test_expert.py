@@ -41,9 +41,7 @@ def drive(place, seconds, expert=None):
     return driven, off_road, moment.telemetry.speed
 
 
-@pytest.mark.parametrize(
-    "place", ["generated_track", "warren", pytest.param("mountain_track", marks=pytest.mark.soak)]
-)
+@pytest.mark.parametrize("place", ["generated_track", "warren", pytest.param("mountain_track", marks=pytest.mark.soak)])
 def test_the_expert_drives_along_the_road_of_any_place(place):
     driven, off_road, speed = drive(place, 20.0)
     assert driven > 0.15
