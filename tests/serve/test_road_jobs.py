@@ -233,7 +233,7 @@ def test_challenges_that_are_put_back_stand_where_they_stood(make_show):
 
 
 def test_without_challenges_there_is_nothing_to_draw(make_show):
-    with pytest.raises(SceneError, match="no challenges here; donkey_sim has some with --cones"):
+    with pytest.raises(SceneError, match="no challenges; donkey_sim has some with --cones"):
         make_show().simulation.draw_challenges(1)
 
 
