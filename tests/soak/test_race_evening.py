@@ -70,7 +70,7 @@ def test_five_commands_lead_from_a_clone_to_a_race_of_four_and_its_results(termi
     for name in RACERS:
         assert f"│ {name} " in running.text, running.text
     report = json.loads((terminal.folder / "league" / "evening-1" / "race.json").read_text(encoding="utf-8"))
-    assert {line["name"] for line in report["placings"]} == RACERS
+    assert {placing["name"] for placing in report["result"]["placings"]} == RACERS
     for command in counting:
         answer = terminal.type(command, 900.0)
         assert answer.code == 0, answer.text
