@@ -58,7 +58,7 @@ def run(*arguments):
 def test_impossible_options_give_one_sentence_and_exit_code_2(arguments, text, capsys):
     """In this process; the tests below see that the program ends with what it says and returns here."""
     try:
-        code = donkey_sim._run(read_options(["--no-page", *arguments]))
+        code = donkey_sim.run(read_options(["--no-page", *arguments]))
     except SystemExit as end:
         code = end.code
     told = capsys.readouterr().err

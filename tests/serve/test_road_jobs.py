@@ -191,6 +191,7 @@ def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     told = show.take(ORGANISERS, "collision_with_cone")[0]
     all_cones = len(show.simulation._simulator.scene.props.mass)
     assert (told["car_name"], told["cone_index"]) == ("car0", all_cones - 12 + 4)
+    assert show.simulation._simulator.find_prop(0, 0) is None, "the ground is no cone"
     assert abs(show.simulation._simulator.snapshot().state.prop_position[-12:] - before)[4].max() > 0.05
 
 
@@ -232,7 +233,7 @@ def test_challenges_that_are_put_back_stand_where_they_stood(make_show):
 
 
 def test_without_challenges_there_is_nothing_to_draw(make_show):
-    with pytest.raises(SceneError, match="no challenges; start donkey_sim with --cones"):
+    with pytest.raises(SceneError, match="no challenges; donkey_sim has some with --cones"):
         make_show().simulation.draw_challenges(1)
 
 

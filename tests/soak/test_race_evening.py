@@ -13,6 +13,7 @@ import pytest
 from code_blocks import list_blocks
 from soak.terminal import Terminal
 from soak.test_every_code_block import copy_checkout
+from waiting import wait_until
 
 pytestmark = pytest.mark.soak
 
@@ -34,7 +35,8 @@ def terminal(tmp_path):
 
 
 def ask(path):
-    with urllib.request.urlopen(f"http://127.0.0.1:9093{path}", timeout=30) as answer:
+    """Return what the page answers, which may have to wait until kernels are compiled."""
+    with urllib.request.urlopen(f"http://127.0.0.1:9093{path}", timeout=300) as answer:
         return answer.read()
 
 
@@ -47,11 +49,12 @@ def follow_race(running):
         try:
             race = json.loads(ask("/race"))
         except OSError:  # it has just ended
+            wait_until(lambda: running.process.poll() is not None)
             break
         if race is not None and race["session"] == "race":
             seen |= {line["name"] for line in race["tower"]}
         time.sleep(0.5)
-    assert seen == RACERS
+    assert seen == RACERS, running.text
     return running.wait(60.0)
 
 
@@ -67,7 +70,7 @@ def test_five_commands_lead_from_a_clone_to_a_race_of_four_and_its_results(termi
     for name in RACERS:
         assert f"│ {name} " in running.text, running.text
     report = json.loads((terminal.folder / "league" / "evening-1" / "race.json").read_text(encoding="utf-8"))
-    assert {line["name"] for line in report["placings"]} == RACERS
+    assert {placing["name"] for placing in report["result"]["placings"]} == RACERS
     for command in counting:
         answer = terminal.type(command, 900.0)
         assert answer.code == 0, answer.text

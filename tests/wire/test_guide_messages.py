@@ -12,10 +12,11 @@ from donkeysim.world.telemetry import Telemetry
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 LANGUAGES = ("README.md", "README.zh.md", "README.ja.md")
-PRIVATE = {replies.Verified, replies.PrivateKeyError}  # docs/wire.md has the private API
-REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__() if kind not in PRIVATE}
+OF_RACES = {"need_car_config", "race_start", "race_stop", "cross_start", "missed_checkpoint", "DQ", "ping"}
+ELSEWHERE = OF_RACES | {"verified", "private_key_error"}  # docs/wire.md has races and the private API
+REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__()}
 # Ghost cones are an option of the server; docs/tracks/challenges.md shows what they send.
-WRITTEN = {"telemetry"} | set(REPLIES) - {"error", "collision_with_cone"}
+WRITTEN = {"telemetry"} | set(REPLIES) - {"error", "collision_with_cone"} - ELSEWHERE
 
 
 CLIENTS = ("Client →", "客户端 →", "クライアント →")

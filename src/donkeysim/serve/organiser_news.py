@@ -26,4 +26,5 @@ def _describe(simulator: Simulator, event: Event) -> Reply | None:
         return CarCrossedLine(line, event.time, name_car(simulator, event.car))
     if event.kind != EVENT_HIT or simulator.name_hit(event.car, int(event.value)) != CONE:
         return None
-    return ConeTouched(name_car(simulator, event.car), simulator.find_prop(event.car, int(event.value)), event.time)
+    cone = simulator.find_prop(event.car, int(event.value))
+    return None if cone is None else ConeTouched(name_car(simulator, event.car), cone, event.time)

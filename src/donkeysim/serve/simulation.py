@@ -441,7 +441,7 @@ class Simulation:
         """
         spec = self._loader.challenges
         if not (spec.cones or spec.trees or spec.light):
-            raise SceneError("there are no challenges; start donkey_sim with --cones, --trees or --random-light.")
+            raise SceneError("there are no challenges; donkey_sim has some with --cones, --trees or --random-light.")
         self._loader.challenges = spec if seed is None else replace(spec, seed=seed)
         if self._simulator is not None:
             self._road_jobs.draw_challenges(self._simulator, self._loader.challenges)

@@ -204,16 +204,16 @@ class Simulator(Cars):
         first = car - car % self.spec.cars_per_world
         return name_hit(code, self.get_scene(car), self._equipment.name, first)
 
-    def find_prop(self, car: int, code: int) -> int:
+    def find_prop(self, car: int, code: int) -> int | None:
         """Return which of the movable things that a hit code stands for is nearest to a car: what it hits now.
 
         Returns:
-            Its number among them, in the order of the scene.
+            Its number among them, in the order of the scene; None: what has this name does not move.
         """
         world = car // self.spec.cars_per_world
         alike = world * self.place.props_per_world + np.flatnonzero(self.get_scene(car).props.name == code)
         away = self.state.prop_position[alike, :2] - self.state.position[car, :2]
-        return int(np.argmin(np.hypot(*away.T)))
+        return int(np.argmin(np.hypot(*away.T))) if len(alike) else None
 
     # -- moments ------------------------------------------------------------------------------------------------------
 
