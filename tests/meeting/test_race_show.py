@@ -8,12 +8,14 @@ from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError, SceneError
 from donkeysim.core.image import decode_picture
 from donkeysim.meeting.race_file import RacePlan
-from donkeysim.meeting.race_run import PilotRace
+from donkeysim.meeting.race_run import RaceRun
 from donkeysim.meeting.race_show import RaceShow
 from donkeysim.meeting.racer import DriverRacer
 from donkeysim.race import act
 from donkeysim.race.rule_book import Race, RuleBook, Start
 from donkeysim.record.recorder import open_simulator
+from donkeysim.watch.reel import Reel
+from donkeysim.watch.timing import CarLook, Timing
 from donkeysim.watch.watchable import CHOSEN
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
@@ -22,22 +24,29 @@ BOOK = RuleBook("Club", "", "", "", Race(laps=1, limit=4.0, order="distance"), s
 
 
 @pytest.fixture(scope="module")
-def show(tmp_path_factory):
+def live(tmp_path_factory):
+    """A race that was watched while it was driven: its file and its reel."""
     path = tmp_path_factory.mktemp("show") / "race.dlog"
-    asked = []
+    run = RaceRun(RacePlan(TRACK, "club", BOOK, ("Ada", "Ben")), [DriverRacer("fast"), DriverRacer("steady")], path)
+    reel, timing, has_acted = Reel(), Timing(), False
+    reel.broadcast.prepare(run.simulator)
+    run.begin()
+    while not run.is_over:
+        if run.director.session == "race" and not has_acted:
+            has_acted = True
+            for done in (act.Pause(), act.Penalise(1, seconds=2.0, why="rude"), act.Continue()):
+                run.obey(done)
+        run.pass_frame()
+        timing.note(run.director, run.simulator.ledger, run.events)
+        looks = {row: CarLook(row, (0, 0, 0)) for row in range(2)}
+        reel.note(run.simulator, {0: 0, 1: 1}, timing.draw(run.director, looks))
+    run.finish()
+    return path, reel
 
-    def engineer(director):
-        if director.is_held:
-            return [act.Continue()]
-        if director.session == "race" and not asked:
-            asked.append(director)
-            return [act.Pause(), act.Penalise(1, seconds=2.0, why="rude")]
-        return []
 
-    PilotRace(RacePlan(TRACK, "club", BOOK, ("Ada", "Ben")), [DriverRacer("fast"), DriverRacer("steady")], path).run(
-        engineer=engineer
-    )
-    show = RaceShow(path)
+@pytest.fixture(scope="module")
+def show(live):
+    show = RaceShow(live[0])
     assert show.is_loading
     show.play()
     return show
@@ -63,6 +72,15 @@ def test_any_moment_shows_the_race_as_it_stood(show):
     assert over.tower[1].penalty == 2.0
     assert {mark.text for mark in over.marks} >= {"race begins", "red flag to all", "the race is over"}
     assert "Ben: penalty of the race engineer, 2 s, 0 laps (rude)" in [mark.text for mark in racing.marks]
+
+
+def test_a_replay_cuts_as_the_race_did_and_shows_the_same(live, show):
+    _, reel = live
+    assert show.time_line().end == pytest.approx(reel.time_line().end)
+    for driven, played in zip(reel._frames, show._reel._frames, strict=True):
+        assert (driven.chosen, driven.camera.tolist()) == (played.chosen, played.camera.tolist())
+        assert (driven.cars == played.cars).all()
+    assert reel.find_view(3.0).tower[0].gap == ask(show, 3.0).tower[0].gap
 
 
 def test_cars_and_pictures_are_those_of_the_moment(show):
