@@ -240,6 +240,7 @@ def test_a_race_file_is_played_from_its_beginning(open_race, served):
     for gone in ("#go-live", "#tab-engineer", "#journal .undo >> nth=0"):
         expect(page.locator(gone)).to_be_hidden()
     assert moments()[0] < moments()[-1] < 5.0
+    expect(page.locator("#link-text")).to_have_text("Replay")
 
 
 def test_race_control_stops_penalises_puts_back_takes_back_and_asks_before_it_restarts(open_race, served):

@@ -60,7 +60,7 @@ function loseConnection() {
 
 function showLink(isLive) {
   byId("link").classList.toggle("live", isLive);
-  byId("link-text").dataset.text = isLive ? "live" : "not_connected";
+  byId("link-text").dataset.text = !isLive ? "not_connected" : race.at === null ? "live" : "replay";
   setText(byId("link-text"), texts.say(byId("link-text").dataset.text));
 }
 
@@ -74,10 +74,10 @@ function showLanguage() {
 function showState(next) {
   const before = state;
   state = next;
-  showLink(true);
   byId("watch-only").hidden = next.may_change;
   document.body.dataset.mayChange = next.may_change && !isFile(next);
   race.follow(next);
+  showLink(true);
   if (next.race) chooseRacer(before);
   else chooseCar(before);
   const section = next.is_loading ? "loading" : next.scene === null ? "menu" : "stage";
