@@ -74,7 +74,7 @@ def hold(folder, track, limit, count, hostile, *options):
 def test_sixteen_clients_race_ten_laps_and_two_hostile_ones_spoil_nothing(tmp_path):
     scale = os.environ.get("DONKEYSIM_RACE_SCALE", "1")
     options = ("--races", "1", "--laps", "10", "--time-scale", scale, "--training-telemetry")
-    told = hold(tmp_path, "generated_track", 400.0, 16, 2, *options)
+    told = hold(tmp_path, "generated_track", 120.0, 16, 2, *options)
     result = load_report(tmp_path / "race.json").result
     honest = [placing for placing in result.placings if int(placing.name.split()[1]) < 14]
     assert [placing.status for placing in honest] == ["finished"] * 14, result.placings
