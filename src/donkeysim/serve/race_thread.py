@@ -35,11 +35,14 @@ class RaceThread(SimulationThread):
         return self.address
 
     async def show_race(self, at: float | None) -> RaceView | None:
-        """Return the race as it stands; see `Watchable`."""
-        if self._simulation is None:
+        """Return the race as it stands; see `Watchable`. A race draws its view at each beat: many may ask for it."""
+        if self.is_loading:
             return None
-        if at is not None:
-            return self._races.reel.find_view(at)
+        races = self._races
+        if at is not None or races.race is not None:
+            view = races.reel.find_view(at)
+            if view is not None or at is not None:
+                return view
         return await self._ask(lambda simulation: cast("RaceSimulation", simulation).show_race())
 
     def time_line(self) -> TimeLine | None:
