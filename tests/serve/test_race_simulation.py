@@ -375,6 +375,8 @@ def test_the_disqualified_are_told_and_get_a_car_after_the_race(meeting):
     meeting.simulation.act(act.Penalise(0, out=True, why="rude"))
     meeting.beat(1, (2,))
     assert meeting.take(1, "DQ") == [{"msg_type": "DQ", "missed_cp": False}]
+    meeting.say(1, "reset_car")
+    assert meeting.take(1, "refusal") == [], "it is late, and no fault"
     meeting.say(1, "cam_config", img_w=80, img_h=60)
     meeting.beat(22, (2,))
     last, *again = (message["time"] for message in meeting.take(1, "telemetry"))
@@ -443,3 +445,18 @@ def test_a_race_begins_after_a_while_with_whoever_is_there(track, tmp_path):
     meeting.beat(200)
     assert (meeting.simulation.race, meeting.simulation.waiting) == (None, "the races are over.")
     meeting.simulation.close()
+
+
+def test_an_error_of_our_own_ends_the_race_and_not_the_evening(meeting, monkeypatch):
+    meeting.join(1)
+    meeting.simulation.start_race()
+    meeting.beat(20, (1,))
+    monkeypatch.setattr(meeting.simulation.race.run.director, "advance", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        meeting.beat()
+    meeting.simulation.recover()
+    meeting.settle()
+    assert "car_loaded" in meeting.types(1)
+    meeting.simulation.start_race()
+    meeting.race_to_the_end((1,))
+    assert verify_race(meeting.offer.folder / "race-2.dlog").is_confirmed

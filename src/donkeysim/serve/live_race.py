@@ -97,6 +97,7 @@ class LiveRace:
     def ask_back(self, row: int) -> Iterator[Output]:
         """Let a driver give up the place where the car is; before the race and all too often it is not heard."""
         now, is_driven = self.run.time, self.run.director.session in DRIVING and self.run.may_drive(row)
+        is_driven &= self.is_on_track(row)
         if not is_driven or self.run.director.is_held or now - self._asked.get(row, -ASK_AGAIN) < ASK_AGAIN:
             return iter(())
         self._asked[row] = now

@@ -284,12 +284,27 @@ class RaceSimulation(Simulation):
         self.viewing.film.broadcast = self.reel.broadcast
         self._outputs += self.race.begin()
 
-    def _return_to_paddock(self, race: LiveRace) -> None:
+    def _end_race(self, race: LiveRace) -> None:
         """Write the result, and give everybody a car in the paddock."""
         self._last_view = race.draw(self._park, self.race_count)
+        record = race.run.finish()
+        self._return_to_paddock()
+        self._offer.tell(report_race(record))
+        if self.race_count == self._offer.races:
+            self._offer.end()
+
+    def recover(self) -> None:
+        """Give up the race that is under way, after an error of our own making; its file has no result."""
+        if self.race is None:
+            super().exit_scene()
+            return
+        race, self._trouble = self.race, "the race could not go on, see the log; the next one will start."
+        self._return_to_paddock()
+        race.run.abandon()
+
+    def _return_to_paddock(self) -> None:
         self.reel.finish()
         self.viewing.film.broadcast = self._free_broadcast
-        record = race.run.finish()
         self.race, self._simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
         self._desk.clear()
@@ -301,9 +316,6 @@ class RaceSimulation(Simulation):
             client.car = None
         for known in self._competitors:
             known.is_told = False
-        self._offer.tell(report_race(record))
-        if self.race_count == self._offer.races:
-            self._offer.end()
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -314,7 +326,7 @@ class RaceSimulation(Simulation):
         self._seat_next()
         super().beat()
         if self.race is not None and self.race.run.is_over:
-            self._return_to_paddock(self.race)
+            self._end_race(self.race)
         elif self.race is None and self._simulator is not None:
             self._begin_when_due()
         if now - self._pinged >= PING_SECONDS:

@@ -201,6 +201,10 @@ class Simulation:
         for client in list(self._clients.values()):
             self._drain(client)
 
+    def recover(self) -> None:
+        """Leave what may fail again at each beat, after an error of our own making."""
+        self.exit_scene()
+
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def may_execute(self, client_id: int, request: messages.Request) -> bool:

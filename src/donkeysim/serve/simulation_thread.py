@@ -387,7 +387,7 @@ class SimulationThread(NoRace):
         except Exception:  # noqa: BLE001  (the thread must live on; the traceback is logged)
             _log.exception("an error in the simulation")
             if simulation.seconds_to_beat() == 0.0:
-                simulation.exit_scene()
+                simulation.recover()
 
     def _hand_out(self, simulation: Simulation) -> bool:
         """Pass outputs to the event loop; return whether it should be waited for before more are made."""
