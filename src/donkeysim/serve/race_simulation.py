@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from donkeysim.core.clock import Clock
-from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
+from donkeysim.core.errors import DonkeySimError, SceneError, SpecError, format_count
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.meeting.race_file import RacePlan
-from donkeysim.meeting.race_run import RaceRun, dress_cars
-from donkeysim.meeting.tournament import report_race
+from donkeysim.meeting.race_run import RaceRun, count_places, dress_cars
+from donkeysim.meeting.tournament import make_report, report_race
 from donkeysim.race.act import Act
 from donkeysim.race.course import survey_course
 from donkeysim.serve.competitor import Competitor, Competitors
@@ -41,8 +41,6 @@ REPEAT_SECONDS = 0.5
 
 _OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
 _log = logging.getLogger("donkeysim.race")
-
-_PADDOCK_ONLY = (messages.SetPosition,)
 
 
 class RaceSimulation(Simulation):
@@ -80,9 +78,19 @@ class RaceSimulation(Simulation):
         super().close()
 
     def _open_scene(self) -> None:
+        """Look for what makes races impossible, better now than when everybody is here."""
         assert self._simulator is not None, "it has just been loaded"
-        survey_course(self._simulator.scene)  # better now than when everybody is here
+        course, room = survey_course(self._simulator.scene), self._count_room(self._simulator)
+        if room < max(1, self._offer.cars):
+            raise SpecError(
+                f"{format_count(len(self._offer.house) + max(1, self._offer.cars), 'car')} cannot start on "
+                f"{course.name}: there is room for {len(self._offer.house) + room}; take fewer."
+            )
         super()._open_scene()
+
+    def _count_room(self, simulator: Simulator) -> int:
+        """Return how many clients' cars can race."""
+        return count_places(self._offer.book, simulator.scene) - len(self._offer.house)
 
     # -- coming and going ---------------------------------------------------------------------------------------------
 
@@ -94,12 +102,18 @@ class RaceSimulation(Simulation):
         self._last_lines.pop(client.client_id, None)
         competitor, race = self._competitors.part(client), self.race
         row = None if race is None or competitor is None else race.find_row(competitor)
-        if race is None or row is None:
-            super()._say_goodbye(client)
-            self._competitors.forget_absent()
-        else:
+        if race is not None and row is not None:
             race.part(row)
+            self._desk.forget(self._park[row])
             self._park[row].client = None
+            return
+        if client.car is not None and self._simulator is not None:
+            self._take_away(self._simulator, client.car)
+            for known in self._competitors.list_here():
+                if known.client is not None and known.client.car is None:
+                    known.is_told = False  # it gets the place
+                    break
+        self._competitors.forget_absent(() if race is None else race.entries.values())
 
     def _seat(self, client: Client) -> None:
         """Give a client its car: in the race if it is entered there, else in the paddock if that is open."""
@@ -144,6 +158,10 @@ class RaceSimulation(Simulation):
             self._refuse(client, f"{request.message_type()}: races are held here; only the race engineer may do this.")
             return
         competitor = self._competitors.find(client)
+        if isinstance(request, messages.DriveCar) and competitor is not None:
+            competitor.racer.note(request)
+            if self.race is not None:
+                return
         if self._competitors.hear(client, request, self._read_clock()) and (client.car is None or competitor is None):
             return
         if client.car is not None and isinstance(request, messages.ConfigureCar):
@@ -156,16 +174,19 @@ class RaceSimulation(Simulation):
 
     def _perform_in_race(self, race: LiveRace, competitor: Competitor, row: int, request: messages.Request) -> None:
         assert competitor.client is not None, "who asks is connected"
-        if isinstance(request, messages.DriveCar):
-            competitor.racer.note(request)
-        elif isinstance(request, messages.ResetCar):
+        if isinstance(request, messages.ResetCar):
             self._outputs += race.ask_back(row)
-        elif isinstance(request, _PADDOCK_ONLY):
+        elif isinstance(request, messages.SetPosition):
             self._refuse(competitor.client, f"{request.message_type()}: not in a race.")
         elif isinstance(request, messages.GetNodePosition):
             super()._perform(competitor.client, request)
-        elif note := race.configure(row, request):
-            self._refuse(competitor.client, note)
+        else:
+            try:
+                note = race.configure(row, request)
+            except DonkeySimError as error:
+                note = f"{request.message_type()}: {error}"
+            if note:
+                self._refuse(competitor.client, note)
 
     # -- what pages ask for -------------------------------------------------------------------------------------------
 
@@ -226,38 +247,35 @@ class RaceSimulation(Simulation):
         Raises:
             DonkeySimError: A race is under way, nobody is there, or it cannot be held.
         """
-        if self.race is not None or self._simulator is None:
+        if self._simulator is None:
+            raise SpecError("the track is being built; ask again in a moment.")
+        if self.race is not None:
             raise SpecError("a race is under way; let it end, or restart it.")
-        entries = self._choose_entries()
+        entries = self._choose_entries(self._simulator)
         if not entries and not self._offer.house:
             raise SpecError("nobody is here to race; wait until a client has a car.")
         run = self._make_run(entries)
         self._trouble = ""
+        for known in self._competitors.list_here():
+            known.waits = 0 if known in entries else known.waits + 1
         self._leave_paddock(self._simulator, run, entries)
 
     # -- races --------------------------------------------------------------------------------------------------------
 
-    def _choose_entries(self) -> list[Competitor]:
+    def _choose_entries(self, simulator: Simulator) -> list[Competitor]:
         """Return who races: who had to watch comes first, then who came first."""
-        here = [known for known in self._competitors if known.client is not None and known.client.car is not None]
-        here.sort(key=lambda known: (-known.waits, known.number))
-        room = self._offer.book.cars - len(self._offer.house)
-        for place, known in enumerate(here):
-            known.waits = 0 if place < room else known.waits + 1
-        return sorted(here[:room], key=lambda known: known.number)
+        here = [known for known in self._competitors.list_here() if known.client is not None and known.client.car]
+        return sorted(here[: self._count_room(simulator)], key=lambda known: known.number)
 
     def _make_run(self, entries: list[Competitor]) -> RaceRun:
-        offer, simulator = self._offer, self._simulator
-        assert simulator is not None
+        offer = self._offer
         house = list(offer.house)
         names = (*(known.name for known in entries), *house)
         plan = RacePlan(offer.track, offer.rules, offer.book, names, offer.seed + self.race_count, offer.car)
-        for known in entries:
-            known.racer.camera = known.make_camera(simulator.car_spec)
         racers = [*(known.racer for known in entries), *offer.house.values()]
         bodies = [*(known.make_body() for known in entries), *dress_cars(house)]
         file = offer.folder / "race.dlog"
-        return RaceRun(plan, racers, file, self._options.worker_count, bodies)
+        return RaceRun(plan, racers, file, self._options.worker_count, bodies, range(len(entries)))
 
     def _leave_paddock(self, paddock: Simulator, run: RaceRun, entries: list[Competitor]) -> None:
         """Let the race begin; who is not in it watches."""
@@ -289,7 +307,12 @@ class RaceSimulation(Simulation):
         self._last_view = race.draw(self._park, self.race_count)
         record = race.run.finish()
         self._return_to_paddock()
-        self._offer.tell(report_race(record))
+        try:
+            report_race(record)
+        except DonkeySimError as error:
+            _log.error("the result cannot be written: %s", error)
+            self._trouble = f"the result cannot be written: {error}"
+        self._offer.tell(make_report(record))
         if self.race_count == self._offer.races:
             self._offer.end()
 
@@ -307,7 +330,7 @@ class RaceSimulation(Simulation):
         self.viewing.film.broadcast = self._free_broadcast
         self.race, self._simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
-        self._desk.clear()
+        self._outputs += self._desk.clear()
         self._park.move({})
         assert self._simulator is not None
         self._look_around(self._simulator)
@@ -345,7 +368,8 @@ class RaceSimulation(Simulation):
     def take_outputs(self) -> list[Output]:
         """Return what has gathered for the clients, in order, and forget it."""
         outputs = super().take_outputs()
-        self._last_lines |= {out.client_id: out.line for out in outputs if out.kind is OutputKind.TELEMETRY}
+        told = [out for out in outputs if out.kind is OutputKind.TELEMETRY and out.client_id in self._clients]
+        self._last_lines |= {out.client_id: out.line for out in told}
         return outputs
 
     def _seat_next(self) -> None:
@@ -353,7 +377,7 @@ class RaceSimulation(Simulation):
 
         One at a time: others must not feel many who come.
         """
-        for known in self._competitors:
+        for known in self._competitors.list_here():
             client, simulator = known.client, self._simulator
             if client is None or simulator is None or not self._is_waiting(known):
                 continue
