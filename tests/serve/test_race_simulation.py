@@ -13,6 +13,7 @@ from donkeysim.meeting.racer import DriverRacer
 from donkeysim.meeting.verify import verify_race
 from donkeysim.race import act
 from donkeysim.race.rule_book import Penalty, Qualifying, Race, RuleBook, Start
+from donkeysim.serve import picture_budget
 from donkeysim.serve.race_offer import RaceOffer
 from donkeysim.serve.race_simulation import RaceSimulation
 from donkeysim.serve.simulation_options import SimulationOptions
@@ -128,8 +129,8 @@ def meeting(track, tmp_path):
 
 def test_whoever_comes_is_asked_about_its_car_and_then_gets_it(meeting):
     meeting.simulation.join(1)
-    meeting.collect()
-    assert meeting.types(1) == ["need_car_config"]
+    meeting.say(1, "control", steering=0, throttle=0, brake=1)
+    assert meeting.types(1) == ["need_car_config"], "the original brakes before it says who it is: no fault"
     meeting.say(1, "cam_config", img_w=64, img_h=48)
     meeting.say(1, "car_config", car_name="Anna", body_r=1, body_g=2, body_b=3)
     meeting.beat(10)
@@ -237,12 +238,14 @@ def test_who_comes_during_a_race_waits_for_the_next_one(meeting):
 def test_who_found_no_room_comes_first_in_the_next_race(track, tmp_path):
     meeting = Meeting(track, tmp_path, dataclasses.replace(BOOK, cars=2))
     meeting.join(1, 2, 3)
+    meeting.beat()
     meeting.take(3)
     meeting.simulation.start_race()
     meeting.collect()
     assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 2"}
     assert "you get a car when it is over" in meeting.take(3, "refusal")[0]["error"]
     meeting.race_to_the_end((1, 2))
+    assert "telemetry" in meeting.types(3), "its last one, again and again: it would wait for ever"
     meeting.settle()
     meeting.simulation.start_race()
     assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 3"}
@@ -528,7 +531,7 @@ def test_a_watcher_who_leaves_takes_nobodys_place_in_the_race_away(meeting):
     meeting.leave(2)
     meeting.join(3, guid="a")
     assert meeting.simulation._clients[3].car is not None
-    assert not meeting.simulation._last_lines.keys() - {3}, "nothing is kept of who has gone"
+    assert not meeting.simulation._reminders._lines.keys() - {3}, "nothing is kept of who has gone"
 
 
 def test_qualifying_alone_hears_who_waits_and_a_restart_leaves_nobody_out(track, tmp_path):
@@ -615,3 +618,15 @@ def test_a_client_that_changes_its_mind_all_the_time_keeps_nobody_from_getting_a
     assert meeting.simulation._plate_jobs._thread._work_queue.qsize() <= 1
     meeting.join(2)
     assert meeting.simulation._clients[2].car is not None
+
+
+def test_a_camera_that_does_not_fit_among_the_others_holds_no_race_up(meeting, monkeypatch):
+    monkeypatch.setattr(picture_budget, "MOST_PIXELS", 3 * 160 * 120)
+    meeting.simulation.join(1)
+    meeting.say(1, "cam_config", img_w=1920, img_h=1080)
+    meeting.join(2)
+    assert "does not fit" in meeting.take(1, "refusal")[0]["error"]
+    meeting.simulation.start_race()
+    meeting.beat(2)
+    assert "does not fit" in meeting.take(1, "refusal")[0]["error"]
+    assert meeting.simulation._simulator.get_camera(0).width == 160

@@ -125,6 +125,13 @@ class Competitors:
         here = [known for known in self._known if known.client is not None]
         return sorted(here, key=lambda known: (-known.waits, known.number))
 
+    def call_next(self) -> None:
+        """Let the first who has no car try again to get one: a place is free."""
+        for known in self.list_here():
+            if known.client is not None and known.client.car is None:
+                known.is_told = False
+                return
+
     def welcome(self, client: Client, now: float) -> None:
         """Wait for a client to say who it is."""
         self._strangers[client.client_id] = _Stranger(client, now, now)

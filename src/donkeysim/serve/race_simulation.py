@@ -6,7 +6,7 @@ Each race has a simulator of its own, so that its file holds nothing else. The p
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import msgspec
 
@@ -20,24 +20,19 @@ from donkeysim.race.act import Act
 from donkeysim.race.course import survey_course
 from donkeysim.serve.competitor import Competitor, Competitors
 from donkeysim.serve.live_race import LiveRace
-from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.output import Output
 from donkeysim.serve.paddock import draw_paddock, find_obstacle
 from donkeysim.serve.participants import Client, SceneCar, make_event
 from donkeysim.serve.race_offer import RaceOffer
+from donkeysim.serve.reminders import Reminders
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.race_view import RaceView
 from donkeysim.watch.reel import Reel
 from donkeysim.wire import messages
-from donkeysim.wire.replies import CarLoaded, NeedCarConfig, Ping
+from donkeysim.wire.replies import CarLoaded, NeedCarConfig
 from donkeysim.world.specs import RoadSpec
-
-PING_SECONDS = 5.0
-"""Clients hear so often that the server is there, whatever they wait for [s, wall time]."""
-
-REPEAT_SECONDS = 0.5
-"""Whoever's car is off the track hears its last telemetry again so often: clients wait for one [s, wall time]."""
 
 _OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
 _log = logging.getLogger("donkeysim.race")
@@ -68,8 +63,7 @@ class RaceSimulation(Simulation):
         self._paddock: Simulator | None = None
         self._last_view: RaceView | None = None
         self._paddock_time = 0.0
-        self._pinged = self._repeated = read_clock()
-        self._last_lines: dict[int, bytes] = {}
+        self._reminders = Reminders(read_clock)
 
     def close(self) -> None:
         """End a race that is under way, too; its file has no result."""
@@ -99,7 +93,6 @@ class RaceSimulation(Simulation):
         self._outputs.append(make_event(client, NeedCarConfig()))
 
     def _say_goodbye(self, client: Client) -> None:
-        self._last_lines.pop(client.client_id, None)
         competitor, race = self._competitors.part(client), self.race
         row = None if race is None or competitor is None else race.find_row(competitor)
         if race is not None and row is not None:
@@ -109,10 +102,7 @@ class RaceSimulation(Simulation):
             return
         if client.car is not None and self._simulator is not None:
             self._take_away(self._simulator, client.car)
-            for known in self._competitors.list_here():
-                if known.client is not None and known.client.car is None:
-                    known.is_told = False  # it gets the place
-                    break
+            self._competitors.call_next()
         self._competitors.forget_absent(() if race is None else race.entries.values())
 
     def _seat(self, client: Client) -> None:
@@ -158,9 +148,10 @@ class RaceSimulation(Simulation):
             self._refuse(client, f"{request.message_type()}: races are held here; only the race engineer may do this.")
             return
         competitor = self._competitors.find(client)
-        if isinstance(request, messages.DriveCar) and competitor is not None:
-            competitor.racer.note(request)
-            if self.race is not None:
+        if isinstance(request, messages.DriveCar):
+            if competitor is not None:
+                competitor.racer.note(request)
+            if self.race is not None or client.car is None:
                 return
         if self._competitors.hear(client, request, self._read_clock()) and (client.car is None or competitor is None):
             return
@@ -180,13 +171,8 @@ class RaceSimulation(Simulation):
             self._refuse(competitor.client, f"{request.message_type()}: not in a race.")
         elif isinstance(request, messages.GetNodePosition):
             super()._perform(competitor.client, request)
-        else:
-            try:
-                note = race.configure(row, request)
-            except DonkeySimError as error:
-                note = f"{request.message_type()}: {error}"
-            if note:
-                self._refuse(competitor.client, note)
+        elif note := race.configure(row, request):
+            self._refuse(competitor.client, note)
 
     # -- what pages ask for -------------------------------------------------------------------------------------------
 
@@ -352,24 +338,17 @@ class RaceSimulation(Simulation):
             self._end_race(self.race)
         elif self.race is None and self._simulator is not None:
             self._begin_when_due()
-        if now - self._pinged >= PING_SECONDS:
-            self._pinged = now
-            self._outputs += [make_event(client, Ping()) for client in self._clients.values()]
-        if self.race is not None and now - self._repeated >= REPEAT_SECONDS:
-            self._repeated = now
-            self._outputs += self._repeat_telemetry(self.race)
-
-    def _repeat_telemetry(self, race: LiveRace) -> Iterator[Output]:
-        for row, entry in race.entries.items():
-            line = None if entry.client is None else self._last_lines.get(entry.client.client_id)
-            if entry.client is not None and line is not None and not race.is_on_track(row):
-                yield Output(entry.client.client_id, OutputKind.TELEMETRY, line)
+        self._outputs += self._reminders.list_pings(self._clients.values())
+        self._outputs += self._reminders.list_repeats(
+            client
+            for client in self._clients.values()
+            if self.race is not None and (client.car is None or not self.race.is_on_track(client.car.row))
+        )
 
     def take_outputs(self) -> list[Output]:
         """Return what has gathered for the clients, in order, and forget it."""
         outputs = super().take_outputs()
-        told = [out for out in outputs if out.kind is OutputKind.TELEMETRY and out.client_id in self._clients]
-        self._last_lines |= {out.client_id: out.line for out in told}
+        self._reminders.note(outputs, self._clients)
         return outputs
 
     def _seat_next(self) -> None:
@@ -398,7 +377,8 @@ class RaceSimulation(Simulation):
 
     def _begin_when_due(self) -> None:
         """Begin a race that begins by itself, or say what is waited for."""
-        here = sum(known.client is not None and known.client.car is not None for known in self._competitors)
+        cars = [known.client.car for known in self._competitors if known.client is not None]
+        here = sum(car is not None and car.telemetry_count > 0 for car in cars)  # who sees where it is
         self.waiting = find_obstacle(self._offer, self.race_count, self._paddock_time, here, self._trouble)
         if self.waiting:
             return
@@ -418,7 +398,3 @@ class RaceSimulation(Simulation):
         self._tell_events(simulator, self.race.run.events)
         self.reel.note(simulator, self._park.map_rows(), self.race.draw(self._park, self.race_count))
         self._outputs += self._desk.hold_back(outputs)
-
-    def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
-        if self.race is None:
-            super()._send_idle_away(simulator, cars, limit)
