@@ -458,6 +458,7 @@ def test_an_error_of_our_own_ends_the_race_and_not_the_evening(meeting, monkeypa
     with pytest.raises(ZeroDivisionError):
         meeting.beat()
     meeting.simulation.recover()
+    assert meeting.simulation.race_count == 0, "with --races 1 the evening would be over"
     meeting.settle()
     assert "car_loaded" in meeting.types(1)
     meeting.simulation.start_race()

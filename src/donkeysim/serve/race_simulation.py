@@ -254,8 +254,7 @@ class RaceSimulation(Simulation):
         return sorted(here[: self._count_room(simulator)], key=lambda known: known.number)
 
     def _make_run(self, entries: list[Competitor]) -> RaceRun:
-        offer = self._offer
-        house = list(offer.house)
+        offer, house = self._offer, list(self._offer.house)
         names = (*(known.name for known in entries), *house)
         plan = RacePlan(offer.track, offer.rules, offer.book, names, offer.seed + self.race_count, offer.car)
         racers = [*(known.racer for known in entries), *offer.house.values()]
@@ -308,6 +307,7 @@ class RaceSimulation(Simulation):
             super().exit_scene()
             return
         race, self._trouble = self.race, "the race could not go on, see the log; the next one will start."
+        self.race_count -= 1  # it is held again
         self._return_to_paddock()
         race.run.abandon()
 
