@@ -49,6 +49,7 @@ def test_the_server_is_on_the_track_of_the_race_and_hides_where_cars_are():
     [
         (["--time-scale", "max"], "a race needs steady time"),
         (["--cars", "7"], "7 cars cannot race by these rules, which let 6 on the track"),
+        (["--cars", "3", "--max-cars", "2"], "--cars is 3, but --max-cars lets 2 in"),
         (["--cars", "-1"], "--cars is -1; it takes 0 or more"),
         (["--wait", "nan"], "--wait is nan; it takes seconds, 0 or more"),
         (["--rules", "diyrobocars", "--pilot", "fast", "--pilot", "steady"], "2 cars cannot race by these rules"),

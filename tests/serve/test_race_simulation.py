@@ -12,7 +12,8 @@ from donkeysim.meeting.race_file import load_report
 from donkeysim.meeting.racer import DriverRacer
 from donkeysim.meeting.verify import verify_race
 from donkeysim.race import act
-from donkeysim.race.rule_book import Penalty, Race, RuleBook, Start
+from donkeysim.race.rule_book import Penalty, Qualifying, Race, RuleBook, Start
+from donkeysim.serve import picture_budget
 from donkeysim.serve.race_offer import RaceOffer
 from donkeysim.serve.race_simulation import RaceSimulation
 from donkeysim.serve.simulation_options import SimulationOptions
@@ -29,10 +30,10 @@ BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=Start(settle=0.1, countd
 class Meeting:
     """Races on an oval of 21 m, and clients who drive as they please."""
 
-    def __init__(self, track, folder, book=BOOK, **offer):
+    def __init__(self, track, folder, book=BOOK, max_cars=64, **offer):
         self.clock, self.told, self.ends = ManualClock(), [], 0
         self.offer = RaceOffer(track, "club", book, folder, tell=self.told.append, end=self.end, **offer)
-        options = SimulationOptions(Experiment((SceneSpec(track),)))
+        options = SimulationOptions(Experiment((SceneSpec(track),)), max_cars=max_cars)
         self.simulation = RaceSimulation(options, self.offer, self.clock, lambda text: None)
         self.simulation.load_scene(track)
         self.received = {}
@@ -128,8 +129,8 @@ def meeting(track, tmp_path):
 
 def test_whoever_comes_is_asked_about_its_car_and_then_gets_it(meeting):
     meeting.simulation.join(1)
-    meeting.collect()
-    assert meeting.types(1) == ["need_car_config"]
+    meeting.say(1, "control", steering=0, throttle=0, brake=1)
+    assert meeting.types(1) == ["need_car_config"], "the original brakes before it says who it is: no fault"
     meeting.say(1, "cam_config", img_w=64, img_h=48)
     meeting.say(1, "car_config", car_name="Anna", body_r=1, body_g=2, body_b=3)
     meeting.beat(10)
@@ -237,12 +238,14 @@ def test_who_comes_during_a_race_waits_for_the_next_one(meeting):
 def test_who_found_no_room_comes_first_in_the_next_race(track, tmp_path):
     meeting = Meeting(track, tmp_path, dataclasses.replace(BOOK, cars=2))
     meeting.join(1, 2, 3)
+    meeting.beat()
     meeting.take(3)
     meeting.simulation.start_race()
     meeting.collect()
     assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 2"}
     assert "you get a car when it is over" in meeting.take(3, "refusal")[0]["error"]
     meeting.race_to_the_end((1, 2))
+    assert "telemetry" in meeting.types(3), "its last one, again and again: it would wait for ever"
     meeting.settle()
     meeting.simulation.start_race()
     assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 3"}
@@ -455,8 +458,176 @@ def test_an_error_of_our_own_ends_the_race_and_not_the_evening(meeting, monkeypa
     with pytest.raises(ZeroDivisionError):
         meeting.beat()
     meeting.simulation.recover()
+    assert meeting.simulation.race_count == 0, "with --races 1 the evening would be over"
     meeting.settle()
     assert "car_loaded" in meeting.types(1)
     meeting.simulation.start_race()
     meeting.race_to_the_end((1,))
     assert verify_race(meeting.offer.folder / "race-2.dlog").is_confirmed
+
+
+# -- what went wrong once ---------------------------------------------------------------------------------------------
+
+
+def test_a_moment_is_told_once_however_long_a_pause_after_it_lasts(meeting):
+    meeting.join(1)
+    meeting.simulation.start_race()
+    while not meeting.take(1, "cross_start"):
+        meeting.beat(drivers=(1,))
+    meeting.simulation.act(act.Pause())
+    meeting.beat(5, (1,))
+    assert set(meeting.types(1)) == {"telemetry"}
+    assert not meeting.simulation.race.run.events
+
+
+def test_who_may_go_before_green_has_a_false_start_and_a_driver_of_the_house_waits(track, tmp_path):
+    book = dataclasses.replace(
+        BOOK, start=Start(settle=0.1, countdown=2.0), penalty=(Penalty(("false_start",), seconds=5.0),)
+    )
+    meeting = Meeting(track, tmp_path, book, house={"Hans": DriverRacer("steady")})
+    meeting.join(1)
+    meeting.simulation.start_race()
+    meeting.beat(5, (1,))
+    meeting.simulation.act(act.Pause())
+    meeting.simulation.act(act.Continue())
+    meeting.beat(30, (1,))
+    incidents = meeting.simulation.race.run.director.run.incidents
+    assert [(item.kind, item.row) for item in incidents] == [("false_start", 0)], "Hans waits, after a pause, too"
+    meeting.simulation.close()
+
+
+def test_who_leaves_the_grid_comes_back_to_its_place_on_the_grid(track, tmp_path):
+    book = dataclasses.replace(BOOK, start=Start(settle=4.0, countdown=4.0))
+    meeting = Meeting(track, tmp_path, book)
+    meeting.join(1, 2)
+    meeting.simulation.start_race()
+    meeting.beat(2)
+    ledger = meeting.simulation._simulator.ledger
+    place = ledger.position[1].tolist()
+    meeting.leave(2)
+    meeting.beat(85)
+    meeting.simulation.join(3)
+    meeting.say(3, "car_config", car_name="driver 2")
+    meeting.say(3, "cam_config", img_w=64, img_h=48)
+    meeting.beat(21)
+    meeting.settle()
+    meeting.beat()
+    assert ledger.present[1]
+    assert ledger.position[1].tolist() == pytest.approx(place, abs=0.01)
+    assert meeting.simulation.race.run.director.session == "countdown"
+    assert not meeting.simulation.race.run.director.run.incidents, "it has not jumped the start"
+    assert meeting.simulation._simulator.get_camera(1).width == 64, "it has another camera now"
+    meeting.simulation.close()
+
+
+def test_a_watcher_who_leaves_takes_nobodys_place_in_the_race_away(meeting):
+    meeting.join(1, guid="a")
+    meeting.simulation.start_race()
+    meeting.join(2)
+    meeting.take(2)
+    meeting.say(2, "control", steering=0, throttle=1, brake=0)
+    assert meeting.types(2) == [], "that it drives on unasked is no fault"
+    meeting.beat(20, (1,))
+    meeting.leave(1)
+    meeting.leave(2)
+    meeting.join(3, guid="a")
+    assert meeting.simulation._clients[3].car is not None
+    assert not meeting.simulation._reminders._lines.keys() - {3}, "nothing is kept of who has gone"
+
+
+def test_qualifying_alone_hears_who_waits_and_a_restart_leaves_nobody_out(track, tmp_path):
+    book = dataclasses.replace(BOOK, qualifying=Qualifying(laps=1, alone=True), start=Start(grid="qualifying"))
+    meeting = Meeting(track, tmp_path, book)
+    meeting.join(1, 2, 3)
+    meeting.simulation.start_race()
+    simulator = meeting.simulation._simulator
+    meeting.say(2, "cam_config", img_w=64, img_h=48)
+    meeting.leave(3)
+    meeting.beat(5, (1, 2))
+    with pytest.raises(SpecError, match="no car of this run"):
+        meeting.simulation.act(act.PutBack(1))
+    while not simulator.ledger.present[1]:
+        meeting.beat(drivers=(1, 2))
+    assert simulator.get_camera(1).width == 64, "it was heard while the car was off the track"
+    meeting.simulation.act(act.Restart())
+    assert meeting.simulation.race.run.director._grid == [0, 1, 2], "qualified, on its way, and not yet its turn"
+    assert simulator.ledger.present.tolist() == [1, 1, 0], "the third one is not here"
+    meeting.race_to_the_end((1, 2))
+    assert verify_race(tmp_path / "race.dlog").is_confirmed
+    meeting.simulation.close()
+
+
+def test_who_finds_no_place_in_the_paddock_gets_one_when_somebody_leaves_or_after_the_race(track, tmp_path):
+    meeting = Meeting(track, tmp_path, max_cars=1)
+    meeting.join(1, 2, 3)
+    assert "all 1 places" in meeting.take(2, "refusal")[0]["error"]
+    assert meeting.simulation.show_race().tower[1].name == "driver 2"
+    meeting.simulation.start_race()
+    meeting.race_to_the_end((1,))
+    meeting.settle()
+    cars = {client: meeting.simulation._clients[client].car is not None for client in (1, 2, 3)}
+    assert cars == {1: False, 2: True, 3: False}, "it is another one's turn"
+    meeting.simulation.join(4)
+    meeting.leave(2)
+    meeting.settle()
+    assert meeting.simulation._clients[3].car is not None
+    meeting.simulation.close()
+
+
+def test_a_grid_that_is_too_short_is_told_at_once_and_more_comers_than_places_wait(tmp_path):
+    short = write_track(tmp_path, "lines = [1.5]\n", "short")
+    path = tmp_path / "short.toml"
+    path.write_text(path.read_text().replace("slots = 30", "slots = 3"))
+    with pytest.raises(SpecError, match="4 cars cannot start on short: there is room for 3; take fewer"):
+        Meeting(short, tmp_path, cars=4)
+    meeting = Meeting(short, tmp_path, house={"Hans": DriverRacer("steady")})
+    meeting.join(1, 2, 3)
+    meeting.simulation.start_race()
+    assert list(meeting.simulation.race.run.director.entries.values()) == ["driver 1", "driver 2", "Hans"]
+    meeting.simulation.close()
+
+
+def test_a_folder_that_takes_nothing_holds_races_up_and_loses_no_result(track, tmp_path):
+    folder = tmp_path / "evening"
+    folder.write_text("no folder")
+    meeting = Meeting(track, folder, cars=1, pause=0.0)
+    meeting.join(1)
+    meeting.beat(3)
+    assert meeting.simulation.race is None
+    assert meeting.simulation.waiting.startswith("the race cannot be held: the action log")
+    folder.unlink()
+    meeting.beat(180)
+    assert meeting.simulation.race is None, "it is not tried at every beat"
+    meeting.beat(21)
+    assert meeting.simulation.race is not None
+    (folder / "race.json").mkdir()
+    meeting.race_to_the_end((1,))
+    assert meeting.place("driver 1").status == "finished", "the terminal shows it all the same"
+    meeting.beat()
+    assert meeting.simulation.waiting.startswith("the result cannot be written: ")
+    meeting.simulation.close()
+
+
+def test_a_client_that_changes_its_mind_all_the_time_keeps_nobody_from_getting_a_car(meeting):
+    meeting.simulation.join(1)
+    for count in range(100):
+        meeting.say(1, "car_config", car_name="fickle", font_size=10 + count % 90)
+    meeting.beat(101)
+    for count in range(20):
+        meeting.say(1, "car_config", car_name="fickle", font_size=10 + count)
+        meeting.beat()
+    assert meeting.simulation._plate_jobs._thread._work_queue.qsize() <= 1
+    meeting.join(2)
+    assert meeting.simulation._clients[2].car is not None
+
+
+def test_a_camera_that_does_not_fit_among_the_others_holds_no_race_up(meeting, monkeypatch):
+    monkeypatch.setattr(picture_budget, "MOST_PIXELS", 3 * 160 * 120)
+    meeting.simulation.join(1)
+    meeting.say(1, "cam_config", img_w=1920, img_h=1080)
+    meeting.join(2)
+    assert "does not fit" in meeting.take(1, "refusal")[0]["error"]
+    meeting.simulation.start_race()
+    meeting.beat(2)
+    assert "does not fit" in meeting.take(1, "refusal")[0]["error"]
+    assert meeting.simulation._simulator.get_camera(0).width == 160

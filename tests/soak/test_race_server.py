@@ -4,14 +4,20 @@ import json
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from donkeysim.car.config import make_default_config
+from donkeysim.drive.remote_car import RemoteSimulatedCar
+from donkeysim.drive.simulator_settings import read_settings
 from donkeysim.meeting.race_file import load_report
 from donkeysim.meeting.verify import verify_race
 from donkeysim.record.replay import Replay
+from e2e.gym_client import GymClient, LaneKeeper
 from e2e.simulator_process import SimulatorProcess
 
 pytestmark = pytest.mark.soak
@@ -96,3 +102,57 @@ def test_a_hundred_short_races_are_counted_again_and_every_pose_is_replayed(tmp_
     for _ in zip(first.play(), again.play(), strict=True):
         assert np.array_equal(first.simulator.ledger.position, again.simulator.ledger.position)
         assert np.array_equal(first.simulator.ledger.orientation, again.simulator.ledger.orientation)
+
+
+ORIGINAL = (
+    {"msg_type": "cam_config", "fov": "0", "fish_eye_x": "0", "fish_eye_y": "0", "img_w": "80", "img_h": "60",
+     "img_d": "3", "img_enc": "JPG", "offset_x": "0", "offset_y": "0", "offset_z": "0", "rot_x": "0"},
+    {"msg_type": "car_config", "body_style": "donkey", "body_r": "9", "body_g": "9", "body_b": "200"},
+)  # fmt: skip
+"""What gym-donkeycar says of its car; without a name, so that we give it one."""
+
+
+def drive_two_races(client):
+    """Drive a client of the original's environment until it has heard of the end of two races."""
+    client.wait_until_loaded()
+    pilot, stops = LaneKeeper(speed=1.4), 0
+    client.reset()  # as an environment begins
+    while stops < 2:
+        client.step(*pilot.decide(client.telemetry))
+        stops = sum(event["msg_type"] == "race_stop" for event in client.events)
+
+
+@pytest.mark.timeout(600)
+def test_clients_of_the_original_and_our_drive_loop_race_twice(tmp_path):
+    book = tmp_path / "club.toml"
+    book.write_text(CLUB.format(limit=60.0).replace("countdown = 1.0", "countdown = 1.0\nholds = true"))
+    options = ("--track", "generated_track", "--rules", str(book), "--cars", "3", "--laps", "1", "--races", "2")
+    with (
+        RaceServer(*options, "--pause", "1", "--training-telemetry", "--out", str(tmp_path)) as server,
+        ThreadPoolExecutor(3) as threads,
+    ):
+        changes = {"DONKEY_GYM": True, "DONKEY_SIM_PATH": "remote", "SIM_PORT": server.address[1]}
+        changes |= {
+            "GYM_CONF": {"car_name": "ours", "guid": "ours-1"},
+            "DONKEY_GYM_ENV_NAME": "donkey-generated-track-v0",
+        }
+        ours = RemoteSimulatedCar(read_settings(make_default_config(changes=changes)))
+        threads.submit(ours.update)
+        clients = [GymClient(server.address, configuration=ORIGINAL) for _ in range(2)]
+        drives = [threads.submit(drive_two_races, client) for client in clients]
+        pilot = LaneKeeper(speed=1.2)
+        while not all(drive.done() for drive in drives):
+            sensed = ours.run_threaded(0.0, 0.0)
+            if sensed is not None:
+                ours.run_threaded(*pilot.decide({"cte": sensed[1].cte, "speed": sensed[1].speed}))
+            time.sleep(0.05)
+        for drive in drives:
+            drive.result()
+        assert server.wait() == 0, server.lines[-20:]
+        ours.shutdown()
+    for number in ("race", "race-2"):
+        result = load_report(tmp_path / f"{number}.json").result
+        status = {placing.name: placing.status for placing in result.placings}
+        assert list(status.values()).count("finished") >= 2, "after a crash one may have lost its way"
+        assert "ours" in status, "it has survived that its car was taken off"
+        assert verify_race(tmp_path / f"{number}.dlog").is_confirmed

@@ -71,6 +71,10 @@ def read_host_options(arguments: argparse.Namespace) -> Options:
     options = read_options(words)
     if options.simulation.time_scale is None:
         raise SpecError('--time-scale is "max"; a race needs steady time, such as --time-scale 1.')
+    if options.simulation.max_cars < arguments.cars:
+        raise SpecError(
+            f"--cars is {arguments.cars}, but --max-cars lets {options.simulation.max_cars} in; change one of them."
+        )
     return options
 
 

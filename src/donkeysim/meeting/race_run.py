@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import colorsys
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from donkeysim.core.errors import SpecError, format_count
+from donkeysim.core.errors import DonkeySimError, SpecError, format_count
 from donkeysim.core.types import PHYSICS_STEP, Report
 from donkeysim.drivers.action import Action
 from donkeysim.envs.waiting import compile_aloud
@@ -20,11 +20,13 @@ from donkeysim.race import decision as decide
 from donkeysim.race.act import Act
 from donkeysim.race.course import Course, survey_course
 from donkeysim.race.director import DRIVING, OVER, Director, Line, Result
+from donkeysim.race.rule_book import RuleBook
 from donkeysim.record.recorder import Recorder
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.ledger import Event
+from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, ChallengeSpec, SceneSpec, WorldSpec
 
 LINE_UP_OFFSET, LINE_UP_YAW = 0.02, math.radians(1.0)
@@ -90,6 +92,11 @@ def check_plan(plan: RacePlan) -> None:
         raise SpecError(f"the cars are {list(plan.names)}; name one or more, each by a name of its own.")
 
 
+def count_places(book: RuleBook, scene: Scene) -> int:
+    """Return how many cars can race by these rules in a scene: they share a grid, unless each is alone."""
+    return book.cars if book.race.alone else min(book.cars, len(scene.start.position))
+
+
 class RaceRun:
     """One race on its way, frame by frame: the director, the cars, and who drives them.
 
@@ -107,6 +114,7 @@ class RaceRun:
         log: Path | None = None,
         worker_count: int = 1,
         bodies: Sequence[BodySpec] | None = None,
+        jumpers: Collection[int] = (),
     ) -> None:
         """Build the track and put the cars on its grid.
 
@@ -116,19 +124,27 @@ class RaceRun:
             log: The race file; None: none.
             worker_count: Threads.
             bodies: Of the cars; None: with their names, in colours as far apart as they can be.
+            jumpers: Rows of those who may go before green where the rules do not hold them; pilots wait for it.
 
         Raises:
             SpecError: The race is not possible, or the track does not return to its start.
             SceneError: There is no such track.
+            DonkeySimError: The race file cannot be created.
         """
         check_plan(plan)
-        self._plan, self._racers = plan, racers
+        self._plan, self._racers, self._jumpers = plan, racers, jumpers
         self.simulator = Simulator(specify_world(plan), worker_count=worker_count)
-        course = survey_course(self.simulator.scene)
-        room = len(self.simulator.scene.start.position)
-        if len(racers) > room and not plan.book.race.alone:
-            raise SpecError(f"{format_count(len(racers), 'car')} cannot start on {course.name}: its grid has {room}.")
-        self._recorder = None if log is None else Recorder(self.simulator, log)
+        try:
+            course = survey_course(self.simulator.scene)
+            room = count_places(plan.book, self.simulator.scene)
+            if len(racers) > room:
+                raise SpecError(
+                    f"{format_count(len(racers), 'car')} cannot start on {course.name}: its grid has {room}."
+                )
+            self._recorder = None if log is None else Recorder(self.simulator, log)
+        except DonkeySimError:
+            self.simulator.close()
+            raise
         if self._recorder is not None:
             self.simulator.listen(self._recorder)
             self._recorder.keep(pack_note(plan))
@@ -158,6 +174,7 @@ class RaceRun:
     def pass_frame(self, step_count: int = STEPS_PER_FRAME) -> Sequence[decide.Decision]:
         """Let the cars drive for a frame of so many physics steps, unless time is held; return what was decided."""
         if self.director.is_held or self.is_over:
+            self.events = ()
             return ()
         self._drive()
         self.simulator.step(step_count)
@@ -172,9 +189,9 @@ class RaceRun:
         Raises:
             SpecError: It is not possible.
         """
-        decisions = self._carry_out(self.director.obey(act, self.simulator.ledger))
-        self._keep(Acted(act))
-        return decisions
+        decisions = self.director.obey(act, self.simulator.ledger)
+        self._keep(Acted(act))  # before it is carried out, so that a recount judges it by the same rows
+        return self._carry_out(decisions)
 
     @property
     def is_over(self) -> bool:
@@ -183,7 +200,7 @@ class RaceRun:
 
     def may_drive(self, row: int) -> bool:
         """Return whether the director lets a car drive now."""
-        return self._is_green and row in self._free
+        return row in self._free and (self._is_green or row in self._jumpers)
 
     def finish(self) -> RaceRecord:
         """End a race that is over, and its file."""
@@ -234,10 +251,8 @@ class RaceRun:
                 self._free -= set(decision.rows)
             elif isinstance(decision, decide.Release):
                 self._free |= set(decision.rows)
-            elif isinstance(decision, decide.ShowFlag) and decision.row < 0:
-                self._is_green |= decision.flag == "green"
             elif isinstance(decision, decide.BeginSession):
-                self._is_green &= decision.session in DRIVING
+                self._is_green = decision.session in DRIVING
             elif isinstance(decision, decide.LimitSpeed):
                 self._limits[decision.row] = decision.speed
             elif isinstance(decision, _MOVES) and simulator.ledger.present[decision.row]:

@@ -154,9 +154,15 @@ def _race(
 def report_race(record: RaceRecord) -> Report:
     """Write the result beside a race file and return it."""
     assert record.file is not None, "races that are reported have a file"
-    report = Report(record.plan, record.result, record.journal, record.file.name)
+    report = make_report(record)
     save_report(record.file.with_suffix(".json"), report)
     return report
+
+
+def make_report(record: RaceRecord) -> Report:
+    """Return the result of a race with a file."""
+    assert record.file is not None, "races that are reported have a file"
+    return Report(record.plan, record.result, record.journal, record.file.name)
 
 
 def _save(tournament: Tournament, folder: Path) -> None:

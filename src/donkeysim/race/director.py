@@ -223,6 +223,7 @@ class Director:
         order = list(self.entries)
         if self.book.start.grid == "qualifying" and self._qualified:
             order = [placing.row for placing in self.list_qualified()]
+            order += [row for row in self.entries if row not in order]  # qualifying was cut short by a restart
         elif self.book.start.grid == "drawn":
             order = [order[index] for index in np.random.default_rng(self._seed).permutation(len(order))]
         self._begin(GRID, self.book.race, order)

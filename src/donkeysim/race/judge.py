@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from donkeysim.race import decision as decide
 from donkeysim.race.course import PAST_GATE, Course
@@ -131,24 +132,9 @@ class Judge:
             place = run.spotter.find_last_place(row)
             place = place if math.isfinite(place) else float(ledger.along[row])
             along = self._course.gates[log.gate] + PAST_GATE if where == "checkpoint" else place
-            self._put[row] = self._find_space(ledger, row, along)
+            self._put[row] = find_space(self._course, ledger, row, along, self._put)
             self._say(decide.PutOnTrack(row, self._put[row]))
         run.spotter.forget(row)
-
-    def _find_space(self, ledger: Ledger, row: int, along: float) -> float:
-        """Return the nearest place at or behind one where no other car is."""
-        first = row - row % ledger.cars_per_world
-        others = [
-            self._put.get(other, float(ledger.along[other]))
-            for other in range(first, first + ledger.cars_per_world)
-            if other != row and ledger.present[other]
-        ]
-        for _ in range(1 + len(others)):
-            near = [other for other in others if abs(self._course.measure_ahead(along, other)) < SPACE]
-            if not near:
-                break
-            along = min(near, key=lambda other: self._course.measure_ahead(along, other)) - SPACE
-        return along % self._course.length
 
     def flag_finishers(self) -> None:
         """Show the chequered flag to who has finished, and take off the track who has cooled down."""
@@ -202,3 +188,29 @@ class Judge:
         if is_yellow != self._is_yellow:
             self._say(decide.ShowFlag("yellow" if is_yellow else "green"))
         self._is_yellow = is_yellow
+
+
+def find_space(
+    course: Course, ledger: Ledger, row: int, along: float, moved: Mapping[int, float] = MappingProxyType({})
+) -> float:
+    """Return the nearest place of the path at or behind one where no other car is [m].
+
+    Args:
+        course: Where.
+        ledger: Read.
+        row: Of the car that is to be put there.
+        along: Where it shall be put [m].
+        moved: Places of cars that were put somewhere since the ledger was written, by row [m].
+    """
+    first = row - row % ledger.cars_per_world
+    others = [
+        moved.get(other, float(ledger.along[other]))
+        for other in range(first, first + ledger.cars_per_world)
+        if other != row and ledger.present[other]
+    ]
+    for _ in range(1 + len(others)):
+        near = [other for other in others if abs(course.measure_ahead(along, other)) < SPACE]
+        if not near:
+            break
+        along = min(near, key=lambda other: course.measure_ahead(along, other)) - SPACE
+    return along % course.length

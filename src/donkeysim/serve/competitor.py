@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from donkeysim.drivers.action import Action
@@ -10,8 +10,8 @@ from donkeysim.meeting.race_run import pick_colours
 from donkeysim.serve.participants import Client
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
-from donkeysim.wire.settings import change_body, change_camera
-from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
+from donkeysim.wire.settings import change_body
+from donkeysim.world.specs import BodySpec, CameraSpec
 
 INTRODUCTION_SECONDS, LONGEST_INTRODUCTION = 1.0, 5.0
 """When a client has said no more for so long, or has talked for so long, it has said who it is [s, wall time]."""
@@ -34,10 +34,11 @@ _CONFIGS = (
 
 
 class ClientRacer:
-    """Drives a car as its client has asked last. Implements `meeting.racer.Racer`."""
+    """Drives a car as its client has asked last, by pictures that come with telemetry. Implements `Racer`."""
+
+    camera: CameraSpec | None = None
 
     def __init__(self) -> None:
-        self.camera: CameraSpec | None = None
         self._action = Action(0.0, 0.0, 0.0)
 
     def begin(self, simulator: Simulator, row: int, seed: int) -> None:
@@ -84,7 +85,7 @@ class Competitor:
         wishes: The last of each kind of message about its car.
         waits: Races that it had to watch in a row.
         is_told: Whether it has been given a car, or told why there is none now.
-        is_dressed: Whether its car looks as it shall.
+        is_dressed: Whether its car in the paddock looks as it shall.
     """
 
     number: int
@@ -105,11 +106,6 @@ class Competitor:
             body = change_body(body, wish)
         return BodySpec(body.style, body.colour, self.name, body.font_size)
 
-    def make_camera(self, car: CarSpec) -> CameraSpec | None:
-        """Return the camera that it wants on a car."""
-        wish = self.wishes.get(messages.ConfigureCamera)
-        return change_camera(car.camera, wish) if isinstance(wish, messages.ConfigureCamera) else car.camera
-
 
 class Competitors:
     """All who take part, and those who have come but not said yet who they are."""
@@ -123,6 +119,18 @@ class Competitors:
 
     def __iter__(self) -> Iterator[Competitor]:
         return iter(self._known)
+
+    def list_here(self) -> list[Competitor]:
+        """Return who is connected: who had to watch most races comes first, then who came first."""
+        here = [known for known in self._known if known.client is not None]
+        return sorted(here, key=lambda known: (-known.waits, known.number))
+
+    def call_next(self) -> None:
+        """Let the first who has no car try again to get one: a place is free."""
+        for known in self.list_here():
+            if known.client is not None and known.client.car is None:
+                known.is_told = False
+                return
 
     def welcome(self, client: Client, now: float) -> None:
         """Wait for a client to say who it is."""
@@ -160,9 +168,9 @@ class Competitors:
             known.racer.stop()
         return known
 
-    def forget_absent(self) -> None:
-        """Forget who is not connected."""
-        self._known = [known for known in self._known if known.client is not None]
+    def forget_absent(self, entered: Collection[Competitor] = ()) -> None:
+        """Forget who is not connected, but for those who have entered a race that is under way."""
+        self._known = [known for known in self._known if known.client is not None or known in entered]
 
     def _admit(self, client: Client, said: dict[type[messages.Request], messages.Request]) -> None:
         """Find out who somebody is: one who was here with this `guid`, or without any by this name, or a new one."""
@@ -193,7 +201,7 @@ def _read_name(said: dict[type[messages.Request], messages.Request]) -> str:
     if isinstance(racer, messages.SetRacerInfo):
         names += [racer.car_name, racer.racer_name]
     printable = (" ".join("".join(c for c in name if c.isprintable()).split()) for name in names if name)
-    return next(filter(None, printable), "")[:LONGEST_NAME]
+    return next(filter(None, printable), "")[:LONGEST_NAME].strip()
 
 
 def _read_guid(said: dict[type[messages.Request], messages.Request]) -> str:

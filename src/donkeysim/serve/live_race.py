@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from donkeysim.core.errors import CapacityError
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.meeting.race_run import RaceRun
 from donkeysim.race import act as acts
 from donkeysim.race.director import DRIVING
+from donkeysim.race.judge import find_space
 from donkeysim.serve.competitor import Competitor
-from donkeysim.serve.output import Output
+from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import SceneCar, make_event
 from donkeysim.serve.picture_budget import limit_camera
 from donkeysim.serve.race_messages import EVERYBODY, RaceMessages
@@ -38,10 +40,7 @@ class LiveRace:
         self._timing = Timing()
         self._asked: dict[int, float] = {}
         self._left: dict[int, float] = {}
-        for row, competitor in entries.items():
-            for wish in competitor.wishes.values():
-                if not isinstance(wish, ConfigureCar):
-                    self.configure(row, wish)
+        self._unequipped = set(self.entries)
 
     def begin(self) -> Iterator[Output]:
         """Line up and yield what clients are told of it."""
@@ -84,12 +83,16 @@ class LiveRace:
         return bool(self.run.simulator.ledger.present[row])
 
     def configure(self, row: int, request: Request) -> str:
-        """Set a camera or a lidar of a car; return a note for its client, "" for none."""
+        """Set a camera or a lidar of a car, off the track when it comes back; return a note for its client, or ""."""
         if not self.is_on_track(row):
+            self._unequipped.add(row)
             return ""
         command, note = make_command(self.run.simulator, row, request)
-        if isinstance(command, SetCamera):
-            command, note = limit_camera(self.run.simulator, command)
+        try:
+            if isinstance(command, SetCamera):
+                command, note = limit_camera(self.run.simulator, command)
+        except CapacityError as error:
+            return f"{request.message_type()}: {error}"
         if command is not None:
             self.run.simulator.apply(command)
         return note
@@ -103,6 +106,15 @@ class LiveRace:
         self._asked[row] = now
         return self.obey(acts.AskBack(row))
 
+    def _equip(self, row: int) -> Iterator[str]:
+        """Give a car all that its client has asked for, and yield notes for it."""
+        simulator = self.run.simulator
+        if simulator.get_camera(row) is None:
+            simulator.apply(SetCamera([row], simulator.car_spec.camera))
+        for wish in self.entries[row].wishes.values():
+            if not isinstance(wish, ConfigureCar) and (note := self.configure(row, wish)):
+                yield note
+
     def part(self, row: int) -> None:
         """Take a car whose client has gone off the road; it may come back."""
         if self.is_on_track(row):
@@ -111,10 +123,17 @@ class LiveRace:
 
     def take_back(self, row: int) -> None:
         """Put a car whose client has come back where it was, unless the director has let it go."""
-        log = self.run.director.run.logs.get(row)
-        if row in self._left and log is not None and not log.is_off:
-            self.run.simulator.recall_car(row)
-            self.run.simulator.put_on_path(row, self._left.pop(row))
+        self._unequipped.add(row)
+        director, simulator = self.run.director, self.run.simulator
+        log = director.run.logs.get(row)
+        if row not in self._left or log is None or log.is_off:
+            return
+        along = self._left.pop(row)
+        simulator.recall_car(row)
+        if director.session in DRIVING:
+            simulator.put_on_path(row, find_space(director.course, simulator.ledger, row, along))
+        else:
+            simulator.reset_car(row)
 
     # -- messages -----------------------------------------------------------------------------------------------------
 
@@ -122,6 +141,10 @@ class LiveRace:
         for row, competitor in self.entries.items():
             if competitor.client is None:  # a line-up brings everybody back
                 self.part(row)
+            elif row in self._unequipped and self.is_on_track(row):
+                self._unequipped.remove(row)
+                for note in self._equip(row):
+                    yield Output(competitor.client.client_id, OutputKind.REFUSAL, note.encode())
         for told, reply in list(news):
             rows: Sequence[int] = list(self.entries) if told == EVERYBODY else [told]
             for row in rows:

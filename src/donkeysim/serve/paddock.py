@@ -12,6 +12,9 @@ from donkeysim.serve.competitor import Competitor
 from donkeysim.serve.race_offer import RaceOffer
 from donkeysim.watch.race_view import RaceView, TowerLine
 
+RETRY_SECONDS = 10.0
+"""A race that could not be held is tried again after this time at the earliest [s]."""
+
 PADDOCK = "paddock"
 """As a session of `RaceView`."""
 
@@ -24,11 +27,12 @@ def find_obstacle(offer: RaceOffer, race_count: int, passed: float, here: int, t
         race_count: Races so far.
         passed: Since the paddock was opened [s].
         here: Cars of clients.
-        trouble: Why the race that was to begin could not be held, "" for nothing.
+        trouble: Why the last race could not be held or its result not be written, "" for nothing.
     """
     if 0 < offer.races <= race_count:
         return "the races are over."
-    pause = offer.pause if race_count > 0 or trouble else 0.0
+    pause = offer.pause if race_count > 0 else 0.0
+    pause = max(pause, RETRY_SECONDS) if trouble else pause
     if passed < pause:
         return trouble or f"the next race starts in {math.ceil(pause - passed)} s at the earliest."
     if 0 < offer.cars <= here:

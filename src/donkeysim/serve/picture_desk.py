@@ -82,10 +82,12 @@ class PictureDesk:
         if not self.is_heavy:
             self._end_threads()
 
-    def clear(self) -> None:
-        """Let all cars go."""
+    def clear(self) -> list[Output]:
+        """Let all cars go, and return what was held back for their clients."""
+        held = [output for account in self._accounts.values() for output in account.held]
         self._accounts.clear()
         self._end_threads()
+        return held
 
     def hold_back(self, events: list[Output]) -> list[Output]:
         """Return what may be told of this moment now; clients whose telemetry is in work are told after that."""

@@ -39,12 +39,13 @@ class PlateJobs:
         if not body.name:
             return True
         asked, job = self._jobs.get(client_id, (None, None))
-        if asked != body or job is None:
+        if job is not None and not job.done():
+            return False  # even if it is of another body by now: a client that changes its mind fills no queue
+        if job is None or asked != body:
             self._jobs[client_id] = body, self._thread.submit(self._prepare, simulator, body)
             return False
-        if job.done():
-            del self._jobs[client_id]
-        return job.done()
+        del self._jobs[client_id]
+        return True
 
     def forget(self, client_id: int) -> None:
         """Let a client go."""

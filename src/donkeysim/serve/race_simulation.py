@@ -6,43 +6,36 @@ Each race has a simulator of its own, so that its file holds nothing else. The p
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import msgspec
 
 from donkeysim.core.clock import Clock
-from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
+from donkeysim.core.errors import DonkeySimError, SceneError, SpecError, format_count
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.meeting.race_file import RacePlan
-from donkeysim.meeting.race_run import RaceRun, dress_cars
-from donkeysim.meeting.tournament import report_race
+from donkeysim.meeting.race_run import RaceRun, count_places, dress_cars
+from donkeysim.meeting.tournament import make_report, report_race
 from donkeysim.race.act import Act
 from donkeysim.race.course import survey_course
 from donkeysim.serve.competitor import Competitor, Competitors
 from donkeysim.serve.live_race import LiveRace
-from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.output import Output
 from donkeysim.serve.paddock import draw_paddock, find_obstacle
 from donkeysim.serve.participants import Client, SceneCar, make_event
 from donkeysim.serve.race_offer import RaceOffer
+from donkeysim.serve.reminders import Reminders
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.race_view import RaceView
 from donkeysim.watch.reel import Reel
 from donkeysim.wire import messages
-from donkeysim.wire.replies import CarLoaded, NeedCarConfig, Ping
+from donkeysim.wire.replies import CarLoaded, NeedCarConfig
 from donkeysim.world.specs import RoadSpec
-
-PING_SECONDS = 5.0
-"""Clients hear so often that the server is there, whatever they wait for [s, wall time]."""
-
-REPEAT_SECONDS = 0.5
-"""Whoever's car is off the track hears its last telemetry again so often: clients wait for one [s, wall time]."""
 
 _OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
 _log = logging.getLogger("donkeysim.race")
-
-_PADDOCK_ONLY = (messages.SetPosition,)
 
 
 class RaceSimulation(Simulation):
@@ -70,8 +63,7 @@ class RaceSimulation(Simulation):
         self._paddock: Simulator | None = None
         self._last_view: RaceView | None = None
         self._paddock_time = 0.0
-        self._pinged = self._repeated = read_clock()
-        self._last_lines: dict[int, bytes] = {}
+        self._reminders = Reminders(read_clock)
 
     def close(self) -> None:
         """End a race that is under way, too; its file has no result."""
@@ -80,9 +72,19 @@ class RaceSimulation(Simulation):
         super().close()
 
     def _open_scene(self) -> None:
+        """Look for what makes races impossible, better now than when everybody is here."""
         assert self._simulator is not None, "it has just been loaded"
-        survey_course(self._simulator.scene)  # better now than when everybody is here
+        course, room = survey_course(self._simulator.scene), self._count_room(self._simulator)
+        if room < max(1, self._offer.cars):
+            raise SpecError(
+                f"{format_count(len(self._offer.house) + max(1, self._offer.cars), 'car')} cannot start on "
+                f"{course.name}: there is room for {len(self._offer.house) + room}; take fewer."
+            )
         super()._open_scene()
+
+    def _count_room(self, simulator: Simulator) -> int:
+        """Return how many clients' cars can race."""
+        return count_places(self._offer.book, simulator.scene) - len(self._offer.house)
 
     # -- coming and going ---------------------------------------------------------------------------------------------
 
@@ -91,15 +93,17 @@ class RaceSimulation(Simulation):
         self._outputs.append(make_event(client, NeedCarConfig()))
 
     def _say_goodbye(self, client: Client) -> None:
-        self._last_lines.pop(client.client_id, None)
         competitor, race = self._competitors.part(client), self.race
         row = None if race is None or competitor is None else race.find_row(competitor)
-        if race is None or row is None:
-            super()._say_goodbye(client)
-            self._competitors.forget_absent()
-        else:
+        if race is not None and row is not None:
             race.part(row)
+            self._desk.forget(self._park[row])
             self._park[row].client = None
+            return
+        if client.car is not None and self._simulator is not None:
+            self._take_away(self._simulator, client.car)
+            self._competitors.call_next()
+        self._competitors.forget_absent(() if race is None else race.entries.values())
 
     def _seat(self, client: Client) -> None:
         """Give a client its car: in the race if it is entered there, else in the paddock if that is open."""
@@ -144,6 +148,11 @@ class RaceSimulation(Simulation):
             self._refuse(client, f"{request.message_type()}: races are held here; only the race engineer may do this.")
             return
         competitor = self._competitors.find(client)
+        if isinstance(request, messages.DriveCar):
+            if competitor is not None:
+                competitor.racer.note(request)
+            if self.race is not None or client.car is None:
+                return
         if self._competitors.hear(client, request, self._read_clock()) and (client.car is None or competitor is None):
             return
         if client.car is not None and isinstance(request, messages.ConfigureCar):
@@ -156,11 +165,9 @@ class RaceSimulation(Simulation):
 
     def _perform_in_race(self, race: LiveRace, competitor: Competitor, row: int, request: messages.Request) -> None:
         assert competitor.client is not None, "who asks is connected"
-        if isinstance(request, messages.DriveCar):
-            competitor.racer.note(request)
-        elif isinstance(request, messages.ResetCar):
+        if isinstance(request, messages.ResetCar):
             self._outputs += race.ask_back(row)
-        elif isinstance(request, _PADDOCK_ONLY):
+        elif isinstance(request, messages.SetPosition):
             self._refuse(competitor.client, f"{request.message_type()}: not in a race.")
         elif isinstance(request, messages.GetNodePosition):
             super()._perform(competitor.client, request)
@@ -226,38 +233,34 @@ class RaceSimulation(Simulation):
         Raises:
             DonkeySimError: A race is under way, nobody is there, or it cannot be held.
         """
-        if self.race is not None or self._simulator is None:
+        if self._simulator is None:
+            raise SpecError("the track is being built; ask again in a moment.")
+        if self.race is not None:
             raise SpecError("a race is under way; let it end, or restart it.")
-        entries = self._choose_entries()
+        entries = self._choose_entries(self._simulator)
         if not entries and not self._offer.house:
             raise SpecError("nobody is here to race; wait until a client has a car.")
         run = self._make_run(entries)
         self._trouble = ""
+        for known in self._competitors.list_here():
+            known.waits = 0 if known in entries else known.waits + 1
         self._leave_paddock(self._simulator, run, entries)
 
     # -- races --------------------------------------------------------------------------------------------------------
 
-    def _choose_entries(self) -> list[Competitor]:
+    def _choose_entries(self, simulator: Simulator) -> list[Competitor]:
         """Return who races: who had to watch comes first, then who came first."""
-        here = [known for known in self._competitors if known.client is not None and known.client.car is not None]
-        here.sort(key=lambda known: (-known.waits, known.number))
-        room = self._offer.book.cars - len(self._offer.house)
-        for place, known in enumerate(here):
-            known.waits = 0 if place < room else known.waits + 1
-        return sorted(here[:room], key=lambda known: known.number)
+        here = [known for known in self._competitors.list_here() if known.client is not None and known.client.car]
+        return sorted(here[: self._count_room(simulator)], key=lambda known: known.number)
 
     def _make_run(self, entries: list[Competitor]) -> RaceRun:
-        offer, simulator = self._offer, self._simulator
-        assert simulator is not None
-        house = list(offer.house)
+        offer, house = self._offer, list(self._offer.house)
         names = (*(known.name for known in entries), *house)
         plan = RacePlan(offer.track, offer.rules, offer.book, names, offer.seed + self.race_count, offer.car)
-        for known in entries:
-            known.racer.camera = known.make_camera(simulator.car_spec)
         racers = [*(known.racer for known in entries), *offer.house.values()]
         bodies = [*(known.make_body() for known in entries), *dress_cars(house)]
         file = offer.folder / "race.dlog"
-        return RaceRun(plan, racers, file, self._options.worker_count, bodies)
+        return RaceRun(plan, racers, file, self._options.worker_count, bodies, range(len(entries)))
 
     def _leave_paddock(self, paddock: Simulator, run: RaceRun, entries: list[Competitor]) -> None:
         """Let the race begin; who is not in it watches."""
@@ -289,7 +292,12 @@ class RaceSimulation(Simulation):
         self._last_view = race.draw(self._park, self.race_count)
         record = race.run.finish()
         self._return_to_paddock()
-        self._offer.tell(report_race(record))
+        try:
+            report_race(record)
+        except DonkeySimError as error:
+            _log.error("the result cannot be written: %s", error)
+            self._trouble = f"the result cannot be written: {error}"
+        self._offer.tell(make_report(record))
         if self.race_count == self._offer.races:
             self._offer.end()
 
@@ -299,6 +307,7 @@ class RaceSimulation(Simulation):
             super().exit_scene()
             return
         race, self._trouble = self.race, "the race could not go on, see the log; the next one will start."
+        self.race_count -= 1  # it is held again
         self._return_to_paddock()
         race.run.abandon()
 
@@ -307,7 +316,7 @@ class RaceSimulation(Simulation):
         self.viewing.film.broadcast = self._free_broadcast
         self.race, self._simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
-        self._desk.clear()
+        self._outputs += self._desk.clear()
         self._park.move({})
         assert self._simulator is not None
         self._look_around(self._simulator)
@@ -329,23 +338,17 @@ class RaceSimulation(Simulation):
             self._end_race(self.race)
         elif self.race is None and self._simulator is not None:
             self._begin_when_due()
-        if now - self._pinged >= PING_SECONDS:
-            self._pinged = now
-            self._outputs += [make_event(client, Ping()) for client in self._clients.values()]
-        if self.race is not None and now - self._repeated >= REPEAT_SECONDS:
-            self._repeated = now
-            self._outputs += self._repeat_telemetry(self.race)
-
-    def _repeat_telemetry(self, race: LiveRace) -> Iterator[Output]:
-        for row, entry in race.entries.items():
-            line = None if entry.client is None else self._last_lines.get(entry.client.client_id)
-            if entry.client is not None and line is not None and not race.is_on_track(row):
-                yield Output(entry.client.client_id, OutputKind.TELEMETRY, line)
+        self._outputs += self._reminders.list_pings(self._clients.values())
+        self._outputs += self._reminders.list_repeats(
+            client
+            for client in self._clients.values()
+            if self.race is not None and (client.car is None or not self.race.is_on_track(client.car.row))
+        )
 
     def take_outputs(self) -> list[Output]:
         """Return what has gathered for the clients, in order, and forget it."""
         outputs = super().take_outputs()
-        self._last_lines |= {out.client_id: out.line for out in outputs if out.kind is OutputKind.TELEMETRY}
+        self._reminders.note(outputs, self._clients)
         return outputs
 
     def _seat_next(self) -> None:
@@ -353,7 +356,7 @@ class RaceSimulation(Simulation):
 
         One at a time: others must not feel many who come.
         """
-        for known in self._competitors:
+        for known in self._competitors.list_here():
             client, simulator = known.client, self._simulator
             if client is None or simulator is None or not self._is_waiting(known):
                 continue
@@ -374,7 +377,8 @@ class RaceSimulation(Simulation):
 
     def _begin_when_due(self) -> None:
         """Begin a race that begins by itself, or say what is waited for."""
-        here = sum(known.client is not None and known.client.car is not None for known in self._competitors)
+        cars = [known.client.car for known in self._competitors if known.client is not None]
+        here = sum(car is not None and car.telemetry_count > 0 for car in cars)  # who sees where it is
         self.waiting = find_obstacle(self._offer, self.race_count, self._paddock_time, here, self._trouble)
         if self.waiting:
             return
@@ -394,7 +398,3 @@ class RaceSimulation(Simulation):
         self._tell_events(simulator, self.race.run.events)
         self.reel.note(simulator, self._park.map_rows(), self.race.draw(self._park, self.race_count))
         self._outputs += self._desk.hold_back(outputs)
-
-    def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
-        if self.race is None:
-            super()._send_idle_away(simulator, cars, limit)
