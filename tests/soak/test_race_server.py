@@ -117,9 +117,11 @@ def drive_two_races(client):
     client.wait_until_loaded()
     pilot, stops = LaneKeeper(speed=1.4), 0
     client.reset()  # as an environment begins
-    while stops < 2:
-        client.step(*pilot.decide(client.telemetry))
+    while stops < 2 and not client.aborted:  # with the last race the server goes
+        client.drive(*pilot.decide(client.telemetry))
+        time.sleep(0.05)
         stops = sum(event["msg_type"] == "race_stop" for event in client.events)
+    assert stops == 2, client.events[-10:]
 
 
 @pytest.mark.timeout(600)
@@ -141,15 +143,17 @@ def test_clients_of_the_original_and_our_drive_loop_race_twice(tmp_path):
         clients = [GymClient(server.address, configuration=ORIGINAL) for _ in range(2)]
         drives = [threads.submit(drive_two_races, client) for client in clients]
         pilot = LaneKeeper(speed=1.2)
-        while not all(drive.done() for drive in drives):
-            sensed = ours.run_threaded(0.0, 0.0)
-            if sensed is not None:
-                ours.run_threaded(*pilot.decide({"cte": sensed[1].cte, "speed": sensed[1].speed}))
-            time.sleep(0.05)
-        for drive in drives:
-            drive.result()
-        assert server.wait() == 0, server.lines[-20:]
-        ours.shutdown()
+        try:
+            while not any(drive.done() and drive.exception() for drive in drives) and server.process.poll() is None:
+                sensed = ours.run_threaded(0.0, 0.0)
+                if sensed is not None:
+                    ours.run_threaded(*pilot.decide({"cte": sensed[1].cte, "speed": sensed[1].speed}))
+                time.sleep(0.05)
+            for drive in drives:
+                drive.result()
+            assert server.wait() == 0, server.lines[-20:]
+        finally:
+            ours.shutdown()
     for number in ("race", "race-2"):
         result = load_report(tmp_path / f"{number}.json").result
         status = {placing.name: placing.status for placing in result.placings}
