@@ -65,7 +65,8 @@ class RaceRecord:
 
 def specify_world(plan: RacePlan) -> WorldSpec:
     """Return the worlds of a race: one for all cars, or one for each where the rules let nobody meet."""
-    challenges = ChallengeSpec(cones=plan.book.cones, seed=plan.seed)
+    # Without cones nothing is drawn, and the scene is the same in every race: it is built once.
+    challenges = ChallengeSpec(cones=plan.book.cones, seed=plan.seed) if plan.book.cones else ChallengeSpec()
     experiment = Experiment((SceneSpec(plan.track, challenges=challenges),), plan.car, plan.seed)
     count = len(plan.names)
     return experiment.specify_world(*((count, 1) if plan.book.race.alone else (1, count)))

@@ -12,7 +12,8 @@ from donkeysim.sim.compile_processes import CompileProcesses
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import SceneSpec
-from donkeysim.world.tracks import load_scene, specify_scene
+from donkeysim.world.tracks import specify_scene
+from donkeysim.world.tracks.catalogue import share_scene
 
 
 class SceneLoader:
@@ -61,7 +62,7 @@ class SceneLoader:
     def _load(self, scene: SceneSpec) -> Simulator:
         self._tell("building the track", False)
         if scene not in self._built:
-            self._built = {scene: load_scene(scene)}
+            self._built = {scene: share_scene(scene)}
         options = self._options
         experiment = replace(options.experiment, scenes=(scene,))
         spec = experiment.specify_world(cars_per_world=options.max_cars + 1)  # a pace car may be added
