@@ -60,7 +60,10 @@ def test_three_laps_as_the_original_client_drives_them(simulator):
     client.close()
 
 
-@pytest.mark.parametrize("framing", ["send_with_newline", "send_bytewise", "send_glued"])
+@pytest.mark.parametrize(
+    "framing",
+    ["send_glued", *(pytest.param(name, marks=pytest.mark.soak) for name in ("send_with_newline", "send_bytewise"))],
+)
 def test_a_lap_with_messages_put_differently_on_the_wire(simulator, framing):
     client = GymClient(simulator.address, framing=getattr(gym_client, framing), is_lock_step=True)
     check_drive(drive_laps(client, 1), client, 1)

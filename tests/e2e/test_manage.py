@@ -205,7 +205,8 @@ def test_ctrl_c_before_anything_is_imported_ends_it_without_a_word(tmp_path):
         assert car.lines == ["importing"]
 
 
-@pytest.mark.parametrize("command", [("manage.py", "drive"), pytest.param(DONKEY, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("command", [("manage.py", "drive"), DONKEY])
 def test_only_warnings_are_told_without_console_logging(tmp_path, command):
     folder = make_car(tmp_path / "car", "HAVE_CONSOLE_LOGGING = False\nMAX_LOOPS = 2\nDRIVE_LOOP_HERZ = 3\n" + QUICK)
     with CarProcess(folder, command=command) as car:

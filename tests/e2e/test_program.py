@@ -144,6 +144,7 @@ def test_quit_app_ends_it_in_a_scene_with_exit_code_0():
 
 
 @posix
+@pytest.mark.soak
 def test_after_a_kill_the_port_can_be_bound_at_once_and_no_child_lives_on():
     import psutil
 

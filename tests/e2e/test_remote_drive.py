@@ -80,6 +80,7 @@ def test_another_scene_than_the_running_one_is_refused(simulator):
     env.close()
 
 
+@pytest.mark.soak
 def test_a_road_is_made_anew_at_the_server(tmp_path):
     (tmp_path / "ring.toml").write_text(RING)
     with SimulatorProcess("--tracks", str(tmp_path)) as simulator:

@@ -72,7 +72,8 @@ def test_a_client_that_sends_nonsense_disturbs_nobody(simulator):
         bad.read_until("error")
         good.send({"msg_type": "control", "steering": "0.1", "throttle": "0.1"})
         frames = [good.read_until("telemetry")["frame"] for _ in range(20)]
-        assert frames == list(range(frames[0], frames[0] + 20))
+        assert frames == sorted(set(frames))
+        assert frames[-1] - frames[0] < 25, "a busy machine may replace one by the next, a client that talks may not"
         bad.send({"msg_type": "control", "steering": "0.5", "throttle": "0"})
         assert any(bad.read_until("telemetry")["steering_angle"] == 0.5 for _ in range(10))
 
@@ -164,6 +165,7 @@ def test_who_answers_every_telemetry_is_never_kept_waiting(simulator):
         assert max(gaps) < 1.5 * 2, f"1.5 s at time scale 2; {gaps}"
 
 
+@pytest.mark.soak
 def test_who_needs_longer_than_a_telemetry_lasts_still_gets_fresh_ones(simulator):
     ages = []
     with WireClient(simulator.address) as client:
@@ -179,6 +181,7 @@ def test_who_needs_longer_than_a_telemetry_lasts_still_gets_fresh_ones(simulator
     pytest.fail(f"0.2 s at time scale 2; {ages}")
 
 
+@pytest.mark.soak
 def test_two_thousand_hostile_messages_over_a_socket_are_survived(simulator):
     source = random.Random(2000)
     ping = b'\n{"msg_type":"get_protocol_version"}'

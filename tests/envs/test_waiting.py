@@ -25,6 +25,7 @@ def make_in_new_process(conf):
     return ended.stderr.splitlines()
 
 
+@pytest.mark.soak
 def test_standard_error_tells_of_each_stage_unless_the_log_level_says_no():
     first, *stages, last = make_in_new_process({})
     assert first == "First run on this machine: kernels are compiled, once, which takes about half a minute."

@@ -27,6 +27,7 @@ EVERY = [
     commands.Join([0, 0, 1], [BodySpec("f1", (1, 2, 3), "Ada"), None]),
     commands.Leave([3]),
     commands.Retire(np.array([3, 4])),
+    commands.Recall([1, 0]),
     commands.Dress([0], BodySpec("cybertruck")),
     commands.SetCamera([0, 1], CameraSpec(width=32, height=24, depth=True), second=True),
     commands.SetCamera([1], None),
@@ -117,6 +118,17 @@ def test_a_command_for_many_rows_is_the_same_one_by_one(make, name):
     for simulator in (together, single):
         simulator.step()
     assert sum_up(together) == sum_up(single)
+
+
+def test_who_retired_is_recalled_where_it_was_with_its_looks(make):
+    simulator = make()
+    simulator.apply(commands.Dress([1], BodySpec("f1", name="Anna")))
+    before = sum_up(simulator)
+    simulator.apply(commands.Retire([1]))
+    assert 1 not in simulator.list_cars()
+    simulator.apply(commands.Recall([1]))
+    assert sum_up(simulator) == before
+    assert simulator.get_body(1).name == "Anna"
 
 
 def test_joining_and_seeding_many_is_the_same_one_by_one(scene):
