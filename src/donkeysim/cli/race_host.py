@@ -91,12 +91,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
     from donkeysim.meeting.race_file import Report
     from donkeysim.serve.race_offer import RaceOffer
 
-    for name, value in (("--cars", arguments.cars), ("--races", arguments.races)):
-        if value < 0:
-            raise SpecError(f"{name} is {value}; it takes 0 or more.")
-    for name, value in (("--wait", arguments.wait), ("--pause", arguments.pause)):
-        if not 0.0 <= value < math.inf:
-            raise SpecError(f"{name} is {value:g}; it takes seconds, 0 or more.")
+    _check_numbers(arguments)
     house = make_racers(arguments) if arguments.pilot else {}
     plan = make_plan(arguments, tuple(house))
     if arguments.cars + len(house) > plan.book.cars or len(house) >= plan.book.cars:
@@ -124,3 +119,12 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
         car=plan.car,
         tell=tell,
     )
+
+
+def _check_numbers(arguments: argparse.Namespace) -> None:
+    for name, value in (("--cars", arguments.cars), ("--races", arguments.races)):
+        if value < 0:
+            raise SpecError(f"{name} is {value}; it takes 0 or more.")
+    for name, value in (("--wait", arguments.wait), ("--pause", arguments.pause)):
+        if not 0.0 <= value < math.inf:
+            raise SpecError(f"{name} is {value:g}; it takes seconds, 0 or more.")
