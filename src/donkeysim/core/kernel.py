@@ -21,6 +21,7 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 import llvmlite.binding
@@ -161,6 +162,40 @@ def take_row(_context: Any, next_row: Any) -> Any:
         return builder.atomic_rmw("add", array.data, context.get_constant(types.int64, 1), "monotonic")
 
     return types.int64(next_row), generate
+
+
+def index_kernel(function: F) -> F:
+    """Compile a strict function `f(index, room, ...)` that a `core.device.Device` runs for many indices."""
+    return _compile(function, nogil=True, error_model="numpy", **_INNER)
+
+
+def index_pixel_kernel(function: F) -> F:
+    """Compile the same for pictures: arithmetic may fuse for speed."""
+    return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)
+
+
+def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
+    """Return a cached kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
+
+    It takes blocks of `block` indices by `take_row` and runs the function for the indices of each that are below `end`.
+    """
+    own: Any = function
+    python: Any = own.py_func
+    names = {"take": take_row, "call": function}
+    loop: Any = FunctionType(_run_blocks.__code__, names, f"loop_{python.__name__}")
+    # Numba names the file of the machine code by these.
+    loop.__module__, loop.__qualname__ = python.__module__, f"loop_{python.__module__}.{python.__qualname__}"
+    compiled: Callable[..., None] = kernel(loop)
+    return compiled
+
+
+def _run_blocks(next_block: Any, block: int, end: int, room: int, arguments: tuple[Any, ...]) -> None:
+    while True:
+        first = take(next_block) * block  # type: ignore[name-defined]  # noqa: F821
+        if first >= end:
+            break
+        for index in range(first, min(first + block, end)):
+            call(index, room, *arguments)  # type: ignore[name-defined]  # noqa: F821
 
 
 def _widen(argument: Any) -> Any:

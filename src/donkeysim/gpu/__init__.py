@@ -1,0 +1,1 @@
+"""The same batch on a device: stepping, resets, randomisation and exchange of tensors."""

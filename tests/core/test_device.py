@@ -1,0 +1,38 @@
+"""An index kernel runs once for every index, on any number of threads."""
+
+import numpy as np
+import pytest
+
+from donkeysim.core.device import open_device
+from donkeysim.core.errors import SpecError
+from donkeysim.core.kernel import index_kernel
+
+
+@index_kernel
+def add_index(index, room, visits, rooms, step):
+    """Note a visit of an index, and in which working memory it was."""
+    visits[index] += step
+    rooms[room] = 1
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("count", "block"), [(0, 1), (1, 1), (7, 4), (64, 1), (65, 16)])
+def test_every_index_runs_once(threads, count, block):
+    device = open_device("cpu", threads)
+    visits, rooms = device.zeros((count,), np.int64), device.zeros((device.count_rooms(count),), np.int64)
+    for _ in range(3):
+        device.run(add_index, count, visits, rooms, 2, block=block)
+    device.close()
+    assert device.download(visits).tolist() == [6] * count
+    assert len(rooms) == threads
+    assert rooms[0] == (count > 0)
+
+
+def test_what_is_uploaded_here_stays_where_it_is():
+    device, array = open_device("cpu", 1), np.zeros(3)
+    assert device.upload((array,))[0] is array
+
+
+def test_a_device_that_is_not_there_is_named():
+    with pytest.raises(SpecError, match="'abacus'; it takes 'cpu'"):
+        open_device("abacus")
