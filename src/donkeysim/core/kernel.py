@@ -13,6 +13,7 @@ and survives fork.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import logging
 import operator
@@ -174,6 +175,7 @@ def index_pixel_kernel(function: F) -> F:
     return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)
 
 
+@functools.cache
 def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
     """Return a cached kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
 
