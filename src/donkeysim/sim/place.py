@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.device import Cpu
 from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.rng import hash_rows, hash_words
 from donkeysim.core.types import FloatArray, IntArray, LongArray
@@ -124,7 +125,7 @@ def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) ->
     car, props_per_world = load_car(spec.car), max(len(place.props.mass) for place in scenes)
     layout = Layout(scenes, world_scene, car, spec.world_count, spec.cars_per_world, props_per_world)
     physics, renderer = PhysicsEngine(layout, workers), Renderer(layout, workers)
-    randomizer = make_randomizer(spec.randomization, physics, renderer, props_per_world)
+    randomizer = make_randomizer(spec.randomization, Cpu(workers), physics, renderer, props_per_world)
     return Place(spec, scenes, world_scene, car, props_per_world, physics, renderer, LidarScanner(layout), randomizer)
 
 
