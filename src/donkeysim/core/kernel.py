@@ -174,6 +174,13 @@ def index_pixel_kernel(function: F) -> F:
     return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)
 
 
+def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the Python function of a kernel made of operators only, which takes arrays as well as numbers."""
+    dispatcher: Any = function
+    formula: Callable[..., Any] = dispatcher.py_func
+    return formula
+
+
 def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
     """Return a cached kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
 
