@@ -13,6 +13,7 @@ and survives fork.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import logging
 import operator
@@ -181,6 +182,7 @@ def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
     return formula
 
 
+@functools.cache
 def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
     """Return a cached kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
 
