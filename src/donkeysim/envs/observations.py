@@ -227,7 +227,7 @@ class Observer:
         self._parity = 0
         self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread, is_luma)
         self._channels: dict[str, Numbers | _Picture] = {name: self._open(name, fleet, lidar) for name in names}
-        spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
+        spaces = {name: stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
         self._stacked: dict[str, NDArray[Any]] = {
             name: _make_stack(count, space, stack) for name, space in spaces.items() if stack > 1
@@ -374,6 +374,7 @@ def _make_stack(count: int, space: Box, stack: int) -> NDArray[Any]:
     return np.zeros((2, count, *space.shape), space.dtype)
 
 
-def _stack_space(space: Box, stack: int) -> Box:
+def stack_space(space: Box, stack: int) -> Box:
+    """Return the space of so many moments at once, along the last axis."""
     shape = (*space.shape[:-1], space.shape[-1] * stack)
     return gymnasium.spaces.Box(space.low.flat[0], space.high.flat[0], shape, space.dtype.type)

@@ -68,7 +68,7 @@ def make_key(seed, number):
 @index_kernel
 def begin_episode(
     world: int,
-    room: int,
+    _room: int,
     begins: BoolArray,
     episodes: Episodes,
     world_scene: IntArray,
@@ -81,7 +81,7 @@ def begin_episode(
 
     Args:
         world: Which.
-        room: Not used.
+        _room: Not used.
         begins: Of which worlds episodes begin; others are left as they are.
         episodes: Written.
         world_scene: Scene of each world.
@@ -105,11 +105,19 @@ def begin_episode(
 
 @index_kernel
 def seed_world(
-    world: int, room: int, begins: BoolArray, is_seeded: BoolArray, seed: LongArray, episodes: Episodes
+    world: int,
+    _room: int,
+    begins: BoolArray,
+    is_given: BoolArray,
+    seed: LongArray,
+    episodes: Episodes,
+    is_over: BoolArray,
 ) -> None:
-    """Draw all that is random in a world's coming episodes from a new seed, where one is given."""
-    if begins[world] and is_seeded[world]:
-        episodes.seed[world], episodes.number[world] = seed[world], 0
+    """Forget that a world's episode was over, and draw all that is random in the coming ones from a seed if given."""
+    if begins[world]:
+        is_over[world] = False
+        if is_given[world]:
+            episodes.seed[world], episodes.number[world] = seed[world], 0
 
 
 @inner_kernel
@@ -127,7 +135,7 @@ def limit_action(action):
 @index_kernel
 def take_action(
     car: int,
-    room: int,
+    _room: int,
     actions: FloatArray,
     steer_limit: float,
     throttle_min: float,

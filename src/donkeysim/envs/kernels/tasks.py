@@ -149,7 +149,7 @@ def find_reward(reward, state, derived, car, ended):
 
 
 @index_kernel
-def judge_car(car: int, room: int, rules: Rules, state: State, derived: Derived, verdicts: Verdicts) -> None:
+def judge_car(car: int, _room: int, rules: Rules, state: State, derived: Derived, verdicts: Verdicts) -> None:
     """Judge a car's step, and say whether a new episode begins for it now."""
     ended = has_ended(rules.ends, state, derived, car)
     cut = is_late(derived.time[car], rules.time_limit) or derived.laps[car] >= rules.lap_limit

@@ -49,7 +49,7 @@ def put_car(state, car, x, y, z, w, turn):
 @index_kernel
 def reset_world(
     world: int,
-    room: int,
+    _room: int,
     begins: BoolArray,
     start: FloatArray,
     beginning: StateRows,
@@ -68,7 +68,7 @@ def reset_world(
 
     Args:
         world: Which.
-        room: Not used.
+        _room: Not used.
         begins: Which worlds are put back; others are left as they are.
         start: Of each car: along the path [m], left of it [m], against it [rad]; not a number: on the grid.
         beginning: Rows of one world of each scene.
