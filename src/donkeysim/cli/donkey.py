@@ -29,6 +29,7 @@ COMMANDS = {
     "evaluate": "let a pilot drive laps faster than real time and write a report",
     "sample": "record an expert's laps into a tub",
     "race": "race pilots by a rule book, verify a race, hold tournaments and leagues",
+    "mcp": "let an agent drive by the Model Context Protocol, in simulated time that waits for it",
     "demo": "sample, train and evaluate in one go, ending in a report",
     "tubclean": "browse a tub and cut out what a pilot should not learn",
     "tubplot": "plot a pilot's answers against what the driver did",

@@ -55,6 +55,16 @@ if hasattr(Flags, "noalias"):
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
+_SHARED = (
+    "core/kernel.py",
+    "core/rng.py",
+    "core/rotation.py",
+    "core/vector.py",
+    "render/lens.py",
+    "world/randomization.py",
+)
+"""Sources outside of `kernels` whose functions or numbers kernels take in."""
+
 _log = logging.getLogger(__name__)
 
 _unsaved: list[str] = []
@@ -281,8 +291,7 @@ def _user_cache() -> Path:
 
 def list_kernel_sources() -> list[Path]:
     """Return the files that compiled kernels are made from."""
-    shared = [_PACKAGE / "core" / name for name in ("kernel.py", "rng.py", "vector.py")]
-    return [*sorted(_PACKAGE.rglob("kernels/*.py")), *shared]
+    return [*sorted(_PACKAGE.rglob("kernels/*.py")), *(_PACKAGE / name for name in _SHARED)]
 
 
 def _hash_sources() -> str:

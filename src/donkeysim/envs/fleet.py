@@ -15,7 +15,7 @@ import numpy as np
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniforms, hash_rows
-from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.core.types import PHYSICS_RATE, FloatArray, LongArray
 from donkeysim.envs.kernels.episodes import START_STREAM, WORD, draw_starts
 from donkeysim.envs.step import Step
 from donkeysim.envs.waiting import compile_aloud
@@ -127,6 +127,8 @@ class Fleet:
             previous_throttle=self._previous[1],
             ended=np.zeros(car_count, bool),
             paths=tuple(self.simulator.get_scene(car).path for car in range(car_count)),
+            props=tuple(self.simulator.get_props(car) for car in range(car_count)),
+            duration=frame_skip * STEPS_PER_FRAME / PHYSICS_RATE,
         )
         self._seed = np.zeros(world_count, np.int64)
         self._episode = np.zeros(world_count, np.int64)

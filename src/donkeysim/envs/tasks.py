@@ -6,7 +6,6 @@ car whether its episode is over.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,6 @@ from donkeysim.core.kernel import get_formula
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.kernels import tasks as kernels
 from donkeysim.envs.step import Step
-from donkeysim.world.state import HIT_NONE
 
 Reward = Callable[[Step], FloatArray]
 """Returns the reward of each car, shape [car_count]."""
@@ -59,54 +57,6 @@ def make_original_reward(max_cte: float = kernels.MAX_CTE) -> Reward:
         return np.asarray(_reward_original(step.offset, step.forward_speed, step.hit, step.ended, max_cte))
 
     return reward_original
-
-
-def adapt_deepracer(function: Callable[[dict[str, Any]], float]) -> Reward:
-    """Return a reward made of a function in the style of AWS DeepRacer, `reward_function(params)`.
-
-    It is given, for each car alone: all_wheels_on_track, closest_waypoints, distance_from_center [m], heading [degree],
-    is_crashed, is_left_of_center, is_offtrack, is_reversed, progress [percent], speed [m/s], steering_angle [degree,
-    + = left], steps, track_length [m], track_width [m], waypoints [m], x and y [m]. The centre is the middle between
-    the road's edges. Source: the AWS DeepRacer developer guide.
-    """
-    waypoints: dict[int, list[tuple[float, float]]] = {}
-
-    def reward_deepracer(step: Step) -> FloatArray:
-        rewards = np.zeros(len(step.along))
-        for car, path in enumerate(step.paths):
-            if id(path) not in waypoints:
-                waypoints[id(path)] = [(x, y) for x, y in path.position[:, :2].tolist()]
-            rewards[car] = function(_describe_for_deepracer(step, car) | {"waypoints": list(waypoints[id(path)])})
-        return rewards
-
-    return reward_deepracer
-
-
-WHEEL_REACH = 0.11
-"""Half a car's width over its wheels [m]."""
-
-
-def _describe_for_deepracer(step: Step, car: int) -> dict[str, Any]:
-    left, right = float(step.width_left[car] - step.offset[car]), float(step.width_right[car] + step.offset[car])
-    node, path = int(step.node_index[car]), step.paths[car]
-    return {
-        "all_wheels_on_track": min(left, right) >= WHEEL_REACH,
-        "x": float(step.position[car, 0]),
-        "y": float(step.position[car, 1]),
-        "closest_waypoints": [node, (node + 1) % len(path.position)],
-        "distance_from_center": abs(right - left) / 2.0,
-        "is_crashed": bool(step.hit[car] != HIT_NONE),
-        "is_left_of_center": left < right,
-        "is_offtrack": not bool(step.on_road[car]),
-        "is_reversed": abs(float(step.heading_error[car])) > math.pi / 2.0,
-        "heading": math.degrees(float(step.yaw[car])),
-        "progress": 100.0 * float(step.furthest[car]) / float(step.path_length[car]),
-        "speed": float(math.hypot(step.forward_speed[car], step.left_speed[car])),
-        "steering_angle": math.degrees(float(step.steer_angle[car])),
-        "steps": round(float(step.time[car]) * 20.0),
-        "track_length": float(step.path_length[car]),
-        "track_width": left + right,
-    }
 
 
 def end_off_road(step: Step) -> BoolArray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.device import Cpu
 from donkeysim.core.errors import SpecError
 from donkeysim.core.rng import hash_rows, hash_words
 from donkeysim.core.types import FloatArray, IntArray, LongArray
@@ -112,7 +113,7 @@ def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) ->
     layout = make_layout(spec, scenes)
     physics, renderer = PhysicsEngine(layout, workers), Renderer(layout, workers)
     props_per_world = layout.props_per_world
-    randomizer = make_randomizer(spec.randomization, physics, renderer, props_per_world)
+    randomizer = make_randomizer(spec.randomization, Cpu(workers), physics, renderer, props_per_world)
     lidar = LidarScanner(layout)
     return Place(spec, scenes, layout.world_scene, layout.car, props_per_world, physics, renderer, lidar, randomizer)
 

@@ -1,1 +1,1 @@
-"""The compiled inner loops of places along paths."""
+"""Kernels of what exists: values that are drawn for cars, and places along paths."""
