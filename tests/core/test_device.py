@@ -25,7 +25,7 @@ def test_every_index_runs_once(threads, count, block):
     device.close()
     assert device.download(visits).tolist() == [6] * count
     assert len(rooms) == threads
-    assert rooms[0] == (count > 0)
+    assert rooms.any() == (count > 0)
 
 
 def test_what_is_uploaded_here_stays_where_it_is():

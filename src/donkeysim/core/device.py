@@ -11,14 +11,16 @@ of working memory has `Device.count_rooms` rows.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.kernel import RepeatedCall, make_loop
+from donkeysim.core.kernel import make_loop
 from donkeysim.core.types import LongArray
 from donkeysim.core.workers import Workers, count_cores
 
@@ -40,10 +42,24 @@ class Device(Protocol):
 
         Args:
             function: Made by `core.kernel.index_kernel` or `index_pixel_kernel`.
-            count: How many indices.
+            count: How many indices; for 0 the function is compiled for these arguments and not run.
             *arguments: Arrays of this device, numbers, and tuples and named tuples of these.
             block: How many neighbouring indices a thread of this machine takes at once; many where each does little.
         """
+
+    @property
+    def shares_rooms(self) -> bool:
+        """Whether a few working memories serve all indices, one after another; otherwise each has its own."""
+
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        """What DLPack calls this memory: (1, 0) for this machine's, (2, number) for a GPU's."""
+
+    def adopt(self, value: Any) -> Any:
+        """Return an array over memory of this device that somebody else has: of anything with an array interface."""
+
+    def order(self, stream: int) -> None:
+        """Let what is enqueued on a CUDA stream (its pointer) from now on find what has been enqueued here so far."""
 
     def count_rooms(self, count: int) -> int:
         """Return how many working memories runs over `count` indices need."""
@@ -75,24 +91,33 @@ class Cpu:
     """
 
     name = "cpu"
+    shares_rooms = True
+    dlpack_device = (1, 0)
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
-        self._loops: dict[IndexKernel, RepeatedCall] = {}
+        self._loops: dict[IndexKernel, _Loop] = {}
 
     def run(self, function: IndexKernel, count: int, *arguments: Any, block: int = 1) -> None:
         """See `Device.run`."""
         loop = self._loops.get(function)
         if loop is None:
-            loop = self._loops[function] = RepeatedCall(make_loop(function))
-
-        owned = tuple(type(given) if isinstance(given, (int, float)) else given for given in arguments)
+            loop = self._loops[function] = _Loop(function)
+        if count <= block:
+            loop.run(np.zeros(1, np.int64), block, count, 0, arguments)
+            return
 
         def task(worker: int, next_block: LongArray) -> None:
-            loop(owned, next_block, block, count, worker, arguments)
+            loop.run(next_block, block, count, worker, arguments)
 
-        if count > 0:
-            self.workers.run(task, -(-count // block))
+        self.workers.run(task, -(-count // block))
+
+    def adopt(self, value: Any) -> Any:
+        """See `Device.adopt`."""
+        return np.asarray(value)
+
+    def order(self, stream: int) -> None:
+        """See `Device.order`; nothing here is enqueued."""
 
     def count_rooms(self, count: int) -> int:
         """See `Device.count_rooms`."""
@@ -122,6 +147,34 @@ class Cpu:
     def close(self) -> None:
         """See `Device.close`."""
         self.workers.close()
+
+
+class _Loop:
+    """The compiled loop of an index kernel.
+
+    Numba looks up the types of all arguments in each call, which takes ten times what the call itself does. Here they
+    are looked up when an argument is another object than in the last call; numbers may be others of their type.
+    """
+
+    def __init__(self, function: IndexKernel) -> None:
+        self._kernel: Any = make_loop(function)
+        self._known: tuple[tuple[Any, ...], Callable[..., None]] | None = None
+
+    def run(self, next_block: LongArray, block: int, end: int, room: int, arguments: tuple[Any, ...]) -> None:
+        """Run blocks of indices until there are no more."""
+        known = self._known
+        if known is not None and (
+            all(map(operator.is_, known[0], arguments)) or all(map(_are_alike, known[0], arguments))
+        ):
+            known[1](next_block, block, end, room, arguments)
+            return
+        own = (next_block, block, end, room, arguments)
+        self._kernel(*own)
+        self._known = (arguments, self._kernel.overloads[tuple(map(numba.typeof, own))].entry_point)
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    return one is other or (isinstance(one, (int, float)) and type(one) is type(other))
 
 
 def open_device(name: str = "cpu", threads: int | None = None) -> Device:

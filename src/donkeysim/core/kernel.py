@@ -13,6 +13,7 @@ and survives fork.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import logging
 import operator
@@ -184,6 +185,14 @@ def index_pixel_kernel(function: F) -> F:
     return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)
 
 
+def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the Python function of a kernel made of operators only, which takes arrays as well as numbers."""
+    dispatcher: Any = function
+    formula: Callable[..., Any] = dispatcher.py_func
+    return formula
+
+
+@functools.cache
 def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
     """Return a cached kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
 

@@ -50,7 +50,11 @@ def make_params(car: CarSpec, car_count: int) -> CarParams:
     Raises:
         SpecError: The car's numbers make no car.
     """
-    packed = np.tile(pack_car(car), (car_count, 1))
+    return share_params(np.tile(pack_car(car), (car_count, 1)))
+
+
+def share_params(packed: FloatArray) -> CarParams:
+    """Return the names of the columns of car parameters, shape [car_count, PARAM_WIDTH]."""
     wide = layout
     return CarParams(
         packed=packed,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
@@ -301,8 +303,8 @@ def look_up_class(tables, material, record, x, y):
     w = np.float32(1.0) / (near[0] * x + near[1] * y + near[2])
     u = (across[0] * x + across[1] * y + across[2]) * w / np.float32(np.int32(1 << size[SIZE_LOG.width]))
     v = (down[0] * x + down[1] * y + down[2]) * w / np.float32(np.int32(1 << size[SIZE_LOG.height]))
-    column = np.int64(np.floor(u * np.float32(np.int32(1 << wide)))) & ((1 << wide) - 1)
-    row = np.int64(np.floor(v * np.float32(np.int32(1 << high)))) & ((1 << high) - 1)
+    column = np.int64(math.floor(u * np.float32(np.int32(1 << wide)))) & ((1 << wide) - 1)
+    row = np.int64(math.floor(v * np.float32(np.int32(1 << high)))) & ((1 << high) - 1)
     return tables.class_cell[first + (row << wide) + column]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
@@ -221,7 +223,7 @@ def measure_reach(focal, side):
     # Where the picture's edge is seen at a flat angle a sphere looks longer than at the middle; one sample more, as
     # what only touches a sample counts too.
     half = np.float32(0.5)
-    return np.sqrt(focal * focal + half * half * side * side) + np.float32(1.0)
+    return math.sqrt(focal * focal + half * half * side * side) + np.float32(1.0)
 
 
 @inline_kernel

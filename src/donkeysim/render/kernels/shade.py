@@ -9,6 +9,8 @@ lanes: what lies beyond a run's end is overwritten by the next run.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
@@ -81,7 +83,7 @@ def prepare_shading(record, integers, quality, light, tables, bases):
         if flags & SHADE_PAINT:
             factor *= basis[BASIS.paint + channel]
         if (flags & SHADE_UNLIT) == 0:
-            factor *= np.float32(np.sqrt(light[LIGHT.ambient + channel] + light[LIGHT.sun + channel] * facing))
+            factor *= np.float32(math.sqrt(light[LIGHT.ambient + channel] + light[LIGHT.sun + channel] * facing))
         record[RECORD.factor + channel] = min(factor, np.float32(1.0))
     if quality == PALE:
         pale = weigh_luma(mean, read_vector(record, RECORD.factor))

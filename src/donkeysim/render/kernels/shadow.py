@@ -9,6 +9,8 @@ need no geometry of their own and follow slopes and kerbs.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
@@ -106,7 +108,7 @@ def find_slope(sun, hx, hy):
     over = np.float32(1.0) / max(np.float32(sun[2]), LOWEST_SUN)
     slope_x = -(sun[0] * hx + sun[1] * hy) * over
     slope_y = -(sun[1] * hx - sun[0] * hy) * over
-    steep = np.sqrt(slope_x * slope_x + slope_y * slope_y)
+    steep = math.sqrt(slope_x * slope_x + slope_y * slope_y)
     if steep < np.float32(1e-5):
         return zero, zero, np.float32(1.0), zero, zero
     return slope_x, slope_y, slope_x / steep, slope_y / steep, steep
@@ -324,7 +326,7 @@ def darken_ground(world, size, view, fog_density, tables, poses, counts, scratch
             hx = np.float32(1.0)
             hy = np.float32(0.0)
         if shown:
-            length = np.sqrt(hx * hx + hy * hy) + np.float32(1e-9)
+            length = math.sqrt(hx * hx + hy * hy) + np.float32(1e-9)
             upright = np.float32(max(1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]), 0.0))
             heading = (hx / length, hy / length)
             cast_shadow(position, heading, extent, size, view, fog_density * FOG_SHARE, upright * upright, scratch)

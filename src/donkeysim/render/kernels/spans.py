@@ -6,6 +6,8 @@ all they need: levels chosen one by one, each right before its pixels, took a te
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, span_kernel
@@ -145,12 +147,12 @@ def set_up_spans(count, sharp, smooth, pale, inputs, record_float, record_int, l
         scale_u, scale_v, _, mask_u, mask_v = lay_out_level(level, width_log, height_log)
         # Four texels at (-3, -1), (1, -3) and opposite, in eighths of a pixel: each in a row and a column of its own,
         # so that no edge passes two at once. Divided by 1 to a half: the grid grows to twice its size.
-        spread = np.float32(0.125) / np.float32(np.sqrt(max(min(major, one), np.float32(0.25))))
+        spread = np.float32(0.125) / np.float32(math.sqrt(max(min(major, one), np.float32(0.25))))
         # Blended texels are taken at two places, a quarter of the footprint's longer side away.
         blended = smooth & (minor < one) & (major < SMOOTH_LIMIT)
         is_down = uy * uy + vy * vy > ux * ux + vx * vx
         # Two squares as wide as the footprint is narrow lie side by side along it, or on each other if it is a square.
-        aside = min(quarter, half * (one - np.float32(np.sqrt(minor / major)))) if pale else quarter
+        aside = min(quarter, half * (one - np.float32(math.sqrt(minor / major)))) if pale else quarter
         aside_u, aside_v = aside * (uy if is_down else ux), aside * (vy if is_down else vx)
         first_u, first_v = (-three * ux - uy) * spread, (-three * vx - vy) * spread
         steps_u1[k] = np.int32((aside_u if blended | pale else first_u) * scale_u)

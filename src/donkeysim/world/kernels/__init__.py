@@ -1,1 +1,1 @@
-"""Kernels of what exists: values that are drawn for cars."""
+"""The compiled inner loops of what exists: drawn values, and places along paths."""
