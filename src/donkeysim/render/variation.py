@@ -81,7 +81,7 @@ def make_variation(spec: RandomizationSpec, light: Float32Array) -> CarVariation
         spec: What will differ.
         light: Of each car's place, shape [car_count, LIGHT_WIDTH].
     """
-    count, picture = len(light), spec.picture
+    count = len(light)
     rows = CarRows(
         serial=np.zeros(count, np.int64),
         light=light.copy(),
@@ -95,8 +95,8 @@ def make_variation(spec: RandomizationSpec, light: Float32Array) -> CarVariation
     return CarVariation(
         rows,
         number=np.zeros(count, np.uint32),
-        has_effects=any((picture.blur, picture.exposure, picture.noise)),
-        has_files=picture.jpeg_quality is not None,
+        has_effects=spec.has_effects,
+        has_files=spec.picture.jpeg_quality is not None,
     )
 
 
