@@ -60,6 +60,7 @@ _SHARED = (
     "core/rng.py",
     "core/rotation.py",
     "core/vector.py",
+    "envs/rules.py",
     "render/lens.py",
     "world/randomization.py",
 )

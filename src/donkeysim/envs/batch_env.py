@@ -117,6 +117,8 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             start=device.upload(np.full((count, 3), np.nan)),
         )
         self._told, self._told_last = _make_told(device, count), _make_told(device, count)
+        randomizer = self.simulator.randomizer
+        self._drawn = {} if randomizer is None else randomizer.describe()
         self._given: dict[int, Any] = {}
 
     # -- episodes -----------------------------------------------------------------------------------------------------
@@ -255,6 +257,10 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         info: dict[str, Any] = {}
         for name, array in told._asdict().items():
             info[name], info[f"_{name}"] = self._give(array), self._give(who)
+        if self._drawn:
+            drawn = {name: self._give(array) for name, array in self._drawn.items()}
+            info["randomization"] = drawn | {f"_{name}": self._give(who) for name in drawn}
+            info["_randomization"] = self._give(who)
         return info
 
     def _make_final_info(self) -> dict[str, Any]:

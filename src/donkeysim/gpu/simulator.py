@@ -10,6 +10,7 @@ import numpy as np
 from donkeysim.core.device import Device
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.gpu.memory import MemoryUse, count_bytes
+from donkeysim.gpu.randomizer import BatchRandomizer
 from donkeysim.gpu.reset import Resetter
 from donkeysim.physics.kernels.ledger import Derived
 from donkeysim.physics.ledger import make_book, make_derived
@@ -37,6 +38,7 @@ class BatchSimulator:
         control: What cars are asked to do, likewise.
         derived: What follows from the state, likewise; see `world.ledger.Ledger`.
         world_key: Of each world's random numbers, shape [world_count].
+        randomizer: What draws values for cars; None: nothing is drawn.
     """
 
     def __init__(self, spec: WorldSpec, device: Device, look_ahead: Sequence[float] = ()) -> None:
@@ -64,6 +66,9 @@ class BatchSimulator:
         self.control = device.upload(make_control(layout.car_count))
         self.world_key: Any = device.zeros((layout.world_count,), np.int64)
         self._resetter = Resetter(layout, device, self.stepper, self.state, self.control)
+        self.randomizer: BatchRandomizer | None = None
+        if spec.randomization.is_on:
+            self.randomizer = BatchRandomizer(spec.randomization, layout, device, self.stepper.param)
         nowhere = np.full((layout.car_count, 3), np.nan)
         self.reset(device.upload(np.ones(layout.world_count, bool)), device.upload(nowhere))
 
@@ -82,8 +87,10 @@ class BatchSimulator:
         self.stepper.step(self.state, self.control, step_count)
 
     def reset(self, begins: Any, start: Any) -> None:
-        """Put worlds back to how they began; see `Resetter.reset`. Their keys are whoever draws them's."""
+        """Put worlds back to how they began, see `Resetter.reset`, and draw anew where their keys are other ones."""
         self._resetter.reset(begins, start)
+        if self.randomizer is not None:
+            self.randomizer.refresh(self.state, self.world_key)
 
     def report(self) -> int:
         """Return how many contacts found no room in working memory since the start."""
