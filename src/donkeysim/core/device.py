@@ -54,16 +54,6 @@ class Device(Protocol):
     def shares_rooms(self) -> bool:
         """Whether a few working memories serve all indices, one after another; otherwise each has its own."""
 
-    @property
-    def dlpack_device(self) -> tuple[int, int]:
-        """What DLPack calls this memory: (1, 0) for this machine's, (2, number) for a GPU's."""
-
-    def adopt(self, value: Any) -> Any:
-        """Return an array over memory of this device that somebody else has: of anything with an array interface."""
-
-    def order(self, stream: int) -> None:
-        """Let what is enqueued on a CUDA stream (its pointer) from now on find what has been enqueued here so far."""
-
     def count_rooms(self, count: int) -> int:
         """Return how many working memories runs over `count` indices need."""
 
@@ -127,7 +117,6 @@ class Cpu:
 
     name = "cpu"
     shares_rooms = True
-    dlpack_device = (1, 0)
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
@@ -146,13 +135,6 @@ class Cpu:
             loop.run(next_block, block, count, worker, arguments)
 
         self.workers.run(task, -(-count // block))
-
-    def adopt(self, value: Any) -> Any:
-        """See `Device.adopt`."""
-        return np.asarray(value)
-
-    def order(self, stream: int) -> None:
-        """See `Device.order`; nothing here is enqueued."""
 
     def count_rooms(self, count: int) -> int:
         """See `Device.count_rooms`."""

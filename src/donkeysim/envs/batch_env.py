@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from donkeysim.core.device import Device, open_device
+from donkeysim.core.device import Device, Graph, open_device
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.batch_observer import BatchObserver
 from donkeysim.envs.batch_settings import make_rules
@@ -101,6 +101,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._is_seeded = np.zeros(num_envs, bool)
         self._has_begun = False
+        self._graph: Graph | None = None
         self._make_arrays()
 
     def _make_arrays(self) -> None:
@@ -205,7 +206,11 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         if not self._has_begun:
             raise gymnasium.error.ResetNeeded("call reset before step.")
         self._take_actions(actions)
-        self._advance()
+        if self._graph is None:
+            self._advance()
+            self._graph = self._device.capture(self._advance)
+        else:
+            self._graph.launch()
         verdicts = self._verdicts
         judged = (self._give(array) for array in (verdicts.reward, verdicts.terminated, verdicts.truncated))
         info = self._make_info(self._told, self._everyone)
