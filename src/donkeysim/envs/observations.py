@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rng import draw_uniform
-from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.core.types import LongArray
 from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.kernels.numbers import LIMIT, PLAIN_COUNT, Columns, write_cars
 from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
 from donkeysim.render.camera import FAR
@@ -38,17 +40,11 @@ DEPTH_LIMIT = FAR
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """Where "vector" tells the path ahead [m along it]."""
 
-VECTOR_LIMIT = 5.0
-"""Numbers of "vector" are cut to within ± this."""
-
 CAMERA_STREAM = 1 << 21
 """First of the six streams of random numbers that cameras are moved and turned by."""
 
 GIVEN_AWAY_LIMIT = 4
 """So many sets of pictures that callers hold are remembered, to be used again when they let go of them."""
-
-_SCALE = (3.0, 1.0, 5.0)
-"""Speed ahead [m/s], to the left [m/s] and yaw rate [rad/s] that "vector" tells as 1."""
 
 Box: TypeAlias = "gymnasium.spaces.Box[Any]"
 
@@ -175,23 +171,24 @@ class _Vector(Numbers):
     """Numbers about each car on its path; docs/envs/track_env.md lists them."""
 
     def __init__(self, car_count: int) -> None:
-        super().__init__(-VECTOR_LIMIT, VECTOR_LIMIT, car_count, 10 + 2 * len(LOOK_AHEAD))
-        self._table: FloatArray = np.zeros(self.buffers[0].shape)
+        super().__init__(-LIMIT, LIMIT, car_count, count_numbers())
+        self._table = np.zeros_like(self.buffers[0])
+        self._everybody: LongArray = np.arange(car_count, dtype=np.int64)
+        self._write = RepeatedCall(write_cars)
+        self._known: tuple[Step, Columns] | None = None
 
     def tell(self, step: Step, rows: Rows) -> NDArray[Any]:
-        forward, left, yaw = _SCALE
-        columns = (
-            *(step.forward_speed / forward, step.left_speed / left, step.yaw_rate / yaw),
-            *(np.sin(step.heading_error), np.cos(step.heading_error)),
-            *(step.offset, step.width_left - step.offset, step.width_right + step.offset),
-            *(step.steer, step.throttle),
-        )
-        table = self._table
-        for column, numbers in enumerate(columns):
-            table[:, column] = numbers
-        np.divide(step.ahead.reshape(len(table), -1), LOOK_AHEAD[-1], out=table[:, len(columns) :])
-        np.maximum(np.minimum(table, VECTOR_LIMIT, out=table), -VECTOR_LIMIT, out=table)
-        return np.asarray(table[rows])
+        if self._known is None or self._known[0] is not step:
+            self._known = step, Columns(*(getattr(step, name) for name in Columns._fields))
+        columns = self._known[1]
+        cars = self._everybody if isinstance(rows, slice) else np.array(rows, np.int64)
+        self._write((columns,), cars, columns, LOOK_AHEAD[-1], self._table)
+        return np.asarray(self._table[rows])
+
+
+def count_numbers() -> int:
+    """Return how many numbers "vector" has."""
+    return PLAIN_COUNT + 2 * len(LOOK_AHEAD)
 
 
 class Observer:
@@ -230,7 +227,7 @@ class Observer:
         self._parity = 0
         self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread, is_luma)
         self._channels: dict[str, Numbers | _Picture] = {name: self._open(name, fleet, lidar) for name in names}
-        spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
+        spaces = {name: stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
         self._stacked: dict[str, NDArray[Any]] = {
             name: _make_stack(count, space, stack) for name, space in spaces.items() if stack > 1
@@ -377,6 +374,7 @@ def _make_stack(count: int, space: Box, stack: int) -> NDArray[Any]:
     return np.zeros((2, count, *space.shape), space.dtype)
 
 
-def _stack_space(space: Box, stack: int) -> Box:
+def stack_space(space: Box, stack: int) -> Box:
+    """Return the space of so many moments at once, along the last axis."""
     shape = (*space.shape[:-1], space.shape[-1] * stack)
     return gymnasium.spaces.Box(space.low.flat[0], space.high.flat[0], shape, space.dtype.type)

@@ -1,0 +1,120 @@
+"""What the pilots of a batch on a device are told of each step, in arrays of the device that stay the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from donkeysim.core.device import Device
+from donkeysim.envs.kernels.numbers import LIMIT, Columns, copy_row, push_row, write_car
+from donkeysim.envs.observations import LOOK_AHEAD, Observation, check_observe, count_numbers, stack_space
+from donkeysim.envs.track_settings import TrackSettings
+from donkeysim.gpu.simulator import BatchSimulator
+
+
+@dataclass(frozen=True)
+class _Channel:
+    """One kind of observation.
+
+    Attributes:
+        space: Of one car's, with its stack.
+        fresh: What is seen now, as rows: pixels, or all numbers of a car, shape [row_count, width].
+        rows: What is told, likewise, shape [row_count, stack * width]; the same array where nothing is stacked.
+        told: The same memory, shape [car_count, ...].
+    """
+
+    space: gymnasium.spaces.Box[Any]
+    fresh: Any
+    rows: Any
+    told: Any
+
+
+class BatchObserver:
+    """Observes all cars of a batch.
+
+    Attributes:
+        space: Of one car's observation.
+        seen: What all cars see, arrays of the device by name; written by `look`.
+        last: What those saw whose episodes are over, likewise; written by `keep`. Empty where nobody asks for it.
+    """
+
+    def __init__(self, simulator: BatchSimulator, settings: TrackSettings, keeps_last: bool) -> None:
+        """Make the arrays.
+
+        Args:
+            simulator: Made with `look_ahead=LOOK_AHEAD` if "vector" is asked for.
+            settings: Say what is observed.
+            keeps_last: Whether `keep` will be asked for.
+        """
+        names = check_observe(settings.observe)
+        self._is_one = isinstance(settings.observe, str)
+        self._simulator, self._device = simulator, simulator.device
+        self._channels = {name: self._open(name, settings) for name in names}
+        self.seen = {name: channel.told for name, channel in self._channels.items()}
+        self._last = {name: _make_like(self._device, channel.rows) for name, channel in self._channels.items()}
+        if not keeps_last:
+            self._last = {}
+        self.last = {name: rows.reshape(self.seen[name].shape) for name, rows in self._last.items()}
+        spaces = {name: channel.space for name, channel in self._channels.items()}
+        self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
+
+    def look(self, begins: Any, pushes: bool) -> None:
+        """Write what all cars see now into `seen`.
+
+        Args:
+            begins: Whose episodes have just begun, shape [car_count]: their stacks hold this moment only.
+            pushes: Whether time has passed for the others: their stacks take this moment too.
+        """
+        if "vector" in self._channels:
+            self._write_numbers(self._channels["vector"].fresh)
+        for channel in self._channels.values():
+            if channel.fresh is not channel.rows:
+                count = channel.rows.shape[0]
+                per_car = count // self._simulator.layout.car_count
+                self._device.run(push_row, count, channel.fresh, channel.rows, per_car, begins, pushes, block=4096)
+
+    def keep(self) -> None:
+        """Copy `seen` to `last`."""
+        for name, kept in self._last.items():
+            self._device.run(copy_row, kept.shape[0], self._channels[name].rows, kept, block=4096)
+
+    def collect(self, seen: Mapping[str, Any]) -> Observation:
+        """Return arrays by name in the form of an observation."""
+        return next(iter(seen.values())) if self._is_one else dict(seen)
+
+    def _open(self, name: str, settings: TrackSettings) -> _Channel:
+        """Return the channel of an observation."""
+        assert name == "vector"
+        space: Any = gymnasium.spaces.Box(-LIMIT, LIMIT, (count_numbers(),), np.float32)
+        fresh = self._device.zeros((self._simulator.layout.car_count, count_numbers()), np.float32)
+        return self._stack(space, fresh, settings.stack)
+
+    def _stack(self, space: Any, fresh: Any, stack: int) -> _Channel:
+        told_space = stack_space(space, stack)
+        rows = fresh if stack == 1 else self._device.zeros((fresh.shape[0], fresh.shape[1] * stack), fresh.dtype)
+        told = rows.reshape((self._simulator.layout.car_count, *told_space.shape))
+        return _Channel(told_space, fresh, rows, told)
+
+    def _write_numbers(self, out: Any) -> None:
+        state, derived, control = self._simulator.state, self._simulator.derived, self._simulator.control
+        columns = Columns(
+            derived.forward_speed,
+            derived.left_speed,
+            derived.yaw_rate,
+            derived.heading_error,
+            state.cte,
+            derived.width_left,
+            derived.width_right,
+            control.steer,
+            control.throttle,
+            derived.ahead,
+        )
+        self._device.run(write_car, out.shape[0], columns, LOOK_AHEAD[-1], out, block=256)
+
+
+def _make_like(device: Device, array: Any) -> Any:
+    return device.zeros(tuple(array.shape), array.dtype)
