@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -23,7 +24,7 @@ from donkeysim.envs.observations import LOOK_AHEAD, Observation, check_observe
 from donkeysim.envs.track_settings import check_count, read_settings
 from donkeysim.envs.vector_env import read_mask, read_mode, spread_seeds
 from donkeysim.gpu.exchange import DeviceArray, take_array
-from donkeysim.gpu.memory import MemoryUse
+from donkeysim.gpu.memory import MemoryUse, count_bytes
 from donkeysim.gpu.simulator import STEPS_PER_FRAME, BatchSimulator
 from donkeysim.world.specs import SceneSpec
 
@@ -119,7 +120,13 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         )
         self._told, self._told_last = _make_told(device, count), _make_told(device, count)
         randomizer = self.simulator.randomizer
-        self._drawn = {} if randomizer is None else randomizer.describe()
+        self._values: Any = ()
+        self._drawn: dict[str, Any] = {}
+        self._drawn_last: dict[str, Any] = {}
+        if randomizer is not None:
+            value = randomizer.drawn.value
+            self._values = value, device.zeros(tuple(value.shape), value.dtype)
+            self._drawn, self._drawn_last = map(randomizer.describe, self._values)
         self._given: dict[int, Any] = {}
 
     # -- episodes -----------------------------------------------------------------------------------------------------
@@ -151,7 +158,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._has_begun = True
         self._observer.look(begins, pushes=False)
         self._tell(self._told)
-        return self._give_seen(), self._make_info(self._told, begins)
+        return self._give_seen(), self._make_info(self._told, self._drawn, begins)
 
     def _begin(self, begins: Any, given: Any) -> None:
         """Begin the episodes of these worlds."""
@@ -213,7 +220,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             self._graph.launch()
         verdicts = self._verdicts
         judged = (self._give(array) for array in (verdicts.reward, verdicts.terminated, verdicts.truncated))
-        info = self._make_info(self._told, self._everyone)
+        info = self._make_info(self._told, self._drawn, self._everyone)
         if self._rules.mode == SAME_STEP:
             info |= self._make_final_info()
         reward, terminated, truncated = judged
@@ -243,6 +250,8 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             self._observer.look(self._nobody, pushes=True)
             self._observer.keep()
             self._tell(self._told_last)
+            if self._values:
+                device.run(copy_row, count, *self._values, block=256)
         if self._rules.mode != DISABLED:
             self._begin(self._verdicts.begins, self._nowhere)
         self._observer.look(self._verdicts.begins, pushes=self._rules.mode != SAME_STEP)
@@ -257,13 +266,13 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
     def _give_seen(self) -> Observation:
         return self._observer.collect({name: self._give(array) for name, array in self._observer.seen.items()})
 
-    def _make_info(self, told: Told, who: Any) -> dict[str, Any]:
+    def _make_info(self, told: Told, values: Mapping[str, Any], who: Any) -> dict[str, Any]:
         """Return `info` by Gymnasium's vector convention, told of these."""
         info: dict[str, Any] = {}
         for name, array in told._asdict().items():
             info[name], info[f"_{name}"] = self._give(array), self._give(who)
-        if self._drawn:
-            drawn = {name: self._give(array) for name, array in self._drawn.items()}
+        if values:
+            drawn = {name: self._give(array) for name, array in values.items()}
             info["randomization"] = drawn | {f"_{name}": self._give(who) for name in drawn}
             info["_randomization"] = self._give(who)
         return info
@@ -271,7 +280,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
     def _make_final_info(self) -> dict[str, Any]:
         over = self._verdicts.is_over
         last = self._observer.collect({name: self._give(array) for name, array in self._observer.last.items()})
-        final = {"final_obs": last, "final_info": self._make_info(self._told_last, over)}
+        final = {"final_obs": last, "final_info": self._make_info(self._told_last, self._drawn_last, over)}
         return final | {f"_{name}": self._give(over) for name in final}
 
     def _give(self, array: Any) -> Any:
@@ -289,7 +298,12 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
 
     def measure_memory(self) -> MemoryUse:
         """Return how much memory of the device the batch takes."""
-        return self.simulator.measure_memory()
+        use, observer = self.simulator.measure_memory(), self._observer
+        own = (self._actions, self._verdicts, self._episodes[:2], self._episodes.start, self._told, self._told_last)
+        rest = (self._everyone, self._nobody, self._values[1:])
+        seen = (observer.list_arrays(), *observer.last.values())
+        worlds = use.worlds + count_bytes((own, rest))
+        return replace(use, worlds=worlds, pictures=use.pictures + count_bytes(seen))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Give the device's threads and memory back."""

@@ -55,9 +55,8 @@ class BatchObserver:
         self._simulator, self._device = simulator, simulator.device
         self._channels = {name: self._open(name, settings) for name in names}
         self.seen = {name: channel.told for name, channel in self._channels.items()}
-        self._last = {name: _make_like(self._device, channel.rows) for name, channel in self._channels.items()}
-        if not keeps_last:
-            self._last = {}
+        kept = self._channels if keeps_last else {}
+        self._last = {name: _make_like(self._device, channel.rows) for name, channel in kept.items()}
         self.last = {name: rows.reshape(self.seen[name].shape) for name, rows in self._last.items()}
         spaces = {name: channel.space for name, channel in self._channels.items()}
         self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
@@ -81,6 +80,11 @@ class BatchObserver:
         """Copy `seen` to `last`."""
         for name, kept in self._last.items():
             self._device.run(copy_row, kept.shape[0], self._channels[name].rows, kept, block=4096)
+
+    def list_arrays(self) -> list[Any]:
+        """Return the arrays that `look` writes, each once."""
+        channels = self._channels.values()
+        return [*(channel.fresh for channel in channels), *(c.rows for c in channels if c.rows is not c.fresh)]
 
     def collect(self, seen: Mapping[str, Any]) -> Observation:
         """Return arrays by name in the form of an observation."""

@@ -36,7 +36,7 @@ class MemoryUse:
 
 
 def count_bytes(value: Any) -> int:
-    """Return how many bytes the arrays in tuples, lists, dicts and objects with `__dict__` have, each counted once."""
+    """Return how many bytes the arrays in tuples, lists and dicts have, each counted once."""
     return sum(_find_arrays(value, {}).values())
 
 

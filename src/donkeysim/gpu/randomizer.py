@@ -51,6 +51,6 @@ class BatchRandomizer:
         self._device.run(draw_values, self._count, *cars, self._table, self.drawn, block=CAR_BLOCK)
         self._device.run(vary_params, self._count, self._base, self.drawn, self._param, block=CAR_BLOCK)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the values of all cars by name, arrays of shape [car_count], views of one table."""
-        return {knob.name: self.drawn.value[:, knob.stream] for knob in self.knobs}
+    def describe(self, value: Any) -> dict[str, Any]:
+        """Return values of all cars by name, arrays of shape [car_count], views of `drawn.value` or a copy of it."""
+        return {knob.name: value[:, knob.stream] for knob in self.knobs}

@@ -99,9 +99,11 @@ class BatchSimulator:
     def measure_memory(self) -> MemoryUse:
         """Return how much memory of the device all this takes."""
         stepper, own = self.stepper, self._resetter
+        cars = (self.state, self.control, self.derived, stepper.param)
+        changing = (*cars, stepper.world_scene, stepper.events, stepper.no_orders, self.world_key)
         return MemoryUse(
             scenes=count_bytes((stepper.tables, stepper.book.paths, own.paths, own.beginning)),
-            worlds=count_bytes((self.state, self.control, self.derived, stepper.param, stepper.events, self.world_key)),
+            worlds=count_bytes((*changing, () if self.randomizer is None else self.randomizer.drawn)),
             scratch=count_bytes(stepper.scratches),
             pictures=0,
             world_count=self.layout.world_count,

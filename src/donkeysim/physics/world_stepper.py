@@ -40,6 +40,7 @@ class WorldStepper:
         scratches: Working memory.
         events: What happened in the last `step`, and what found no room since the start.
         book: Where rows of the ledger are written; may be another one from the next call on.
+        no_orders: Rings without commands, for steps that are given none.
     """
 
     def __init__(self, layout: Layout, device: Device, step_length: float = PHYSICS_STEP) -> None:
@@ -69,7 +70,7 @@ class WorldStepper:
         self.scratches = make_scratch(cars_per_world, props_per_world, device, world_count)
         self.events = device.upload(make_events(world_count, cars_per_world))
         self.book = device.upload(make_book(scenes, make_derived(layout.car_count)))
-        self._no_orders = device.upload(make_orders(layout.car_count, 1))
+        self.no_orders = device.upload(make_orders(layout.car_count, 1))
 
     def step(self, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
         """Advance every world.
@@ -118,7 +119,7 @@ class WorldStepper:
             state,
             control,
             self.param,
-            orders or self._no_orders,
+            orders or self.no_orders,
             self.tables,
             self.scratches,
             self.events,
