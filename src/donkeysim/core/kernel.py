@@ -273,7 +273,7 @@ def _user_cache() -> Path:
 def list_kernel_sources() -> list[Path]:
     """Return the files that compiled kernels are made from."""
     shared = [_PACKAGE / "core" / name for name in ("kernel.py", "rng.py", "vector.py")]
-    return [*sorted(_PACKAGE.rglob("kernels/*.py")), *shared]
+    return [*sorted(_PACKAGE.rglob("kernels/**/*.py")), *shared]
 
 
 def _hash_sources() -> str:

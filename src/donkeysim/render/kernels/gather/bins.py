@@ -105,26 +105,20 @@ def bin_tile(index, _room, sizes, scratch):
     right, bottom = left + TILE_WIDTH, top + TILE_HEIGHT
     corners, given = find_corners(left, right, top, bottom), scratch.block_list[camera, block]
     box, edge, listed = scratch.box[camera], scratch.edge[camera], scratch.tile_list[camera, tile]
-    count, cover = np.int64(0), np.float32(0.0)
-    for place in range(scratch.block_size[camera, block]):
+    size, cover = scratch.block_size[camera, block], np.float32(0.0)
+    for place in range(size):
+        record = np.int64(given[place])
+        if record < HOLED and touches_box(box, record, left, right, top, bottom):
+            _, farthest = bound_record(edge, record * EDGE_WIDTH, corners)
+            cover = max(cover, farthest)
+    count = np.int64(0)
+    for place in range(size):
         name = np.int64(given[place])
         record = name & (HOLED - 1)
         if touches_box(box, record, left, right, top, bottom):
-            nearest, farthest = bound_record(edge, record * EDGE_WIDTH, corners)
+            nearest, _ = bound_record(edge, record * EDGE_WIDTH, corners)
             if nearest >= cover:
                 if count < TILE_ROOM:
                     listed[count] = name
                 count += 1
-                if name == record:
-                    cover = max(cover, farthest)
-    if count > TILE_ROOM:
-        scratch.tile_size[camera, tile] = -1
-        return
-    kept = np.int64(0)
-    for place in range(count):
-        name = np.int64(listed[place])
-        nearest, _ = bound_record(edge, (name & (HOLED - 1)) * EDGE_WIDTH, corners)
-        if nearest >= cover:
-            listed[kept] = name
-            kept += 1
-    scratch.tile_size[camera, tile] = kept
+    scratch.tile_size[camera, tile] = count if count <= TILE_ROOM else -1

@@ -26,7 +26,7 @@ QUADS = TILE_WIDTH * TILE_HEIGHT // QUAD
 BLOCK_TILES = 4
 """Tiles along each side of a block; a block's triangles are listed first, and its tiles choose among them."""
 
-TILE_ROOM = 64
+TILE_ROOM = 128
 """Triangles in a tile's list at most; a tile that more may touch tries all of its block."""
 
 HOLED = 0x8000

@@ -91,16 +91,21 @@ def project_triangle(triangle, first_vertex, eye, basis, tables):
 
 
 @inline_kernel
-def bound_triangle(corners, near, view):
-    """Return least and greatest column and row of a triangle; all of the picture where the near plane cuts it."""
-    (xa, ya, wa), (xb, yb, wb), (xc, yc, wc) = corners
-    if min(min(wa, wb), wc) < near:
-        zero = np.float32(0.0)
-        return zero, view[VIEW.columns], zero, view[VIEW.rows]
-    one = np.float32(1.0)
-    over_a, over_b, over_c = one / wa, one / wb, one / wc
-    xa, xb, xc, ya, yb, yc = xa * over_a, xb * over_b, xc * over_c, ya * over_a, yb * over_b, yc * over_c
-    return min(min(xa, xb), xc), max(max(xa, xb), xc), min(min(ya, yb), yc), max(max(ya, yb), yc)
+def bound_triangle(corners, near):
+    """Return least and greatest column and row of a triangle, as far as it is beyond the near plane."""
+    low_x, high_x, low_y, high_y = np.float32(1e9), np.float32(-1e9), np.float32(1e9), np.float32(-1e9)
+    x0, y0, w0 = corners[2]
+    for x1, y1, w1 in corners:
+        if (w0 >= near) != (w1 >= near):
+            share = (near - w0) / (w1 - w0)
+            x, y = (x0 + share * (x1 - x0)) / near, (y0 + share * (y1 - y0)) / near
+            low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
+        if w1 >= near:
+            over = np.float32(1.0) / w1
+            x, y = x1 * over, y1 * over
+            low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
+        x0, y0, w0 = x1, y1, w1
+    return low_x, high_x, low_y, high_y
 
 
 @inline_kernel
@@ -132,7 +137,7 @@ def may_be_seen(triangle, first_vertex, near, basis, view, tables):
         common = np.int32(common & find_code(x, y, w, bounds, near))
     if common != 0:
         return False
-    low_x, end_x, low_y, end_y = cut_bounds(bound_triangle(corners, near, view), BOX_MARGIN, view)
+    low_x, end_x, low_y, end_y = cut_bounds(bound_triangle(corners, near), BOX_MARGIN, view)
     return low_x < end_x and max(low_y, np.int32(view[VIEW.first])) < min(end_y, np.int32(view[VIEW.end]))
 
 

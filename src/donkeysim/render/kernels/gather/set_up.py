@@ -117,7 +117,7 @@ def set_up_triangle(index, _room, sizes, tables, scratch):
     side = np.float32(1.0) if distance > np.float32(0.0) else np.float32(-1.0)
     corners = project_triangle(triangle, np.int64(ranges[CLUSTER_RANGE.vertex]), eye, basis, tables)
     write_edges(corners, side, near, scratch.edge[camera, record * EDGE_WIDTH :])
-    bounds = bound_triangle(corners, near_plane, view)
+    bounds = bound_triangle(corners, near_plane)
     low_x, end_x, low_y, end_y = cut_bounds(bounds, BOX_MARGIN, view)
     scratch.box[camera, 2 * record] = np.uint32(low_x | end_x << 16)
     scratch.box[camera, 2 * record + 1] = np.uint32(low_y | end_y << 16)
