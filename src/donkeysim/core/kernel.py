@@ -310,7 +310,7 @@ def _user_cache() -> Path:
 
 def list_kernel_sources() -> list[Path]:
     """Return the files that compiled kernels are made from."""
-    return [*sorted(_PACKAGE.rglob("kernels/*.py")), *(_PACKAGE / name for name in _SHARED)]
+    return [*sorted(_PACKAGE.rglob("kernels/**/*.py")), *(_PACKAGE / name for name in _SHARED)]
 
 
 def _hash_sources() -> str:

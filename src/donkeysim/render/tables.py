@@ -189,8 +189,8 @@ class Scratch(NamedTuple):
     """Of a mesh, shape [POSE_WIDTH]."""
     body_pose: Float32Array
     """Of a car's body."""
-    zero: Float32Array
-    """Zeros, shape [3]; never written."""
+    camera_view: Float32Array
+    """The camera, columns VIEW, shape [VIEW_WIDTH]."""
     drawn: LongArray
     """Triangles of this picture that had pixels to try, shape [1]."""
     light: Float32Array
