@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.kernel import RepeatedCall
-from donkeysim.core.rng import draw_uniform
 from donkeysim.core.types import LongArray
 from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.kernels.aim import move_cameras
 from donkeysim.envs.kernels.numbers import LIMIT, PLAIN_COUNT, Columns, write_cars
 from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
@@ -39,9 +39,6 @@ DEPTH_LIMIT = FAR
 
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """Where "vector" tells the path ahead [m along it]."""
-
-CAMERA_STREAM = 1 << 21
-"""First of the six streams of random numbers that cameras are moved and turned by."""
 
 GIVEN_AWAY_LIMIT = 4
 """So many sets of pictures that callers hold are remembered, to be used again when they let go of them."""
@@ -97,11 +94,12 @@ class _Camera:
         """Give every car of a new episode, known by its world's key, the camera drawn for it."""
         cars_per_world = self._simulator.spec.cars_per_world
         key = np.repeat(self._simulator.world_key, cars_per_world)
-        for car in np.flatnonzero(key != self._key).tolist():
-            draws = [draw_uniform(int(key[car]), car % cars_per_world, 0, CAMERA_STREAM + axis) for axis in range(6)]
-            moved = np.append(self._camera.position, self._camera.rotation)
-            moved += np.repeat(self._spread, 3) * (2.0 * np.array(draws) - 1.0)
-            self._groups[0].aim(car, moved[:3].tolist(), moved[3:].tolist())
+        cars: LongArray = np.flatnonzero(key != self._key)
+        moved = np.empty((len(cars), 6))
+        pose = np.append(self._camera.position, self._camera.rotation)
+        move_cameras(key[cars], cars % cars_per_world, pose, np.array(self._spread), moved)
+        for car, place in zip(cars.tolist(), moved.tolist(), strict=True):
+            self._groups[0].aim(car, place[:3], place[3:])
         self._key = key
 
 
@@ -121,11 +119,7 @@ class _Picture:
         self._distances: list[NDArray[Any]] = []
         if name == "depth":
             self._distances = list(np.zeros((2, count, height, width, 1), np.float32))
-            self.space: Box = gymnasium.spaces.Box(0.0, DEPTH_LIMIT, (height, width, 1), np.float32)
-        elif name == "segmentation":
-            self.space = gymnasium.spaces.Box(0, CLASS_CAR, (height, width, 1), np.uint8)
-        else:
-            self.space = gymnasium.spaces.Box(0, 255, (height, width, self._channels), np.uint8)
+        self.space = make_picture_space(name, height, width)
 
     @property
     def buffers(self) -> list[NDArray[Any]]:
@@ -150,6 +144,15 @@ class _Picture:
         if self._name == "segmentation" and frame.segment is not None:
             return frame.segment[..., None]
         return frame.colour[..., : self._channels]
+
+
+def make_picture_space(name: str, height: int, width: int) -> Box:
+    """Return the space of one of `PICTURES` of this size."""
+    if name == "depth":
+        return gymnasium.spaces.Box(0.0, DEPTH_LIMIT, (height, width, 1), np.float32)
+    if name == "segmentation":
+        return gymnasium.spaces.Box(0, CLASS_CAR, (height, width, 1), np.uint8)
+    return gymnasium.spaces.Box(0, 255, (height, width, 1 if name == "grey" else 3), np.uint8)
 
 
 class _Lidar(Numbers):
@@ -321,15 +324,27 @@ def _open_cameras(
     is_luma: bool,
 ) -> dict[str, _Camera]:
     """Return the cameras that these observations need; distances and classes come from one that is there anyway."""
-    opened: dict[str, _Camera] = {}
+    return {
+        name: _Camera(simulator, lens, name == "camera_b", spread, name == "grey" and not is_luma)
+        for name, lens in list_lenses(names, cameras).items()
+    }
+
+
+def list_lenses(names: Sequence[str], cameras: Sequence[CameraSpec]) -> dict[str, CameraSpec]:
+    """Return the cameras that observations need, by "camera", "grey" or "camera_b", as `find_camera` names them.
+
+    Args:
+        names: All that is observed.
+        cameras: Of "camera" and all others, and of "camera_b".
+    """
+    lenses: dict[str, CameraSpec] = {}
     for name in ("camera", "grey", "camera_b"):
         served = [other for other in names if other in PICTURES and find_camera(other, names) == name]
         if served:
             camera = cameras[name == "camera_b"]
             lens = replace(camera, grey=camera.grey or name == "grey")
-            lens = replace(lens, depth="depth" in served, segment="segmentation" in served)
-            opened[name] = _Camera(simulator, lens, name == "camera_b", spread, name == "grey" and not is_luma)
-    return opened
+            lenses[name] = replace(lens, depth="depth" in served, segment="segmentation" in served)
+    return lenses
 
 
 def find_camera(name: str, names: Collection[str]) -> str:

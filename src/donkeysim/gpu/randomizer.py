@@ -21,6 +21,7 @@ class BatchRandomizer:
     """Values of all cars of a batch.
 
     Attributes:
+        spec: What differs.
         knobs: What is drawn.
         drawn: Values of all cars, arrays of the device.
     """
@@ -34,7 +35,7 @@ class BatchRandomizer:
             device: Where.
             param: Of all cars; written.
         """
-        self.knobs = list_knobs(spec)
+        self.spec, self.knobs = spec, list_knobs(spec)
         self._device, self._count, self._slots = device, layout.car_count, layout.cars_per_world
         self._table, self._base = device.upload(make_knobs(self.knobs)), device.upload(pack_car(layout.car))
         self.drawn: Drawn = device.upload(make_drawn(layout.car_count))
