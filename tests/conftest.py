@@ -16,6 +16,10 @@ SCENES_KEPT = 6
 """Of those that were built last: scenes never change, and many tests begin on the same one."""
 
 
+CHOSEN = "not soak and not gpu"
+"""What is run when nobody chooses, see pyproject.toml."""
+
+
 def is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
@@ -23,7 +27,7 @@ def is_worker(config: pytest.Config) -> bool:
 def runs_everything(config: pytest.Config) -> bool:
     """Return whether nobody has chosen tests."""
     options = config.option
-    is_chosen = options.keyword or options.lf or options.failedfirst or options.markexpr != "not soak"
+    is_chosen = options.keyword or options.lf or options.failedfirst or options.markexpr != CHOSEN
     return config.args_source == pytest.Config.ArgsSource.TESTPATHS and not is_chosen
 
 

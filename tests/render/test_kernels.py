@@ -11,12 +11,21 @@ from back_ends import BACK_ENDS
 from donkeysim.render.kernels.effects import draw_noise, make_byte, weigh_blur
 from donkeysim.render.kernels.finish import average_down, average_up, find_source
 from donkeysim.render.kernels.footprint import choose_level, lay_out_level, locate_texel, measure_footprint
-from donkeysim.render.kernels.layout import BASIS_WIDTH, LANES, POSE_WIDTH, Sides, View
+from donkeysim.render.kernels.layout import (
+    BASIS_WIDTH,
+    LANES,
+    LENS,
+    LENS_WIDTH,
+    LIGHT,
+    LIGHT_WIDTH,
+    POSE_WIDTH,
+    VIEW_WIDTH,
+)
 from donkeysim.render.kernels.outline import clip_near, measure_edge, measure_triangles, sees_sphere, transform_vertices
-from donkeysim.render.kernels.picture import measure_reach
 from donkeysim.render.kernels.poses import set_basis, set_pose
 from donkeysim.render.kernels.raster import trace_rows
 from donkeysim.render.kernels.rays import meet_box, meet_frustum, meet_ground
+from donkeysim.render.kernels.seen import set_view
 from donkeysim.render.kernels.shade import blend_texels, clear_view, pack_colour
 from donkeysim.render.kernels.shadow import cover_box, find_slope, soften
 from donkeysim.render.kernels.spans import list_ends
@@ -34,11 +43,11 @@ def run(request):
 
 def make_view(run, eye=(0.0, 0.0, 0.0)):
     """A camera that looks along x, with y to its left and z up."""
-    reach = [F(run(measure_reach)(F(FOCAL), F(side))) for side in (WIDTH, HEIGHT)]
+    view, light, lens = (np.zeros(width, np.float32) for width in (VIEW_WIDTH, LIGHT_WIDTH, LENS_WIDTH))
+    light[LIGHT.direction + 2], lens[LENS.focal], lens[LENS.far] = 1.0, FOCAL, 100.0
     axes = np.array([0, -1, 0, 0, 0, -1, 1, 0, 0], np.float32)
-    sun = np.array([0, 0, 1], np.float32)
-    sides = Sides(F(WIDTH), F(HEIGHT), *reach, F(0), F(HEIGHT))
-    return View(np.array(eye, np.float32), axes, F(FOCAL), sides, F(100.0), sun)
+    run(set_view)(view, np.array(eye, np.float32), axes, lens, light, (WIDTH, HEIGHT, 0, HEIGHT, 1))
+    return view
 
 
 def make_basis(run, position=(0.0, 0.0, 0.0), quaternion=(1.0, 0.0, 0.0, 0.0), eye=(0.0, 0.0, 0.0)):
@@ -66,7 +75,7 @@ def test_vertices_go_where_a_pinhole_camera_shows_them(run):
     vertex = tuple(np.concatenate([row, np.zeros(LANES)]).astype(np.float32) for row in (x, y, z))
     target = tuple(np.zeros(3 + LANES, np.float32) for _ in range(5))
     code = np.zeros(3 + LANES, np.int32)
-    run(transform_vertices)(3, basis, view.sides, F(0.04), vertex, target, code)
+    run(transform_vertices)(3, basis, view, F(0.04), vertex, target, code)
     away = x + 3.0
     assert target[2][:3] == pytest.approx(away, rel=1e-5)
     # Pixel indices plus one, of pixels whose middles lie at halves.
@@ -90,7 +99,7 @@ def test_vertices_go_where_a_pinhole_camera_shows_them(run):
 def test_spheres_are_left_out_when_they_lie_outside_the_picture(run, centre, radius, is_seen):
     basis, view = make_basis(run)
     sphere = np.array([*centre, radius], np.float32)
-    assert bool(run(sees_sphere)(sphere, basis, view.sides, F(0.04), F(100.0))) == is_seen
+    assert bool(run(sees_sphere)(sphere, basis, view, F(0.04), F(100.0))) == is_seen
 
 
 def test_an_edge_is_the_same_whichever_end_comes_first(run):

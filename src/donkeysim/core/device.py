@@ -7,6 +7,8 @@ is tested without a GPU is what runs on one.
 
 `room` says which working memory is the caller's own: each thread of this machine has one, each index on a GPU. A table
 of working memory has `Device.count_rooms` rows.
+
+The device that is a GPU is `core.cuda.Cuda`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from donkeysim.core.cuda import Cuda
 from donkeysim.core.errors import SpecError
 from donkeysim.core.kernel import make_loop
 from donkeysim.core.types import LongArray
@@ -69,8 +72,40 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait until all that runs has ended."""
 
+    def capture(self, function: Callable[[], None]) -> Graph:
+        """Return what a function runs, to be run again at once; on a GPU without Python and the cost of each launch.
+
+        Args:
+            function: Calls `run` only, with the same arguments each time, and has been called once: what it runs must
+                be compiled. On a GPU it is called here to note what it runs, which does not run then.
+        """
+
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        """How DLPack calls this device: the kind of its memory and its number."""
+
+    def adopt(self, array: Any) -> Any:
+        """Return an array of this device over memory of it that somebody else has; nothing is copied."""
+
+    def copy_to(self, target: Any, source: NDArray[Any]) -> None:
+        """Copy numbers of this machine's memory into an array of this device."""
+
+    def order(self, stream: int) -> None:
+        """Let what is put into another CUDA stream from now on find what has been run here; nothing on `Cpu`.
+
+        Args:
+            stream: Its address; 1: CUDA's default stream, 2: a thread's own.
+        """
+
     def close(self) -> None:
         """Stop threads and give memory back."""
+
+
+class Graph(Protocol):
+    """What `Device.capture` has noted."""
+
+    def launch(self) -> None:
+        """Run it; as with `Device.run`, later calls find what it wrote."""
 
 
 class Cpu:
@@ -126,9 +161,36 @@ class Cpu:
     def synchronize(self) -> None:
         """See `Device.synchronize`."""
 
+    def capture(self, function: Callable[[], None]) -> Graph:
+        """See `Device.capture`."""
+        return _Again(function)
+
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        """See `Device.dlpack_device`."""
+        return 1, 0
+
+    def adopt(self, array: Any) -> Any:
+        """See `Device.adopt`."""
+        return np.asarray(array)
+
+    def copy_to(self, target: Any, source: NDArray[Any]) -> None:
+        """See `Device.copy_to`."""
+        target[...] = source
+
+    def order(self, stream: int) -> None:
+        """See `Device.order`."""
+
     def close(self) -> None:
         """See `Device.close`."""
         self.workers.close()
+
+
+class _Again:
+    """A graph of this machine: it calls the function."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self.launch = function
 
 
 class _Loop:
@@ -163,12 +225,16 @@ def open_device(name: str = "cpu", threads: int | None = None) -> Device:
     """Return a device by name.
 
     Args:
-        name: "cpu".
+        name: "cpu", "cuda" for the first GPU, "cuda:1" for the second.
         threads: Of this machine; None: one per core.
 
     Raises:
+        DonkeySimError: A GPU is asked for and numba-cuda is missing.
         SpecError: There is no such device.
     """
     if name == "cpu":
         return Cpu(Workers(threads or count_cores()))
-    raise SpecError(f"the device is {name!r}; it takes 'cpu'.")
+    kind, _, ordinal = name.partition(":")
+    if kind == "cuda" and (ordinal.isdecimal() or name == "cuda"):
+        return Cuda(int(ordinal or 0))
+    raise SpecError(f"the device is {name!r}; it takes 'cpu', 'cuda' or 'cuda:0', 'cuda:1' …")

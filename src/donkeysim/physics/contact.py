@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -62,20 +64,31 @@ def make_scratch(cars_per_world: int, props_per_world: int, device: Device, worl
     Where few rooms serve all worlds they are large enough for all that can happen. Where each world has its own, they
     are small, and `EventTable.missed` tells what found no room.
     """
+    shapes = shape_scratch(cars_per_world, props_per_world, is_small=not device.shares_rooms)
     rooms = device.count_rooms(world_count)
-    pairs, contacts = size_scratch(cars_per_world, props_per_world, is_small=not device.shares_rooms)
-    bodies = cars_per_world + props_per_world
-    return Scratch(
-        body=device.zeros((rooms, bodies, layout.BODY_WIDTH), np.float64),
-        pair=device.zeros((rooms, pairs, 3), np.int64),
-        contact=device.zeros((rooms, contacts, layout.CONTACT_WIDTH), np.float64),
-        link=device.zeros((rooms, contacts, 4), np.int64),
-        touch=device.zeros((rooms, cars_per_world, TOUCH_COUNT), np.int64),
-        box=device.zeros((rooms, 2, 15), np.float64),
-        frustum=device.zeros((rooms, 2, 9), np.float64),
-        polygon=device.zeros((rooms, 2, 16, 3), np.float64),
-        missed=device.zeros((rooms, 1), np.int64),
-    )
+    return Scratch(**{name: device.zeros((rooms, *shape), dtype) for name, (shape, dtype) in shapes.items()})
+
+
+def measure_scratch(cars_per_world: int, props_per_world: int) -> int:
+    """Return how many bytes a world's own working memory takes."""
+    shapes = shape_scratch(cars_per_world, props_per_world, is_small=True).values()
+    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+
+
+def shape_scratch(cars: int, props: int, is_small: bool) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Return shape and type of each table of a room."""
+    pairs, contacts = size_scratch(cars, props, is_small)
+    return {
+        "body": ((cars + props, layout.BODY_WIDTH), np.float64),
+        "pair": ((pairs, 3), np.int64),
+        "contact": ((contacts, layout.CONTACT_WIDTH), np.float64),
+        "link": ((contacts, 4), np.int64),
+        "touch": ((cars, TOUCH_COUNT), np.int64),
+        "box": ((2, 15), np.float64),
+        "frustum": ((2, 9), np.float64),
+        "polygon": ((2, 16, 3), np.float64),
+        "missed": ((1,), np.int64),
+    }
 
 
 def size_scratch(cars_per_world: int, props_per_world: int, is_small: bool) -> tuple[int, int]:

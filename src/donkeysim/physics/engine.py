@@ -12,6 +12,7 @@ from donkeysim.core.workers import Workers
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import EventTable, Orders
 from donkeysim.physics.kernels.ledger import Book
+from donkeysim.physics.props import place_props
 from donkeysim.physics.vehicle import CarParams, share_params
 from donkeysim.physics.world_stepper import WorldStepper
 from donkeysim.world.layout import Layout
@@ -83,9 +84,9 @@ class PhysicsEngine:
             at_rest: Also stop the bodies and their wheels; otherwise all velocities stay.
         """
         state.position[rows] = position
-        # A product of matrices sums up each row as the norm of one vector does: alone or in a batch, the same bits.
-        square = orientation[:, None, :] @ orientation[:, :, None]
-        state.orientation[rows] = orientation / np.sqrt(square[:, :, 0])
+        w, x, y, z = orientation.T
+        # Product by product, so that any processor, and a batch on a device, gives the same bits.
+        state.orientation[rows] = orientation / np.sqrt(w * w + x * x + y * y + z * z)[:, None]
         state.rotation_step[rows] = (1.0, 0.0, 0.0, 0.0)
         state.acceleration_body[rows] = 0.0
         state.wheel_grip[rows] = 0.0
@@ -103,19 +104,8 @@ class PhysicsEngine:
 
     def place_props(self, state: State, world: int) -> None:
         """Put all props of a world where its scene has them, at rest; slots beyond the scene's props sleep at 0."""
-        props = self._layout.scenes[int(self._layout.world_scene[world])].props
-        first = world * self._layout.props_per_world
-        rows = slice(first, first + self._layout.props_per_world)
-        state.prop_position[rows] = 0.0
-        state.prop_orientation[rows] = (1.0, 0.0, 0.0, 0.0)
-        state.prop_velocity[rows] = 0.0
-        state.prop_angular_velocity[rows] = 0.0
-        state.prop_asleep[rows] = 1
-        state.prop_still[rows] = 0
-        used = slice(first, first + len(props.mass))
-        state.prop_position[used] = props.position
-        state.prop_orientation[used, 0] = np.cos(0.5 * props.yaw)
-        state.prop_orientation[used, 3] = np.sin(0.5 * props.yaw)
+        props, room = self._layout.scenes[int(self._layout.world_scene[world])].props, self._layout.props_per_world
+        place_props(state, world * room, room, props)
 
     def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
         """Return what there is to compile: a name and a function that compiles it (or loads it from the cache)."""

@@ -9,7 +9,7 @@ import numpy as np
 from donkeysim.core.device import Device
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import PHYSICS_STEP, IntArray
-from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
+from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch, measure_scratch
 from donkeysim.physics.kernels.layout import EVENT_RESERVE, EVENT_ROOM, EventTable, Orders
 from donkeysim.physics.kernels.ledger import write_one_row
 from donkeysim.physics.kernels.world import place_one_car, step_one_world
@@ -18,7 +18,7 @@ from donkeysim.physics.progress import make_course
 from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import make_orders, make_params
 from donkeysim.world.layout import Layout
-from donkeysim.world.state import Control, State
+from donkeysim.world.state import Control, State, make_control, make_state
 
 LEAST_WORK = 256
 """Cars times steps that are worth a thread of their own: a quarter of a millisecond."""
@@ -40,6 +40,7 @@ class WorldStepper:
         scratches: Working memory.
         events: What happened in the last `step`, and what found no room since the start.
         book: Where rows of the ledger are written; may be another one from the next call on.
+        no_orders: Rings without commands, for steps that are given none.
     """
 
     def __init__(self, layout: Layout, device: Device, step_length: float = PHYSICS_STEP) -> None:
@@ -69,7 +70,7 @@ class WorldStepper:
         self.scratches = make_scratch(cars_per_world, props_per_world, device, world_count)
         self.events = device.upload(make_events(world_count, cars_per_world))
         self.book = device.upload(make_book(scenes, make_derived(layout.car_count)))
-        self._no_orders = device.upload(make_orders(layout.car_count, 1))
+        self.no_orders = device.upload(make_orders(layout.car_count, 1))
 
     def step(self, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
         """Advance every world.
@@ -118,7 +119,7 @@ class WorldStepper:
             state,
             control,
             self.param,
-            orders or self._no_orders,
+            orders or self.no_orders,
             self.tables,
             self.scratches,
             self.events,
@@ -136,3 +137,16 @@ def make_events(world_count: int, cars_per_world: int) -> EventTable:
         row=np.zeros((world_count, room, 4)),
         hit_before=np.zeros(world_count * cars_per_world, np.int32),
     )
+
+
+def measure_world(layout: Layout) -> int:
+    """Return how many bytes a world takes of a GPU's memory: state, ledger, events, parameters, working memory."""
+    _, _, car, _, cars, props = layout
+    tables = (
+        make_state(1, cars, props),
+        make_control(cars),
+        make_events(1, cars),
+        make_derived(cars),
+        (make_params(car, cars).packed, np.zeros(1, np.int32)),
+    )
+    return measure_scratch(cars, props) + sum(array.nbytes for table in tables for array in table)

@@ -15,28 +15,30 @@ from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
-from donkeysim.render.camera_group import CameraGroup, Frame, find_kind, list_pictures
+from donkeysim.render.camera_group import (
+    CameraGroup,
+    Frame,
+    find_kind,
+    list_pictures,
+    make_camera_tables,
+    mount_cameras,
+)
 from donkeysim.render.kernels.layout import (
-    AXES_WIDTH,
-    GREY_LUMA,
     GREY_PALE,
     INTEGER,
     LANES,
     LENS,
-    LENS_WIDTH,
     SHARP,
     SIZE_LOG,
     SMOOTH,
 )
 from donkeysim.render.kernels.picture import render_cameras
 from donkeysim.render.kernels.poses import place_cameras
-from donkeysim.render.kernels.recolour import LOOK_WIDTH
-from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.looks import Looks
 from donkeysim.render.moment import Moment
 from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.scratch import ScratchRoom, round_up
-from donkeysim.render.tables import CameraTables, PoseReader, PoseTables, Scratch
+from donkeysim.render.tables import PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
 from donkeysim.world.randomization import RandomizationSpec
@@ -145,7 +147,7 @@ class Renderer:
                 "camera per car, all with the same width, height, crops, quality, supersample, depth and segment."
             )
         owners = np.array(cars, np.int32)
-        mount = np.stack([np.append(camera.position, make_rotation(camera.rotation)) for camera in cameras])
+        mount = mount_cameras(cameras)
         varied = None if self.variation is None else vary_cameras(cameras, second)
         is_single = one_channel and varied is None
         return self._allocate_group(owners, owners // self.cars_per_world, mount, cameras, FAR, varied, is_single)
@@ -296,12 +298,11 @@ class Renderer:
     ) -> CameraGroup:
         count, first = len(owners), cameras[0]
         shape, band = (count, first.row_count, first.width), (first.crop_top, first.crop_top + first.row_count)
-        lens = np.zeros((count, LENS_WIDTH), np.float32)
-        for row, camera in enumerate(cameras):
-            fisheye = compute_fisheye(camera.fisheye, camera.width, camera.height)
-            lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey * GREY_LUMA, far, 1.0)
+        light = self._looks.tables.light[self._looks.tables.world_scene[worlds]]
+        class_count = 0 if varied is None else self._count_looks()
+        rows = make_camera_tables(owners, worlds, (mount, far), cameras, light, class_count)
         if is_single and first.width * first.height <= MOST_PALE and find_kind(first)[4:6] == ("default", 1):
-            lens[:, LENS.grey] = GREY_PALE
+            rows.lens[:, LENS.grey] = GREY_PALE
             self._looks.make_quads()
         frame = Frame(
             car=owners,
@@ -309,16 +310,6 @@ class Renderer:
             colour=np.empty((*shape, 1 if is_single else 3), np.uint8),
             depth=np.zeros(shape, np.float32) if first.depth else None,
             segment=np.zeros(shape, np.uint8) if first.segment else None,
-        )
-        rows = CameraTables(
-            owners,
-            worlds.astype(np.int32),
-            mount,
-            np.zeros((count, 3), np.float32),
-            np.zeros((count, AXES_WIDTH), np.float32),
-            lens,
-            self._looks.tables.light[self._looks.tables.world_scene[worlds]],
-            np.zeros((count, 0 if varied is None else self._count_looks(), LOOK_WIDTH), np.float32),
         )
         size, factor, is_varied = (first.width, first.height), first.supersample, bool(rows.look.shape[1])
         stride = round_up(first.width * factor) + LANES

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from donkeysim.core.rotation import make_rotation
-from donkeysim.core.types import ByteArray, Float32Array, IntArray, WordArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
+from donkeysim.render.kernels.layout import AXES_WIDTH, GREY_LUMA, LENS_WIDTH
+from donkeysim.render.kernels.recolour import LOOK_WIDTH
+from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.scratch import Shape
 from donkeysim.render.tables import CameraTables
 from donkeysim.render.variation import VariedCameras
@@ -118,3 +121,43 @@ def view_words(picture: ByteArray) -> WordArray:
     if width % 4:
         return np.zeros((count, 1), np.uint32)
     return picture.reshape(count, rows * width * channels).view(np.uint32)
+
+
+def mount_cameras(cameras: Sequence[CameraSpec]) -> FloatArray:
+    """Return where cameras are on their cars, columns POSE, shape [camera_count, POSE_WIDTH]."""
+    return np.stack([np.append(camera.position, make_rotation(camera.rotation)) for camera in cameras])
+
+
+def make_camera_tables(
+    owners: IntArray,
+    worlds: IntArray,
+    place: tuple[FloatArray, float],
+    cameras: Sequence[CameraSpec],
+    light: Float32Array,
+    class_count: int,
+) -> CameraTables:
+    """Return the kernels' rows of cameras.
+
+    Args:
+        owners: Their cars, -1: nobody's.
+        worlds: Theirs.
+        place: As `mount_cameras` returns it, and their far plane [m].
+        cameras: One for each.
+        light: Of each, columns LIGHT.
+        class_count: How many classes' colours may differ; 0: none do.
+    """
+    count, (mount, far) = len(owners), place
+    lens = np.zeros((count, LENS_WIDTH), np.float32)
+    for row, camera in enumerate(cameras):
+        fisheye = compute_fisheye(camera.fisheye, camera.width, camera.height)
+        lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey * GREY_LUMA, far, 1.0)
+    return CameraTables(
+        owners,
+        worlds.astype(np.int32),
+        mount,
+        np.zeros((count, 3), np.float32),
+        np.zeros((count, AXES_WIDTH), np.float32),
+        lens,
+        light,
+        np.zeros((count, class_count, LOOK_WIDTH), np.float32),
+    )

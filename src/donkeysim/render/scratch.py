@@ -16,6 +16,7 @@ from donkeysim.render.kernels.layout import (
     SPAN_FLOATS,
     SPAN_INPUTS,
     SPAN_INTS,
+    VIEW_WIDTH,
     WORK_FLOATS,
     WORK_INTS,
 )
@@ -88,7 +89,7 @@ def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, wi
         run_end=np.zeros(width, np.int32),
         mesh_pose=np.zeros(POSE_WIDTH, np.float32),
         body_pose=np.zeros(POSE_WIDTH, np.float32),
-        zero=np.zeros(3, np.float32),
+        camera_view=np.zeros(VIEW_WIDTH, np.float32),
         drawn=np.zeros(1, np.int64),
         light=np.zeros(LIGHT_WIDTH, np.float32),
         classes=np.zeros((height, width) if with_classes else (1, 1), np.uint8),

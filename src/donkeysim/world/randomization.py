@@ -235,6 +235,11 @@ class RandomizationSpec:
         tables = (self.ground, self.road, self.lines, self.props, self.sky)
         return self.fog.density is not None or any(table != type(table)() for table in tables)
 
+    @property
+    def has_effects(self) -> bool:
+        """Whether pictures may be blurred, exposed otherwise or noisy."""
+        return any((self.picture.blur, self.picture.exposure, self.picture.noise))
+
 
 @dataclass(frozen=True)
 class Knob:

@@ -54,6 +54,13 @@ def average_down(a, b):
 
 
 @span_kernel
+def soften_pixel(colour, left, right, above, below):
+    """Return a packed pixel of which half is the mean of its four neighbours."""
+    # Up, down, up: roundings that would all go one way would lighten the picture.
+    return average_up(colour, average_down(average_up(left, right), average_up(above, below)))
+
+
+@span_kernel
 def soften_row(
     count, left, middle, right, above, below, colour_left, colour, colour_right, colour_above, colour_below, target
 ):
@@ -67,9 +74,7 @@ def soften_row(
     """
     for k in range((count + LANES - 1) & -LANES):
         c = colour[k]
-        # Up, down, up: roundings that would all go one way would lighten the picture.
-        around = average_down(average_up(colour_left[k], colour_right[k]), average_up(colour_above[k], colour_below[k]))
-        soft = average_up(c, around)
+        soft = soften_pixel(c, colour_left[k], colour_right[k], colour_above[k], colour_below[k])
         here = middle[k]
         is_edge = (here != left[k]) | (here != right[k]) | (here != above[k]) | (here != below[k])
         target[k] = soft if is_edge else c
@@ -157,9 +162,27 @@ def find_sample(column, row, width, height, factor, strength):
 
 
 @span_kernel
+def blend_pixels(a, b, c, d, fx, fy):
+    """Return a packed pixel between four: fx of the way from `a` to `b` and from `c` to `d`, fy from upper to lower."""
+    low, half = np.uint32(0xFF), np.float32(0.5)
+    packed = np.uint32(0)
+    for channel in range(3):
+        shift = np.uint32(8 * channel)
+        ca = np.float32(np.int32((a >> shift) & low))
+        cb = np.float32(np.int32((b >> shift) & low))
+        cc = np.float32(np.int32((c >> shift) & low))
+        cd = np.float32(np.int32((d >> shift) & low))
+        upper = ca + (cb - ca) * fx
+        lower = cc + (cd - cc) * fx
+        value = np.uint32(np.int32(upper + (lower - upper) * fy + half))
+        packed = np.uint32(packed | np.uint32(value << shift))
+    return packed
+
+
+@span_kernel
 def warp_row(width, height, stride, row, strength, colour, target):
     """Write a row of a fisheye's picture; see `find_source`."""
-    low, inside, half = np.uint32(0xFF), np.uint32(0x3FFFFFFF), np.float32(0.5)
+    inside = np.uint32(0x3FFFFFFF)
     last_x, last_y, step = np.int32(width - 1), np.int32(height - 1), np.int32(stride)
     for column in range(width):
         px, py = find_source(np.int32(column), row, width, height, strength)
@@ -171,18 +194,7 @@ def warp_row(width, height, stride, row, strength, colour, target):
         b = colour[np.uint32(np.int32(upper_row + x1)) & inside]
         c = colour[np.uint32(np.int32(lower_row + x0)) & inside]
         d = colour[np.uint32(np.int32(lower_row + x1)) & inside]
-        packed = np.uint32(0)
-        for channel in range(3):
-            shift = np.uint32(8 * channel)
-            ca = np.float32(np.int32((a >> shift) & low))
-            cb = np.float32(np.int32((b >> shift) & low))
-            cc = np.float32(np.int32((c >> shift) & low))
-            cd = np.float32(np.int32((d >> shift) & low))
-            upper = ca + (cb - ca) * fx
-            lower = cc + (cd - cc) * fx
-            value = np.uint32(np.int32(upper + (lower - upper) * fy + half))
-            packed = np.uint32(packed | np.uint32(value << shift))
-        target[column] = packed
+        target[column] = blend_pixels(a, b, c, d, fx, fy)
 
 
 @inner_pixel_kernel
@@ -206,18 +218,23 @@ def join_pixels(count, source, target):
 
 
 @span_kernel
+def weigh_grey(c):
+    """Return a packed pixel with its luma, cut off to a whole number, in all three channels."""
+    low = np.uint32(0xFF)
+    luma = np.uint32(np.uint32(2126) * np.uint32(c & low))
+    luma = np.uint32(luma + np.uint32(np.uint32(7152) * np.uint32(np.uint32(c >> np.uint32(8)) & low)))
+    luma = np.uint32(luma + np.uint32(np.uint32(722) * np.uint32(np.uint32(c >> np.uint32(16)) & low)))
+    # In float, as whole numbers of 32 bits are not divided on vectors; a half more than the sum, and every quotient
+    # is cut off to what a whole division gives.
+    whole = np.uint32(np.int32((np.float32(np.int32(luma)) + np.float32(0.5)) * np.float32(1e-4)))
+    return np.uint32(whole * np.uint32(0x10101))
+
+
+@span_kernel
 def make_grey(count, colour):
     """Put the luma of some pixels, cut off to a whole number, into all three channels."""
-    low = np.uint32(0xFF)
     for k in range((count + LANES - 1) & -LANES):
-        c = colour[k]
-        luma = np.uint32(np.uint32(2126) * np.uint32(c & low))
-        luma = np.uint32(luma + np.uint32(np.uint32(7152) * np.uint32(np.uint32(c >> np.uint32(8)) & low)))
-        luma = np.uint32(luma + np.uint32(np.uint32(722) * np.uint32(np.uint32(c >> np.uint32(16)) & low)))
-        # In float, as whole numbers of 32 bits are not divided on vectors; a half more than the sum, and every quotient
-        # is cut off to what a whole division gives.
-        whole = np.uint32(np.int32((np.float32(np.int32(luma)) + np.float32(0.5)) * np.float32(1e-4)))
-        colour[k] = np.uint32(whole * np.uint32(0x10101))
+        colour[k] = weigh_grey(colour[k])
 
 
 @span_kernel
@@ -270,6 +287,12 @@ def write_rgb(width, band, stride, colour, words, picture):
             picture[row, column, 2] = np.uint8((c >> np.uint32(16)) & low)
 
 
+@inline_kernel
+def measure_distance(inverse, far):
+    """Return a distance along the optical axis [m] of which `inverse` is 1/w; infinite beyond `far`."""
+    return np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
+
+
 @inner_pixel_kernel
 def write_depth(width, height, band, stride, factor, strength, far, depth, target):
     """Write distances along the optical axis [m], infinite beyond `far`; arguments as `write_segments`."""
@@ -277,8 +300,7 @@ def write_depth(width, height, band, stride, factor, strength, far, depth, targe
         for column in range(width):
             x, y = find_sample(column, row, width, height, factor, strength)
             inverse = depth[y * stride + x]
-            is_seen = inverse * far > np.float32(1.0)
-            target[row - band[0], column] = np.float32(1.0) / inverse if is_seen else np.float32(np.inf)
+            target[row - band[0], column] = measure_distance(inverse, far)
 
 
 @inner_pixel_kernel
@@ -294,12 +316,12 @@ def prepare_classes(tables, scratch):
 
 
 @inline_kernel
-def look_up_class(tables, material, record, x, y):
-    """Return what the class map of a material says for a pixel (x, y) of a triangle's record."""
+def look_up_class(tables, material, planes, x, y):
+    """Return what the class map of a material says for a pixel (x, y); `planes`: 1/w, u/w and v/w of its triangle."""
     layout = tables.material_class[material]
     first, wide, high = layout[CLASS_MAP.first], layout[CLASS_MAP.width], layout[CLASS_MAP.height]
     size = tables.size_log[tables.material_texture[material]]
-    near, across, down = read_planes(record)
+    near, across, down = planes
     w = np.float32(1.0) / (near[0] * x + near[1] * y + near[2])
     u = (across[0] * x + across[1] * y + across[2]) * w / np.float32(np.int32(1 << size[SIZE_LOG.width]))
     v = (down[0] * x + down[1] * y + down[2]) * w / np.float32(np.int32(1 << size[SIZE_LOG.height]))
@@ -329,8 +351,8 @@ def write_segments(width, height, band, stride, factor, strength, tables, scratc
             number = scratch.ident[y * stride + x]
             material = tables.triangle_material[scratch.record_int[number, INTEGER.triangle]]
             if tables.material_class[material, CLASS_MAP.first] >= 0:
-                record = scratch.record_float[number]
+                planes = read_planes(scratch.record_float[number])
                 sample_x, sample_y = np.float32(np.int32(x)), np.float32(np.int32(y))
-                target[row - band[0], column] = look_up_class(tables, material, record, sample_x, sample_y)
+                target[row - band[0], column] = look_up_class(tables, material, planes, sample_x, sample_y)
             else:
                 target[row - band[0], column] = tables.material_segment[material]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.layout import BASIS, PLANE, RECORD
 from donkeysim.render.kernels.vector import dot, read_vector
 
@@ -12,14 +12,23 @@ from donkeysim.render.kernels.vector import dot, read_vector
 @inner_pixel_kernel
 def compute_gradients(record, plane, basis):
     """Write u/w and v/w of a triangle's record from its gradients in the mesh's frame."""
-    for axis in range(2):
-        # A point at w on a ray is eye + w * ray, and u is linear in space: u/w = u(eye) * 1/w + gradient·ray.
-        column = PLANE.u + axis * (PLANE.v - PLANE.u)
-        gradient = read_vector(plane, column)
-        at_eye = dot(gradient, read_vector(basis, BASIS.eye)) + plane[column + 3]
-        for term in range(3):
-            ray = dot(gradient, read_vector(basis, BASIS.ray_column + 3 * term))
-            record[RECORD.u + 3 * axis + term] = at_eye * record[RECORD.near + term] + ray
+    near = read_vector(record, RECORD.near)
+    across, down = lay_gradient(plane, PLANE.u, basis, near), lay_gradient(plane, PLANE.v, basis, near)
+    for term in range(3):
+        record[RECORD.u + term], record[RECORD.v + term] = across[term], down[term]
+
+
+@inline_kernel
+def lay_gradient(plane, column, basis, near):
+    """Return u/w or v/w of a triangle, per column, per row and at the first pixel; `column`: `PLANE.u` or `PLANE.v`."""
+    # A point at w on a ray is eye + w * ray, and u is linear in space: u/w = u(eye) * 1/w + gradient·ray.
+    gradient = read_vector(plane, column)
+    at_eye = dot(gradient, read_vector(basis, BASIS.eye)) + plane[column + 3]
+    return (
+        at_eye * near[0] + dot(gradient, read_vector(basis, BASIS.ray_column)),
+        at_eye * near[1] + dot(gradient, read_vector(basis, BASIS.ray_row)),
+        at_eye * near[2] + dot(gradient, read_vector(basis, BASIS.ray_first)),
+    )
 
 
 @span_kernel
@@ -33,10 +42,23 @@ def measure_footprint(x, y, near, across, down):
         across: The same of u/w.
         down: The same of v/w.
     """
+    w, u, v = find_place(x, y, near, across, down)
+    return measure_steps(w, u, v, near, across, down)
+
+
+@span_kernel
+def find_place(x, y, near, across, down):
+    """Return the distance along the optical axis [m], u and v [texel] that a pixel shows; see `measure_footprint`."""
     # The middle of a triangle's bounds may lie off it, where its plane has gone behind the horizon.
     w = np.float32(1.0) / max(near[0] * x + near[1] * y + near[2], np.float32(1e-9))
     u = (across[0] * x + across[1] * y + across[2]) * w
     v = (down[0] * x + down[1] * y + down[2]) * w
+    return w, u, v
+
+
+@span_kernel
+def measure_steps(w, u, v, near, across, down):
+    """Return what `measure_footprint` does, of a pixel whose place is known."""
     # d(u/w) = du/w + u d(1/w): the derivative on the screen, exact where a difference of two pixels would not be.
     ux = (across[0] - u * near[0]) * w
     vx = (down[0] - v * near[0]) * w

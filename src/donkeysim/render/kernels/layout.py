@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from donkeysim.core.types import Float32Array, IntArray
 
 
@@ -217,40 +215,29 @@ class Cluster(NamedTuple):
     """Of all triangles, how they may be seen; then those of the listed ones that cover a pixel's middle."""
 
 
-class Sides(NamedTuple):
-    """How large a picture is, and which rows of it are drawn [sample]."""
+class ViewColumns(NamedTuple):
+    """`Scratch.camera_view`: a camera as all meshes of a picture see it, and which of its rows are drawn."""
 
-    columns: np.float32
-    rows: np.float32
-    reach_x: np.float32
-    """How far a sphere of radius 1 m reaches beyond its centre, times w [sample · m]."""
-    reach_y: np.float32
-    first: np.float32
-    """First row that is drawn."""
-    end: np.float32
-    """One behind the last."""
-
-
-class View(NamedTuple):
-    """A camera as all meshes of a picture see it."""
-
-    eye: Float32Array
-    """World frame [m]."""
-    axes: Float32Array
-    """Columns AXES."""
-    focal: np.float32
-    """Focal length [sample]."""
-    sides: Sides
-    far: np.float32
-    """Far plane [m]."""
-    sun: Float32Array
-    """Direction to it, world frame."""
+    eye: int = 0  # World frame [m], 3 columns
+    right: int = 3  # Where it looks, world frame, 3 columns each
+    down: int = 6
+    forward: int = 9
+    focal: int = 12  # Focal length [sample]
+    columns: int = 13  # Of the picture [sample]
+    rows: int = 14
+    reach_x: int = 15  # How far a sphere of radius 1 m reaches beyond its centre, times w [sample · m]
+    reach_y: int = 16
+    first: int = 17  # First row that is drawn [sample]
+    end: int = 18  # One behind the last
+    far: int = 19  # Far plane [m]
+    sun: int = 20  # Direction to it, world frame, 3 columns
 
 
 POSE, POSE_WIDTH = PoseColumns(), 12
 AXES, AXES_WIDTH = AxesColumns(), 9
 LENS, LENS_WIDTH = LensColumns(), 6
 LIGHT, LIGHT_WIDTH = LightColumns(), 13
+VIEW, VIEW_WIDTH = ViewColumns(), 24
 CLUSTER_RANGE = ClusterColumns()
 PLANE, PLANE_WIDTH = PlaneColumns(), 12
 CLASS_MAP = ClassMapColumns()

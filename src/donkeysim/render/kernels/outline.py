@@ -10,19 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.layout import BASIS, LANES, SPHERE_RADIUS
+from donkeysim.render.kernels.layout import BASIS, LANES, SPHERE_RADIUS, VIEW
 from donkeysim.render.kernels.vector import dot, read_vector, subtract
 from donkeysim.world.scene import SHADE_TWO_SIDED
 
 
 @inner_pixel_kernel
-def sees_sphere(sphere, basis, sides, near, far):
+def sees_sphere(sphere, basis, view, near, far):
     """Return whether a sphere (centre, radius; mesh frame) may be in the picture.
 
     Args:
         sphere: (x, y, z, radius) [m].
         basis: Camera in the mesh's frame.
-        sides: As `View.sides`.
+        view: Columns VIEW.
         near: Near plane [m].
         far: Far plane [m].
     """
@@ -34,10 +34,10 @@ def sees_sphere(sphere, basis, sides, near, far):
     # X and Y are pixels times w: comparing them with sides times w needs no division, and holds behind the eye too.
     x = dot(read_vector(basis, BASIS.x), centre)
     y = dot(read_vector(basis, BASIS.y), centre)
-    reach_x, reach_y = sides.reach_x * radius, sides.reach_y * radius
+    reach_x, reach_y = view[VIEW.reach_x] * radius, view[VIEW.reach_y] * radius
     one = np.float32(1.0)
-    inside = x > -reach_x and x < (sides.columns + one) * w + reach_x
-    return inside and y > sides.first * w - reach_y and y < (sides.end + one) * w + reach_y
+    inside = x > -reach_x and x < (view[VIEW.columns] + one) * w + reach_x
+    return inside and y > view[VIEW.first] * w - reach_y and y < (view[VIEW.end] + one) * w + reach_y
 
 
 FIELD, CORNER = np.uint32(10), np.uint32(0x3FF)
@@ -47,14 +47,32 @@ BEHIND = 16
 """Of a vertex's code: nearer than the near plane. Lower bits: beyond the left, right, upper, lower edge."""
 
 
+@inline_kernel
+def find_bounds(view):
+    """Return least and greatest column and row of what is drawn on the screen, for `find_code`."""
+    # Half a pixel farther than any pixel's middle, so that rounding loses nothing.
+    half = np.float32(0.5)
+    return half, view[VIEW.columns] + half, view[VIEW.first] + half, view[VIEW.end] + half
+
+
 @span_kernel
-def transform_vertices(count, basis, sides, near, vertex, target, code):
+def find_code(x, y, w, bounds, near):
+    """Return beyond which bounds of what is drawn a vertex lies, see `BEHIND`; x and y are columns and rows times w."""
+    low_x, high_x, low_y, high_y = bounds
+    none = np.int32(0)
+    beside = np.int32(1) if x < low_x * w else (np.int32(2) if x > high_x * w else none)
+    beyond = np.int32(4) if y < low_y * w else (np.int32(8) if y > high_y * w else none)
+    return np.int32(np.int32(beside | beyond) | (np.int32(BEHIND) if w < near else none))
+
+
+@span_kernel
+def transform_vertices(count, basis, view, near, vertex, target, code):
     """Write where vertices are on the screen; return what all their codes and what any of them have in common.
 
     Args:
         count: Vertices.
         basis: Camera in the mesh's frame.
-        sides: As `View.sides`.
+        view: Columns VIEW.
         near: Near plane [m].
         vertex: Their x, y and z.
         target: X/w, Y/w, w, X and Y; written.
@@ -66,10 +84,8 @@ def transform_vertices(count, basis, sides, near, vertex, target, code):
     to_y, to_w = read_vector(basis, BASIS.y), read_vector(basis, BASIS.w)
     # Whole vectors of lanes, here and in all loops of this kind: a rest done one by one would take as long as the
     # loop, as a cluster has few vertices. What is written behind the last is room that nobody reads.
-    # Half a pixel farther than any pixel's middle, so that rounding loses nothing.
-    half, none = np.float32(0.5), np.int32(0)
-    low_x, high_x = half, sides.columns + half
-    low_y, high_y = sides.first + half, sides.end + half
+    none = np.int32(0)
+    bounds = find_bounds(view)
     every, some = np.int32(-1), none
     for index in range((count + LANES - 1) & -LANES):
         point = (vx[index] - eye[0], vy[index] - eye[1], vz[index] - eye[2])
@@ -82,14 +98,22 @@ def transform_vertices(count, basis, sides, near, vertex, target, code):
         away[index] = w
         flat_x[index] = x
         flat_y[index] = y
-        beside = np.int32(1) if x < low_x * w else (np.int32(2) if x > high_x * w else none)
-        beyond = np.int32(4) if y < low_y * w else (np.int32(8) if y > high_y * w else none)
-        bits = np.int32(np.int32(beside | beyond) | (np.int32(BEHIND) if w < near else none))
+        bits = find_code(x, y, w, bounds, near)
         code[index] = bits
         is_real = index < count
         every = np.int32(every & (bits if is_real else np.int32(-1)))
         some = np.int32(some | (bits if is_real else none))
     return every, some
+
+
+@span_kernel
+def face_triangle(normal, offset, eye, rays):
+    """Return on which side of a triangle the eye is (+ = front) [m] and its 1/w per column, row, at the first pixel."""
+    across, down, first = rays
+    distance = dot(normal, eye) - offset
+    # A ray meets the plane at w = -distance / (n·ray), so 1/w is linear on the screen, whatever the near plane cuts off.
+    over = np.float32(-1.0) / distance
+    return distance, (dot(normal, across) * over, dot(normal, down) * over, dot(normal, first) * over)
 
 
 @span_kernel
@@ -101,14 +125,7 @@ def face_triangles(count, basis, normal, side, near):
     down, first = read_vector(basis, BASIS.ray_row), read_vector(basis, BASIS.ray_first)
     for index in range((count + LANES - 1) & -LANES):
         n = (nx[index], ny[index], nz[index])
-        distance = dot(n, eye) - offset[index]
-        # A ray meets the plane at w = -distance / (n·ray), so 1/w is linear on the screen, whatever the near plane
-        # cuts off.
-        over = np.float32(-1.0) / distance
-        side[index] = distance
-        za[index] = dot(n, across) * over
-        zb[index] = dot(n, down) * over
-        zc[index] = dot(n, first) * over
+        side[index], (za[index], zb[index], zc[index]) = face_triangle(n, offset[index], eye, (across, down, first))
 
 
 @span_kernel

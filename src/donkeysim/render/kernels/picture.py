@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
 from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
 from donkeysim.render.kernels.finish import (
-    find_source_rows,
     halve_picture,
     make_grey,
     prepare_classes,
@@ -21,89 +18,30 @@ from donkeysim.render.kernels.finish import (
     write_segments,
 )
 from donkeysim.render.kernels.layout import (
-    BASIS,
-    CAR_MESH,
     GREY_LUMA,
     GREY_PALE,
     LENS,
     LIGHT,
-    LIGHT_WIDTH,
     PALE,
-    POSE_WIDTH,
-    SCENE_MESH,
     SHARP,
-    SPHERE_RADIUS,
-    Sides,
-    View,
+    VIEW,
 )
-from donkeysim.render.kernels.outline import sees_sphere
 from donkeysim.render.kernels.pale import measure_luma
-from donkeysim.render.kernels.poses import (
-    is_behind,
-    set_basis,
-    set_plate_pose,
-    set_pose,
-    set_wheel_pose,
-    set_world_pose,
-)
 from donkeysim.render.kernels.raster import draw_mesh
 from donkeysim.render.kernels.recolour import classify_pixels, recolour_pixels
+from donkeysim.render.kernels.seen import (
+    NEAR,
+    SKY_NEAR,
+    find_drawn_rows,
+    has_warp,
+    list_meshes,
+    set_light,
+    set_view,
+)
 from donkeysim.render.kernels.shade import shade_meshes
 from donkeysim.render.kernels.shadow import darken_ground
-from donkeysim.render.kernels.vector import dot, read_vector
+from donkeysim.render.kernels.vector import read_vector
 from donkeysim.render.tables import CameraTables, PictureTables, PoseTables, Scratch
-
-NEAR = np.float32(0.3 / 8.0)
-"""Near plane [m], the original's."""
-
-SKY_NEAR = np.float32(1.0e3)
-"""Near plane of the sky's box [m], a hundredth of its size: cut nearer, its corners would lie too far out."""
-
-SMALLEST_WHEEL = np.float32(0.75)
-"""Wheels are left out when their radius is fewer pixels than this."""
-
-PLATE_GAP = np.float32(0.02)
-"""Between the sphere around a body and its name plate [m]."""
-
-
-WHEELS, PLATE = (1, 5), 5
-"""Of a car's meshes: which are wheels, and the last one, its name plate."""
-
-
-@inline_kernel
-def list_car(car, own, draw, view, tables, poses, scratch):
-    """List body, wheels and name plate of a car, as far as they may be seen; return the number of meshes listed."""
-    body, pose = scratch.body_pose, scratch.mesh_pose
-    set_pose(poses.position[car], poses.orientation[car], body)
-    for part in range(PLATE + 1):
-        is_wheel = WHEELS[0] <= part < WHEELS[1]
-        index = np.int64(
-            tables.car_mesh[car, CAR_MESH.wheel if is_wheel else (CAR_MESH.body if part == 0 else CAR_MESH.plate)]
-        )
-        if index < 0 or (part == PLATE and own):
-            continue
-        if part == 0:
-            for term in range(POSE_WIDTH):
-                pose[term] = body[term]
-        elif is_wheel:
-            wheel = part - WHEELS[0]
-            steer = poses.steer_angle[car] if tables.wheel_steered[wheel] else 0.0
-            extension = poses.wheel_extension[car, wheel]
-            set_wheel_pose(body, tables.wheel_anchor[wheel], extension, steer, poses.wheel_angle[car, wheel], pose)
-        else:
-            sphere = tables.mesh_sphere[tables.car_mesh[car, CAR_MESH.body]]
-            set_plate_pose(body, sphere[2] + sphere[SPHERE_RADIUS] + PLATE_GAP, view.axes, pose)
-        basis = scratch.basis[draw]
-        set_basis(basis, view, pose)
-        sphere = tables.mesh_sphere[index]
-        away = dot(read_vector(basis, BASIS.w), read_vector(basis, BASIS.eye))
-        tiny = is_wheel and sphere[SPHERE_RADIUS] * view.focal < SMALLEST_WHEEL * abs(away)
-        if sees_sphere(sphere, basis, view.sides, NEAR, view.far) and not tiny:
-            for channel in range(3):
-                basis[BASIS.paint + channel] = tables.car_paint[car, channel]
-            scratch.draw_mesh[draw] = index
-            draw += 1
-    return draw
 
 
 @inline_kernel
@@ -160,51 +98,21 @@ def count_sky_rows(width, first, end, stride, depth):
 
 
 @inline_kernel
-def list_meshes(world, owner, view, tables, poses, scratch, counts):
-    """List all meshes that may be seen, nearest kinds first, the sky last; return their number."""
-    cars_per_world, props_per_world, draw_own = counts
-    pose = scratch.mesh_pose
-    draw = np.int64(0)
-    # What is near comes first, as what it hides is then not written; the ground hides nothing.
-    for car in range(world * cars_per_world, (world + 1) * cars_per_world):
-        own = car == owner
-        is_shown = poses.present[car] and (draw_own or not own)
-        if is_shown and not is_behind(poses.position[car], tables.car_sphere[car], view):
-            draw = list_car(car, own, draw, view, tables, poses, scratch)
-    for prop in range(world * props_per_world, (world + 1) * props_per_world):
-        index = np.int64(tables.prop_mesh[prop])
-        if index < 0 or is_behind(poses.prop_position[prop], tables.mesh_sphere[index], view):
-            continue
-        set_pose(poses.prop_position[prop], poses.prop_orientation[prop], pose)
-        set_basis(scratch.basis[draw], view, pose)
-        if sees_sphere(tables.mesh_sphere[index], scratch.basis[draw], view.sides, NEAR, view.far):
-            scratch.draw_mesh[draw] = index
-            draw += 1
-    for kind in (SCENE_MESH.static, SCENE_MESH.sky):
-        # What never moves; then the sky, a box so large that everything is nearer, around the eye.
-        set_world_pose(view.eye if kind == SCENE_MESH.sky else scratch.zero, pose)
-        set_basis(scratch.basis[draw], view, pose)
-        scratch.draw_mesh[draw] = tables.scene_mesh[tables.world_scene[world], kind]
-        draw += 1
-    return draw
-
-
-@inline_kernel
 def draw_meshes(draw_count, view, height, stride, tables, scratch):
     """Draw the listed meshes; the last, the sky, only where nothing else is."""
     clusters, mesh, texture, texels, target = split_tables(tables, scratch)
-    top, bottom = np.int64(view.sides.first), np.int64(view.sides.end)
+    top, bottom = np.int64(view[VIEW.first]), np.int64(view[VIEW.end])
     clear_depth(stride * (bottom - top), scratch.depth[stride * top :])
     count = np.int64(0)
-    rows, near, far = height, NEAR, view.far
+    rows, near, far = height, NEAR, view[VIEW.far]
     for draw in range(draw_count):
         if draw == draw_count - 1:
             # Below the horizon the ground hides all of it: half of the picture is not tried.
-            rows = count_sky_rows(np.int64(view.sides.columns), top, bottom, stride, scratch.depth)
+            rows = count_sky_rows(np.int64(view[VIEW.columns]), top, bottom, stride, scratch.depth)
             near, far = SKY_NEAR, np.float32(1e9)
         index, basis = np.int64(scratch.draw_mesh[draw]), scratch.basis[draw]
         count = draw_mesh(
-            index, draw, basis, view.sides, near, far, rows, stride, count, clusters, mesh, texture, texels, target
+            index, draw, basis, view, near, far, rows, stride, count, clusters, mesh, texture, texels, target
         )
     scratch.drawn[0] = count
 
@@ -215,31 +123,6 @@ def vary_colours(size, looks, light, view, tables, scratch):
     prepare_classes(tables, scratch)
     classify_pixels(size, tables, scratch)
     recolour_pixels(size, looks, light, view, scratch)
-
-
-@inline_kernel
-def measure_reach(focal, side):
-    """Return how far a sphere of radius 1 m reaches beyond its centre on the screen, times w [sample · m]."""
-    # Where the picture's edge is seen at a flat angle a sphere looks longer than at the middle; one sample more, as
-    # what only touches a sample counts too.
-    half = np.float32(0.5)
-    return math.sqrt(focal * focal + half * half * side * side) + np.float32(1.0)
-
-
-@inline_kernel
-def find_drawn_rows(band, height, strength, softens):
-    """Return first row and end of those that must be drawn for a band of a picture's rows."""
-    first, end = np.int64(band[0]), np.int64(band[1])
-    if has_warp(strength):
-        first, end = find_source_rows(band, height, strength[0])
-    # Edges take some colour from their neighbours, above and below too.
-    return (max(first - 1, 0), min(end + 1, height)) if softens else (first, end)
-
-
-@inline_kernel
-def has_warp(strength):
-    """Return whether there is a fisheye."""
-    return strength[0] != np.float32(0.0) or strength[1] != np.float32(0.0)
 
 
 @inline_kernel
@@ -282,32 +165,29 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
     quality, want_depth, want_segments, draw_own, is_varied = options
     width, height, band = out_width * factor, out_height * factor, (band_first, band_end)
     world, lens, light = np.int64(cameras.world[row]), cameras.lens[row], scratch.light
-    for term in range(LIGHT_WIDTH):
-        light[term] = cameras.light[row, term]
-    light[LIGHT.density] *= lens[LENS.fog]
+    set_light(light, cameras.light[row], lens)
     if lens[LENS.grey] == np.float32(GREY_PALE):
         quality = PALE
         haze = measure_luma(read_vector(light, LIGHT.haze))
         for channel in range(3):
             light[LIGHT.haze + channel] = haze
-    focal = lens[LENS.focal] * np.float32(np.int32(factor))
-    side_x, side_y = np.float32(np.int32(width)), np.float32(np.int32(height))
     strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
     softens = factor == 1 and quality != SHARP
     drawn = find_drawn_rows(band, out_height, strength, softens)
     first, end = drawn[0] * factor, drawn[1] * factor
-    rows = (np.float32(np.int32(first)), np.float32(np.int32(end)))
-    sides = Sides(side_x, side_y, measure_reach(focal, side_x), measure_reach(focal, side_y), rows[0], rows[1])
-    view = View(cameras.eye[row], cameras.axes[row], focal, sides, lens[LENS.far], light[LIGHT.direction :])
+    view = scratch.camera_view
+    set_view(view, cameras.eye[row], cameras.axes[row], lens, light, (width, height, first, end, factor))
     counts = (cars_per_world, props_per_world, draw_own)
-    draw_count = list_meshes(world, cameras.car[row], view, tables, poses, scratch, counts)
+    seen = (scratch.draw_mesh, scratch.basis, scratch.mesh_pose, scratch.body_pose)
+    draw_count = list_meshes(world, cameras.car[row], view, tables, poses, seen, counts)
     draw_meshes(draw_count, view, height, stride, tables, scratch)
     shade_meshes((width, first, end, stride), quality, light, tables, scratch)
     if is_varied:
         vary_colours((width, first, end, stride), cameras.look[row], light, view, tables, scratch)
     darken_ground(world, (width, height, stride), view, light[LIGHT.density], tables, poses, counts, scratch)
     if want_depth:
-        write_depth(out_width, out_height, band, stride, factor, strength, view.far, scratch.depth, depth_out[row])
+        far, target = view[VIEW.far], depth_out[row]
+        write_depth(out_width, out_height, band, stride, factor, strength, far, scratch.depth, target)
     if want_segments:
         prepare_classes(tables, scratch)
         write_segments(out_width, out_height, band, stride, factor, strength, tables, scratch, segment_out[row])

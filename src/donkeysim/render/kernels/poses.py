@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, kernel
+from donkeysim.core.kernel import inline_kernel, inner_kernel, inner_pixel_kernel, kernel
 from donkeysim.core.types import Float32Array, FloatArray, IntArray
-from donkeysim.render.kernels.layout import AXES, BASIS, POSE, SPHERE_RADIUS
+from donkeysim.render.kernels.layout import AXES, BASIS, POSE, SPHERE_RADIUS, VIEW
 from donkeysim.render.kernels.vector import dot, make_rows, read_column, read_vector, subtract
+
+
+@inner_kernel
+def place_camera(row, position, orientation, car, mount, eye, axes):
+    """Write where a camera is and where it looks; the arguments are those of `place_cameras`."""
+    owner, pose = car[row], mount[row]
+    rotation = make_rows(orientation[owner])
+    x, y, z = read_vector(pose, POSE.position)
+    for axis in range(3):
+        turned = rotation[axis]
+        a, b, c = turned
+        eye[row, axis] = np.float32(position[owner, axis] + a * x + b * y + c * z)
+        # A body looks along x, with y to the left and z up.
+        axes[row, AXES.right + axis] = np.float32(-dot(turned, read_column(pose, POSE.rotation + 1)))
+        axes[row, AXES.down + axis] = np.float32(-dot(turned, read_column(pose, POSE.rotation + 2)))
+        axes[row, AXES.forward + axis] = np.float32(dot(turned, read_column(pose, POSE.rotation)))
 
 
 @kernel
@@ -23,28 +39,18 @@ def place_cameras(
 ) -> None:
     """Write where the cameras [begin, end) are and where they look: world frame, right, down, forward."""
     for row in range(begin, end):
-        owner, pose = car[row], mount[row]
-        rotation = make_rows(orientation[owner])
-        x, y, z = read_vector(pose, POSE.position)
-        for axis in range(3):
-            turned = rotation[axis]
-            a, b, c = turned
-            eye[row, axis] = np.float32(position[owner, axis] + a * x + b * y + c * z)
-            # A body looks along x, with y to the left and z up.
-            axes[row, AXES.right + axis] = np.float32(-dot(turned, read_column(pose, POSE.rotation + 1)))
-            axes[row, AXES.down + axis] = np.float32(-dot(turned, read_column(pose, POSE.rotation + 2)))
-            axes[row, AXES.forward + axis] = np.float32(dot(turned, read_column(pose, POSE.rotation)))
+        place_camera(row, position, orientation, car, mount, eye, axes)
 
 
 @inline_kernel
 def is_behind(position, sphere, view):
     """Return whether a thing at `position` with this bounding sphere lies behind the camera, however it is turned."""
-    dx = np.float32(position[0]) - view.eye[0]
-    dy = np.float32(position[1]) - view.eye[1]
-    dz = np.float32(position[2]) - view.eye[2]
+    dx = np.float32(position[0]) - view[VIEW.eye]
+    dy = np.float32(position[1]) - view[VIEW.eye + 1]
+    dz = np.float32(position[2]) - view[VIEW.eye + 2]
     # Its rotation would cost more than this whole test: the sphere's centre may be anywhere around the origin.
     reach = sphere[SPHERE_RADIUS] + abs(sphere[0]) + abs(sphere[1]) + abs(sphere[2])
-    return dot(read_vector(view.axes, AXES.forward), (dx, dy, dz)) < -reach
+    return dot(read_vector(view, VIEW.forward), (dx, dy, dz)) < -reach
 
 
 @inner_pixel_kernel
@@ -53,21 +59,21 @@ def set_basis(basis, view, pose):
 
     Args:
         basis: Written, columns BASIS.
-        view: View.
+        view: Columns VIEW.
         pose: Of the mesh in the world, columns POSE.
     """
     half = np.float32(0.5)
-    focal = view.focal
-    away = subtract(view.eye, read_vector(pose, POSE.position))
-    to_right, to_down = read_vector(view.axes, AXES.right), read_vector(view.axes, AXES.down)
+    focal = view[VIEW.focal]
+    away = subtract(read_vector(view, VIEW.eye), read_vector(pose, POSE.position))
+    to_right, to_down = read_vector(view, VIEW.right), read_vector(view, VIEW.down)
     over = np.float32(1.0) / focal
-    middle_x = half * view.sides.columns
-    middle_y = half * view.sides.rows
+    middle_x = half * view[VIEW.columns]
+    middle_y = half * view[VIEW.rows]
     for axis in range(3):
         turned = read_column(pose, POSE.rotation + axis)
         right = dot(to_right, turned)
         down = dot(to_down, turned)
-        forward = dot(read_vector(view.axes, AXES.forward), turned)
+        forward = dot(read_vector(view, VIEW.forward), turned)
         # Half a pixel more than the middle: `outline` counts from one, and pixels have their middles at halves.
         basis[BASIS.x + axis] = focal * right + (middle_x + half) * forward
         basis[BASIS.y + axis] = focal * down + (middle_y + half) * forward
@@ -76,7 +82,7 @@ def set_basis(basis, view, pose):
         basis[BASIS.ray_column + axis] = right * over
         basis[BASIS.ray_row + axis] = down * over
         basis[BASIS.ray_first + axis] = forward + (half - middle_x) * over * right + (half - middle_y) * over * down
-        basis[BASIS.sun + axis] = dot(view.sun, turned)
+        basis[BASIS.sun + axis] = dot(read_vector(view, VIEW.sun), turned)
 
 
 @inner_pixel_kernel
@@ -107,13 +113,13 @@ def set_wheel_pose(body, anchor, extension, steer, spin, pose):
 
 
 @inline_kernel
-def set_plate_pose(body, height, axes, pose):
+def set_plate_pose(body, height, view, pose):
     """Write where a name plate is: above the body, facing the camera."""
     for axis in range(3):
         pose[POSE.position + axis] = body[POSE.position + axis]
-        pose[POSE.rotation + 3 * axis] = -axes[AXES.forward + axis]
-        pose[POSE.rotation + 3 * axis + 1] = axes[AXES.right + axis]
-        pose[POSE.rotation + 3 * axis + 2] = -axes[AXES.down + axis]
+        pose[POSE.rotation + 3 * axis] = -view[VIEW.forward + axis]
+        pose[POSE.rotation + 3 * axis + 1] = view[VIEW.right + axis]
+        pose[POSE.rotation + 3 * axis + 2] = -view[VIEW.down + axis]
     pose[POSE.position + 2] += height
 
 

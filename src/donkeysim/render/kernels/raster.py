@@ -23,6 +23,7 @@ from donkeysim.render.kernels.layout import (
     RECORD,
     SIZE_LOG,
     STATE_NEW,
+    VIEW,
     Cluster,
 )
 from donkeysim.render.kernels.outline import (
@@ -179,13 +180,13 @@ def split_work(work, work_int):
 
 
 @inline_kernel
-def outline_cluster(ranges, basis, sides, near, rows, mesh, work):
+def outline_cluster(ranges, basis, view, near, rows, mesh, work):
     """List the triangles of a cluster that face the eye, with bounds and edges; return how many cover a pixel's middle.
 
     Args:
         ranges: Row of `cluster_range`.
-        basis: As for `draw_mesh`, with `sides`, `near` and `mesh`.
-        sides: Likewise.
+        basis: As for `draw_mesh`, with `view`, `near` and `mesh`.
+        view: Likewise.
         near: Likewise.
         rows: Rows that triangles are cut to.
         mesh: Likewise.
@@ -197,7 +198,7 @@ def outline_cluster(ranges, basis, sides, near, rows, mesh, work):
     t0 = np.int64(ranges[CLUSTER_RANGE.triangle])
     t1 = np.int64(ranges[CLUSTER_RANGE.triangle_end])
     outside, behind = transform_vertices(
-        vertex_count, basis, sides, near, (vertex[0, v0:], vertex[1, v0:], vertex[2, v0:]), work.vertex, work.code
+        vertex_count, basis, view, near, (vertex[0, v0:], vertex[1, v0:], vertex[2, v0:]), work.vertex, work.code
     )
     if outside != 0:
         return np.int64(0)
@@ -209,9 +210,9 @@ def outline_cluster(ranges, basis, sides, near, rows, mesh, work):
         listed = list_cut(t1 - t0, work.packed, work.order, near, work.vertex, vertex_count, work.corner, work.number)
     else:
         listed = list_whole(t1 - t0, work.packed, work.order, work.corner, work.number)
-    measure_triangles(listed, sides.columns, rows, work.vertex, work.corner, work.box, work.left, work.right)
+    measure_triangles(listed, view[VIEW.columns], rows, work.vertex, work.corner, work.box, work.left, work.right)
     low, high, first, end = work.box
-    top, bottom = np.int32(sides.first), np.int32(sides.end)
+    top, bottom = np.int32(view[VIEW.first]), np.int32(view[VIEW.end])
     kept = np.int64(0)
     for item in range(listed):
         # Written first and counted then, without a branch: most triangles far away lie between pixels' middles.
@@ -245,7 +246,7 @@ def start_record(record, integers, draw, triangle, local, box, work):
 
 @inner_pixel_kernel
 def draw_mesh(
-    index, draw, basis, sides, near, far, height, stride, count, clusters, mesh, material_texture, texels, scratch
+    index, draw, basis, view, near, far, height, stride, count, clusters, mesh, material_texture, texels, scratch
 ):
     """Draw the visible clusters of a mesh; return the number of records in use.
 
@@ -253,7 +254,7 @@ def draw_mesh(
         index: Mesh.
         draw: Its instance, kept in the records.
         basis: Camera in the mesh's frame, columns BASIS.
-        sides: As `View.sides`.
+        view: Columns VIEW.
         near: Near plane [m].
         far: Far plane [m].
         height: Rows that triangles are cut to, from the top.
@@ -271,13 +272,13 @@ def draw_mesh(
     depth, ident, record_float, record_int, iota, work_float, work_int = scratch
     work = split_work(work_float, work_int)
     rows = np.float32(np.int32(height))
-    top, bottom = np.int64(sides.first), np.int64(sides.end)
+    top, bottom = np.int64(view[VIEW.first]), np.int64(view[VIEW.end])
     for cluster in range(mesh_range[index, 0], mesh_range[index, 1]):
         sphere = cluster_sphere[cluster]
-        if not sees_sphere(sphere, basis, sides, near, far):
+        if not sees_sphere(sphere, basis, view, near, far):
             continue
         t0 = np.int64(cluster_range[cluster, CLUSTER_RANGE.triangle])
-        for rank in range(outline_cluster(cluster_range[cluster], basis, sides, near, rows, mesh, work)):
+        for rank in range(outline_cluster(cluster_range[cluster], basis, view, near, rows, mesh, work)):
             item = np.int64(work.order[rank])
             low, high = np.int64(work.box[0][item]), np.int64(work.box[1][item])
             first, end = np.int64(work.box[2][item]), np.int64(work.box[3][item])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.layout import AXES, CLASS_MAP, INTEGER, LIGHT, SIZE_LOG
+from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LIGHT, SIZE_LOG, VIEW
 from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.vector import read_planes, read_vector, round_down
 from donkeysim.world.scene import CLASS_SKY
@@ -58,6 +58,45 @@ def sample_patches(x, y, seed):
     return two * (low + (c + (d - c) * fx - low) * fy) - np.float32(1.0)
 
 
+@inline_kernel
+def lay_patches(look, y, view):
+    """Return how the pattern of a class runs along a row `y` of a picture, for `measure_patch`."""
+    eye, focal = read_vector(view, VIEW.eye), view[VIEW.focal]
+    half = np.float32(0.5)
+    below = (y + half - half * view[VIEW.rows]) / focal
+    scale, strength = look[LOOK.scale], look[LOOK.patches]
+    seed = np.uint32(np.int32(look[LOOK.seed]))
+    right, down = read_vector(view, VIEW.right), read_vector(view, VIEW.down)
+    forward = read_vector(view, VIEW.forward)
+    x0 = scale * eye[0]
+    y0 = scale * eye[1]
+    x1, y1 = scale * (forward[0] + below * down[0]), scale * (forward[1] + below * down[1])
+    x2, y2 = scale * right[0] / focal, scale * right[1] / focal
+    # How many patches a pixel sees one behind the other: a flat look at the ground stretches it.
+    stretch = scale / (focal * max(abs(eye[2]), np.float32(0.02)))
+    return (x0, x1, x2), (y0, y1, y2), strength, stretch, seed
+
+
+@inline_kernel
+def measure_patch(course, across, inverse):
+    """Return by how much the pattern lightens a pixel.
+
+    Args:
+        course: As `lay_patches` returned it.
+        across: Of the pixel, from the picture's middle [pixel].
+        inverse: 1/w there.
+    """
+    (x0, x1, x2), (y0, y1, y2), strength, stretch, seed = course
+    one = np.float32(1.0)
+    w = one / max(inverse, np.float32(1e-4))
+    px = x0 + w * (x1 + across * x2)
+    py = y0 + w * (y1 + across * y2)
+    fade = max(one - w * w * stretch, np.float32(0.0))
+    value = sample_patches(px, py, seed)
+    finer = sample_patches(np.float32(3.1) * px, np.float32(3.1) * py, np.uint32(seed + np.uint32(1)))
+    return one + strength * fade * (np.float32(0.7) * value + np.float32(0.3) * finer)
+
+
 @span_kernel
 def measure_patches(count, look, first, y, view, iota, depth, factor):
     """Write by how much a surface's pattern lightens some pixels of a row; far off it fades.
@@ -67,36 +106,16 @@ def measure_patches(count, look, first, y, view, iota, depth, factor):
         look: Of their class.
         first: Column of the first.
         y: Their row.
-        view: View.
+        view: Columns VIEW.
         iota: 0, 1, 2 …
         depth: 1/w of the pixels.
         factor: Written.
     """
-    eye, axes, focal = view.eye, view.axes, view.focal
-    width, height = view.sides.columns, view.sides.rows
-    half, one = np.float32(0.5), np.float32(1.0)
-    below = (y + half - half * height) / focal
-    scale, strength = look[LOOK.scale], look[LOOK.patches]
-    seed = np.uint32(np.int32(look[LOOK.seed]))
-    next_seed = np.uint32(seed + np.uint32(1))
-    right, down = read_vector(axes, AXES.right), read_vector(axes, AXES.down)
-    forward = read_vector(axes, AXES.forward)
-    x0 = scale * eye[0]
-    y0 = scale * eye[1]
-    x1, y1 = scale * (forward[0] + below * down[0]), scale * (forward[1] + below * down[1])
-    x2, y2 = scale * right[0] / focal, scale * right[1] / focal
-    begin = np.float32(np.int32(first)) + half - half * width
-    # How many patches a pixel sees one behind the other: a flat look at the ground stretches it.
-    stretch = scale / (focal * max(abs(eye[2]), np.float32(0.02)))
+    half = np.float32(0.5)
+    course = lay_patches(look, y, view)
+    begin = np.float32(np.int32(first)) + half - half * view[VIEW.columns]
     for k in range(count):
-        w = one / max(depth[k], np.float32(1e-4))
-        across = iota[k] + begin
-        px = x0 + w * (x1 + across * x2)
-        py = y0 + w * (y1 + across * y2)
-        fade = max(one - w * w * stretch, np.float32(0.0))
-        value = sample_patches(px, py, seed)
-        finer = sample_patches(np.float32(3.1) * px, np.float32(3.1) * py, next_seed)
-        factor[k] = one + strength * fade * (np.float32(0.7) * value + np.float32(0.3) * finer)
+        factor[k] = measure_patch(course, iota[k] + begin, depth[k])
 
 
 @span_kernel
@@ -113,8 +132,8 @@ def limit_shade(value):
 
 
 @span_kernel
-def recolour_run(count, look, rate, light, depth, factor, colour):
-    """Change the colours of pixels of one class; `rate` is that of the fog, the rest as for `recolour_pixels`."""
+def recolour_pixel(word, inverse, factor, look, rate, light):
+    """Return another colour for a pixel of one class; `inverse`: 1/w there, the rest as for `recolour_run`."""
     low = np.uint32(0xFF)
     one = np.float32(1.0)
     m0, m1, m2 = read_vector(look, LOOK.matrix)
@@ -122,18 +141,23 @@ def recolour_run(count, look, rate, light, depth, factor, colour):
     m6, m7, m8 = read_vector(look, LOOK.matrix + 6)
     more_red, more_green, more_blue = read_vector(look, LOOK.offset)
     haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
+    clear = clear_view(rate, one / max(inverse, np.float32(1e-9)))
+    haze = one - clear
+    # What the thing itself shows, without the fog before it.
+    r = np.float32(np.int32(word & low)) - haze * haze_red
+    g = np.float32(np.int32(np.uint32(word >> np.uint32(8)) & low)) - haze * haze_green
+    b = np.float32(np.int32(np.uint32(word >> np.uint32(16)) & low)) - haze * haze_blue
+    red = (m0 * r + m1 * g + m2 * b + more_red * clear) * factor + haze * haze_red
+    green = (m3 * r + m4 * g + m5 * b + more_green * clear) * factor + haze * haze_green
+    blue = (m6 * r + m7 * g + m8 * b + more_blue * clear) * factor + haze * haze_blue
+    return pack_colour(limit_shade(red), limit_shade(green), limit_shade(blue))
+
+
+@span_kernel
+def recolour_run(count, look, rate, light, depth, factor, colour):
+    """Change the colours of pixels of one class; `rate` is that of the fog, the rest as for `recolour_pixels`."""
     for k in range(count):
-        word = colour[k]
-        clear = clear_view(rate, one / max(depth[k], np.float32(1e-9)))
-        haze = one - clear
-        # What the thing itself shows, without the fog before it.
-        r = np.float32(np.int32(word & low)) - haze * haze_red
-        g = np.float32(np.int32(np.uint32(word >> np.uint32(8)) & low)) - haze * haze_green
-        b = np.float32(np.int32(np.uint32(word >> np.uint32(16)) & low)) - haze * haze_blue
-        red = (m0 * r + m1 * g + m2 * b + more_red * clear) * factor[k] + haze * haze_red
-        green = (m3 * r + m4 * g + m5 * b + more_green * clear) * factor[k] + haze * haze_green
-        blue = (m6 * r + m7 * g + m8 * b + more_blue * clear) * factor[k] + haze * haze_blue
-        colour[k] = pack_colour(limit_shade(red), limit_shade(green), limit_shade(blue))
+        colour[k] = recolour_pixel(colour[k], depth[k], factor[k], look, rate, light)
 
 
 @span_kernel
@@ -214,7 +238,7 @@ def recolour_pixels(size, looks, light, view, scratch):
         size: Columns, first row and end of those drawn, pixels from one row to the next.
         looks: Of each class, shape [class_count, LOOK_WIDTH].
         light: Columns LIGHT.
-        view: View.
+        view: Columns VIEW.
         scratch: Scratch, its classes written; `colour` is written.
     """
     width, first, last, stride = size

@@ -55,6 +55,66 @@ SHADE_NO_FOG = 1 << 16
 
 
 @inline_kernel
+def weigh_light(channel, plane, side, flags, colour, basis, light):
+    """Return the factor of a channel of a triangle's texture, see `prepare_shading`; `side`: 1 for its front or -1."""
+    facing = max(dot(read_vector(plane, PLANE.normal), read_vector(basis, BASIS.sun)) * side, np.float32(0.0))
+    factor = colour[channel]
+    if flags & SHADE_PAINT:
+        factor *= basis[BASIS.paint + channel]
+    if (flags & SHADE_UNLIT) == 0:
+        factor *= np.float32(math.sqrt(light[LIGHT.ambient + channel] + light[LIGHT.sun + channel] * facing))
+    return min(factor, np.float32(1.0))
+
+
+@inline_kernel
+def is_flat(extent, last, quality):
+    """Return whether a triangle has one colour; `extent`: its longer side [pixel], `last`: mip level of its texture."""
+    # A small triangle of a texture of one texel has one colour too, as its fog is one amount.
+    tiny = TINY_SIDE_FAST if quality == SHARP else TINY_SIDE
+    return extent < tiny or (extent < SMALL_SIDE and last == 0)
+
+
+@inline_kernel
+def mix_flat(inverse, fog_rate, factor, mean, light):
+    """Return the packed colour of a triangle that has one; `inverse`: 1/w at its middle, `mean`: of its texture."""
+    clear = clear_view(fog_rate, np.float32(1.0) / max(inverse, np.float32(1e-9)))
+    haze = np.float32(1.0) - clear
+    haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
+    return pack_colour(
+        factor[0] * mean[0] * clear + haze * haze_red,
+        factor[1] * mean[1] * clear + haze * haze_green,
+        factor[2] * mean[2] * clear + haze * haze_blue,
+    )
+
+
+@span_kernel
+def add_texels(c1, c2, c3, c4):
+    """Return the sums of red and blue, 16 bits apart, and of green, of four texels."""
+    # In one word: four bytes need ten bits.
+    pair, eight = np.uint32(0xFF00FF), np.uint32(8)
+    even = np.uint32(
+        np.uint32(np.uint32(c1 & pair) + np.uint32(c2 & pair)) + np.uint32(np.uint32(c3 & pair) + np.uint32(c4 & pair))
+    )
+    c1 = np.uint32(np.uint32(c1 >> eight) & pair)
+    c2 = np.uint32(np.uint32(c2 >> eight) & pair)
+    c3 = np.uint32(np.uint32(c3 >> eight) & pair)
+    c4 = np.uint32(np.uint32(c4 >> eight) & pair)
+    return even, np.uint32(np.uint32(c1 + c2) + np.uint32(c3 + c4))
+
+
+@span_kernel
+def mix_colour(even, odd, factor, haze, clear):
+    """Return the packed colour of sums of texels times a factor for each channel, seen through fog."""
+    low = np.uint32(0xFFFF)
+    red, green, blue = factor
+    haze_red, haze_green, haze_blue = haze
+    r = (np.float32(np.int32(np.uint32(even & low))) * red - haze_red) * clear + haze_red
+    g = (np.float32(np.int32(np.uint32(odd & low))) * green - haze_green) * clear + haze_green
+    b = (np.float32(np.int32(np.uint32(even >> np.uint32(16)))) * blue - haze_blue) * clear + haze_blue
+    return pack_colour(r, g, b)
+
+
+@inline_kernel
 def prepare_shading(record, integers, quality, light, tables, bases):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
@@ -77,14 +137,8 @@ def prepare_shading(record, integers, quality, light, tables, bases):
     texture = tables.material_texture[material]
     size = tables.size_log[texture]
     side = np.float32(integers[INTEGER.side])
-    facing = max(dot(read_vector(plane, PLANE.normal), read_vector(basis, BASIS.sun)) * side, np.float32(0.0))
     for channel in range(3):
-        factor = colour[channel]
-        if flags & SHADE_PAINT:
-            factor *= basis[BASIS.paint + channel]
-        if (flags & SHADE_UNLIT) == 0:
-            factor *= np.float32(math.sqrt(light[LIGHT.ambient + channel] + light[LIGHT.sun + channel] * facing))
-        record[RECORD.factor + channel] = min(factor, np.float32(1.0))
+        record[RECORD.factor + channel] = weigh_light(channel, plane, side, flags, colour, basis, light)
     if quality == PALE:
         pale = weigh_luma(mean, read_vector(record, RECORD.factor))
         mean = (pale[0], pale[0], pale[0])
@@ -97,24 +151,13 @@ def prepare_shading(record, integers, quality, light, tables, bases):
     integers[INTEGER.texture] = texture
     for term in range(3):
         integers[INTEGER.texture_size + term] = size[term]
-    tiny = TINY_SIDE_FAST if quality == SHARP else TINY_SIDE
-    # A small triangle of a texture of one texel has one colour too, as its fog is one amount.
-    if extent < tiny or (extent < SMALL_SIDE and size[SIZE_LOG.last] == 0):
+    if is_flat(extent, size[SIZE_LOG.last], quality):
         integers[INTEGER.state] = STATE_FLAT
         column, row = np.float32(integers[INTEGER.middle_x]), np.float32(integers[INTEGER.middle_y])
         near = read_vector(record, RECORD.near)
         inverse = near[0] * column + near[1] * row + near[2]
-        clear = clear_view(fog_rate, np.float32(1.0) / max(inverse, np.float32(1e-9)))
-        haze = np.float32(1.0) - clear
-        red, green, blue = read_vector(record, RECORD.factor)
-        haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
-        integers[INTEGER.colour] = np.int32(
-            pack_colour(
-                red * mean[0] * clear + haze * haze_red,
-                green * mean[1] * clear + haze * haze_green,
-                blue * mean[2] * clear + haze * haze_blue,
-            )
-        )
+        factor = read_vector(record, RECORD.factor)
+        integers[INTEGER.colour] = np.int32(mix_flat(inverse, fog_rate, factor, mean, light))
     else:
         integers[INTEGER.state] = STATE_SMALL if extent < SMALL_SIDE else STATE_LARGE
         if flags & SHADE_NO_FOG:
@@ -163,11 +206,8 @@ def shade_four(span, pixels, floats, ints, factors, light, texel, iota, target):
     u2, v2 = np.uint32(ints[SPAN_INT.step_u2, span]), np.uint32(ints[SPAN_INT.step_v2, span])
     quarter = np.float32(0.25)
     red, green, blue = read_vector(factors, RECORD.factor)
-    red, green, blue, fog_rate = red * quarter, green * quarter, blue * quarter, factors[RECORD.fog]
-    haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
-    # Red and blue are added up in one word, 16 bits apart, green (and alpha) in another: four bytes need ten bits.
-    pair = np.uint32(0xFF00FF)
-    low = np.uint32(0xFFFF)
+    factor, fog_rate = (red * quarter, green * quarter, blue * quarter), factors[RECORD.fog]
+    haze = read_vector(light, LIGHT.haze)
     for k in range((pixels + LANES - 1) & -LANES):
         x = iota[k]
         w = np.float32(1.0) / (q0 + qa * x)
@@ -177,20 +217,8 @@ def shade_four(span, pixels, floats, ints, factors, light, texel, iota, target):
         c2 = texel[locate_texel(np.uint32(u + u2), np.uint32(v + v2), mask_u, mask_v)]
         c3 = texel[locate_texel(np.uint32(u - u1), np.uint32(v - v1), mask_u, mask_v)]
         c4 = texel[locate_texel(np.uint32(u - u2), np.uint32(v - v2), mask_u, mask_v)]
-        even = np.uint32(
-            np.uint32(np.uint32(c1 & pair) + np.uint32(c2 & pair))
-            + np.uint32(np.uint32(c3 & pair) + np.uint32(c4 & pair))
-        )
-        c1 = np.uint32(np.uint32(c1 >> np.uint32(8)) & pair)
-        c2 = np.uint32(np.uint32(c2 >> np.uint32(8)) & pair)
-        c3 = np.uint32(np.uint32(c3 >> np.uint32(8)) & pair)
-        c4 = np.uint32(np.uint32(c4 >> np.uint32(8)) & pair)
-        odd = np.uint32(np.uint32(c1 + c2) + np.uint32(c3 + c4))
-        clear = clear_view(fog_rate, w)
-        r = (np.float32(np.int32(np.uint32(even & low))) * red - haze_red) * clear + haze_red
-        g = (np.float32(np.int32(np.uint32(odd & low))) * green - haze_green) * clear + haze_green
-        b = (np.float32(np.int32(np.uint32(even >> np.uint32(16)))) * blue - haze_blue) * clear + haze_blue
-        target[k] = pack_colour(r, g, b)
+        even, odd = add_texels(c1, c2, c3, c4)
+        target[k] = mix_colour(even, odd, factor, haze, clear_view(fog_rate, w))
 
 
 @span_kernel
@@ -235,9 +263,8 @@ def shade_smooth(span, pixels, floats, ints, factors, light, texel, iota, target
     u1, v1 = np.uint32(ints[SPAN_INT.step_u1, span]), np.uint32(ints[SPAN_INT.step_v1, span])
     half = np.float32(0.5)
     red, green, blue = read_vector(factors, RECORD.factor)
-    red, green, blue, fog_rate = red * half, green * half, blue * half, factors[RECORD.fog]
-    haze_red, haze_green, haze_blue = read_vector(light, LIGHT.haze)
-    low = np.uint32(0xFFFF)
+    factor, fog_rate = (red * half, green * half, blue * half), factors[RECORD.fog]
+    haze = read_vector(light, LIGHT.haze)
     scale = np.float32(256.0) / np.float32(np.int32(mask_u + np.uint32(1)))
     for k in range((pixels + LANES - 1) & -LANES):
         x = iota[k]
@@ -247,11 +274,7 @@ def shade_smooth(span, pixels, floats, ints, factors, light, texel, iota, target
         even1, odd1 = blend_texels(np.uint32(u + u1), np.uint32(v + v1), mask_u, mask_v, scale, texel)
         even2, odd2 = blend_texels(np.uint32(u - u1), np.uint32(v - v1), mask_u, mask_v, scale, texel)
         even, odd = np.uint32(even1 + even2), np.uint32(odd1 + odd2)
-        clear = clear_view(fog_rate, w)
-        r = (np.float32(np.int32(np.uint32(even & low))) * red - haze_red) * clear + haze_red
-        g = (np.float32(np.int32(np.uint32(odd & low))) * green - haze_green) * clear + haze_green
-        b = (np.float32(np.int32(np.uint32(even >> np.uint32(16)))) * blue - haze_blue) * clear + haze_blue
-        target[k] = pack_colour(r, g, b)
+        target[k] = mix_colour(even, odd, factor, haze, clear_view(fog_rate, w))
 
 
 @span_kernel

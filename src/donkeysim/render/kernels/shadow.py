@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
-from donkeysim.render.kernels.layout import AXES, SHADOW
+from donkeysim.render.kernels.layout import SHADOW, VIEW
 from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.vector import dot, read_vector, subtract
 
@@ -115,6 +115,18 @@ def find_slope(sun, hx, hy):
 
 
 @span_kernel
+def darken_pixel(word, w, point, extent, slope, fog_rate):
+    """Return a packed pixel that shows a point of a thing's shadow frame at the distance w [m]; see `darken_row`."""
+    low = np.uint32(0xFF)
+    # Less in fog, whose own light no shadow takes away.
+    factor = np.float32(1.0) - compute_darkness(point[0], point[1], point[2], extent, slope) * clear_view(fog_rate, w)
+    r = np.float32(np.int32(word & low)) * factor
+    g = np.float32(np.int32(np.uint32(word >> np.uint32(8)) & low)) * factor
+    b = np.float32(np.int32(np.uint32(word >> np.uint32(16)) & low)) * factor
+    return pack_colour(r, g, b)
+
+
+@span_kernel
 def darken_row(count, eye, extent, slope, ray, step, fog_rate, near, pixel, iota):
     """Darken pixels of one row.
 
@@ -133,20 +145,13 @@ def darken_row(count, eye, extent, slope, ray, step, fog_rate, near, pixel, iota
     ex, ey, ez = eye
     rx, ry, rz = ray
     ax, ay, az = step
-    low = np.uint32(0xFF)
     for k in range(count):
         x = iota[k]
         w = np.float32(1.0) / near[k]
         px = ex + w * (rx + x * ax)
         py = ey + w * (ry + x * ay)
         pz = ez + w * (rz + x * az)
-        # Less in fog, whose own light no shadow takes away.
-        factor = np.float32(1.0) - compute_darkness(px, py, pz, extent, slope) * clear_view(fog_rate, w)
-        c = pixel[k]
-        r = np.float32(np.int32(c & low)) * factor
-        g = np.float32(np.int32(np.uint32(c >> np.uint32(8)) & low)) * factor
-        b = np.float32(np.int32(np.uint32(c >> np.uint32(16)) & low)) * factor
-        pixel[k] = pack_colour(r, g, b)
+        pixel[k] = darken_pixel(pixel[k], w, (px, py, pz), extent, slope, fog_rate)
 
 
 @inline_kernel
@@ -254,45 +259,65 @@ def turn_axis(axis, heading):
     return along, aside, axis[2]
 
 
-@inner_pixel_kernel
-def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratch):
-    """Darken what lies under one thing and down the sun from it.
+@inline_kernel
+def lay_shadow(position, heading, extent, size, view, upright):
+    """Return where a thing's shadows may be seen, and all that `darken_pixel` takes to darken that.
 
     Args:
         position: Of its origin [m].
         heading: Its x axis on the ground, unit vector.
         extent: Columns SHADOW.
-        size: Columns, rows, pixels from one row to the next.
-        view: View.
-        fog_rate: As in a triangle's record.
+        size: Columns and rows of the picture.
+        view: Columns VIEW.
         upright: Share of its height that is left, less for a thing that lies.
-        scratch: Scratch; `colour` is written.
+
+    Returns:
+        First column, end, first row, end, of which first = end for none; then in the shadow frame: the eye, the
+        camera's axes right, down and forward; extent and slope as for `compute_darkness`.
     """
-    width, height, stride = size
-    focal = view.focal
-    dx = view.eye[0] - np.float32(position[0])
-    dy = view.eye[1] - np.float32(position[1])
-    dz = view.eye[2] - np.float32(position[2])
+    width, height = size
+    focal = view[VIEW.focal]
+    dx = view[VIEW.eye] - np.float32(position[0])
+    dy = view[VIEW.eye + 1] - np.float32(position[1])
+    dz = view[VIEW.eye + 2] - np.float32(position[2])
     along, aside = face_heading((dx, dy), heading)
     eye = (along - extent[SHADOW.middle], aside - extent[SHADOW.middle + 1], dz - extent[SHADOW.ground])
-    right = turn_axis(read_vector(view.axes, AXES.right), heading)
-    down = turn_axis(read_vector(view.axes, AXES.down), heading)
-    forward = turn_axis(read_vector(view.axes, AXES.forward), heading)
+    right = turn_axis(read_vector(view, VIEW.right), heading)
+    down = turn_axis(read_vector(view, VIEW.down), heading)
+    forward = turn_axis(read_vector(view, VIEW.forward), heading)
     half_x, half_y = extent[SHADOW.half], extent[SHADOW.half + 1]
-    # Smaller than a pixel: not worth a pass over its rows.
-    if focal * (half_x + half_y) < abs(dot(forward, eye)):
-        return
     tall_x, tall_y = extent[SHADOW.tall_middle], extent[SHADOW.tall_middle + 1]
     tall_half_x, tall_half_y = extent[SHADOW.tall_half], extent[SHADOW.tall_half + 1]
     low, tall = upright * extent[SHADOW.low], upright * extent[SHADOW.tall]
     shape = (half_x, half_y, low, tall_x, tall_y, tall_half_x, tall_half_y, tall, extent[SHADOW.taper])
-    slope = find_slope(view.sun, np.float32(heading[0]), np.float32(heading[1]))
+    slope = find_slope(read_vector(view, VIEW.sun), np.float32(heading[0]), np.float32(heading[1]))
     box = bound_shadow(shape, slope)
-    if lies_behind(box, eye, forward):
-        return
-    x0, x1, y0, y1 = bound_patch(eye, right, down, forward, box, focal, width, height)
-    y0, y1 = max(y0, np.int64(view.sides.first)), min(y1, np.int64(view.sides.end))
-    over = np.float32(1.0) / focal
+    x0, x1, y0, y1 = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    # Smaller than a pixel: not worth a pass over its rows.
+    if focal * (half_x + half_y) >= abs(dot(forward, eye)) and not lies_behind(box, eye, forward):
+        x0, x1, y0, y1 = bound_patch(eye, right, down, forward, box, focal, width, height)
+        y0, y1 = max(y0, np.int64(view[VIEW.first])), min(y1, np.int64(view[VIEW.end]))
+    return (x0, x1, y0, y1), eye, (right, down, forward), shape, slope
+
+
+@inner_pixel_kernel
+def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratch):
+    """Darken what lies under one thing and down the sun from it.
+
+    Args:
+        position: As for `lay_shadow`.
+        heading: Likewise.
+        extent: Likewise.
+        size: Columns, rows, pixels from one row to the next.
+        view: Columns VIEW.
+        fog_rate: As in a triangle's record.
+        upright: As for `lay_shadow`.
+        scratch: Scratch; `colour` is written.
+    """
+    width, height, stride = size
+    patch, eye, axes, shape, slope = lay_shadow(position, heading, extent, (width, height), view, upright)
+    (x0, x1, y0, y1), (right, down, forward) = patch, axes
+    over = np.float32(1.0) / view[VIEW.focal]
     step = (right[0] * over, right[1] * over, right[2] * over)
     sx = (np.float32(np.int32(x0)) + np.float32(0.5)) * over - np.float32(0.5) * np.float32(np.int32(width)) * over
     for row in range(y0, y1):
@@ -308,25 +333,39 @@ def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratc
 
 
 @inline_kernel
+def find_caster(world, thing, tables, poses, counts):
+    """Return what casts a shadow: whether it is there, its position, columns SHADOW, heading, `lay_shadow`'s upright.
+
+    Args:
+        world: Which one.
+        thing: Number of a car of the world, or behind these of a prop.
+        tables: PictureTables.
+        poses: PoseTables.
+        counts: Cars per world, props per world.
+    """
+    cars_per_world, props_per_world = counts[0], counts[1]
+    if thing < cars_per_world:
+        car = world * cars_per_world + thing
+        shown = poses.present[car] != 0
+        position, extent, q = poses.position[car], tables.car_shadow[car], poses.orientation[car]
+        hx = np.float32(1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
+        hy = np.float32(2.0 * (q[1] * q[2] + q[0] * q[3]))
+    else:
+        prop = world * props_per_world + thing - cars_per_world
+        shown = tables.prop_mesh[prop] >= 0
+        position, extent, q = poses.prop_position[prop], tables.prop_shadow[prop], poses.prop_orientation[prop]
+        # Props are round: whichever way they are turned, their shadow is the same.
+        hx = np.float32(1.0)
+        hy = np.float32(0.0)
+    length = math.sqrt(hx * hx + hy * hy) + np.float32(1e-9)
+    upright = np.float32(max(1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]), 0.0))
+    return shown, position, extent, (hx / length, hy / length), upright * upright
+
+
+@inline_kernel
 def darken_ground(world, size, view, fog_density, tables, poses, counts, scratch):
     """Cast the shadows of all cars and props of a world into a picture."""
-    cars_per_world, props_per_world = counts[0], counts[1]
-    for thing in range(cars_per_world + props_per_world):
-        if thing < cars_per_world:
-            car = world * cars_per_world + thing
-            shown = poses.present[car] != 0
-            position, extent, q = poses.position[car], tables.car_shadow[car], poses.orientation[car]
-            hx = np.float32(1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
-            hy = np.float32(2.0 * (q[1] * q[2] + q[0] * q[3]))
-        else:
-            prop = world * props_per_world + thing - cars_per_world
-            shown = tables.prop_mesh[prop] >= 0
-            position, extent, q = poses.prop_position[prop], tables.prop_shadow[prop], poses.prop_orientation[prop]
-            # Props are round: whichever way they are turned, their shadow is the same.
-            hx = np.float32(1.0)
-            hy = np.float32(0.0)
+    for thing in range(counts[0] + counts[1]):
+        shown, position, extent, heading, upright = find_caster(world, thing, tables, poses, counts)
         if shown:
-            length = math.sqrt(hx * hx + hy * hy) + np.float32(1e-9)
-            upright = np.float32(max(1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]), 0.0))
-            heading = (hx / length, hy / length)
-            cast_shadow(position, heading, extent, size, view, fog_density * FOG_SHARE, upright * upright, scratch)
+            cast_shadow(position, heading, extent, size, view, fog_density * FOG_SHARE, upright, scratch)

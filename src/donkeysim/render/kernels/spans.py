@@ -103,6 +103,29 @@ def read_plane(number, column, record_float):
 
 
 @span_kernel
+def spread_texels(ux, vx, uy, vy, major):
+    """Return where the first and the second of a pixel's four texels lie from its middle: u, v; u, v [texel].
+
+    Args:
+        ux: As `measure_footprint` returns them.
+        vx: Likewise.
+        uy: Likewise.
+        vy: Likewise.
+        major: Square of the footprint's longer side [texel²].
+    """
+    # Four texels at (-3, -1), (1, -3) and opposite, in eighths of a pixel: each in a row and a column of its own, so
+    # that no edge passes two at once. Divided by 1 to a half: the grid grows to twice its size.
+    three = np.float32(3.0)
+    spread = np.float32(0.125) / np.float32(math.sqrt(max(min(major, np.float32(1.0)), np.float32(0.25))))
+    return (
+        (-three * ux - uy) * spread,
+        (-three * vx - vy) * spread,
+        (ux - three * uy) * spread,
+        (vx - three * vy) * spread,
+    )
+
+
+@span_kernel
 def set_up_spans(count, sharp, smooth, pale, inputs, record_float, record_int, level_base, floats, ints, steps):
     """Write how spans run over their textures, and how they are coloured.
 
@@ -127,7 +150,7 @@ def set_up_spans(count, sharp, smooth, pale, inputs, record_float, record_int, l
     q0, qa, u0, ua, v0, va = floats
     kinds, bases, masks_u, masks_v = ints
     steps_u1, steps_v1, steps_u2, steps_v2 = steps
-    one, three, quarter, half = np.float32(1.0), np.float32(3.0), np.float32(0.25), np.float32(0.5)
+    one, quarter, half = np.float32(1.0), np.float32(0.25), np.float32(0.5)
     for k in range((count + LANES - 1) & -LANES):
         number = np.uint32(numbers[k])
         near = read_plane(number, RECORD.near, record_float)
@@ -145,20 +168,17 @@ def set_up_spans(count, sharp, smooth, pale, inputs, record_float, record_int, l
         single = plain | sharp
         level = choose_level(major, minor, one if single else np.float32(0.25), last)
         scale_u, scale_v, _, mask_u, mask_v = lay_out_level(level, width_log, height_log)
-        # Four texels at (-3, -1), (1, -3) and opposite, in eighths of a pixel: each in a row and a column of its own,
-        # so that no edge passes two at once. Divided by 1 to a half: the grid grows to twice its size.
-        spread = np.float32(0.125) / np.float32(math.sqrt(max(min(major, one), np.float32(0.25))))
         # Blended texels are taken at two places, a quarter of the footprint's longer side away.
         blended = smooth & (minor < one) & (major < SMOOTH_LIMIT)
         is_down = uy * uy + vy * vy > ux * ux + vx * vx
         # Two squares as wide as the footprint is narrow lie side by side along it, or on each other if it is a square.
         aside = min(quarter, half * (one - np.float32(math.sqrt(minor / major)))) if pale else quarter
         aside_u, aside_v = aside * (uy if is_down else ux), aside * (vy if is_down else vx)
-        first_u, first_v = (-three * ux - uy) * spread, (-three * vx - vy) * spread
+        first_u, first_v, second_u, second_v = spread_texels(ux, vx, uy, vy, major)
         steps_u1[k] = np.int32((aside_u if blended | pale else first_u) * scale_u)
         steps_v1[k] = np.int32((aside_v if blended | pale else first_v) * scale_v)
-        steps_u2[k] = np.int32((ux - three * uy) * spread * scale_u)
-        steps_v2[k] = np.int32((vx - three * vy) * spread * scale_v)
+        steps_u2[k] = np.int32(second_u * scale_u)
+        steps_v2[k] = np.int32(second_v * scale_v)
         x, y = np.float32(begins[k]), np.float32(rows[k])
         q0[k], qa[k] = near[0] * x + near[1] * y + near[2], near[0]
         u0[k], ua[k] = (across[0] * x + across[1] * y + across[2]) * scale_u, across[0] * scale_u
