@@ -102,14 +102,14 @@ def write_lerobot(drive: Drive, survey: Survey, folder: Path, report: Report, op
         DonkeySimError: pyarrow or PyAV is not installed.
     """
     writer = _Writer(drive, survey, folder, options)
-    done = 0
-    for begins, record in list_stretches(drive):
-        writer.add(begins, record)
-        done += 1
-        report(done, survey.count)
-    if not done:
-        raise TubError(f"all records of {drive.path} are deleted; there is nothing to convert.")
-    writer.close()
+    try:
+        for done, (begins, record) in enumerate(list_stretches(drive), start=1):
+            writer.add(begins, record)
+            report(done, survey.count)
+        writer.end_episode()
+    finally:
+        writer.close_files()
+    writer.describe()
     return list(_list_losses(survey, writer.features)) + writer.compare_videos()
 
 
@@ -139,7 +139,7 @@ class _Writer:
         if self._episode is None:
             self._choose_features(record)
         if begins or self._episode is None:
-            self._end_episode()
+            self.end_episode()
             self._episode = self._begin_episode()
         row = self._make_row(record, self._episode)
         self._rows.append(row)
@@ -150,13 +150,18 @@ class _Writer:
         if len(self._rows) == GROUP_ROWS:
             self._write_rows()
 
-    def close(self) -> None:
-        """Write what is left, and what the dataset says of itself."""
-        self._end_episode()
-        self._table.close()
-        self._stream.close()
+    def close_files(self) -> None:
+        """Close the files that are open."""
+        if self._table is not None:
+            self._table.close()
+            self._stream.close()
         for video in self._videos.values():
             video.close()
+
+    def describe(self) -> None:
+        """Write what the dataset says of itself."""
+        if not self._episodes:
+            raise TubError(f"all records of {self._drive.path} are deleted; there is nothing to convert.")
         meta = self._folder / "meta"
         (self._folder / EPISODES_PATH).parent.mkdir(parents=True)
         self._parquet.write_table(self._arrow.Table.from_pylist(self._episodes), self._folder / EPISODES_PATH)
@@ -167,7 +172,7 @@ class _Writer:
             "columns": {name: feature.describe_input() for name, feature in self.features.items() if feature.key},
             "pictures": self._pictures,
         }
-        for name, content in (("info", self._describe()), ("stats", statistics)):
+        for name, content in (("info", self._list_facts()), ("stats", statistics)):
             (meta / f"{name}.json").write_text(json.dumps(content, indent=4), encoding="utf-8")
         (self._folder / OWN_PATH).write_text(json.dumps(own, indent=4), encoding="utf-8")
 
@@ -255,13 +260,14 @@ class _Writer:
         facts |= {"dataset_from_index": self._count, "meta/episodes/chunk_index": 0, "meta/episodes/file_index": 0}
         for name in (name for name, feature in self.features.items() if feature.dtype == "video"):
             video = self._videos.get(name)
-            if video is None or video.path.stat().st_size > VIDEO_MEGABYTES << 20:
+            if video is None or video.measure_size() > VIDEO_MEGABYTES << 20:
                 video = self._begin_video(name)
             told = {**self._places[name].tell(), "from_timestamp": video.count / self._survey.rate}
             facts |= {f"videos/{name}/{fact}": value for fact, value in told.items()}
         return _Episode(facts)
 
-    def _end_episode(self) -> None:
+    def end_episode(self) -> None:
+        """Write what is left of an episode, and note it."""
         if self._episode is None:
             return
         self._write_rows()
@@ -317,7 +323,7 @@ class _Writer:
         metadata = {"pandas": json.dumps(pandas)}
         self._parquet.write_table(table.replace_schema_metadata(metadata), self._folder / TASKS_PATH)
 
-    def _describe(self) -> dict[str, Any]:
+    def _list_facts(self) -> dict[str, Any]:
         """Return what `info.json` holds."""
         features = {name: feature.describe() for name, feature in self.features.items()}
         for feature in features.values():

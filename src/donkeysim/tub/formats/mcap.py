@@ -6,7 +6,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from donkeysim import __version__
 from donkeysim.core.errors import TubError
@@ -22,7 +22,7 @@ HEADING_NAME = "donkeysim.tub"
 RECORD_TOPIC, RECORD_SCHEMA = "/record", "donkeysim.Record"
 PICTURE_SCHEMA = "foxglove.CompressedImage"
 
-_WHAT = "an MCAP file"
+_WHAT, _NEED = "an MCAP file", "MCAP files need the package mcap"
 _ITEM_TYPES = {"float": "number", "": "number", "int": "integer", "bool": "boolean", "str": "string"}
 
 
@@ -40,11 +40,13 @@ class McapDrive:
         Raises:
             TubError: It is no MCAP file of a drive.
         """
-        self._reader = import_extra("mcap.reader", "MCAP files need the package mcap", "datasets")
-        self._error = import_extra("mcap.exceptions", "MCAP files need the package mcap", "datasets").McapError
+        reader, self._stream_reader, exceptions = (
+            import_extra(f"mcap.{module}", _NEED, "datasets") for module in ("reader", "stream_reader", "exceptions")
+        )
+        self._error = exceptions.McapError
         self.path = path
         with explain_damage(path, _WHAT, self._error), path.open("rb") as stream:
-            found = {each.name: each.metadata for each in self._reader.make_reader(stream).iter_metadata()}
+            found = {each.name: each.metadata for each in reader.make_reader(stream).iter_metadata()}
         if HEADING_NAME not in found:
             raise TubError(f"{path} is another MCAP file: only those that donkeysim made can become a tub.")
         with explain_damage(path, _WHAT):
@@ -55,21 +57,29 @@ class McapDrive:
         keys = {name_topic(key): key for key in self.heading.picture_keys} if with_pictures else {}
         pictures: dict[str, bytes] = {}
         with explain_damage(self.path, _WHAT, self._error), self.path.open("rb") as stream:
-            messages = self._reader.make_reader(stream).iter_messages([RECORD_TOPIC, *keys], log_time_order=False)
-            for _, channel, message in messages:
-                content = json.loads(message.data)
-                if channel.topic in keys:
-                    pictures[keys[channel.topic]] = b64decode(content["data"])
-                    continue
-                files = {key: Picture(name, pictures.get(key, b"")) for key, name in content["pictures"].items()}
-                told = (content["index"], content["session"], content["timestamp_ms"], content["deleted"])
-                yield DriveRecord(*told, content["values"], files)
-                pictures = {}
+            for topic, data in self._iterate_messages(stream):
+                if topic in keys:
+                    pictures[keys[topic]] = b64decode(json.loads(data)["data"])
+                elif topic == RECORD_TOPIC:
+                    content = json.loads(data)
+                    files = {key: Picture(name, pictures.get(key, b"")) for key, name in content["pictures"].items()}
+                    told = (content["index"], content["session"], content["timestamp_ms"], content["deleted"])
+                    yield DriveRecord(*told, content["values"], files)
+                    pictures = {}
+
+    def _iterate_messages(self, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
+        """Yield topic and content of each message as they lie in the file, a chunk of it in memory."""
+        topics: dict[int, str] = {}
+        for record in self._stream_reader.StreamReader(stream, validate_crcs=True).records:
+            if hasattr(record, "topic"):
+                topics[record.id] = record.topic
+            elif hasattr(record, "channel_id") and hasattr(record, "log_time"):
+                yield topics[record.channel_id], record.data
 
 
 def write_mcap(drive: Drive, survey: Survey, path: Path, report: Report) -> list[str]:
     """Write a drive as an MCAP file; nothing is left to say."""
-    mcap = import_extra("mcap.writer", "MCAP files need the package mcap", "datasets")
+    mcap = import_extra("mcap.writer", _NEED, "datasets")
     with path.open("wb") as stream:
         writer = mcap.Writer(stream, compression=mcap.CompressionType.ZSTD)
         writer.start(profile="", library=f"donkeysim {__version__}")

@@ -109,11 +109,17 @@ class VideoWriter:
         self._container.mux(self._stream.encode(frame))
         self.count += 1
 
+    def measure_size(self) -> int:
+        """Return how many bytes were written; the last pictures come later."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
     def close(self) -> None:
         """End the file."""
-        if self._stream is not None:
-            self._container.mux(self._stream.encode())
-        self._container.close()
+        try:
+            if self._stream is not None:
+                self._container.mux(self._stream.encode())
+        finally:
+            self._container.close()
 
     def _begin(self, height: int, width: int) -> Any:
         stream = self._container.add_stream("libx264", rate=self._rate)
