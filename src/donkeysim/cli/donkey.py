@@ -36,6 +36,7 @@ COMMANDS = {
     "tubplot": "plot a pilot's answers against what the driver did",
     "tubhist": "plot how often each value occurs in tubs",
     "makemovie": "make a film of a tub",
+    "convert": "convert tubs to LeRobot, Minari, MCAP and Parquet, and back",
     "cnnactivations": "draw what a pilot's layers see in a picture",
     "createjs": "set up a joystick that is not in the list",
     "replay": "replay an action log, check that the result is identical, and make a film of it",
