@@ -13,6 +13,7 @@ and survives fork.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import logging
 import operator
@@ -270,10 +271,15 @@ def _user_cache() -> Path:
     return Path(platformdirs.user_cache_dir("donkeysim", appauthor=False))
 
 
-def list_kernel_sources() -> list[Path]:
+def list_kernel_sources() -> tuple[Path, ...]:
     """Return the files that compiled kernels are made from."""
-    shared = [_PACKAGE / "core" / name for name in ("kernel.py", "rng.py", "vector.py")]
-    return [*sorted(_PACKAGE.rglob("kernels/*.py")), *shared]
+    return _list_sources(_PACKAGE)
+
+
+@functools.cache  # each simulator asks several times, and looking through the package takes longer than making a car
+def _list_sources(package: Path) -> tuple[Path, ...]:
+    shared = [package / "core" / name for name in ("kernel.py", "rng.py", "vector.py")]
+    return (*sorted(package.rglob("kernels/*.py")), *shared)
 
 
 def _hash_sources() -> str:
