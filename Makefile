@@ -13,6 +13,8 @@ DEV := $(VENV)/.dev
 run: $(BASE)
 	@exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
 
+# Each of some sixty processes would translate the package anew where people keep Python from writing what it translated.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV)
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
