@@ -238,7 +238,10 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
                 f"the actions have shape {shape}, or are not finite; they take steering and throttle for each car, "
                 f"shape ({self.num_envs}, 2)."
             )
-        self._device.run(copy_row, self.num_envs, table, self._actions, block=256)
+        if isinstance(table, np.ndarray):
+            self._device.copy_to(self._actions, table)
+        else:
+            self._device.run(copy_row, self.num_envs, table, self._actions, block=256)
 
     def _advance(self) -> None:
         """Do all of a step on the device."""
