@@ -13,7 +13,8 @@ from donkeysim.render.effects import PictureEffects
 from donkeysim.render.gather import GatherRenderer, PictureForm
 from donkeysim.render.kernels.vary import number_picture, vary_camera, vary_looks
 from donkeysim.render.looks import Looks
-from donkeysim.render.variation import CAMERA_BLOCK, MeantCameras, make_variation, vary_cameras
+from donkeysim.render.tables import MeantCameras
+from donkeysim.render.variation import CAMERA_BLOCK, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
 from donkeysim.world.specs import CameraSpec
 from donkeysim.world.state import State

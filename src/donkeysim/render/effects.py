@@ -9,7 +9,7 @@ import numpy as np
 from donkeysim.core.device import Device
 from donkeysim.render.kernels.effects import BLUR_REACH
 from donkeysim.render.kernels.pixel_effects import blur_pixel, expose_pixel, number_camera, weigh_camera
-from donkeysim.render.variation import MeantCameras
+from donkeysim.render.tables import MeantCameras
 from donkeysim.world.randomization import PictureRanges
 
 SOFT_BYTES = 1 << 28

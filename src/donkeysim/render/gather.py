@@ -6,6 +6,7 @@ need. They draw what `camera.Renderer` draws, by the same formulas; only mip lev
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -44,6 +45,9 @@ QUALITIES = {"default": 0, "fast": SHARP}
 
 CPU_CAMERAS = 8
 """Cameras that are drawn at once on this machine."""
+
+CAR_RECORDS = 160
+"""Triangles of each further car of a world that a picture has room for."""
 
 MOST_WIDTH = 4096
 """No row is longer [pixel]: an index takes whole rows."""
@@ -227,16 +231,21 @@ class GatherRenderer:
             # A thread of this machine takes all that a stage does for a camera: its memory is then in its cache.
             self._device.run(stage, cameras * each, *arguments, block=each)
 
+    def measure_memory(self, camera: CameraSpec) -> int:
+        """Return how much working memory each camera that is drawn at once takes [byte], its pictures not counted."""
+        sizes = make_sizes(camera, PictureForm(), self._counts, QUAD)
+        shapes = list_shapes(sizes, *self._find_limits(sizes))
+        return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+
     def _make_scratch(self, at_once: int, sizes: GatherSizes) -> GatherScratch:
-        limits = (self._count_draws(), self._count_clusters(), self._limit_records(sizes))
-        shapes = list_shapes(sizes, *limits)
+        shapes = list_shapes(sizes, *self._find_limits(sizes))
         return GatherScratch._make(self._device.zeros((at_once, *shape), dtype) for shape, dtype in shapes)
 
-    def _limit_records(self, sizes: GatherSizes) -> int:
-        return min(self._record_limit or count_records(sizes.width, sizes.height), MOST_RECORDS)
-
-    def _count_draws(self) -> int:
-        return 2 + PARTS_PER_CAR * self._counts.cars_per_world + self._counts.props_per_world
+    def _find_limits(self, sizes: GatherSizes) -> tuple[int, int, int]:
+        """Return how many meshes, clusters and triangles a picture may show."""
+        draws = 2 + PARTS_PER_CAR * self._counts.cars_per_world + self._counts.props_per_world
+        records = self._record_limit or count_records(sizes.width, sizes.height, sizes.cars_per_world)
+        return draws, self._count_clusters(), records
 
     def _count_clusters(self) -> int:
         """Return how many clusters a camera may see at most."""
@@ -284,9 +293,12 @@ def make_sizes(camera: CameraSpec, form: PictureForm, counts: GatherCounts, run:
     )
 
 
-def count_records(width: int, height: int) -> int:
-    """Return how many triangles a picture of a size may show."""
-    return 2048
+def count_records(width: int, height: int, cars_per_world: int) -> int:
+    """Return how many triangles a picture may show where nothing else is said.
+
+    A fifth more than the most that eleven scenes showed at any of three sizes, see tests/soak/test_gather_pictures.py.
+    """
+    return min(320 + round(6.0 * math.sqrt(width * height)) + CAR_RECORDS * (cars_per_world - 1), MOST_RECORDS)
 
 
 def list_shapes(

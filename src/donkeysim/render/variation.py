@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from donkeysim.core.device import Device
 from donkeysim.core.image import decode_jpeg, encode_jpeg
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray, WordArray
+from donkeysim.core.types import ByteArray, Float32Array, IntArray, LongArray, WordArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.kernels.effects import BLUR_REACH, EFFECT, EFFECT_WIDTH, finish_pictures
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.kernels.vary import vary_camera
 from donkeysim.render.lens import compute_fisheye
-from donkeysim.render.tables import CameraTables
+from donkeysim.render.tables import CameraTables, CarRows, MeantCameras
 from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec
@@ -33,26 +32,6 @@ SECOND_NUMBER = np.uint32(0x5BD1E995)
 
 CAMERA_BLOCK = 16
 """Cameras whose tables a thread writes at once."""
-
-
-class CarRows(NamedTuple):
-    """What differs, a row for each car."""
-
-    serial: LongArray
-    """How often the row has been written, shape [car_count]."""
-    light: Float32Array
-    """As `PictureTables.light`, shape [car_count, LIGHT_WIDTH]."""
-    look: Float32Array
-    """Of each class, see `kernels.recolour`, shape [car_count, CLASS_COUNT, LOOK_WIDTH]; of no class where colours
-    never differ."""
-    mount: FloatArray
-    """Added to position [m] and rotation [rad] of cameras, shape [car_count, 6]."""
-    lens: FloatArray
-    """Added to the field of view [rad] and to both fisheye strengths, shape [car_count, 2]."""
-    effect: Float32Array
-    """Columns EFFECT but the last, shape [car_count, EFFECT.grey]."""
-    quality: IntArray
-    """Of the JPEG file that a picture goes through, shape [car_count]."""
 
 
 @dataclass
@@ -98,23 +77,6 @@ def make_variation(spec: RandomizationSpec, light: Float32Array) -> CarVariation
         has_effects=spec.has_effects,
         has_files=spec.picture.jpeg_quality is not None,
     )
-
-
-class MeantCameras(NamedTuple):
-    """Cameras of one group as they are meant to be, before what differs from car to car is added."""
-
-    pose: FloatArray
-    """Position in the body frame [m], then roll, pitch, yaw [rad], shape [camera_count, 6]."""
-    fov: FloatArray
-    """Vertical field of view [rad], shape [camera_count]."""
-    fisheye: FloatArray
-    """Strengths in x and y, shape [camera_count, 2]."""
-    number: WordArray
-    """By which the noise of a second camera differs from the first one's, shape [camera_count]."""
-    effect: Float32Array
-    """Columns EFFECT, shape [camera_count, EFFECT_WIDTH]; all but the last are the car's."""
-    serial: LongArray
-    """`CarRows.serial` of the row that the group's tables are of, -1: none yet, shape [camera_count]."""
 
 
 @dataclass

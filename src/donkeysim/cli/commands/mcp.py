@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from donkeysim.cli.console import console
-from donkeysim.cli.shared_options import add_tracks_argument
-from donkeysim.core.errors import SpecError
+from donkeysim.cli.shared_options import add_tracks_argument, read_picture_size
 from donkeysim.core.extras import import_extra
 
 if TYPE_CHECKING:
@@ -108,10 +107,8 @@ def read_camera(size: str) -> CameraSpec:
     """
     from donkeysim.world.specs import load_car
 
-    width, cross, height = size.partition("x")
-    if not (cross and width.isdecimal() and height.isdecimal()):
-        raise SpecError(f"--picture {size} is not valid; it takes width and height, for example 320x240.")
-    return replace(load_car("original").camera, width=int(width), height=int(height))
+    width, height = read_picture_size(size)
+    return replace(load_car("original").camera, width=width, height=height)
 
 
 def print_board(entries: list[Entry]) -> None:

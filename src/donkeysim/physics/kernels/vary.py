@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from donkeysim.core.kernel import index_kernel
+from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
+from donkeysim.world.drawing import Drawn
 from donkeysim.world.randomization import find_column
 
 MASS, FRICTION, MOTOR = find_column("car.mass"), find_column("car.friction"), find_column("car.motor")
@@ -12,7 +14,7 @@ STEER_TRIM = find_column("car.steer_trim")
 
 
 @index_kernel
-def vary_params(car, _room, base, drawn, param):
+def vary_params(car: int, _room: int, base: FloatArray, drawn: Drawn, param: FloatArray) -> None:
     """Write the parameters of a car whose values have just been drawn.
 
     The mass takes the inertia and the springs' load with it, so a heavier car stands at the same height.

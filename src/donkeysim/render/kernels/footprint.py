@@ -43,7 +43,12 @@ def measure_footprint(x, y, near, across, down):
         down: The same of v/w.
     """
     w, u, v = find_place(x, y, near, across, down)
-    return measure_steps(w, u, v, near, across, down)
+    # d(u/w) = du/w + u d(1/w): the derivative on the screen, exact where a difference of two pixels would not be.
+    ux = (across[0] - u * near[0]) * w
+    vx = (down[0] - v * near[0]) * w
+    uy = (across[1] - u * near[1]) * w
+    vy = (down[1] - v * near[1]) * w
+    return ux, vx, uy, vy
 
 
 @span_kernel
@@ -54,17 +59,6 @@ def find_place(x, y, near, across, down):
     u = (across[0] * x + across[1] * y + across[2]) * w
     v = (down[0] * x + down[1] * y + down[2]) * w
     return w, u, v
-
-
-@span_kernel
-def measure_steps(w, u, v, near, across, down):
-    """Return what `measure_footprint` does, of a pixel whose place is known."""
-    # d(u/w) = du/w + u d(1/w): the derivative on the screen, exact where a difference of two pixels would not be.
-    ux = (across[0] - u * near[0]) * w
-    vx = (down[0] - v * near[0]) * w
-    uy = (across[1] - u * near[1]) * w
-    vy = (down[1] - v * near[1]) * w
-    return ux, vx, uy, vy
 
 
 @span_kernel

@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import index_pixel_kernel, inner_pixel_kernel
+from donkeysim.core.types import ByteArray, Float32Array, IntArray, LongArray, WordArray
 from donkeysim.render.kernels.effects import EFFECT, LEAST_BLUR, draw_noise, make_byte, weigh_blur
 
 
 @index_pixel_kernel
-def weigh_camera(camera, _room, effect, weight, taps):
+def weigh_camera(camera: int, _room: int, effect: Float32Array, weight: Float32Array, taps: LongArray) -> None:
     """Write the weights of a camera's blur, none where there is no blur.
 
     Args:
@@ -27,7 +28,16 @@ def weigh_camera(camera, _room, effect, weight, taps):
 
 
 @index_pixel_kernel
-def blur_pixel(pixel, _room, first, sizes, weight, taps, picture, soft):
+def blur_pixel(
+    pixel: int,
+    _room: int,
+    first: int,
+    sizes: tuple[int, int, int],
+    weight: Float32Array,
+    taps: LongArray,
+    picture: ByteArray,
+    soft: Float32Array,
+) -> None:
     """Write what a pixel shows when its picture is blurred along its rows.
 
     Args:
@@ -80,7 +90,21 @@ def blur_column(row, rows, stride, at, count, weight, picture):
 
 
 @index_pixel_kernel
-def expose_pixel(pixel, _room, base, first, sizes, effect, number, weight, taps, source, unit, steps, target):
+def expose_pixel(
+    pixel: int,
+    _room: int,
+    base: int,
+    first: int,
+    sizes: tuple[int, int, int],
+    effect: Float32Array,
+    number: WordArray,
+    weight: Float32Array,
+    taps: LongArray,
+    source: ByteArray | Float32Array,
+    unit: np.float32,
+    steps: tuple[int, int, int],
+    target: ByteArray | Float32Array,
+) -> None:
     """Write a pixel blurred along its column, times its camera's gain, with noise.
 
     Args:
@@ -116,7 +140,9 @@ def expose_pixel(pixel, _room, base, first, sizes, effect, number, weight, taps,
 
 
 @index_pixel_kernel
-def number_camera(camera, _room, car, number, own, written):
+def number_camera(
+    camera: int, _room: int, car: IntArray, number: WordArray, own: WordArray, written: WordArray
+) -> None:
     """Write what the noise of a camera's next picture begins with.
 
     Args:

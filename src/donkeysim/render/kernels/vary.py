@@ -9,10 +9,13 @@ import numpy as np
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.rng import hash_words
 from donkeysim.core.rotation import find_matrix
+from donkeysim.core.types import Float32Array, IntArray, LongArray, WordArray
 from donkeysim.render.kernels.effects import EFFECT
 from donkeysim.render.kernels.layout import LENS, LIGHT, POSE
 from donkeysim.render.kernels.recolour import LOOK
 from donkeysim.render.lens import compute_focal
+from donkeysim.render.tables import CameraTables, CarRows, MeantCameras
+from donkeysim.world.drawing import Drawn
 from donkeysim.world.kernels.draw import NOISE_STREAM, PATTERN_STREAM
 from donkeysim.world.randomization import find_column
 from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_PROP, CLASS_ROAD, CLASS_SKY
@@ -166,7 +169,9 @@ def write_looks(value, pattern, scene_light, light, look):
 
 
 @index_kernel
-def vary_looks(car, _room, slots, world_scene, scene_light, drawn, rows):
+def vary_looks(
+    car: int, _room: int, slots: int, world_scene: IntArray, scene_light: Float32Array, drawn: Drawn, rows: CarRows
+) -> None:
     """Write how a car whose values have just been drawn sees, and how its cameras are.
 
     Args:
@@ -196,7 +201,15 @@ def vary_looks(car, _room, slots, world_scene, scene_light, drawn, rows):
 
 
 @index_kernel
-def vary_camera(camera, _room, height, squeeze, rows, meant, cameras):
+def vary_camera(
+    camera: int,
+    _room: int,
+    height: int,
+    squeeze: tuple[float, float],
+    rows: CarRows,
+    meant: MeantCameras,
+    cameras: CameraTables,
+) -> None:
     """Write a camera's tables anew if its car's rows have been since.
 
     Args:
@@ -231,7 +244,9 @@ def vary_camera(camera, _room, height, squeeze, rows, meant, cameras):
 
 
 @index_kernel
-def number_picture(car, _room, slots, world_key, step_index, number):
+def number_picture(
+    car: int, _room: int, slots: int, world_key: LongArray, step_index: LongArray, number: WordArray
+) -> None:
     """Write what the noise of a car's next picture begins with; the arguments are as for `draw_values`.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from donkeysim.core.kernel import index_kernel
 from donkeysim.core.rng import draw_uniform
+from donkeysim.core.types import ByteArray, IntArray, LongArray
+from donkeysim.world.drawing import Drawn, KnobTable
 
 STREAM = 1 << 22
 """First of the streams of random numbers that values are drawn from."""
@@ -13,7 +15,16 @@ NOISE_STREAM, PATTERN_STREAM = STREAM + (1 << 12) + 2, STREAM + (1 << 12) + 3
 
 
 @index_kernel
-def draw_values(car, _room, slots, present, reset_count, world_key, knobs, drawn):
+def draw_values(
+    car: int,
+    _room: int,
+    slots: int,
+    present: ByteArray,
+    reset_count: IntArray,
+    world_key: LongArray,
+    knobs: KnobTable,
+    drawn: Drawn,
+) -> None:
     """Draw a car's values anew if its world's key is another, or if it has been reset since.
 
     Args:

@@ -11,8 +11,8 @@ from donkeysim.render.kernels.footprint import (
     find_place,
     lay_out_level,
     locate_texel,
+    measure_footprint,
     measure_sides,
-    measure_steps,
 )
 from donkeysim.render.kernels.gather.layout import (
     EDGE,
@@ -20,6 +20,7 @@ from donkeysim.render.kernels.gather.layout import (
     PLANE_OF,
     PLANE_OF_WIDTH,
     SHAPE,
+    SPOT,
     WHOLE,
     WHOLE_WIDTH,
 )
@@ -57,6 +58,22 @@ def measure_near(record, x, y, edge):
 
 
 @span_kernel
+def find_spot(x, y, near, shape, spot):
+    """Return the column and the row at which a pixel's mip level is chosen, as `spans.list_run` chooses them.
+
+    The middle of a small triangle; of a large one the middle column where depth hardly changes along a row, else the
+    pixel itself, as what is seen beside it is not known here.
+    """
+    mask, bits = np.int32(0x7FFF), np.int32(spot)
+    is_small = np.int32(bits >> np.int32(SPOT.small)) != np.int32(0)
+    columns = np.float32(np.int32(shape >> np.int32(SHAPE.columns)))
+    is_even = abs(near[0]) * columns <= np.float32(0.125) * (near[0] * x + near[1] * y + near[2])
+    column = np.float32(np.int32(bits & mask))
+    row = np.float32(np.int32(np.int32(bits >> np.int32(SPOT.row)) & mask))
+    return (column if is_small | is_even else x), (row if is_small else y)
+
+
+@span_kernel
 def lay_out_pixel(record, x, y, share, edge, plane, whole):
     """Return how a pixel lies on its triangle's texture.
 
@@ -79,10 +96,11 @@ def lay_out_pixel(record, x, y, share, edge, plane, whole):
         read_plane(record, PLANE_OF.v, plane),
     )
     w, u, v = find_place(x, y, near, across, down)
-    steps = measure_steps(w, u, v, near, across, down)
-    major, minor = measure_sides(steps[0], steps[1], steps[2], steps[3])
     at, four, one = find_column(record, WHOLE_WIDTH, 0), np.int32(15), np.int32(1)
     texture, shape = whole[at], whole[np.uint32(at + np.uint32(WHOLE.shape))]
+    level_x, level_y = find_spot(x, y, near, shape, whole[np.uint32(at + np.uint32(WHOLE.colour))])
+    steps = measure_footprint(level_x, level_y, near, across, down)
+    major, minor = measure_sides(steps[0], steps[1], steps[2], steps[3])
     is_plain = (np.int32(np.int32(shape >> np.int32(SHAPE.sky)) & one) != np.int32(0)) & (major >= np.float32(1.0))
     last = np.int32(np.int32(shape >> np.int32(SHAPE.last)) & four)
     level = choose_level(major, minor, np.float32(1.0) if is_plain else share, last)

@@ -26,7 +26,7 @@ QUADS = TILE_WIDTH * TILE_HEIGHT // QUAD
 BLOCK_TILES = 4
 """Tiles along each side of a block; a block's triangles are listed first, and its tiles choose among them."""
 
-TILE_ROOM = 128
+TILE_ROOM = 96
 """Triangles in a tile's list at most; a tile that more may touch tries all of its block."""
 
 HOLED = 0x8000
@@ -60,7 +60,7 @@ class WholeColumns(NamedTuple):
     texture: int = 0
     shape: int = 1  # See `ShapeBits`
     triangle: int = 2
-    colour: int = 3  # Packed, of one that has a single colour
+    colour: int = 3  # Packed, of one that has a single colour; of others: see `SpotBits`
 
 
 class ShapeBits(NamedTuple):
@@ -74,6 +74,15 @@ class ShapeBits(NamedTuple):
     sky: int = 17
     holed: int = 18
     special: int = 19  # Whether a pixel may be a hole, or nearer than the near plane
+    columns: int = 20  # How wide its bounds are [pixel], `MOST_COLUMNS` at most
+
+
+class SpotBits(NamedTuple):
+    """Parts of a number that says at which pixel a triangle's mip level is chosen, as `ShapeBits`."""
+
+    column: int = 0  # Middle of its bounds, 15 bits each
+    row: int = 15
+    small: int = 30  # Whether it has one mip level
 
 
 class TallyColumns(NamedTuple):
@@ -99,7 +108,8 @@ class ShadeColumns(NamedTuple):
 EDGE, EDGE_WIDTH = EdgeColumns(), 12
 PLANE_OF, PLANE_OF_WIDTH = PlaneColumns(), 10
 WHOLE, WHOLE_WIDTH = WholeColumns(), 4
-SHAPE = ShapeBits()
+SHAPE, MOST_COLUMNS = ShapeBits(), 2047
+SPOT = SpotBits()
 TALLY, TALLY_WIDTH = TallyColumns(), 4
 CAST, CAST_WIDTH = ShadeColumns(), 30
 

@@ -27,12 +27,8 @@ def list_clusters(index, _room, first, sizes, tables, poses, cameras, scratch):
     if cameras.car[row] >= 0:
         owner, mount = cameras.car, cameras.mount
         place_camera(row, poses.position, poses.orientation, owner, mount, cameras.eye, cameras.axes)
-    world, lens, light, view = (
-        np.int64(cameras.world[row]),
-        cameras.lens[row],
-        scratch.light[index],
-        scratch.camera_view[index],
-    )
+    world, lens = np.int64(cameras.world[row]), cameras.lens[row]
+    light, view = scratch.light[index], scratch.camera_view[index]
     set_light(light, cameras.light[row], lens)
     strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
     drawn = find_drawn_rows((sizes.top, sizes.bottom), sizes.height, strength, sizes.quality != SHARP)

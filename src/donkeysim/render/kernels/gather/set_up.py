@@ -9,9 +9,11 @@ from donkeysim.render.kernels.fog import FOG_SHARE, pack_colour
 from donkeysim.render.kernels.footprint import choose_level, lay_gradient, measure_footprint, measure_sides
 from donkeysim.render.kernels.gather.layout import (
     EDGE_WIDTH,
+    MOST_COLUMNS,
     PLANE_OF,
     PLANE_OF_WIDTH,
     SHAPE,
+    SPOT,
     TALLY,
     WHOLE,
     WHOLE_WIDTH,
@@ -24,7 +26,7 @@ from donkeysim.render.kernels.gather.listing import (
     project_triangle,
     read_normal,
 )
-from donkeysim.render.kernels.layout import BASIS, CLUSTER_RANGE, LIGHT, PLANE, SIZE_LOG
+from donkeysim.render.kernels.layout import BASIS, CLUSTER_RANGE, LIGHT, PLANE, SIZE_LOG, SMALL_SIDE
 from donkeysim.render.kernels.outline import face_triangle
 from donkeysim.render.kernels.shade import SHADE_NO_FOG, is_flat, mix_flat, weigh_light
 from donkeysim.render.kernels.vector import read_vector
@@ -57,7 +59,7 @@ def write_edges(corners, side, near, edge):
 
 
 @inline_kernel
-def pack_shape(size, hole, flat, flags, is_cut):
+def pack_shape(size, hole, flat, flags, is_cut, columns):
     """Return a number of WHOLE.shape."""
     return (
         size[SIZE_LOG.width] << SHAPE.width
@@ -68,6 +70,7 @@ def pack_shape(size, hole, flat, flags, is_cut):
         | (1 << SHAPE.sky if flags & SHADE_NO_FOG else 0)
         | (1 << SHAPE.holed if flags & SHADE_CUTOUT else 0)
         | (1 << SHAPE.special if is_cut or flags & SHADE_CUTOUT else 0)
+        | min(columns, MOST_COLUMNS) << SHAPE.columns
     )
 
 
@@ -154,13 +157,16 @@ def write_surface(camera, record, triangle, seen, basis, quality, tables, scratc
         plane[PLANE_OF.factor + term] = weigh_light(term, row, side, flags, colour, basis, light)
     fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[LIGHT.density] * FOG_SHARE
     plane[PLANE_OF.fog] = fog_rate
-    middle = np.float32((low_x + end_x) >> 1), np.float32((low_y + end_y) >> 1)
+    spot_x, spot_y, extent = (low_x + end_x) >> 1, (low_y + end_y) >> 1, max(end_y - low_y, end_x - low_x)
+    middle = np.float32(spot_x), np.float32(spot_y)
     last, hole = size[SIZE_LOG.last], np.int32(0)
     if flags & SHADE_CUTOUT:
         hole = choose_hole_level(middle, near, across, down, last)
-    flat = is_flat(max(end_y - low_y, end_x - low_x), last, quality)
+    flat = is_flat(extent, last, quality)
     whole[WHOLE.texture], whole[WHOLE.triangle] = texture, triangle
-    whole[WHOLE.shape] = pack_shape(size, hole, flat, flags, is_cut)
+    whole[WHOLE.shape] = pack_shape(size, hole, flat, flags, is_cut, end_x - low_x)
+    small = 1 << SPOT.small if extent < SMALL_SIDE else 0
+    whole[WHOLE.colour] = spot_x << SPOT.column | spot_y << SPOT.row | small
     if flat:
         inverse = near[0] * middle[0] + near[1] * middle[1] + near[2]
         factor, mean = read_vector(plane, PLANE_OF.factor), read_vector(tables.triangle_mean[triangle], 0)
