@@ -8,11 +8,13 @@ HASHED := $(PIP) --no-deps --require-hashes --requirement
 BASE := $(VENV)/.base
 DEV := $(VENV)/.dev
 
-.PHONY: run test check bench soak audit pins clean
+.PHONY: run test check bench soak gpu audit pins clean
 
 run: $(BASE)
 	@exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
 
+# Each of some sixty processes would translate the package anew where people keep Python from writing what it translated.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV)
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
@@ -28,6 +30,10 @@ bench: $(DEV)
 
 soak: $(DEV)
 	$(BIN)/python -m pytest -m soak -s --timeout 3600 $(ARGS)
+
+# On a machine with an NVIDIA GPU; what a GPU needs is installed by hand: .venv/bin/pip install -e '.[gpu]'
+gpu: $(DEV)
+	$(BIN)/python -m pytest -m gpu -n 0 -s --timeout 3600 tests/gpu $(ARGS)
 
 # Licences, then known faults; the second asks a service on the internet and says so when it cannot.
 audit: $(DEV)

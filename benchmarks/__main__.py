@@ -27,6 +27,7 @@ CASES = (
     "training",
     "drive_loop",
     "envs",
+    "gpu",
     "action_log",
     "races",
     "randomization",
@@ -35,8 +36,8 @@ CASES = (
     "learning",
 )
 
-LONG = ("learning",)
-"""Those that take hours and are run by name only."""
+LONG = ("learning", "gpu")
+"""Those that take long and are run by name only."""
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -14,12 +15,13 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 CONSTRAINTS = ROOT / "constraints.txt"
-DEV, TORCH, TORCH_CPU = (ROOT / "requirements" / f"{name}.txt" for name in ("dev", "torch", "torch-cpu"))
+DEV, TORCH, TORCH_CPU, GPU = (ROOT / "requirements" / f"{name}.txt" for name in ("dev", "torch", "torch-cpu", "gpu"))
 WITH_TORCH = re.compile(r"(torch|triton|cuda-[a-z-]+|nvidia-[a-z0-9-]+)$")
 """What only torch of the package index needs; a CPU build of torch comes without."""
 HEADS = {
-    DEV: "# Written by `make pins` from pyproject.toml and constraints.txt: all but torch, with hashes of all files.\n",
+    DEV: "# Written by `make pins` from pyproject.toml and constraints.txt: all but torch and `gpu`, with hashes.\n",
     TORCH: "# Written by `make pins`: torch of the package index, and on Linux the CUDA libraries that it loads.\n",
+    GPU: "# Written by `make pins`: what the extra `gpu` brings; some of it torch of the package index brings too.\n",
 }
 
 
@@ -57,18 +59,32 @@ def read_pins(*paths: Path) -> list[Pin]:
 
 def write_pins() -> int:
     """Resolve all extras for every platform within constraints.txt; write its hashes, and complete constraints.txt."""
-    options = "--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header"
-    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", *options.split()]
-    inputs = ["--all-extras", "--constraint", CONSTRAINTS.name, "pyproject.toml"]
-    done = subprocess.run([*command, *inputs], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        return done.returncode
-    pins = parse_pins(done.stdout)
-    DEV.write_text(HEADS[DEV] + format_pins(pin for pin in pins if not WITH_TORCH.match(pin.name)), encoding="utf-8")
-    TORCH.write_text(HEADS[TORCH] + format_pins(pin for pin in pins if WITH_TORCH.match(pin.name)), encoding="utf-8")
-    text = CONSTRAINTS.read_text(encoding="utf-8")
-    CONSTRAINTS.write_text(complete_constraints(text, pins), encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    try:
+        text = CONSTRAINTS.read_text(encoding="utf-8")
+        CONSTRAINTS.write_text(complete_constraints(text, resolve_pins(extras)), encoding="utf-8")
+        pins, brought = resolve_pins(set(extras) - {"gpu"}), resolve_pins(["gpu"])
+    except subprocess.CalledProcessError as error:
+        return error.returncode
+    files: dict[Path, list[Pin]] = {DEV: [], TORCH: [], GPU: []}
+    for pin in pins:
+        files[TORCH if WITH_TORCH.match(pin.name) else DEV].append(pin)
+    known = {pin.name for pin in files[DEV]}
+    files[GPU] = [pin for pin in brought if pin.name not in known]
+    for file, own in files.items():
+        file.write_text(HEADS[file] + format_pins(own), encoding="utf-8")
     return 0
+
+
+def resolve_pins(extras: Iterable[str]) -> list[Pin]:
+    """Return what the package with some extras needs on any platform, within constraints.txt."""
+    options = "--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header"
+    chosen = [part for extra in sorted(extras) for part in ("--extra", extra)]
+    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", *options.split(), *chosen]
+    inputs = ["--constraint", CONSTRAINTS.name, "pyproject.toml"]
+    return parse_pins(
+        subprocess.run([*command, *inputs], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    )
 
 
 def format_pins(pins: Iterable[Pin]) -> str:

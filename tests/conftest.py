@@ -6,14 +6,24 @@ import functools
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from budgets import BUDGETS, BudgetReport, find_folder
 from lanes import find_lane
 
+TESTS = Path(__file__).parent
+
+WORKERS = (os.cpu_count() or 1) + 1
+"""One more than there are cores, as many tests wait for programs and browsers."""
+
 SCENES_KEPT = 6
 """Of those that were built last: scenes never change, and many tests begin on the same one."""
+
+
+CHOSEN = "not soak and not gpu"
+"""What is run when nobody chooses, see pyproject.toml."""
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -23,15 +33,33 @@ def is_worker(config: pytest.Config) -> bool:
 def runs_everything(config: pytest.Config) -> bool:
     """Return whether nobody has chosen tests."""
     options = config.option
-    is_chosen = options.keyword or options.lf or options.failedfirst or options.markexpr != "not soak"
+    is_chosen = options.keyword or options.lf or options.failedfirst or options.markexpr != CHOSEN
     return config.args_source == pytest.Config.ArgsSource.TESTPATHS and not is_chosen
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if is_worker(config):
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # training would wait for threads that other workers hold up
+        if config.workerinput["runs_everything"]:
+            config.args = list_folders(int(config.workerinput["workerid"].removeprefix("gw")))
     elif runs_everything(config) and not config.option.collectonly:
         config.pluginmanager.register(BudgetReport(), "budget-report")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker whether all tests are run."""
+    node.workerinput["runs_everything"] = runs_everything(node.config)
+
+
+def list_folders(worker: int) -> list[str]:
+    """Return the folders of tests that are run, beginning elsewhere for each worker.
+
+    All workers read all tests, and so each of them compiles some for the others, who find them in `__pycache__`.
+    """
+    folders = sorted({file.relative_to(TESTS).parts[0] for file in TESTS.glob("*/**/test_*.py")} - {"soak"})
+    first = worker * len(folders) // WORKERS % len(folders)
+    return [str(TESTS / folder) for folder in folders[first:] + folders[:first]]
 
 
 def pytest_runtest_setup() -> None:
@@ -43,12 +71,12 @@ def pytest_runtest_setup() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than there are cores, as many tests wait for programs and browsers; 0: here, with its output live."""
+    """0: here, with its output live."""
     paths = [Path(argument.partition("::")[0]) for argument in config.args]
     is_one_file = len(paths) == 1 and paths[0].is_file()
     if is_one_file or config.option.capture == "no":
         return 0
-    return (os.cpu_count() or 1) + 1
+    return WORKERS
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -67,7 +95,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no worker is left alone with it at the end."""
     if is_worker(config):
-        items.sort(key=lambda item: -BUDGETS.get(find_folder(item.nodeid), 0.0))
+        items.sort(key=lambda item: (-BUDGETS.get(find_folder(item.nodeid), 0.0), item.nodeid.partition("::")[0]))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

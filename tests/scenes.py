@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from donkeysim.core.device import Cpu
 from donkeysim.core.workers import Workers
+from donkeysim.physics.contact import make_scratch
 from donkeysim.physics.engine import PhysicsEngine
+from donkeysim.physics.kernels.layout import Scratch
 from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.world.layout import Layout
 from donkeysim.world.scene import Colliders, Ground, Light, Mesh, Path, Props, Scene, Start
@@ -117,6 +120,12 @@ def make_scene(ground=None, path=None, colliders=None, props=None, lines=(LINE,)
     )
 
 
+def make_room(cars, props) -> Scratch:
+    """The working memory of one world, as the inner kernels take it."""
+    scratch = make_scratch(cars, props, Cpu(Workers(1)), 1)
+    return Scratch(*(array[0] for array in scratch))
+
+
 class Bench:
     """A physics engine with its state and controls, all cars present at the spawn pose."""
 
@@ -178,7 +187,7 @@ class Bench:
     def list_events(self):
         """What happened in the last step: (kind, value, time [s]) of each event."""
         events = self.engine.events
-        return [(int(kind), value, time) for time, _, kind, value in events.row[0, : events.count[0]].tolist()]
+        return [(int(kind), value, time) for time, _, kind, value in events.row[0, : events.noted[0]].tolist()]
 
 
 class Ring(Bench):

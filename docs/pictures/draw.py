@@ -1,4 +1,4 @@
-"""Draw the pictures of README and docs/camera.md: `python docs/pictures/draw.py` from the root of a checkout."""
+"""Draw pictures of README, docs/camera.md and docs/guide/mcp.md: `python docs/pictures/draw.py` in a checkout."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.render.reference import Reference, measure_psnr
 
+from donkeysim.agents.baseline import LineFollower
+from donkeysim.agents.trip import Trip
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
+from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 
 FOLDER = Path(__file__).parent
@@ -89,7 +92,26 @@ def draw_classes() -> None:
     )
 
 
+def draw_agent() -> None:
+    """Draw what the scripted agent of `donkey mcp` sees on its way around, and what it makes of it."""
+    trip = Trip(Experiment(), CameraSpec(width=320, height=240), 60.0)
+    follower, looks = LineFollower(), []
+    for turn in range(120):
+        picture = trip.look().copy()
+        motion = follower.decide(picture)
+        if turn % 30 == 15:
+            sheet = Image.fromarray(picture)
+            words = f"steering {motion['steering']:+.2f}, speed {motion['speed']:.2f}"
+            ImageDraw.Draw(sheet).text((8, 6), words, fill=(255, 255, 255), font_size=15)
+            looks.append(np.pad(np.asarray(sheet), ((0, 4), (0, 4), (0, 0)), constant_values=255))
+        trip.drive(**motion)
+    trip.close()
+    rows = [np.concatenate(looks[first : first + 2], axis=1) for first in (0, 2)]
+    Image.fromarray(np.concatenate(rows)).save(FOLDER / "agent.jpg", quality=85)
+
+
 if __name__ == "__main__":
     draw_hero()
     draw_comparison()
     draw_classes()
+    draw_agent()

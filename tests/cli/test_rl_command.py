@@ -17,6 +17,8 @@ QUICK = ["--cars", "8", "--laps", "1", "--page", "0"]
         (["--track", "nowhere"], "nowhere"),
         (["--from", "nowhere.h5"], "nowhere.h5"),
         (["--randomize", "nothing"], "nothing"),
+        (["--reward", "nowhere.py"], "nowhere.py cannot be read as Python"),
+        (["--reward", "nowhere.py", "--teacher"], "a teacher and a reward were both given"),
     ],
 )
 def test_what_is_not_possible_is_said_in_a_sentence(words, message, tmp_path, monkeypatch, capsys):

@@ -8,8 +8,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "donkeysim"
 ROOMS = ("core", "physics", "render", "sim", "envs")
 """Whose kernels' signatures are annotated; a room joins when its own are."""
-ENTRIES = ("kernel", "pixel_kernel")
-"""Decorators of what host code calls; kernels that only kernels call are typed by their callers."""
+ENTRIES = ("kernel", "pixel_kernel", "index_kernel", "index_pixel_kernel")
+"""Decorators of what host code or a device calls; kernels that only kernels call are typed by their callers."""
 
 
 def list_entries():
@@ -31,4 +31,6 @@ def test_a_kernel_s_signature_is_annotated(entry):
 
 
 def test_the_house_has_kernels_to_look_at():
-    assert {"world.step_worlds", "rng.draw_uniform", "ledger.write_rows"} <= {entry.id for entry in list_entries()}
+    assert {"world.step_one_world", "rng.draw_uniform", "ledger.write_one_row"} <= {
+        entry.id for entry in list_entries()
+    }

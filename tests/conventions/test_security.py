@@ -13,6 +13,7 @@ PROGRAMS = {
     "car/config.py": {"exec"},  # config.py and myconfig.py
     "car/transform.py": {"importlib.util.spec_from_file_location"},  # transformations of one's own
     "drive/joystick/custom.py": {"exec", "builtins.__import__"},  # my_joystick.py
+    "envs/deepracer.py": {"exec"},  # reward functions
     "envs/window.py": {"importlib.import_module"},  # pygame, by a name in the program
     "cli/drive_beside.py": {"runpy.run_path"},  # manage.py
     "cli/commands/drive.py": {"runpy.run_path"},

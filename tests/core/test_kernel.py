@@ -32,7 +32,7 @@ def test_a_read_only_install_uses_the_users_cache_folder(tmp_path, monkeypatch):
     assert kernel.find_cache_folder() == tmp_path / "user" / "kernels" / "hash"
 
 
-SOURCES = ("core/kernel.py", "core/rng.py", "core/vector.py", "physics/kernels/called.py")
+SOURCES = (*kernel._SHARED, "physics/kernels/called.py")
 
 
 @pytest.mark.parametrize("changed", SOURCES)

@@ -8,7 +8,7 @@ import pytest
 
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.fleet import Fleet, Start
-from donkeysim.envs.tasks import ENDS, REWARDS, adapt_deepracer, make_original_reward, make_task
+from donkeysim.envs.tasks import ENDS, REWARDS, make_original_reward, make_task
 from donkeysim.world.experiment import Experiment
 
 
@@ -61,24 +61,6 @@ def test_the_original_reward_is_that_of_the_single_environment(step):
     assert make_original_reward(4.0)(step)[1] == -1.0
     backwards = replace(step, forward_speed=np.array([-0.5, 1.0, 1.0]), hit=np.array([-1, 2, -1], np.int32))
     assert make_original_reward()(backwards)[:2].tolist() == [-0.5, -2.0]
-
-
-def test_a_deepracer_function_gets_what_its_guide_lists(step):
-    seen = []
-    reward = adapt_deepracer(lambda params: seen.append(params) or params["speed"])(step)
-    assert reward == pytest.approx(np.hypot(step.forward_speed, step.left_speed))
-    first, beside, backwards = seen
-    assert first["all_wheels_on_track"]
-    assert not first["is_left_of_center"]
-    assert first["track_width"] == pytest.approx(1.313, abs=0.01)
-    assert first["distance_from_center"] == pytest.approx(0.25 + step.offset[0], abs=0.03)
-    assert beside["is_offtrack"]
-    assert not beside["all_wheels_on_track"]
-    assert backwards["is_reversed"]
-    assert backwards["progress"] == 0.0
-    assert first["steps"] == 40
-    assert len(first["waypoints"]) == 108
-    assert first["closest_waypoints"][1] == first["closest_waypoints"][0] + 1
 
 
 def test_a_task_ends_and_cuts_episodes(step):

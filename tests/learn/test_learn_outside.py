@@ -6,7 +6,6 @@ import pytest
 
 from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.drive.parts.pilots import PilotShelf
-from donkeysim.learn import fit as fitting
 from donkeysim.learn import train as training
 from donkeysim.learn.database import append_entry, read_entries
 from donkeysim.learn.files.model_file import load_model, save_model
@@ -82,6 +81,8 @@ class Disk:
     """Takes pilots, but not while it is full; it is from the write after `room` on, until training is over."""
 
     def __init__(self, monkeypatch, room):
+        from donkeysim.learn import fit as fitting  # takes seconds, which only who trains should pay
+
         self.room, self.refused, self.learnt = room, 0, None
         self._fit = fitting.fit
         monkeypatch.setattr(training, "save_model", self.save)

@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from donkeysim.core.errors import PilotError, SpecError
+from donkeysim.envs.deepracer import load_deepracer
 from donkeysim.learn.files.model_file import save_model
 from donkeysim.learn.pilot import load_pilot
 from donkeysim.learn.rl import dagger, ppo
@@ -15,7 +17,7 @@ from donkeysim.learn.rl.actor_file import read_actor
 from donkeysim.learn.rl.cars import Cars
 from donkeysim.learn.rl.check import Checker
 from donkeysim.learn.rl.checkpoint import CHECKPOINT_NAME, read_checkpoint, write_checkpoint
-from donkeysim.learn.rl.course import THROTTLE_RANGE, Course, end_near_edge
+from donkeysim.learn.rl.course import THROTTLE_RANGE, Course, end_near_edge, make_even
 from donkeysim.learn.rl.export import save_pilot
 from donkeysim.learn.rl.progress import Check
 from donkeysim.learn.rl.school import InTurn, make_actor, make_learner
@@ -27,6 +29,8 @@ from donkeysim.world.specs import CameraSpec, SceneSpec
 from donkeysim.world.tracks.catalogue import share_scene
 
 CAR_COUNT = 8
+
+REWARD = Path(__file__).parents[2] / "examples" / "deepracer" / "fast_on_the_road.py"
 
 SHORT = replace(ppo.Settings(), rollout=4, batch_size=16)
 
@@ -59,6 +63,16 @@ def make_actor_that_steers(sight, seed=0):
 
 
 # -- what it sees -----------------------------------------------------------------------------------------------------
+
+
+def test_a_reward_of_ones_own_comes_at_the_scale_that_learning_expects(course):
+    lessons = replace(course, car_count=2, reward=load_deepracer(REWARD)).open_lessons(("grey",))
+    lessons.reset(seed=0)
+    paid = [lessons.step(np.array([[0.0, 0.5], [1.0, 1.0]], np.float32))[1] for _ in range(30)]
+    lessons.close()
+    assert 0.3 < np.sqrt(np.mean(np.square(paid))) < 3.0
+    assert make_even(lambda step: np.array([1000.0, -1000.0]))(None).tolist() == [1.0, -1.0]
+    assert make_even(lambda step: np.zeros(2))(None).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("has_colour", [False, True])

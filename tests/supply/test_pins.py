@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 from supply.pins import (
     CONSTRAINTS,
     DEV,
+    GPU,
     ROOT,
     TORCH,
     TORCH_CPU,
@@ -23,7 +24,7 @@ from supply.pins import (
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-HASHED = read_pins(DEV, TORCH)
+HASHED = read_pins(DEV, TORCH, GPU)
 MACHINES = {
     "linux": {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64"},
     "mac": {"sys_platform": "darwin", "platform_system": "Darwin", "os_name": "posix", "platform_machine": "arm64"},
@@ -75,7 +76,8 @@ def test_everything_that_an_install_needs_is_pinned_with_hashes(machine, python)
 def test_constraints_and_hashed_files_pin_the_same_versions():
     pinned = {one.name: one.version for one in read_pins(CONSTRAINTS)}
     assert pinned == {one.name: one.version for one in HASHED}, "run `make pins`"
-    assert len(HASHED) == len(pinned), "a package has two versions: constraints.txt can name only one"
+    versions = {(one.name, one.version) for one in HASHED}
+    assert len(versions) == len(pinned), "a package has two versions: constraints.txt can name only one"
 
 
 def test_every_pin_is_exact_and_has_sha256_hashes():
@@ -101,6 +103,12 @@ def test_the_cpu_build_of_torch_is_of_the_pinned_version():
 def test_torch_and_what_only_it_needs_stand_apart():
     assert [pin.name for pin in read_pins(DEV) if WITH_TORCH.match(pin.name)] == []
     assert [pin.name for pin in read_pins(TORCH) if not WITH_TORCH.match(pin.name)] == []
+
+
+def test_what_only_a_gpu_needs_is_in_no_other_file():
+    others = {pin.name for pin in read_pins(DEV, TORCH)}
+    assert "numba-cuda" in {pin.name for pin in read_pins(GPU)} - others
+    assert [pin.name for pin in read_pins(GPU) if pin in read_pins(DEV)] == []
 
 
 def test_pins_are_read_as_they_are_written():

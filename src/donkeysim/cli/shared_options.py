@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donkeysim.core.errors import SpecError
+
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
 
@@ -49,3 +51,15 @@ def use_track_folders(arguments: argparse.Namespace) -> None:
         from donkeysim.world.tracks.catalogue import share_folders
 
         share_folders(folders)
+
+
+def read_picture_size(text: str) -> tuple[int, int]:
+    """Return the width and height of `--picture`.
+
+    Raises:
+        SpecError: The text tells none.
+    """
+    width, cross, height = text.partition("x")
+    if not (cross and width.isdecimal() and height.isdecimal()):
+        raise SpecError(f"--picture {text} is not valid; it takes width and height, for example 160x120.")
+    return int(width), int(height)

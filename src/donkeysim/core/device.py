@@ -7,18 +7,23 @@ is tested without a GPU is what runs on one.
 
 `room` says which working memory is the caller's own: each thread of this machine has one, each index on a GPU. A table
 of working memory has `Device.count_rooms` rows.
+
+The device that is a GPU is `core.cuda.Cuda`.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from donkeysim.core.cuda import Cuda
 from donkeysim.core.errors import SpecError
-from donkeysim.core.kernel import RepeatedCall, make_loop
+from donkeysim.core.kernel import make_loop
 from donkeysim.core.types import LongArray
 from donkeysim.core.workers import Workers, count_cores
 
@@ -40,10 +45,14 @@ class Device(Protocol):
 
         Args:
             function: Made by `core.kernel.index_kernel` or `index_pixel_kernel`.
-            count: How many indices.
+            count: How many indices; for 0 the function is compiled for these arguments and not run.
             *arguments: Arrays of this device, numbers, and tuples and named tuples of these.
             block: How many neighbouring indices a thread of this machine takes at once; many where each does little.
         """
+
+    @property
+    def shares_rooms(self) -> bool:
+        """Whether a few working memories serve all indices, one after another; otherwise each has its own."""
 
     def count_rooms(self, count: int) -> int:
         """Return how many working memories runs over `count` indices need."""
@@ -63,8 +72,40 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait until all that runs has ended."""
 
+    def capture(self, function: Callable[[], None]) -> Graph:
+        """Return what a function runs, to be run again at once; on a GPU without Python and the cost of each launch.
+
+        Args:
+            function: Calls `run` only, with the same arguments each time, and has been called once: what it runs must
+                be compiled. On a GPU it is called here to note what it runs, which does not run then.
+        """
+
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        """How DLPack calls this device: the kind of its memory and its number."""
+
+    def adopt(self, array: Any) -> Any:
+        """Return an array of this device over memory of it that somebody else has; nothing is copied."""
+
+    def copy_to(self, target: Any, source: NDArray[Any]) -> None:
+        """Copy numbers of this machine's memory into an array of this device."""
+
+    def order(self, stream: int) -> None:
+        """Let what is put into another CUDA stream from now on find what has been run here; nothing on `Cpu`.
+
+        Args:
+            stream: Its address; 1: CUDA's default stream, 2: a thread's own.
+        """
+
     def close(self) -> None:
         """Stop threads and give memory back."""
+
+
+class Graph(Protocol):
+    """What `Device.capture` has noted."""
+
+    def launch(self) -> None:
+        """Run it; as with `Device.run`, later calls find what it wrote."""
 
 
 class Cpu:
@@ -75,24 +116,25 @@ class Cpu:
     """
 
     name = "cpu"
+    shares_rooms = True
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
-        self._loops: dict[IndexKernel, RepeatedCall] = {}
+        self._loops: dict[IndexKernel, _Loop] = {}
 
     def run(self, function: IndexKernel, count: int, *arguments: Any, block: int = 1) -> None:
         """See `Device.run`."""
         loop = self._loops.get(function)
         if loop is None:
-            loop = self._loops[function] = RepeatedCall(make_loop(function))
-
-        owned = tuple(type(given) if isinstance(given, (int, float)) else given for given in arguments)
+            loop = self._loops[function] = _Loop(function)
+        if count <= block:
+            loop.run(np.zeros(1, np.int64), block, count, 0, arguments)
+            return
 
         def task(worker: int, next_block: LongArray) -> None:
-            loop(owned, next_block, block, count, worker, arguments)
+            loop.run(next_block, block, count, worker, arguments)
 
-        if count > 0:
-            self.workers.run(task, -(-count // block))
+        self.workers.run(task, -(-count // block))
 
     def count_rooms(self, count: int) -> int:
         """See `Device.count_rooms`."""
@@ -119,21 +161,80 @@ class Cpu:
     def synchronize(self) -> None:
         """See `Device.synchronize`."""
 
+    def capture(self, function: Callable[[], None]) -> Graph:
+        """See `Device.capture`."""
+        return _Again(function)
+
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        """See `Device.dlpack_device`."""
+        return 1, 0
+
+    def adopt(self, array: Any) -> Any:
+        """See `Device.adopt`."""
+        return np.asarray(array)
+
+    def copy_to(self, target: Any, source: NDArray[Any]) -> None:
+        """See `Device.copy_to`."""
+        target[...] = source
+
+    def order(self, stream: int) -> None:
+        """See `Device.order`."""
+
     def close(self) -> None:
         """See `Device.close`."""
         self.workers.close()
+
+
+class _Again:
+    """A graph of this machine: it calls the function."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self.launch = function
+
+
+class _Loop:
+    """The compiled loop of an index kernel.
+
+    Numba looks up the types of all arguments in each call, which takes ten times what the call itself does. Here they
+    are looked up when an argument is another object than in the last call; numbers may be others of their type.
+    """
+
+    def __init__(self, function: IndexKernel) -> None:
+        self._kernel: Any = make_loop(function)
+        self._known: tuple[tuple[Any, ...], Callable[..., None]] | None = None
+
+    def run(self, next_block: LongArray, block: int, end: int, room: int, arguments: tuple[Any, ...]) -> None:
+        """Run blocks of indices until there are no more."""
+        known = self._known
+        if known is not None and (
+            all(map(operator.is_, known[0], arguments)) or all(map(_are_alike, known[0], arguments))
+        ):
+            known[1](next_block, block, end, room, arguments)
+            return
+        own = (next_block, block, end, room, arguments)
+        self._kernel(*own)
+        self._known = (arguments, self._kernel.overloads[tuple(map(numba.typeof, own))].entry_point)
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    return one is other or (isinstance(one, (int, float)) and type(one) is type(other))
 
 
 def open_device(name: str = "cpu", threads: int | None = None) -> Device:
     """Return a device by name.
 
     Args:
-        name: "cpu".
+        name: "cpu", "cuda" for the first GPU, "cuda:1" for the second.
         threads: Of this machine; None: one per core.
 
     Raises:
+        DonkeySimError: A GPU is asked for and numba-cuda is missing.
         SpecError: There is no such device.
     """
     if name == "cpu":
         return Cpu(Workers(threads or count_cores()))
-    raise SpecError(f"the device is {name!r}; it takes 'cpu'.")
+    kind, _, ordinal = name.partition(":")
+    if kind == "cuda" and (ordinal.isdecimal() or name == "cuda"):
+        return Cuda(int(ordinal or 0))
+    raise SpecError(f"the device is {name!r}; it takes 'cpu', 'cuda' or 'cuda:0', 'cuda:1' …")

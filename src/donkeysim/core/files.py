@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,36 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: 
             _under_way.discard(beside.name)
 
 
+@contextlib.contextmanager
+def make_folder(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> Iterator[Path]:
+    """Give a hidden folder beside `path` to fill; it becomes `path` when the block ends without an error.
+
+    Whoever is killed in the block leaves the hidden folder, which the next one to write beside it takes away.
+
+    Args:
+        path: The folder, which is not there yet; what it lies in is made.
+        kind: What to raise.
+
+    Raises:
+        DonkeySimError: It cannot be written; nothing is left of it then.
+    """
+    beside = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_left_over(path.parent)
+        beside = Path(tempfile.mkdtemp(".new", f".{path.name}.{os.getpid()}-", path.parent))
+        _under_way.add(beside.name)
+        yield beside
+        beside.chmod(0o777 & ~_read_umask())
+        beside.rename(path)
+    except OSError as error:
+        raise kind(f"cannot write {path}: {describe_failure(error)}.") from error
+    finally:
+        if beside is not None:
+            shutil.rmtree(beside, ignore_errors=True)
+            _under_way.discard(beside.name)
+
+
 def _make_beside(path: Path) -> Path:
     prefix, suffix = f".{path.stem}.{os.getpid()}-", f".new{path.suffix}"
     number, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
@@ -104,12 +135,12 @@ def _make_beside(path: Path) -> Path:
 
 
 def _remove_left_over(folder: Path) -> None:
-    """Remove what killed writers have left in a folder, of whichever file."""
+    """Remove what killed writers have left in a folder, of whichever file or folder."""
     for name in os.listdir(folder):
         process = _LEFT_OVER.fullmatch(name)
         if process and name not in _under_way and not _is_another(int(process[1])):
             with contextlib.suppress(OSError):
-                (folder / name).unlink()
+                shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink()
 
 
 def _is_another(process: int) -> bool:

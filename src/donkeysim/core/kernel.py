@@ -13,6 +13,7 @@ and survives fork.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import logging
 import operator
@@ -53,6 +54,17 @@ if hasattr(Flags, "noalias"):
     _NO_OVERLAP["noalias"] = True
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+
+_SHARED = (
+    "core/kernel.py",
+    "core/rng.py",
+    "core/rotation.py",
+    "core/vector.py",
+    "envs/rules.py",
+    "render/lens.py",
+    "world/randomization.py",
+)
+"""Sources outside of `kernels` whose functions or numbers kernels take in."""
 
 _log = logging.getLogger(__name__)
 
@@ -174,19 +186,39 @@ def index_pixel_kernel(function: F) -> F:
     return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)
 
 
+def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the Python function of a kernel made of operators only, which takes arrays as well as numbers."""
+    dispatcher: Any = function
+    formula: Callable[..., Any] = dispatcher.py_func
+    return formula
+
+
+@functools.cache
 def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
     """Return a cached kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
 
     It takes blocks of `block` indices by `take_row` and runs the function for the indices of each that are below `end`.
     """
-    own: Any = function
-    python: Any = own.py_func
-    names = {"take": take_row, "call": function}
-    loop: Any = FunctionType(_run_blocks.__code__, names, f"loop_{python.__name__}")
-    # Numba names the file of the machine code by these.
-    loop.__module__, loop.__qualname__ = python.__module__, f"loop_{python.__module__}.{python.__qualname__}"
-    compiled: Callable[..., None] = kernel(loop)
+    compiled: Callable[..., None] = kernel(_fill(_run_blocks, function, take=take_row))
     return compiled
+
+
+def make_grid_loop(function: Callable[..., Any], grid: Any) -> Any:
+    """Return `loop(end, arguments)`, to be compiled for a GPU: each of its threads runs one index of an index kernel.
+
+    Args:
+        function: The index kernel.
+        grid: Tells a GPU's thread its number.
+    """
+    return _fill(_run_thread, function, grid=grid)
+
+
+def _fill(template: Any, function: Any, **names: Any) -> Any:
+    """Return a loop around an index kernel; Numba names the file of its machine code by what it is called."""
+    python = function.py_func
+    loop: Any = FunctionType(template.__code__, {**names, "call": function}, f"loop_{python.__name__}")
+    loop.__module__, loop.__qualname__ = python.__module__, f"loop_{python.__module__}.{python.__qualname__}"
+    return loop
 
 
 def _run_blocks(next_block: Any, block: int, end: int, room: int, arguments: tuple[Any, ...]) -> None:
@@ -196,6 +228,12 @@ def _run_blocks(next_block: Any, block: int, end: int, room: int, arguments: tup
             break
         for index in range(first, min(first + block, end)):
             call(index, room, *arguments)  # type: ignore[name-defined]  # noqa: F821
+
+
+def _run_thread(end: int, arguments: tuple[Any, ...]) -> None:
+    index = grid(1)  # type: ignore[name-defined]  # noqa: F821
+    if index < end:
+        call(index, index, *arguments)  # type: ignore[name-defined]  # noqa: F821
 
 
 def _widen(argument: Any) -> Any:
@@ -272,8 +310,7 @@ def _user_cache() -> Path:
 
 def list_kernel_sources() -> list[Path]:
     """Return the files that compiled kernels are made from."""
-    shared = [_PACKAGE / "core" / name for name in ("kernel.py", "rng.py", "vector.py")]
-    return [*sorted(_PACKAGE.rglob("kernels/**/*.py")), *shared]
+    return [*sorted(_PACKAGE.rglob("kernels/**/*.py")), *(_PACKAGE / name for name in _SHARED)]
 
 
 def _hash_sources() -> str:

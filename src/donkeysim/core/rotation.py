@@ -70,16 +70,18 @@ def find_axes(orientation: Iterable[float]) -> FloatArray:
     )
 
 
-def make_rotation(rotation: Sequence[float]) -> FloatArray:
-    """Return the matrix (9, row by row) of a rotation by roll about x, then pitch about y, then yaw about z [rad]."""
-    roll, pitch, yaw = rotation
+def find_matrix(roll: float, pitch: float, yaw: float) -> tuple[Vector, Vector, Vector]:
+    """Return the matrix (its rows) of a rotation by roll about x, then pitch about y, then yaw about z [rad]."""
     cr, sr = math.cos(roll), math.sin(roll)
     cp, sp = math.cos(pitch), math.sin(pitch)
     cy, sy = math.cos(yaw), math.sin(yaw)
-    return np.array(
-        (
-            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-            (-sp, cp * sr, cp * cr),
-        )
-    ).ravel()
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+
+
+def make_rotation(rotation: Sequence[float]) -> FloatArray:
+    """Return the matrix (9, row by row) of a rotation by (roll, pitch, yaw) as in `find_matrix`."""
+    return np.array(find_matrix(*rotation)).ravel()

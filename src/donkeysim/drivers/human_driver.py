@@ -115,6 +115,10 @@ class HumanDriver:
         front, rear = find_axles(car)
         self._base = front - rear
         self._gain = car.steer_gain
+        self.begin(seed)
+
+    def begin(self, seed: int) -> None:
+        """Forget what was, and draw all that is random from a seed: as a new driver with the same plan."""
         self._random = np.random.default_rng(seed)
         self._shake = 0.0
         self._push, self._push_left = 0.0, 0

@@ -15,7 +15,8 @@ import numpy as np
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.rng import draw_uniforms, hash_rows
-from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.core.types import PHYSICS_RATE, FloatArray, LongArray
+from donkeysim.envs.kernels.episodes import START_STREAM, WORD, draw_starts
 from donkeysim.envs.step import Step
 from donkeysim.envs.waiting import compile_aloud
 from donkeysim.record.recorder import open_simulator
@@ -24,14 +25,6 @@ from donkeysim.sim.simulator import STEPS_PER_FRAME
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
-
-START_STREAM = 1 << 20
-"""First of the streams of random numbers that starts are drawn from."""
-
-START_OFFSET, START_YAW = 0.08, math.radians(8.0)
-"""Of a random start: greatest distance from the path [m] and angle to it [rad]."""
-
-_WORD = 0x7FFFFFFFFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -134,6 +127,8 @@ class Fleet:
             previous_throttle=self._previous[1],
             ended=np.zeros(car_count, bool),
             paths=tuple(self.simulator.get_scene(car).path for car in range(car_count)),
+            props=tuple(self.simulator.get_props(car) for car in range(car_count)),
+            duration=frame_skip * STEPS_PER_FRAME / PHYSICS_RATE,
         )
         self._seed = np.zeros(world_count, np.int64)
         self._episode = np.zeros(world_count, np.int64)
@@ -167,7 +162,7 @@ class Fleet:
 
     def seed(self, world: int, seed: int) -> None:
         """Draw all that is random in a world's coming episodes from this seed."""
-        self._seed[world], self._episode[world] = int(seed) & _WORD, 0
+        self._seed[world], self._episode[world] = int(seed) & WORD, 0
 
     def begin(
         self,
@@ -187,7 +182,7 @@ class Fleet:
         chosen: LongArray = np.array(worlds, np.int64)
         is_all = len(chosen) == self.world_count
         self.simulator.apply(commands.Restore(self._beginning, None if is_all else chosen.tolist()))
-        keys = hash_rows(self._seed[chosen], self._episode[chosen], 0, 0) & _WORD
+        keys = hash_rows(self._seed[chosen], self._episode[chosen], 0, 0) & WORD
         self.simulator.apply(commands.Seed(chosen.tolist(), keys.tolist()))
         self._episode[chosen] += 1
         rows = self._list_rows(chosen)
@@ -207,14 +202,11 @@ class Fleet:
         rows: LongArray = (worlds[:, None] * self.cars_per_world + np.arange(self.cars_per_world)).ravel()
         return rows
 
-    def _draw(self, rows: LongArray, *streams: int) -> FloatArray:
-        """Return numbers in [0, 1) for each of these cars' episodes, a row for each stream."""
-        world, slot = np.divmod(rows, self.cars_per_world)
-        return draw_uniforms(self.simulator.world_key[world], slot, 0, START_STREAM + np.array(streams)[:, None])
-
     def _line_up(self, rows: LongArray) -> None:
         """Change the places of the grid among the cars of each world, by its random numbers."""
-        order = np.argsort(self._draw(rows, 3).reshape(-1, self.cars_per_world), axis=1, kind="stable")
+        world, slot = np.divmod(rows, self.cars_per_world)
+        drawn = draw_uniforms(self.simulator.world_key[world], slot, 0, START_STREAM + 3)
+        order = np.argsort(drawn.reshape(-1, self.cars_per_world), axis=1, kind="stable")
         places = np.take_along_axis(rows.reshape(order.shape), order, axis=1).ravel()
         grid = self._grid[places, :3].tolist(), self._grid[places, 3:].tolist()
         self.simulator.apply(commands.SetSpawn(rows.tolist(), *grid))
@@ -223,9 +215,9 @@ class Fleet:
     def _scatter(self, rows: LongArray, starts: Mapping[int, Start], at_random: bool) -> None:
         """Put cars at their starts, and the others at random on the path or nowhere else than they are."""
         if at_random:
-            along, offset, yaw = self._draw(rows, 0, 1, 2)
-            along *= self.simulator.ledger.path_length[rows]
-            begin = np.stack([along, (2.0 * offset - 1.0) * START_OFFSET, (2.0 * yaw - 1.0) * START_YAW], axis=1)
+            begin = np.empty((len(rows), 3))
+            world, slot = np.divmod(rows, self.cars_per_world)
+            draw_starts(self.simulator.world_key[world], slot, self.simulator.ledger.path_length[rows], begin)
         else:
             begin = np.full((len(rows), 3), np.nan)
         for car, start in starts.items():

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.rng import draw_uniform
-from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.core.kernel import RepeatedCall
+from donkeysim.core.types import LongArray
 from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.kernels.aim import move_cameras
+from donkeysim.envs.kernels.numbers import LIMIT, PLAIN_COUNT, Columns, write_cars
 from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
 from donkeysim.render.camera import FAR
@@ -38,17 +40,8 @@ DEPTH_LIMIT = FAR
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """Where "vector" tells the path ahead [m along it]."""
 
-VECTOR_LIMIT = 5.0
-"""Numbers of "vector" are cut to within ± this."""
-
-CAMERA_STREAM = 1 << 21
-"""First of the six streams of random numbers that cameras are moved and turned by."""
-
 GIVEN_AWAY_LIMIT = 4
 """So many sets of pictures that callers hold are remembered, to be used again when they let go of them."""
-
-_SCALE = (3.0, 1.0, 5.0)
-"""Speed ahead [m/s], to the left [m/s] and yaw rate [rad/s] that "vector" tells as 1."""
 
 Box: TypeAlias = "gymnasium.spaces.Box[Any]"
 
@@ -101,11 +94,12 @@ class _Camera:
         """Give every car of a new episode, known by its world's key, the camera drawn for it."""
         cars_per_world = self._simulator.spec.cars_per_world
         key = np.repeat(self._simulator.world_key, cars_per_world)
-        for car in np.flatnonzero(key != self._key).tolist():
-            draws = [draw_uniform(int(key[car]), car % cars_per_world, 0, CAMERA_STREAM + axis) for axis in range(6)]
-            moved = np.append(self._camera.position, self._camera.rotation)
-            moved += np.repeat(self._spread, 3) * (2.0 * np.array(draws) - 1.0)
-            self._groups[0].aim(car, moved[:3].tolist(), moved[3:].tolist())
+        cars: LongArray = np.flatnonzero(key != self._key)
+        moved = np.empty((len(cars), 6))
+        pose = np.append(self._camera.position, self._camera.rotation)
+        move_cameras(key[cars], cars % cars_per_world, pose, np.array(self._spread), moved)
+        for car, place in zip(cars.tolist(), moved.tolist(), strict=True):
+            self._groups[0].aim(car, place[:3], place[3:])
         self._key = key
 
 
@@ -125,11 +119,7 @@ class _Picture:
         self._distances: list[NDArray[Any]] = []
         if name == "depth":
             self._distances = list(np.zeros((2, count, height, width, 1), np.float32))
-            self.space: Box = gymnasium.spaces.Box(0.0, DEPTH_LIMIT, (height, width, 1), np.float32)
-        elif name == "segmentation":
-            self.space = gymnasium.spaces.Box(0, CLASS_CAR, (height, width, 1), np.uint8)
-        else:
-            self.space = gymnasium.spaces.Box(0, 255, (height, width, self._channels), np.uint8)
+        self.space = make_picture_space(name, height, width)
 
     @property
     def buffers(self) -> list[NDArray[Any]]:
@@ -156,6 +146,15 @@ class _Picture:
         return frame.colour[..., : self._channels]
 
 
+def make_picture_space(name: str, height: int, width: int) -> Box:
+    """Return the space of one of `PICTURES` of this size."""
+    if name == "depth":
+        return gymnasium.spaces.Box(0.0, DEPTH_LIMIT, (height, width, 1), np.float32)
+    if name == "segmentation":
+        return gymnasium.spaces.Box(0, CLASS_CAR, (height, width, 1), np.uint8)
+    return gymnasium.spaces.Box(0, 255, (height, width, 1 if name == "grey" else 3), np.uint8)
+
+
 class _Lidar(Numbers):
     """Distances of every car's lidar as shares of its range, level after level, 1 where nothing came back."""
 
@@ -175,23 +174,24 @@ class _Vector(Numbers):
     """Numbers about each car on its path; docs/envs/track_env.md lists them."""
 
     def __init__(self, car_count: int) -> None:
-        super().__init__(-VECTOR_LIMIT, VECTOR_LIMIT, car_count, 10 + 2 * len(LOOK_AHEAD))
-        self._table: FloatArray = np.zeros(self.buffers[0].shape)
+        super().__init__(-LIMIT, LIMIT, car_count, count_numbers())
+        self._table = np.zeros_like(self.buffers[0])
+        self._everybody: LongArray = np.arange(car_count, dtype=np.int64)
+        self._write = RepeatedCall(write_cars)
+        self._known: tuple[Step, Columns] | None = None
 
     def tell(self, step: Step, rows: Rows) -> NDArray[Any]:
-        forward, left, yaw = _SCALE
-        columns = (
-            *(step.forward_speed / forward, step.left_speed / left, step.yaw_rate / yaw),
-            *(np.sin(step.heading_error), np.cos(step.heading_error)),
-            *(step.offset, step.width_left - step.offset, step.width_right + step.offset),
-            *(step.steer, step.throttle),
-        )
-        table = self._table
-        for column, numbers in enumerate(columns):
-            table[:, column] = numbers
-        np.divide(step.ahead.reshape(len(table), -1), LOOK_AHEAD[-1], out=table[:, len(columns) :])
-        np.maximum(np.minimum(table, VECTOR_LIMIT, out=table), -VECTOR_LIMIT, out=table)
-        return np.asarray(table[rows])
+        if self._known is None or self._known[0] is not step:
+            self._known = step, Columns(*(getattr(step, name) for name in Columns._fields))
+        columns = self._known[1]
+        cars = self._everybody if isinstance(rows, slice) else np.array(rows, np.int64)
+        self._write((columns,), cars, columns, LOOK_AHEAD[-1], self._table)
+        return np.asarray(self._table[rows])
+
+
+def count_numbers() -> int:
+    """Return how many numbers "vector" has."""
+    return PLAIN_COUNT + 2 * len(LOOK_AHEAD)
 
 
 class Observer:
@@ -230,7 +230,7 @@ class Observer:
         self._parity = 0
         self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread, is_luma)
         self._channels: dict[str, Numbers | _Picture] = {name: self._open(name, fleet, lidar) for name in names}
-        spaces = {name: _stack_space(channel.space, stack) for name, channel in self._channels.items()}
+        spaces = {name: stack_space(channel.space, stack) for name, channel in self._channels.items()}
         count = fleet.simulator.car_count
         self._stacked: dict[str, NDArray[Any]] = {
             name: _make_stack(count, space, stack) for name, space in spaces.items() if stack > 1
@@ -324,15 +324,27 @@ def _open_cameras(
     is_luma: bool,
 ) -> dict[str, _Camera]:
     """Return the cameras that these observations need; distances and classes come from one that is there anyway."""
-    opened: dict[str, _Camera] = {}
+    return {
+        name: _Camera(simulator, lens, name == "camera_b", spread, name == "grey" and not is_luma)
+        for name, lens in list_lenses(names, cameras).items()
+    }
+
+
+def list_lenses(names: Sequence[str], cameras: Sequence[CameraSpec]) -> dict[str, CameraSpec]:
+    """Return the cameras that observations need, by "camera", "grey" or "camera_b", as `find_camera` names them.
+
+    Args:
+        names: All that is observed.
+        cameras: Of "camera" and all others, and of "camera_b".
+    """
+    lenses: dict[str, CameraSpec] = {}
     for name in ("camera", "grey", "camera_b"):
         served = [other for other in names if other in PICTURES and find_camera(other, names) == name]
         if served:
             camera = cameras[name == "camera_b"]
             lens = replace(camera, grey=camera.grey or name == "grey")
-            lens = replace(lens, depth="depth" in served, segment="segmentation" in served)
-            opened[name] = _Camera(simulator, lens, name == "camera_b", spread, name == "grey" and not is_luma)
-    return opened
+            lenses[name] = replace(lens, depth="depth" in served, segment="segmentation" in served)
+    return lenses
 
 
 def find_camera(name: str, names: Collection[str]) -> str:
@@ -377,6 +389,7 @@ def _make_stack(count: int, space: Box, stack: int) -> NDArray[Any]:
     return np.zeros((2, count, *space.shape), space.dtype)
 
 
-def _stack_space(space: Box, stack: int) -> Box:
+def stack_space(space: Box, stack: int) -> Box:
+    """Return the space of so many moments at once, along the last axis."""
     shape = (*space.shape[:-1], space.shape[-1] * stack)
     return gymnasium.spaces.Box(space.low.flat[0], space.high.flat[0], shape, space.dtype.type)

@@ -59,9 +59,8 @@ def register_ids() -> None:
                 register(own, entry_point=ENTRY_POINT, vector_entry_point=VECTOR_ENTRY_POINT, kwargs=kwargs)
     for name, track in {**TRACK_BY_ID, **_list_own_tracks()}.items():
         if name not in registry:
-            module = "donkeysim.envs.track_env"
-            vector = f"{module}:TrackVectorEnv"
-            register(name, entry_point=f"{module}:TrackEnv", vector_entry_point=vector, kwargs={"track": track})
+            single, vector = "donkeysim.envs.track_env:TrackEnv", "donkeysim.envs.track_batches:make_track_batch"
+            register(name, entry_point=single, vector_entry_point=vector, kwargs={"track": track})
 
 
 def _list_own_tracks() -> dict[str, str]:

@@ -24,3 +24,7 @@ class Step(Ledger):
     """Which episodes this step ends by one of the task's rules; all False while the rules are asked."""
     paths: tuple[Path, ...]
     """The path that each car is measured against."""
+    props: tuple[FloatArray, ...]
+    """Where the movable things in each car's world are [m, world frame], shape [prop_count, 3] each."""
+    duration: float
+    """Of a step [s]."""

@@ -6,7 +6,6 @@ car whether its episode is over.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.frames import UNITS_PER_METRE
+from donkeysim.core.kernel import get_formula
 from donkeysim.core.types import BoolArray, FloatArray
-from donkeysim.envs.rules import FALL_REWARD, HIT_REWARD
+from donkeysim.envs.kernels import tasks as kernels
 from donkeysim.envs.step import Step
-from donkeysim.world.state import HIT_NONE
 
 Reward = Callable[[Step], FloatArray]
 """Returns the reward of each car, shape [car_count]."""
@@ -26,30 +24,29 @@ Reward = Callable[[Step], FloatArray]
 End = Callable[[Step], BoolArray]
 """Returns which episodes are over, shape [car_count]."""
 
-OFF_ROAD_PATIENCE = 0.25
-"""How long a car may be off the road before its episode ends [s]."""
-STILL_PATIENCE = 4.0
-"""How long it may stand still [s]."""
-WRONG_WAY_PATIENCE = 0.5
-"""How long it may go against the path [s]."""
-LEAST_UPRIGHT = 0.5
-"""Cosine of the greatest tilt."""
-END_PENALTY = 2.0
-"""What "progress" and "centre" take away for an episode that ends by a rule."""
+_reward_progress = get_formula(kernels.reward_progress)
+_reward_centre = get_formula(kernels.reward_centre)
+_reward_original = get_formula(kernels.reward_original)
+_is_off_road = get_formula(kernels.is_off_road)
+_has_hit = get_formula(kernels.has_hit)
+_goes_wrong_way = get_formula(kernels.goes_wrong_way)
+_stands_still = get_formula(kernels.stands_still)
+_is_tilted = get_formula(kernels.is_tilted)
+_ends_as_original = get_formula(kernels.ends_as_original)
+_is_late = get_formula(kernels.is_late)
 
 
 def reward_progress(step: Step) -> FloatArray:
     """Return ten points per metre of new ground, less a penalty for an ended episode."""
-    return 10.0 * step.progress - END_PENALTY * step.ended
+    return np.asarray(_reward_progress(step.progress, step.ended))
 
 
 def reward_centre(step: Step) -> FloatArray:
     """Return ten points per metre of way made, all of it on the path, none a metre beside it; less the penalty."""
-    nearness = np.maximum(0.0, 1.0 - np.abs(step.offset))
-    return 10.0 * step.gain * nearness - END_PENALTY * step.ended
+    return np.asarray(_reward_centre(step.gain, step.offset, step.ended))
 
 
-def make_original_reward(max_cte: float = 8.0) -> Reward:
+def make_original_reward(max_cte: float = kernels.MAX_CTE) -> Reward:
     """Return the reward of the original's environments, |cte| counted on both sides.
 
     Args:
@@ -57,94 +54,41 @@ def make_original_reward(max_cte: float = 8.0) -> Reward:
     """
 
     def reward_original(step: Step) -> FloatArray:
-        distance, speed = np.abs(step.offset) * UNITS_PER_METRE, step.forward_speed
-        moving: FloatArray = np.where(speed > 0.0, (1.0 - distance / max_cte) * speed, speed)
-        moving = np.where(step.hit != HIT_NONE, HIT_REWARD, moving)
-        return np.where(step.ended | (distance > max_cte), FALL_REWARD, moving)
+        return np.asarray(_reward_original(step.offset, step.forward_speed, step.hit, step.ended, max_cte))
 
     return reward_original
 
 
-def adapt_deepracer(function: Callable[[dict[str, Any]], float]) -> Reward:
-    """Return a reward made of a function in the style of AWS DeepRacer, `reward_function(params)`.
-
-    It is given, for each car alone: all_wheels_on_track, closest_waypoints, distance_from_center [m], heading [degree],
-    is_crashed, is_left_of_center, is_offtrack, is_reversed, progress [percent], speed [m/s], steering_angle [degree,
-    + = left], steps, track_length [m], track_width [m], waypoints [m], x and y [m]. The centre is the middle between
-    the road's edges. Source: the AWS DeepRacer developer guide.
-    """
-    waypoints: dict[int, list[tuple[float, float]]] = {}
-
-    def reward_deepracer(step: Step) -> FloatArray:
-        rewards = np.zeros(len(step.along))
-        for car, path in enumerate(step.paths):
-            if id(path) not in waypoints:
-                waypoints[id(path)] = [(x, y) for x, y in path.position[:, :2].tolist()]
-            rewards[car] = function(_describe_for_deepracer(step, car) | {"waypoints": list(waypoints[id(path)])})
-        return rewards
-
-    return reward_deepracer
-
-
-WHEEL_REACH = 0.11
-"""Half a car's width over its wheels [m]."""
-
-
-def _describe_for_deepracer(step: Step, car: int) -> dict[str, Any]:
-    left, right = float(step.width_left[car] - step.offset[car]), float(step.width_right[car] + step.offset[car])
-    node, path = int(step.node_index[car]), step.paths[car]
-    return {
-        "all_wheels_on_track": min(left, right) >= WHEEL_REACH,
-        "x": float(step.position[car, 0]),
-        "y": float(step.position[car, 1]),
-        "closest_waypoints": [node, (node + 1) % len(path.position)],
-        "distance_from_center": abs(right - left) / 2.0,
-        "is_crashed": bool(step.hit[car] != HIT_NONE),
-        "is_left_of_center": left < right,
-        "is_offtrack": not bool(step.on_road[car]),
-        "is_reversed": abs(float(step.heading_error[car])) > math.pi / 2.0,
-        "heading": math.degrees(float(step.yaw[car])),
-        "progress": 100.0 * float(step.furthest[car]) / float(step.path_length[car]),
-        "speed": float(math.hypot(step.forward_speed[car], step.left_speed[car])),
-        "steering_angle": math.degrees(float(step.steer_angle[car])),
-        "steps": round(float(step.time[car]) * 20.0),
-        "track_length": float(step.path_length[car]),
-        "track_width": left + right,
-    }
-
-
 def end_off_road(step: Step) -> BoolArray:
     """Say who has been off the road for a quarter of a second."""
-    return step.off_road_time > OFF_ROAD_PATIENCE
+    return np.asarray(_is_off_road(step.off_road_time))
 
 
 def end_hit(step: Step) -> BoolArray:
     """Say who touched something in this step."""
-    return np.asarray(step.hit != HIT_NONE)
+    return np.asarray(_has_hit(step.hit))
 
 
 def end_wrong_way(step: Step) -> BoolArray:
     """Say who has gone against the path for half a second."""
-    return step.wrong_way_time > WRONG_WAY_PATIENCE
+    return np.asarray(_goes_wrong_way(step.wrong_way_time))
 
 
 def end_standstill(step: Step) -> BoolArray:
     """Say who has stood still for four seconds."""
-    return step.still_time > STILL_PATIENCE
+    return np.asarray(_stands_still(step.still_time))
 
 
 def end_tilted(step: Step) -> BoolArray:
     """Say who leans by more than 60 degrees."""
-    return step.upright < LEAST_UPRIGHT
+    return np.asarray(_is_tilted(step.upright))
 
 
-def make_original_end(max_cte: float = 8.0) -> End:
+def make_original_end(max_cte: float = kernels.MAX_CTE) -> End:
     """Return the original's rule: farther from the path than `max_cte` [U], though not beyond twice that, or a hit."""
 
     def end_original(step: Step) -> BoolArray:
-        distance = np.abs(step.offset) * UNITS_PER_METRE
-        over: BoolArray = ((max_cte < distance) & (distance <= 2.0 * max_cte)) | (step.hit != HIT_NONE)
-        return over
+        return np.asarray(_ends_as_original(step.offset, step.hit, max_cte))
 
     return end_original
 
@@ -197,7 +141,7 @@ class Task:
             ended |= end(step)
         cut: BoolArray = np.zeros(len(ended), bool)
         if self.time_limit is not None:
-            cut |= step.time >= self.time_limit - 1e-9
+            cut |= _is_late(step.time, self.time_limit)
         if self.lap_limit is not None:
             cut |= step.laps >= self.lap_limit
         step.ended[:] = ended

@@ -14,13 +14,17 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown, shorten
+from donkeysim.core.kernel import get_formula
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
 from donkeysim.core.workers import count_cores
 from donkeysim.envs.fleet import Fleet, read_start
+from donkeysim.envs.kernels.episodes import scale_throttle
 from donkeysim.envs.observations import Observation, Observer, copy_observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import Task
 from donkeysim.sim.viewpoint import draw_car
+
+_scale_throttle = get_formula(scale_throttle)
 
 Describe = Callable[[Step], dict[str, NDArray[Any]]]
 """Returns what `info` tells of every car, arrays of shape [car_count, ...] that nobody writes any more."""
@@ -67,7 +71,7 @@ class ActionRange:
             )
         if self.normalised:
             table = np.minimum(np.maximum(table, -1.0), 1.0)  # a third of what `clip` takes for one car
-            throttle = self.throttle_min + 0.5 * (table[:, 1] + 1.0) * (self.throttle_max - self.throttle_min)
+            throttle = _scale_throttle(table[:, 1], self.throttle_min, self.throttle_max)
             return -self.steer_limit * table[:, 0], throttle
         steer, throttle = -np.clip(table[:, 0], -1.0, 1.0), np.clip(table[:, 1], -1.0, 1.0)
         return (steer, throttle, *np.clip(table[:, 2:].T, 0.0, 1.0))
@@ -112,15 +116,12 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         Raises:
             SpecError: There is no such mode.
         """
-        modes = [mode.value for mode in AutoresetMode]
-        if not isinstance(autoreset_mode, AutoresetMode) and autoreset_mode not in modes:
-            raise SpecError(describe_unknown("autoreset mode", str(autoreset_mode), modes))
         if render_mode not in (None, "rgb_array"):
             raise SpecError(f"render_mode is {render_mode!r}; a batch takes 'rgb_array' or None.")
         self.fleet = fleet
         self.num_envs = fleet.world_count
         self.render_mode = render_mode
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = read_mode(autoreset_mode)
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": 20, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space, self.single_action_space = observer.space, actions.make_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -147,7 +148,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             gymnasium.error.ResetNeeded: Some shall begin before all have begun once.
         """
         given = dict(options or {})
-        worlds = self._read_mask(given.pop("reset_mask", None))
+        worlds = np.flatnonzero(read_mask(given.pop("reset_mask", None), self.num_envs)).tolist()
         start = read_start(given)
         is_all = len(worlds) == self.num_envs
         if not is_all and self.fleet.step is None:
@@ -231,10 +232,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
     def _seed_worlds(self, seed: int | Sequence[int | None] | None, worlds: Sequence[int]) -> None:
         if isinstance(seed, (int, np.integer)):
             self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(int(seed))
-            seed = [int(seed) + world for world in range(self.num_envs)]
-        seeds = [None] * self.num_envs if seed is None else list(seed)
-        if len(seeds) != self.num_envs:
-            raise SpecError(f"{len(seeds)} seeds were given for {self.num_envs} environments; give one for each.")
+        seeds = spread_seeds(seed, self.num_envs)
         for world in worlds:
             number = seeds[world]
             if number is None and not self._is_seeded[world]:
@@ -242,18 +240,6 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             if number is not None:
                 self.fleet.seed(world, number)
                 self._is_seeded[world] = True
-
-    def _read_mask(self, mask: Any) -> list[int]:
-        if mask is None:
-            return list(range(self.num_envs))
-        flags = np.asarray(mask)
-        if flags.shape != (self.num_envs,) or flags.dtype != np.bool_ or not flags.any():
-            raise SpecError(
-                f"reset_mask has shape {flags.shape} and type {flags.dtype}; it takes {self.num_envs} truth values, "
-                "at least one of them true."
-            )
-        chosen: list[int] = np.flatnonzero(flags).tolist()
-        return chosen
 
     def _make_info(self, step: Step, who: BoolArray | None = None) -> dict[str, Any]:
         """Return `info` by Gymnasium's vector convention, told of these only, or of all."""
@@ -274,6 +260,47 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
 
     def _hand_out(self, seen: Observation) -> Observation:
         return copy_observation(seen) if self.copies and not self._gives_away else seen
+
+
+def spread_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
+    """Return a seed for each environment: the first one's is given and the next ones take the next numbers, or all are.
+
+    Raises:
+        SpecError: There is not one for each.
+    """
+    if isinstance(seed, (int, np.integer)):
+        return [int(seed) + world for world in range(count)]
+    seeds: list[int | None] = [None] * count if seed is None else list(seed)
+    if len(seeds) != count:
+        raise SpecError(f"{len(seeds)} seeds were given for {count} environments; give one for each.")
+    return seeds
+
+
+def read_mask(mask: Any, count: int) -> BoolArray:
+    """Return which environments a `reset_mask` means; None: all.
+
+    Raises:
+        SpecError: It is not a truth value for each, or none is true.
+    """
+    flags = np.ones(count, bool) if mask is None else np.asarray(mask)
+    if flags.shape != (count,) or flags.dtype != np.bool_ or not flags.any():
+        raise SpecError(
+            f"reset_mask has shape {flags.shape} and type {flags.dtype}; it takes {count} truth values, "
+            "at least one of them true."
+        )
+    return flags
+
+
+def read_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return one of Gymnasium's autoreset modes.
+
+    Raises:
+        SpecError: There is no such mode.
+    """
+    modes = [mode.value for mode in AutoresetMode]
+    if not isinstance(mode, AutoresetMode) and mode not in modes:
+        raise SpecError(describe_unknown("autoreset mode", str(mode), modes))
+    return AutoresetMode(mode)
 
 
 def read_action(action: Any, takes_brake: bool) -> list[float]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from donkeysim.core.device import Device
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import Obstacles, PropTable, Scratch
@@ -16,22 +19,26 @@ CONTACTS_PER_BODY = 48
 """Room for contacts; a box on the ground and against a wall has 16."""
 COLLIDERS_PER_BODY = 64
 """Room for static colliders near one body."""
+CONTACTS_PER_PROP = 8
+"""Room for contacts where each world has a room of its own; a cone on the ground has 4, and 8 where it lies."""
+PAIRS_PER_PROP = 24
+"""Likewise for what may be near one prop: other props, cars, static colliders."""
 
 
 def make_obstacles(scenes: Sequence[Scene]) -> Obstacles:
     """Return the static colliders of these scenes with a grid over each."""
-    index = np.zeros((len(scenes), layout.OBSTACLE_INDICES), np.int64)
+    entry = np.zeros((len(scenes), layout.OBSTACLE_INDICES), np.int64)
     number = np.zeros((len(scenes), 2))
     cells: list[list[int]] = []
     base = 0
     for row, scene in enumerate(scenes):
         corner, rows, columns, own = _sort_into_grid(scene.colliders)
-        index[row] = (len(cells), rows, columns, len(scene.colliders.kind))
+        entry[row] = (len(cells), rows, columns, len(scene.colliders.kind))
         number[row] = corner
         cells.extend([[base + collider for collider in cell] for cell in own])
         base += len(scene.colliders.kind)
     return Obstacles(
-        index=index,
+        entry=entry,
         number=number,
         cell_begin=np.concatenate([[0], np.cumsum([len(cell) for cell in cells], dtype=np.int64)]).astype(np.int64),
         cell_collider=np.array([collider for cell in cells for collider in cell], np.int64),
@@ -51,20 +58,48 @@ def make_prop_table(scenes: Sequence[Scene]) -> PropTable:
     )
 
 
-def make_scratch(cars_per_world: int, props_per_world: int) -> Scratch:
-    """Return what one worker needs to step a world."""
+def make_scratch(cars_per_world: int, props_per_world: int, device: Device, world_count: int) -> Scratch:
+    """Return what a device needs to step worlds.
+
+    Where few rooms serve all worlds they are large enough for all that can happen. Where each world has its own, they
+    are small, and `EventTable.missed` tells what found no room.
+    """
+    shapes = shape_scratch(cars_per_world, props_per_world, is_small=not device.shares_rooms)
+    rooms = device.count_rooms(world_count)
+    return Scratch(**{name: device.zeros((rooms, *shape), dtype) for name, (shape, dtype) in shapes.items()})
+
+
+def measure_scratch(cars_per_world: int, props_per_world: int) -> int:
+    """Return how many bytes a world's own working memory takes."""
+    shapes = shape_scratch(cars_per_world, props_per_world, is_small=True).values()
+    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+
+
+def shape_scratch(cars: int, props: int, is_small: bool) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Return shape and type of each table of a room."""
+    pairs, contacts = size_scratch(cars, props, is_small)
+    return {
+        "body": ((cars + props, layout.BODY_WIDTH), np.float64),
+        "pair": ((pairs, 3), np.int64),
+        "contact": ((contacts, layout.CONTACT_WIDTH), np.float64),
+        "link": ((contacts, 4), np.int64),
+        "touch": ((cars, TOUCH_COUNT), np.int64),
+        "box": ((2, 15), np.float64),
+        "frustum": ((2, 9), np.float64),
+        "polygon": ((2, 16, 3), np.float64),
+        "missed": ((1,), np.int64),
+    }
+
+
+def size_scratch(cars_per_world: int, props_per_world: int, is_small: bool) -> tuple[int, int]:
+    """Return for how many pairs and contacts a world's working memory has room."""
     bodies = cars_per_world + props_per_world
-    contacts = CONTACTS_PER_BODY * bodies
-    return Scratch(
-        body=np.zeros((bodies, layout.BODY_WIDTH)),
-        pair=np.zeros((bodies * (bodies - 1) // 2 + COLLIDERS_PER_BODY * bodies, 3), np.int64),
-        contact=np.zeros((contacts, layout.CONTACT_WIDTH)),
-        link=np.zeros((contacts, 4), np.int64),
-        touch=np.zeros((cars_per_world, TOUCH_COUNT), np.int64),
-        box=np.zeros((2, 15)),
-        frustum=np.zeros((2, 9)),
-        polygon=np.zeros((2, 16, 3)),
-    )
+    pairs, contacts = bodies * (bodies - 1) // 2 + COLLIDERS_PER_BODY * bodies, CONTACTS_PER_BODY * bodies
+    if is_small:
+        cars = cars_per_world * (cars_per_world - 1) // 2 + COLLIDERS_PER_BODY * cars_per_world
+        pairs = min(pairs, cars + PAIRS_PER_PROP * props_per_world)
+        contacts = min(contacts, CONTACTS_PER_BODY * cars_per_world + CONTACTS_PER_PROP * props_per_world)
+    return pairs, contacts
 
 
 def compute_prop_inertia(mass: float, base: float, top: float, height: float) -> FloatArray:

@@ -25,13 +25,13 @@ def make_book(scenes: Sequence[Scene], derived: Derived, look_ahead: Sequence[fl
         derived: To be written.
         look_ahead: Distances for `Derived.ahead`, rising, 0 or more [m].
     """
-    index = np.zeros((len(scenes), 3), np.int64)
+    entry = np.zeros((len(scenes), 3), np.int64)
     nodes, widths, first = [], [], 0
     for row, path in enumerate(scene.path for scene in scenes):
-        index[row] = (first, len(path.position), path.closed)
+        entry[row] = (first, len(path.position), path.closed)
         point = path.position[[*range(len(path.position)), 0 if path.closed else -1], :2]
         nodes.append(np.column_stack([point, np.append(path.frame.node_length, path.frame.length)]))
         widths.append(np.column_stack([path.width_left, path.width_right])[[*range(len(path.position)), -1]])
         first += len(path.position) + 1
     distances: FloatArray = np.array(look_ahead, np.float64)
-    return Book(PathTables(index, np.concatenate(nodes), np.concatenate(widths), distances), derived)
+    return Book(PathTables(entry, np.concatenate(nodes), np.concatenate(widths), distances), derived)

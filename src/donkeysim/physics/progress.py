@@ -18,18 +18,18 @@ CHECKPOINT_ROOM = 0.25
 
 def make_course(scenes: Sequence[Scene]) -> Course:
     """Return the paths of these scenes, one after another."""
-    index = np.zeros((len(scenes), layout.COURSE_INDICES), np.int64)
+    entry = np.zeros((len(scenes), layout.COURSE_INDICES), np.int64)
     gates = [_list_gates(scene) for scene in scenes]
     node_count = point_count = gate_count = 0
     for row, scene in enumerate(scenes):
         path, start = scene.path, scene.start
         counts = (len(path.position), path.closed, point_count, len(path.shortest))
-        index[row] = (node_count, *counts, gate_count, len(gates[row]), len(start.line), len(start.checkpoint))
+        entry[row] = (node_count, *counts, gate_count, len(gates[row]), len(start.line), len(start.checkpoint))
         node_count += len(path.position)
         point_count += len(path.shortest)
         gate_count += len(gates[row])
     return Course(
-        index=index,
+        entry=entry,
         node=np.concatenate([scene.path.position[:, :2] for scene in scenes]).astype(np.float64),
         node_shortest=np.concatenate([_match_points(scene.path) for scene in scenes]),
         shortest=np.concatenate([_measure_line(scene.path.shortest) for scene in scenes]),

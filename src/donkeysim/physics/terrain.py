@@ -19,7 +19,7 @@ and more."""
 def make_terrain(scenes: Sequence[Scene]) -> Terrain:
     """Return the grounds of these scenes, one after another."""
     number = np.zeros((len(scenes), layout.TERRAIN_NUMBERS))
-    index = np.zeros((len(scenes), layout.TERRAIN_INDICES), np.int64)
+    entry = np.zeros((len(scenes), layout.TERRAIN_INDICES), np.int64)
     height_count = surface_count = kind_count = 0
     for row, scene in enumerate(scenes):
         ground = scene.ground
@@ -33,7 +33,7 @@ def make_terrain(scenes: Sequence[Scene]) -> Terrain:
             ground.height.flat[0],
             ground.friction[0],
         )
-        index[row] = (
+        entry[row] = (
             height_count,
             *ground.height.shape,
             surface_count,
@@ -48,7 +48,7 @@ def make_terrain(scenes: Sequence[Scene]) -> Terrain:
     grounds = [scene.ground for scene in scenes]
     return Terrain(
         number=number,
-        index=index,
+        entry=entry,
         height=np.concatenate([ground.height.ravel() for ground in grounds]).astype(np.float64),
         ceiling=np.concatenate([_raise_ceiling(ground).ravel() for ground in grounds]),
         surface=np.concatenate([ground.surface.ravel() for ground in grounds]).astype(np.uint8),

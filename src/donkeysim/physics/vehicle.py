@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
 from donkeysim.world.specs import CarSpec, WheelCurve
 
@@ -36,27 +36,6 @@ class CarParams(NamedTuple):
     steer_trim: FloatArray
     """Added to the angle of the steered wheels, + = left [rad], shape [car_count]."""
 
-    def vary(self, rows: LongArray, base: FloatArray, **factors: FloatArray) -> None:
-        """Write cars' rows anew, from what they were made with.
-
-        Args:
-            rows: Of the cars, shape [n].
-            base: All rows as made by `pack_car`.
-            **factors: Of shape [n], those left out leave things as they are: `mass` times the mass and the inertia (the
-                springs carry it at the same height), `friction` times the grip of the tyres, `motor` times the motor's
-                torque, and `steer_trim`, an angle [rad].
-        """
-        mass, friction, motor = (factors.get(name, np.ones(len(rows))) for name in ("mass", "friction", "motor"))
-        varied = base[rows]
-        for first, count in ((layout.P_MASS, 1), (layout.P_INERTIA, 3), (layout.P_STATIC_LOAD, 4)):
-            varied[:, first : first + count] *= mass[:, None]
-        varied[:, layout.P_GRIP_MASS] *= mass / friction
-        for curve in (layout.P_FORWARD, layout.P_SIDEWAYS):
-            varied[:, [curve + 1, curve + 3]] *= friction[:, None]
-        varied[:, layout.P_TORQUE_MAX] *= motor
-        varied[:, layout.P_STEER_TRIM] = factors.get("steer_trim", 0.0)
-        self.packed[rows] = varied
-
 
 def make_orders(car_count: int, length: int) -> layout.Orders:
     """Return rings for so many commands to each car, without any."""
@@ -71,7 +50,11 @@ def make_params(car: CarSpec, car_count: int) -> CarParams:
     Raises:
         SpecError: The car's numbers make no car.
     """
-    packed = np.tile(pack_car(car), (car_count, 1))
+    return share_params(np.tile(pack_car(car), (car_count, 1)))
+
+
+def share_params(packed: FloatArray) -> CarParams:
+    """Return the names of the columns of car parameters, shape [car_count, PARAM_WIDTH]."""
     wide = layout
     return CarParams(
         packed=packed,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from donkeysim.core.device import Cpu
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Vector
 from donkeysim.core.kernel import RepeatedCall
@@ -40,6 +41,7 @@ from donkeysim.render.scratch import ScratchRoom, round_up
 from donkeysim.render.tables import PictureTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
+from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.specs import BodySpec, CameraSpec
 from donkeysim.world.state import State, make_state
 
@@ -83,7 +85,7 @@ class Renderer:
     def __init__(self, layout: Layout, workers: Workers) -> None:
         *_, self.world_count, self.cars_per_world, self.props_per_world = layout
         self._looks = Looks(layout)
-        self._workers = workers
+        self._workers, self._device = workers, Cpu(workers)
         self.variation: CarVariation | None = None
         self._room = ScratchRoom()
         self._render_cameras, self._place_cameras = RepeatedCall(render_cameras), RepeatedCall(place_cameras)
@@ -94,15 +96,21 @@ class Renderer:
         """How everything looks now; another value once a name plate has been added."""
         return self._looks.tables
 
-    def open_variation(self, with_looks: bool) -> CarVariation:
-        """Let pictures differ from car to car and return the rows that say how; call it before any group is made.
-
-        Args:
-            with_looks: Whether colours shall differ, which costs something for every pixel.
-        """
-        world = np.arange(self.world_count * self.cars_per_world) // self.cars_per_world
-        self.variation = make_variation(self._looks.tables.light[self._looks.tables.world_scene[world]], with_looks)
+    def open_variation(self, spec: RandomizationSpec) -> CarVariation:
+        """Let pictures differ from car to car and return the rows that say how; call it before any group is made."""
+        world, tables = np.arange(self.world_count * self.cars_per_world) // self.cars_per_world, self._looks.tables
+        self.variation = make_variation(spec, tables.light[tables.world_scene[world]])
         return self.variation
+
+    @property
+    def scene_lights(self) -> tuple[IntArray, Float32Array]:
+        """Scene of each world, and the light of each scene; see `PictureTables`."""
+        return self._looks.tables.world_scene, self._looks.tables.light
+
+    def vary_group(self, group: CameraGroup) -> None:
+        """Make a group's cameras as their cars' values say; drawing them does so too."""
+        if group.varied is not None and self.variation is not None:
+            group.varied.update(self._device, self.variation, group.cameras)
 
     def set_body(self, car: int, body: BodySpec) -> None:
         """Dress a car: style, paint and name plate."""
@@ -160,7 +168,8 @@ class Renderer:
         self._place(group, state)
         varied = self.variation
         if varied is not None:
-            varied = replace(varied, number=varied.number.copy(), quality=varied.quality.copy())
+            rows = varied.rows._replace(quality=varied.rows.quality.copy())
+            varied = replace(varied, rows=rows, number=varied.number.copy())
         return Capture(group, self.keep(state), varied)
 
     def keep(self, state: State) -> Moment:
@@ -262,8 +271,7 @@ class Renderer:
     def _place(self, group: CameraGroup, state: State) -> None:
         """Put the group's cameras where their cars are."""
         cameras = group.cameras
-        if group.varied is not None and self.variation is not None:
-            group.varied.update(self.variation, cameras)
+        self.vary_group(group)
         rows = (cameras.car, cameras.mount, cameras.eye, cameras.axes)
         self._place_cameras((state,), 0, len(cameras.car), state.position, state.orientation, *rows)
 
@@ -316,4 +324,4 @@ class Renderer:
         return CameraGroup(frame, rows, size, band, factor, shape, sizes, options, varied)
 
     def _count_looks(self) -> int:
-        return 0 if self.variation is None else self.variation.look.shape[1]
+        return 0 if self.variation is None else self.variation.rows.look.shape[1]

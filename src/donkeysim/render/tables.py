@@ -112,6 +112,43 @@ class CameraTables(NamedTuple):
     0 where colours are not varied."""
 
 
+class CarRows(NamedTuple):
+    """What differs from car to car, a row for each; see `variation`."""
+
+    serial: LongArray
+    """How often the row has been written, shape [car_count]."""
+    light: Float32Array
+    """As `PictureTables.light`, shape [car_count, LIGHT_WIDTH]."""
+    look: Float32Array
+    """Of each class, see `kernels.recolour`, shape [car_count, CLASS_COUNT, LOOK_WIDTH]; of no class where colours
+    never differ."""
+    mount: FloatArray
+    """Added to position [m] and rotation [rad] of cameras, shape [car_count, 6]."""
+    lens: FloatArray
+    """Added to the field of view [rad] and to both fisheye strengths, shape [car_count, 2]."""
+    effect: Float32Array
+    """Columns EFFECT but the last, shape [car_count, EFFECT.grey]."""
+    quality: IntArray
+    """Of the JPEG file that a picture goes through, shape [car_count]."""
+
+
+class MeantCameras(NamedTuple):
+    """Cameras of one group as they are meant to be, before what differs from car to car is added."""
+
+    pose: FloatArray
+    """Position in the body frame [m], then roll, pitch, yaw [rad], shape [camera_count, 6]."""
+    fov: FloatArray
+    """Vertical field of view [rad], shape [camera_count]."""
+    fisheye: FloatArray
+    """Strengths in x and y, shape [camera_count, 2]."""
+    number: WordArray
+    """By which the noise of a second camera differs from the first one's, shape [camera_count]."""
+    effect: Float32Array
+    """Columns EFFECT, shape [camera_count, EFFECT_WIDTH]; all but the last are the car's."""
+    serial: LongArray
+    """`CarRows.serial` of the row that the group's tables are of, -1: none yet, shape [camera_count]."""
+
+
 class Scratch(NamedTuple):
     """Working memory of one worker, for one picture size."""
 

@@ -59,14 +59,14 @@ class LedgerKeeper:
 
     def list_events(self) -> list[Event]:
         """Return what happened in the last frame, world by world, in the order of time but for who left the road."""
-        count, row, _ = self._physics.events
-        if not np.count_nonzero(count):  # a third of what `any` takes
+        noted, row = self._physics.events.noted, self._physics.events.row
+        if not np.count_nonzero(noted):  # a third of what `any` takes
             return []
-        happened = np.flatnonzero(count).tolist()
+        happened = np.flatnonzero(noted).tolist()
         return [
             Event(time, int(car), int(kind), value)
             for world in happened
-            for time, car, kind, value in row[world, : count[world]].tolist()
+            for time, car, kind, value in row[world, : noted[world]].tolist()
         ]
 
 

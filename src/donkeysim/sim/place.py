@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.errors import CapacityError, SpecError
+from donkeysim.core.device import Cpu
+from donkeysim.core.errors import SpecError
 from donkeysim.core.rng import hash_rows, hash_words
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
@@ -16,17 +17,15 @@ from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import Renderer
 from donkeysim.render.lidar import LidarScanner
 from donkeysim.sim.randomizer import Randomizer, make_randomizer
-from donkeysim.world.layout import Layout
+from donkeysim.world.grid import choose_place
+from donkeysim.world.layout import make_layout
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec, load_car
+from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import State
 from donkeysim.world.tracks.catalogue import share_scene
 
 _WORD = 0x7FFFFFFFFFFFFFFF
 """The bits of a world key."""
-
-GRID_ROOM = 0.125
-"""A place of the grid is taken when a car's is this near [m]."""
 
 
 @dataclass(frozen=True)
@@ -83,17 +82,8 @@ class Place:
         Raises:
             CapacityError: They have all places.
         """
-        start, name = self.get_scene(car).start, self.get_scene(car).name
         taken = state.spawn_position[list(others)]
-        apart = np.linalg.norm(start.position[:, None] - taken, axis=2)
-        free = np.flatnonzero((apart > GRID_ROOM).all(axis=1))
-        if not len(free):
-            raise CapacityError(
-                f"the start grid of {name} has {len(start.position)} places and all are taken; wait until a car leaves."
-            )
-        yaw = start.yaw[free[0]]
-        state.spawn_position[car] = start.position[free[0]]
-        state.spawn_orientation[car] = (np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2))
+        state.spawn_position[car], state.spawn_orientation[car] = choose_place(self.get_scene(car), taken)
 
     def choose_slots(self, state: State, cars: Sequence[int]) -> None:
         """Let resets put cars on the first places of their scene's grid, in their order.
@@ -120,12 +110,12 @@ def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) ->
     """
     built = {place: share_scene(place) for place in dict.fromkeys(spec.scenes)} if scene is None else {}
     scenes = (scene,) if scene is not None else tuple(built[place] for place in spec.scenes)
-    world_scene = (np.arange(spec.world_count) % len(scenes)).astype(np.int32)
-    car, props_per_world = load_car(spec.car), max(len(place.props.mass) for place in scenes)
-    layout = Layout(scenes, world_scene, car, spec.world_count, spec.cars_per_world, props_per_world)
+    layout = make_layout(spec, scenes)
     physics, renderer = PhysicsEngine(layout, workers), Renderer(layout, workers)
-    randomizer = make_randomizer(spec.randomization, physics, renderer, props_per_world)
-    return Place(spec, scenes, world_scene, car, props_per_world, physics, renderer, LidarScanner(layout), randomizer)
+    props_per_world = layout.props_per_world
+    randomizer = make_randomizer(spec.randomization, Cpu(workers), physics, renderer, props_per_world)
+    lidar = LidarScanner(layout)
+    return Place(spec, scenes, layout.world_scene, layout.car, props_per_world, physics, renderer, lidar, randomizer)
 
 
 def move_spec(spec: WorldSpec, scene: SceneSpec) -> WorldSpec:

@@ -215,6 +215,17 @@ class Simulator(Cars):
         away = self.state.prop_position[alike, :2] - self.state.position[car, :2]
         return int(np.argmin(np.hypot(*away.T))) if len(alike) else None
 
+    def get_props(self, car: int) -> FloatArray:
+        """Return where the movable things of a car's world are, as time moves on, until it changes to another scene.
+
+        Returns:
+            Positions [m, world frame], in the order of the scene, read only, shape [prop_count, 3].
+        """
+        first = car // self.spec.cars_per_world * self.place.props_per_world
+        here = self.state.prop_position[first : first + len(self.get_scene(car).props.mass)]
+        here.flags.writeable = False
+        return here
+
     # -- moments ------------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:

@@ -87,6 +87,8 @@ class TubReader:
         path: The tub's folder.
         inputs, types: Keys of a record and their types.
         metadata: What the user noted.
+        own_metadata: What the tub noted itself: when it was made, its sessions.
+        max_len: Records per catalog.
         deleted_indexes: Positions of deleted records.
         sessions: Full ids of the drives, oldest first.
         places: Names of the places where they were driven; () where nobody noted them, as in tubs of the original.
@@ -108,6 +110,8 @@ class TubReader:
         self.inputs = tuple(manifest.inputs)
         self.types = tuple(manifest.types)
         self.metadata = manifest.metadata
+        self.own_metadata = manifest.own_metadata
+        self.max_len = manifest.max_len
         self.sessions = manifest.session_ids
         self.places = manifest.places
         self._started_at = float(manifest.own_metadata.get("created_at", 0))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from donkeysim.core.types import IntArray
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import CarSpec
+from donkeysim.world.specs import CarSpec, WorldSpec, load_car
 
 
 class Layout(NamedTuple):
@@ -29,3 +31,18 @@ class Layout(NamedTuple):
     def car_count(self) -> int:
         """Slots for cars in all worlds."""
         return self.world_count * self.cars_per_world
+
+
+def make_layout(spec: WorldSpec, scenes: Sequence[Scene]) -> Layout:
+    """Return the layout of an experiment: worlds take turns on the scenes.
+
+    Args:
+        spec: How many worlds and cars, and which car.
+        scenes: Those of `spec.scenes`, built.
+
+    Raises:
+        SpecError: There is no such car.
+    """
+    world_scene = (np.arange(spec.world_count) % len(scenes)).astype(np.int32)
+    props_per_world = max(len(scene.props.mass) for scene in scenes)
+    return Layout(scenes, world_scene, load_car(spec.car), spec.world_count, spec.cars_per_world, props_per_world)

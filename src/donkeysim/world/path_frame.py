@@ -5,15 +5,17 @@ World frame: metres, radians, z up; lengths are measured on the ground plane.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from donkeysim.core.rotation import yaws_to_quaternions
 from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.world.kernels.paths import PathRows, find_poses
 
 SEARCH_SIZE = 50_000
 """Pairs of a point and a segment that a search looks at together: few enough for a processor's cache."""
@@ -78,6 +80,14 @@ class PathFrame:
             left=np.array(left).reshape(-1, 2),
         )
 
+    @functools.cached_property
+    def rows(self) -> PathRows:
+        """The same for kernels."""
+        segment = np.zeros((len(self.position), 7))
+        segment[: len(self.span)] = np.column_stack([self.step, self.span, self.direction, self.left])
+        node = np.column_stack([self.node_length, self.position])
+        return PathRows(np.array([[0, len(node), self.closed]], np.int64), np.array([self.length]), node, segment)
+
     def at(self, along: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return points of the path [m], shape [..., 3], and its directions there [rad], shape [...].
 
@@ -97,11 +107,12 @@ class PathFrame:
             offset: From the path, + = left of it [m].
             yaw: Against the direction of the path, + = left [rad]; the three take each other's shapes.
         """
-        place, aside, turn = _broadcast(along, offset, yaw)
-        segment, rest = self._find_rest(place)
-        position = self._interpolate(segment, rest)
-        position[..., :2] += aside[..., None] * self.left[segment]
-        return position, yaws_to_quaternions(self.direction[segment] + turn)
+        places = _broadcast(along, offset, yaw)
+        shape = places[0].shape
+        position, orientation = np.empty((*shape, 3)), np.empty((*shape, 4))
+        place, aside, turn = (np.ascontiguousarray(numbers).reshape(-1) for numbers in places)
+        find_poses(self.rows, 0, place, aside, turn, position.reshape(-1, 3), orientation.reshape(-1, 4))
+        return position, orientation
 
     def locate(self, x: npt.ArrayLike, y: npt.ArrayLike) -> Located:
         """Return where points [m] lie on the path: a search of the whole path, x and y of shape [...] each."""
@@ -151,6 +162,14 @@ class PathFrame:
             nearest = np.argmin((away_x - shares * dx) ** 2 + (away_y - shares * dy) ** 2, axis=1)
             segment[rows], share[rows] = nearest, shares[np.arange(len(nearest)), nearest]
         return segment.reshape(x.shape), share.reshape(x.shape)
+
+
+def join_rows(frames: Sequence[PathFrame]) -> PathRows:
+    """Return the rows of many paths, one after another."""
+    parts = [frame.rows for frame in frames]
+    entry = np.concatenate([part.entry for part in parts])
+    entry[:, 0] = np.cumsum(entry[:, 1]) - entry[:, 1]
+    return PathRows(entry, *(np.concatenate([part[column] for part in parts]) for column in range(1, 4)))
 
 
 def _broadcast(*values: npt.ArrayLike) -> tuple[FloatArray, ...]:

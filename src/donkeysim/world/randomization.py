@@ -24,13 +24,21 @@ CHANNELS = ("red", "green", "blue")
 _PRESETS = Path(__file__).parent / "randomizations"
 
 
-def _limit(low: float, high: float, unit: str = "", parts: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return what a range's field says of itself; one with parts is drawn once for each."""
-    return {"low": low, "high": high, "unit": unit, "parts": parts}
+def _limit(low: float, high: float, unit: str = "", parts: tuple[str, ...] = (), rest: float = 0.0) -> dict[str, Any]:
+    """Return what a range's field says of itself.
+
+    Args:
+        low: Least value that may be drawn.
+        high: Greatest.
+        unit: Of both.
+        parts: It is drawn once for each of these.
+        rest: The value that stands for one that is not drawn; not a number: the scene's own.
+    """
+    return {"low": low, "high": high, "unit": unit, "parts": parts, "rest": rest}
 
 
 _TURN = 2.0 * math.pi
-_TINT = _limit(0.0, 4.0, "", CHANNELS)
+_TINT = _limit(0.0, 4.0, "", CHANNELS, rest=1.0)
 
 
 @dataclass(frozen=True)
@@ -46,9 +54,9 @@ class SunRanges:
     """
 
     azimuth: Range = field(default=None, metadata=_limit(-_TURN, _TURN, "rad"))
-    height: Range = field(default=None, metadata=_limit(0.0, math.pi / 2, "rad"))
-    strength: Range = field(default=None, metadata=_limit(0.0, 4.0))
-    ambient: Range = field(default=None, metadata=_limit(0.0, 4.0))
+    height: Range = field(default=None, metadata=_limit(0.0, math.pi / 2, "rad", rest=math.nan))
+    strength: Range = field(default=None, metadata=_limit(0.0, 4.0, rest=1.0))
+    ambient: Range = field(default=None, metadata=_limit(0.0, 4.0, rest=1.0))
     tint: Range = field(default=None, metadata=_TINT)
 
 
@@ -61,7 +69,7 @@ class FogRanges:
         tint: Times red, green and blue of its colour.
     """
 
-    density: Range = field(default=None, metadata=_limit(0.0, 10.0, "1/m"))
+    density: Range = field(default=None, metadata=_limit(0.0, 10.0, "1/m", rest=math.nan))
     tint: Range = field(default=None, metadata=_TINT)
 
 
@@ -78,8 +86,8 @@ class LookRanges:
 
     tint: Range = field(default=None, metadata=_TINT)
     hue: Range = field(default=None, metadata=_limit(-_TURN, _TURN, "rad"))
-    saturation: Range = field(default=None, metadata=_limit(0.0, 4.0))
-    contrast: Range = field(default=None, metadata=_limit(0.0, 4.0))
+    saturation: Range = field(default=None, metadata=_limit(0.0, 4.0, rest=1.0))
+    contrast: Range = field(default=None, metadata=_limit(0.0, 4.0, rest=1.0))
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ class SurfaceRanges(LookRanges):
     """
 
     patches: Range = field(default=None, metadata=_limit(0.0, 1.0))
-    patch_size: Range = field(default=None, metadata=_limit(0.01, 10.0, "m"))
+    patch_size: Range = field(default=None, metadata=_limit(0.01, 10.0, "m", rest=0.3))
 
 
 @dataclass(frozen=True)
@@ -149,9 +157,9 @@ class CarRanges:
         steer_trim: Added to the angle of the steered wheels, + = left; the limit stays [rad].
     """
 
-    mass: Range = field(default=None, metadata=_limit(0.25, 4.0))
-    friction: Range = field(default=None, metadata=_limit(0.05, 4.0))
-    motor: Range = field(default=None, metadata=_limit(0.0, 4.0))
+    mass: Range = field(default=None, metadata=_limit(0.25, 4.0, rest=1.0))
+    friction: Range = field(default=None, metadata=_limit(0.05, 4.0, rest=1.0))
+    motor: Range = field(default=None, metadata=_limit(0.0, 4.0, rest=1.0))
     steer_trim: Range = field(default=None, metadata=_limit(-0.5, 0.5, "rad"))
 
 
@@ -221,6 +229,17 @@ class RandomizationSpec:
         """Whether anything is drawn."""
         return self != RandomizationSpec()
 
+    @property
+    def has_looks(self) -> bool:
+        """Whether colours of any kind of thing may change; fog changes the sky's."""
+        tables = (self.ground, self.road, self.lines, self.props, self.sky)
+        return self.fog.density is not None or any(table != type(table)() for table in tables)
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether pictures may be blurred, exposed otherwise or noisy."""
+        return any((self.picture.blur, self.picture.exposure, self.picture.noise))
+
 
 @dataclass(frozen=True)
 class Knob:
@@ -231,7 +250,7 @@ class Knob:
         unit: "" for none.
         low: Least value.
         high: Greatest value.
-        stream: Of its random numbers, whatever else is drawn.
+        stream: Of its random numbers, whatever else is drawn; also the column of `drawing.Drawn.value`.
     """
 
     name: str
@@ -257,7 +276,17 @@ def list_knobs(spec: RandomizationSpec) -> tuple[Knob, ...]:
 
 def find_unit(name: str) -> str:
     """Return the unit of a value by its reported name; "" for none."""
-    return _UNITS.get(name, "")
+    return str(_KNOBS[name]["unit"]) if name in _KNOBS else ""
+
+
+def list_rests() -> list[float]:
+    """Return what stands for each value while it is not drawn, by column of `drawing.Drawn.value`."""
+    return [float(about["rest"]) for about in _KNOBS.values()]
+
+
+def find_column(name: str) -> int:
+    """Return the column of `drawing.Drawn.value` that a value is in, by its reported name."""
+    return list(_KNOBS).index(name)
 
 
 def list_presets() -> tuple[str, ...]:
@@ -342,8 +371,9 @@ def _check_range(name: str, given: Range, about: Mapping[str, Any]) -> None:
         )
 
 
-_UNITS: dict[str, str] = {
-    f"{table}.{name}" + (f"_{part}" if part else ""): about["unit"]
+_KNOBS: dict[str, Mapping[str, Any]] = {
+    f"{table}.{name}" + (f"_{part}" if part else ""): about
     for table, name, about in _list_fields(RandomizationSpec())
     for part in about["parts"] or ("",)
 }
+"""What the field of every value says of itself, by reported name, in the order of their streams."""

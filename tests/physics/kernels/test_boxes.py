@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from tests.backends import on_every_back_end
+from tests.scenes import make_room
 
-from donkeysim.physics.contact import make_scratch
 from donkeysim.physics.kernels import boxes, layout
 
 FRICTION, MARGIN = 0.5, 0.01
@@ -15,7 +15,7 @@ FRICTION, MARGIN = 0.5, 0.01
 
 def make_boxes(*rows):
     """A scratch with two boxes: rows of (half size, centre, rotation vector)."""
-    scratch = make_scratch(2, 0)
+    scratch = make_room(2, 0)
     for side, (half, centre, turn) in enumerate(rows):
         scratch.box[side] = (*half, *centre, *Rotation.from_rotvec(turn).as_matrix().ravel())
     return scratch

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from tests.backends import on_every_back_end
-from tests.scenes import make_scene, make_slope
+from tests.scenes import make_room, make_scene, make_slope
 
-from donkeysim.physics.contact import make_scratch
 from donkeysim.physics.kernels import frustums, layout
 from donkeysim.physics.terrain import make_terrain
 
@@ -17,7 +16,7 @@ FRICTION, MARGIN = 0.5, 0.002
 
 def make_frustums(*rows):
     """A scratch with frustums: rows of (middle of the base, axis, height, radius of base, radius of top)."""
-    scratch = make_scratch(0, 2)
+    scratch = make_room(0, 2)
     for side, (base, axis, height, low, high) in enumerate(rows):
         scratch.frustum[side] = (*base, *(np.array(axis) / np.linalg.norm(axis)), height, low, high)
         scratch.body[side, layout.ROTATION : layout.ROTATION + 9] = np.eye(3).ravel()

@@ -1,15 +1,17 @@
-"""One row's work, without the launcher's loop: what every back end has to do for a world."""
+"""One world's work, without a loop over worlds: what every device has to do for it."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from tests.backends import interpret, on_every_back_end
-from tests.scenes import Bench, make_colliders, make_props, make_scene, make_slope
+from tests.scenes import Bench, make_colliders, make_props, make_room, make_scene, make_slope
 
+from donkeysim.core.device import Cpu
+from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
 from donkeysim.physics.kernels import contact, exchange, layout
-from donkeysim.physics.kernels.world import step_row
+from donkeysim.physics.kernels.world import step_one_world
 from donkeysim.physics.progress import make_course
 from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import make_orders
@@ -35,15 +37,15 @@ def step(build, bench, step_count):
     scenes = [bench.scene]
     tables = (make_terrain(scenes), make_course(scenes), make_obstacles(scenes), make_prop_table(scenes))
     slots, props = len(bench.control.steer), len(bench.scene.props.mass)
-    scratch, param = make_scratch(slots, props), bench.engine.car_params.packed
-    build(step_row)(
-        0, step_count, 1.0 / 480.0, np.zeros(1, np.int32), slots, props, bench.state, bench.control, param,
+    scratch, param = make_scratch(slots, props, Cpu(Workers(1)), 1), bench.engine.car_params.packed
+    build(step_one_world)(
+        0, 0, step_count, 1.0 / 480.0, np.zeros(1, np.int32), slots, props, bench.state, bench.control, param,
         make_orders(slots, 1), tables, scratch, bench.engine.events, bench.engine.book,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("ground", [None, make_slope(0.1)], ids=["level", "slope"])
-def test_without_a_compiler_a_row_ends_with_the_engine_s_bytes(ground):
+def test_without_a_compiler_a_world_ends_with_the_engine_s_bytes(ground):
     engine, plain = make_crowd(ground), make_crowd(ground)
     engine.drive(STEPS / 480)
     step(interpret, plain, STEPS)
@@ -62,7 +64,7 @@ def test_a_car_survives_the_way_into_a_row_and_back(build):
             array[:] = random.normal(size=array.shape)
     state.orientation[0] /= np.linalg.norm(state.orientation[0])
     before = {name: array.copy() for name, array in state._asdict().items()}
-    body = make_scratch(1, 0).body
+    body = make_room(1, 0).body
     build(exchange.load_car)(body, 0, state, control, 0, param)
     build(exchange.store_car)(body, 0, state, 0, 1.0 / 480.0)
     for name, array in state._asdict().items():
@@ -78,7 +80,7 @@ def test_a_request_is_kept_within_its_limits(build, asked, done):
 
 @on_every_back_end
 def test_a_prop_that_is_nowhere_stays_where_it_was_and_sleeps(build):
-    state, body = make_state(1, 1, 1), make_scratch(1, 1).body
+    state, body = make_state(1, 1, 1), make_room(1, 1).body
     state.prop_position[0], state.prop_asleep[0] = (1.0, 2.0, 3.0), 0
     body[1, layout.VELOCITY] = np.nan
     build(exchange.store_prop)(body, 1, state, 0)
@@ -87,18 +89,18 @@ def test_a_prop_that_is_nowhere_stays_where_it_was_and_sleeps(build):
 
 
 @on_every_back_end
-def test_the_list_of_colliders_is_sorted_holds_each_once_and_never_overflows(build):
-    pair, count = np.full((4, 3), -1), 1
+def test_the_list_of_colliders_is_sorted_holds_each_once_and_counts_what_finds_no_room(build):
+    pair, missed, count = np.full((4, 3), -1), np.zeros(1, np.int64), 1
     for collider in (7, 3, 7, 5, 9, 3):
-        count = build(contact.insert_pair)(pair, 1, count, contact.CAR_COLLIDER, 2, collider)
-    assert count == 4
+        count = build(contact.insert_pair)(pair, missed, 1, count, contact.CAR_COLLIDER, 2, collider)
+    assert (count, missed[0]) == (4, 1)
     assert pair[0].tolist() == [-1, -1, -1]
     assert pair[1:].tolist() == [[contact.CAR_COLLIDER, 2, collider] for collider in (3, 5, 7)]
 
 
 @on_every_back_end
 def test_a_touch_begins_with_pressure_and_lasts_while_the_gap_is_small(build):
-    scratch, present = make_scratch(1, 0), np.ones(1, np.uint8)
+    scratch, present = make_room(1, 0), np.ones(1, np.uint8)
     state = make_state(1, 1, 0)
     scratch.link[0] = (0, -1, 4, -1)
     seen = []

@@ -4,16 +4,20 @@ The report is one HTML file: the track coloured by the distance from its middle 
 lap times and a short film. Inside a car folder, its config determines the size of the pictures and how they are
 transformed. The exit code is 1 if the pilot left the road, hit something, or did not finish its laps.
 
+Several pilots, or --seeds, make a matrix instead: each pilot on each track from each start, with confidence intervals.
+
 For example: donkey evaluate --model models/mypilot.h5 --laps 3
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.evaluation_matrix import add_matrix_arguments, is_matrix, run_matrix
 from donkeysim.cli.shared_options import add_config_arguments, find_config
 
 if TYPE_CHECKING:
@@ -26,7 +30,12 @@ FILM_TIME = 8.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
-    parser.add_argument("--model", help="pilot's file: .onnx, .h5 or .keras (default: the built-in pilot)")
+    parser.add_argument(
+        "--model",
+        nargs="+",
+        metavar="MODEL",
+        help="pilot's file: .onnx, .h5 or .keras (default: the built-in pilot); several are compared",
+    )
     parser.add_argument("--type", help="type of the pilot, if its file does not say")
     parser.add_argument(
         "--tracks",
@@ -37,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--laps", type=int, default=3, help="whole laps on each track (default 3)")
     parser.add_argument("--seed", type=int, default=0, help="0 starts on the grid, any other elsewhere on the road")
     parser.add_argument("--out", metavar="FILE", help="the report (default: the model's file with _report.html)")
+    add_matrix_arguments(parser)
     add_config_arguments(parser)
 
 
@@ -47,14 +57,18 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.world.tracks.catalogue import expand_tracks
 
     config = find_config(arguments)
-    path = Path(arguments.model) if arguments.model else BUILT_IN_PILOT
-    pilot = load_pilot(path, arguments.type, config)
     conditions, scene = read_conditions(config)
     tracks = expand_tracks(arguments.tracks or [scene])
+    if is_matrix(arguments):
+        models = [Path(model) for model in arguments.model or (BUILT_IN_PILOT,)]
+        return run_matrix(arguments, models, tracks, replace(conditions, film_time=0.0))
+    model = arguments.model[0] if arguments.model else None
+    path = Path(model) if model else BUILT_IN_PILOT
+    pilot = load_pilot(path, arguments.type, config)
     with show_progress("driving") as report:
         evaluation = evaluate(pilot, tracks, arguments.laps, conditions, arguments.seed, report)
     show_evaluation(evaluation)
-    written = report_evaluation(evaluation, path, arguments.out or name_report(arguments.model))
+    written = report_evaluation(evaluation, path, arguments.out or name_report(model))
     console.print(f"report: {written}", soft_wrap=True)
     return 0 if evaluation.is_passed else 1
 

@@ -75,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--cars", type=int, metavar="N", help="that learn together (default 128)")
     add("--colour", action="store_true", default=None, help="the policy sees colours (default: grey)")
     add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, wide, or a file")
+    add("--reward", metavar="FILE", help="Python file with a DeepRacer reward_function(params) to learn from")
     add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
     add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")
     add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
@@ -132,6 +133,7 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
         "car_count": arguments.cars,
         "has_colour": arguments.colour,
         "randomization": arguments.randomize,
+        "reward": arguments.reward,
     }
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if not arguments.minutes > 0:

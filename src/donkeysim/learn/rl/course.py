@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.step import Step
+from donkeysim.envs.tasks import Reward
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.learn.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH, Sight
 from donkeysim.world.randomization import RandomizationSpec
@@ -37,6 +39,9 @@ EPISODE_TIME = 40.0
 END_COST, SPEED_COST = 2.0, 0.5
 """Taken away where an episode ends by a rule: so much, and this share more for each m/s."""
 
+SCALED_STEPS = 1000
+"""The scale of a reward of one's own is measured over about the last so many steps."""
+
 CHANGE_COST = 0.6
 """Taken away for a change of the steering by 1: without it, policies rattle at the wheel."""
 
@@ -54,6 +59,7 @@ class Course:
         car: Preset of their physics.
         fastest: Mean speed that the fast pace car plans on each scene [m/s]; see `plan`.
         checked: On so many of the scenes, the first ones, policies are checked; None: on all.
+        reward: Of one's own, of any scale; None: see `make_pace_reward`.
     """
 
     scenes: tuple[SceneSpec, ...]
@@ -64,6 +70,7 @@ class Course:
     car: str = "original"
     fastest: tuple[float, ...] = ()
     checked: int | None = None
+    reward: Reward | None = None
 
     @property
     def checks(self) -> Course:
@@ -98,7 +105,7 @@ class Course:
             observe=tuple(observe),
             camera=self.sight.make_camera(CameraSpec()),
             camera_b=CameraSpec(width=PICTURE_WIDTH, height=PICTURE_HEIGHT),
-            reward=_make_reward(most),
+            reward=make_pace_reward(most) if self.reward is None else make_even(self.reward),
             ends=(end_near_edge, "hit", "wrong_way", "standstill", "tilted"),
             throttle_range=THROTTLE_RANGE,
             frame_skip=FRAME_SKIP,
@@ -140,7 +147,20 @@ def end_near_edge(step: Step) -> BoolArray:
     return np.asarray((step.off_road_time > 0.0) | (room < EDGE))
 
 
-def _make_reward(most: FloatArray) -> Callable[[Step], FloatArray]:
+def make_even(reward: Reward) -> Reward:
+    """Return a reward at the scale that learning expects, whatever it pays: over its root mean square."""
+    mean_square, count = 0.0, 0
+
+    def reward_evenly(step: Step) -> FloatArray:
+        nonlocal mean_square, count
+        paid, count = reward(step), min(count + 1, SCALED_STEPS)
+        mean_square += (float(np.mean(paid * paid)) - mean_square) / count
+        return paid / max(math.sqrt(mean_square), 1e-9)
+
+    return reward_evenly
+
+
+def make_pace_reward(most: FloatArray) -> Reward:
     """Return the reward, at most about 1 a step.
 
     Args:

@@ -11,6 +11,7 @@ import msgspec
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.files import write_whole
+from donkeysim.envs.deepracer import load_deepracer
 from donkeysim.learn.rl.course import Course
 from donkeysim.learn.rl.sight import Sight
 from donkeysim.world.randomization import read_randomization
@@ -45,6 +46,7 @@ class Task:
         car_count: Cars that learn together.
         has_colour: Whether the policy sees colours; else grey.
         randomization: Name of a preset, or a file, of what differs from car to car; empty: nothing.
+        reward: Python file with a `reward_function(params)`; empty: what `course.make_pace_reward` says.
     """
 
     tracks: tuple[str, ...] = ("generated_track",)
@@ -57,12 +59,15 @@ class Task:
     car_count: int = 128
     has_colour: bool = False
     randomization: str = ""
+    reward: str = ""
 
     def __post_init__(self) -> None:
         if self.teacher not in TEACHERS:
             raise SpecError(describe_unknown("teacher", self.teacher, TEACHERS[1:]))
         if self.teacher and self.source:
             raise SpecError("a teacher and a pilot to go on from were both given; give one of them.")
+        if self.teacher and self.reward:
+            raise SpecError("a teacher and a reward were both given; who learns from a teacher needs no reward.")
         if self.laps < 1 or self.roads < 0 or self.seed < 0:
             raise SpecError(
                 f"{self.laps} laps, {self.roads} roads and seed {self.seed} are not valid; ask for 1 lap or more, and "
@@ -91,6 +96,7 @@ class Task:
             share=self.share,
             sight=Sight(has_colour=self.has_colour),
             randomization=read_randomization(self.randomization or None),
+            reward=load_deepracer(self.reward) if self.reward else None,
         )
 
 

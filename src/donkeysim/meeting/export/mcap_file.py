@@ -13,13 +13,13 @@ from donkeysim import __version__
 from donkeysim.core.extras import import_extra
 from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import FloatArray
-from donkeysim.meeting.export import foxglove as fox
 from donkeysim.meeting.export.columns import CAR_COLUMNS, read_cars
 from donkeysim.meeting.export.walk import RaceWalk
 from donkeysim.meeting.race_file import Report
 from donkeysim.meeting.verify import Verification
 from donkeysim.race.classification import Placing
 from donkeysim.race.incident import INCIDENTS, Incident
+from donkeysim.record import foxglove as fox
 from donkeysim.watch.watchable import draw_outline
 
 WORLD = "world"

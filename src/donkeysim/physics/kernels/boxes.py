@@ -149,7 +149,7 @@ def meet_edges(box, kind, normal):
 
 @inner_kernel
 def collide_boxes(scratch, count, a, b, code_a, code_b, friction, margin):
-    """Append the contacts of the boxes in `scratch.box`, box 0 of body a and box 1 of body b; return the new count.
+    """Append the contacts of the boxes in `scratch`, box 0 of body a and box 1 of body b; return the new count.
 
     Args:
         scratch: `box` read, `polygon` and contacts written.
@@ -161,7 +161,7 @@ def collide_boxes(scratch, count, a, b, code_a, code_b, friction, margin):
         friction: [-]
         margin: Greatest gap that still gives contacts [m].
     """
-    box = scratch.box
+    box = scratch[layout.S_BOX]
     gap, kind, normal = find_axis(box, margin)
     if gap > margin:
         return count
@@ -170,10 +170,10 @@ def collide_boxes(scratch, count, a, b, code_a, code_b, friction, margin):
         return add_contact(scratch, count, a, b, code_a, code_b, point, normal, -gap, friction)
     reference, axis = kind // 3, kind % 3
     out = scale(normal, -1.0 if reference == 0 else 1.0)
-    page, corners = clip_face(box, scratch.polygon, reference, axis, out)
+    page, corners = clip_face(box, scratch[layout.S_POLYGON], reference, axis, out)
     face = dot(out, get_vector(box, reference, layout.B_CENTRE)) + box[reference, layout.B_HALF + axis]
     for corner in range(corners):
-        point = get_vector(scratch.polygon[page], corner, 0)
+        point = get_vector(scratch[layout.S_POLYGON][page], corner, 0)
         depth = face - out[0] * point[0] - out[1] * point[1] - out[2] * point[2]
         if depth > -margin:
             count = add_contact(scratch, count, a, b, code_a, code_b, point, normal, depth, friction)

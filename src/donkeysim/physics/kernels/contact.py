@@ -43,9 +43,10 @@ def measure_reach(body, row, dt):
 
 
 @inline_kernel
-def add_pair(pair, count, kind, a, b):
-    """Append a pair and return the new count; a full list stays as it is."""
+def add_pair(pair, missed, count, kind, a, b):
+    """Append a pair and return the new count; a full list stays as it is, and the pair is missed."""
     if count >= len(pair):
+        missed[0] += 1
         return count
     pair[count, 0] = kind
     pair[count, 1] = a
@@ -56,12 +57,13 @@ def add_pair(pair, count, kind, a, b):
 @inner_kernel
 def find_colliders(scratch, count, kind, row, obstacles, scene):
     """Append the static colliders near a body, in rising order, each once; return the new count."""
-    if obstacles.index[scene, layout.G_COLLIDERS] == 0:
+    body, pair, missed = scratch[layout.S_BODY], scratch[layout.S_PAIR], scratch[layout.S_MISSED]
+    if obstacles.entry[scene, layout.G_COLLIDERS] == 0:
         return count
-    rows, columns = obstacles.index[scene, layout.G_ROWS], obstacles.index[scene, layout.G_COLUMNS]
-    reach = scratch.body[row, layout.RADIUS] + REACH
-    x = scratch.body[row, layout.POSITION] - obstacles.number[scene, 0]
-    y = scratch.body[row, layout.POSITION + 1] - obstacles.number[scene, 1]
+    rows, columns = obstacles.entry[scene, layout.G_ROWS], obstacles.entry[scene, layout.G_COLUMNS]
+    reach = body[row, layout.RADIUS] + REACH
+    x = body[row, layout.POSITION] - obstacles.number[scene, 0]
+    y = body[row, layout.POSITION + 1] - obstacles.number[scene, 1]
     # Cells overlap nothing: a collider lies in every cell that its circle touches.
     left = int(min(max((x - reach) / layout.GRID_CELL, 0.0), columns))
     right = int(min(max((x + reach) / layout.GRID_CELL + 1.0, 0.0), columns))
@@ -70,20 +72,23 @@ def find_colliders(scratch, count, kind, row, obstacles, scene):
     start = count
     for line in range(low, high):
         for column in range(left, right):
-            cell = obstacles.index[scene, layout.G_CELL] + line * columns + column
+            cell = obstacles.entry[scene, layout.G_CELL] + line * columns + column
             for entry in range(obstacles.cell_begin[cell], obstacles.cell_begin[cell + 1]):
-                count = insert_pair(scratch.pair, start, count, kind, row, obstacles.cell_collider[entry])
+                count = insert_pair(pair, missed, start, count, kind, row, obstacles.cell_collider[entry])
     return count
 
 
 @inner_kernel
-def insert_pair(pair, start, count, kind, row, collider):
+def insert_pair(pair, missed, start, count, kind, row, collider):
     """Insert a collider into the sorted pairs [start, count) unless it is there; return the new count."""
     # Impulses are solved in the order of this list, so it must not depend on which cell came first.
     place = count
     while place > start and pair[place - 1, 2] >= collider:
         place -= 1
-    if (place < count and pair[place, 2] == collider) or count >= len(pair):
+    if place < count and pair[place, 2] == collider:
+        return count
+    if count >= len(pair):
+        missed[0] += 1
         return count
     for index in range(count, place, -1):
         for column in range(3):
@@ -105,28 +110,28 @@ def are_near(body, a, b):
 @inner_kernel
 def list_pairs(scratch, present, first, slots, prop_rows, obstacles, scene):
     """List the pairs that could meet before the next search; `prop_rows` props lie in `body` after the cars."""
-    body, pair, count = scratch.body, scratch.pair, 0
+    body, pair, missed, count = scratch[layout.S_BODY], scratch[layout.S_PAIR], scratch[layout.S_MISSED], 0
     for slot in range(slots):
         if present[first + slot] != 0:
             count = find_colliders(scratch, count, CAR_COLLIDER, slot, obstacles, scene)
             for other in range(slot + 1, slots):
                 if present[first + other] != 0 and are_near(body, slot, other):
-                    count = add_pair(pair, count, CAR_CAR, slot, other)
+                    count = add_pair(pair, missed, count, CAR_CAR, slot, other)
             for prop in range(slots, slots + prop_rows):
                 if are_near(body, slot, prop):
-                    count = add_pair(pair, count, PROP_CAR, prop, slot)
+                    count = add_pair(pair, missed, count, PROP_CAR, prop, slot)
     for prop in range(slots, slots + prop_rows):
         count = find_colliders(scratch, count, PROP_COLLIDER, prop, obstacles, scene)
         for other in range(prop + 1, slots + prop_rows):
             if are_near(body, prop, other):
-                count = add_pair(pair, count, PROP_PROP, prop, other)
+                count = add_pair(pair, missed, count, PROP_PROP, prop, other)
     return count
 
 
 @inner_kernel
 def measure_fall(body, row, terrain, scene, dt):
     """Return how far any point of a car nears the ground in a step at most [m]."""
-    if terrain.index[scene, layout.I_IS_LEVEL] == 0:
+    if terrain.entry[scene, layout.I_IS_LEVEL] == 0:
         return measure_reach(body, row, dt)
     # A level ground is not neared by driving: most cars on it need no look at their corners.
     turn = measure_length(get_vector(body, row, layout.ANGULAR))
@@ -157,7 +162,7 @@ def collide_car_ground(scratch, count, row, param, car, terrain, scene, dt):
     The latter are the suspension's stop. They are no touch, and without friction while the car stands on its wheels:
     there the tyres have it.
     """
-    body, box = scratch.body, scratch.box
+    body, box = scratch[layout.S_BODY], scratch[layout.S_BOX]
     if not may_reach_ground(body, row, terrain, scene, dt):
         return count
     margin = CONTACT_GAP + measure_fall(body, row, terrain, scene, dt)
@@ -213,8 +218,9 @@ def is_clear(body, row, obstacles, collider, margin):
 @inline_kernel
 def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt):
     """Append the contacts of one pair; return the new count."""
-    body, box, frustum = scratch.body, scratch.box, scratch.frustum
-    kind, a, b = scratch.pair[index, 0], scratch.pair[index, 1], scratch.pair[index, 2]
+    pair = scratch[layout.S_PAIR]
+    body, box, frustum = scratch[layout.S_BODY], scratch[layout.S_BOX], scratch[layout.S_FRUSTUM]
+    kind, a, b = pair[index, 0], pair[index, 1], pair[index, 2]
     margin = CONTACT_GAP + measure_reach(body, a, dt)
     if kind == CAR_COLLIDER or kind == PROP_COLLIDER:
         if obstacles.kind[b] == COLLIDER_BOX and is_clear(body, a, obstacles, b, margin):
@@ -251,13 +257,14 @@ def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt)
 @inline_kernel
 def wake_props(scratch, begin, end, slots, asleep, still, first_prop, dt):
     """Wake the props of the contacts [begin, end) when a partner of theirs moves."""
+    body, link = scratch[layout.S_BODY], scratch[layout.S_LINK]
     for index in range(begin, end):
-        a, b = scratch.link[index, 0], scratch.link[index, 1]
+        a, b = link[index, 0], link[index, 1]
         for partner in range(2):
-            row = scratch.link[index, partner]
+            row = link[index, partner]
             other = b if partner == 0 else a
             if row >= slots and asleep[first_prop + row - slots] != 0 and other >= 0:
-                if measure_reach(scratch.body, other, dt) > WAKE_SPEED * dt:
+                if measure_reach(body, other, dt) > WAKE_SPEED * dt:
                     asleep[first_prop + row - slots] = 0
                     still[first_prop + row - slots] = 0
 
@@ -274,30 +281,31 @@ def find_code(codes, row, code):
 @inner_kernel
 def note_touches(scratch, count, present, first, slots, touching, hit):
     """Write what each car touches now, and as `hit` what it did not touch before."""
+    contact, link, touch = scratch[layout.S_CONTACT], scratch[layout.S_LINK], scratch[layout.S_TOUCH]
     for slot in range(slots):
         if present[first + slot] != 0 and (count > 0 or touching[first + slot, 0] != HIT_NONE):
             for place in range(TOUCH_COUNT):
-                scratch.touch[slot, place] = HIT_NONE
+                touch[slot, place] = HIT_NONE
     for index in range(count):
-        depth = scratch.contact[index, layout.C_DEPTH]
-        pressed = depth > 0.0 or scratch.contact[index, layout.C_ROWS + layout.R_IMPULSE] > 0.0
+        depth = contact[index, layout.C_DEPTH]
+        pressed = depth > 0.0 or contact[index, layout.C_ROWS + layout.R_IMPULSE] > 0.0
         # A touch begins with pressure and lasts while the gap is small, so trembling at a wall is one hit.
         near = pressed or depth > -CONTACT_GAP
         for partner in range(2):
-            slot, code = scratch.link[index, partner], scratch.link[index, 2 + partner]
-            if code >= 0 and slot >= 0 and slot < slots and near and not find_code(scratch.touch, slot, code):
+            slot, code = link[index, partner], link[index, 2 + partner]
+            if code >= 0 and slot >= 0 and slot < slots and near and not find_code(touch, slot, code):
                 known = find_code(touching, first + slot, code)
                 if pressed or known:
                     if not known:
                         hit[first + slot] = code
                     for place in range(TOUCH_COUNT):
-                        if scratch.touch[slot, place] == HIT_NONE:
-                            scratch.touch[slot, place] = code
+                        if touch[slot, place] == HIT_NONE:
+                            touch[slot, place] = code
                             break
     for slot in range(slots):
         if present[first + slot] != 0 and (count > 0 or touching[first + slot, 0] != HIT_NONE):
             for place in range(TOUCH_COUNT):
-                touching[first + slot, place] = scratch.touch[slot, place]
+                touching[first + slot, place] = touch[slot, place]
 
 
 @inline_kernel
@@ -307,7 +315,7 @@ def resolve_contacts(
     """Find all contacts of a world and change velocities so that nothing goes through anything.
 
     Args:
-        scratch: `body` read and written; pairs read.
+        scratch: Bodies read and written; pairs read.
         pair_count: Of `list_pairs`.
         state: `touching`, `hit` and the sleep of props are written.
         first: First car of the world.
@@ -321,12 +329,14 @@ def resolve_contacts(
         dt: [s]
     """
     terrain, _, obstacles, props = tables
+    body, pair, contact = scratch[layout.S_BODY], scratch[layout.S_PAIR], scratch[layout.S_CONTACT]
+    link, frustum = scratch[layout.S_LINK], scratch[layout.S_FRUSTUM]
     asleep, count = state.prop_asleep, 0
     for slot in range(slots):
         if state.present[first + slot] != 0:
             count = collide_car_ground(scratch, count, slot, param, first + slot, terrain, scene, dt)
     for index in range(pair_count):
-        kind, a, b = scratch.pair[index, 0], scratch.pair[index, 1], scratch.pair[index, 2]
+        kind, a, b = pair[index, 0], pair[index, 1], pair[index, 2]
         resting = kind >= PROP_CAR and asleep[first_prop + a - slots] != 0
         # What sleeps neither moves nor is moved by what sleeps or stands: a heap of cones at rest costs nothing.
         if kind == PROP_COLLIDER and resting:
@@ -339,11 +349,11 @@ def resolve_contacts(
             wake_props(scratch, before, count, slots, asleep, state.prop_still, first_prop, dt)
     for row in range(slots, slots + prop_rows):
         if asleep[first_prop + row - slots] == 0:
-            fill_prop_frustum(scratch.frustum, 0, scratch.body, row)
-            margin = CONTACT_GAP + measure_reach(scratch.body, row, dt)
-            friction = scratch.body[row, layout.FRICTION]
+            fill_prop_frustum(frustum, 0, body, row)
+            margin = CONTACT_GAP + measure_reach(body, row, dt)
+            friction = body[row, layout.FRICTION]
             count = collide_frustum_ground(scratch, count, row, terrain, scene, friction, margin)
     if count > 0:
-        solve_impulses(scratch.body, scratch.contact, scratch.link, count, dt)
-        shift_apart(scratch.body, scratch.contact, scratch.link, count)
+        solve_impulses(body, contact, link, count, dt)
+        shift_apart(body, contact, link, count)
     note_touches(scratch, count, state.present, first, slots, state.touching, state.hit)

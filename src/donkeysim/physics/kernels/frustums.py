@@ -116,7 +116,9 @@ def collide_frustum_box(scratch, count, side, which, a, b, code_a, code_b, frict
     for half in range(2):
         best, normal, point = -1e9, ZERO, ZERO
         for step in range(5):
-            depth, out, place = approach_box(scratch.frustum, side, scratch.box, which, 4 * half + step)
+            depth, out, place = approach_box(
+                scratch[layout.S_FRUSTUM], side, scratch[layout.S_BOX], which, 4 * half + step
+            )
             # Both halves hold the middle disc; it counts once.
             if depth > best and not (half == 1 and step == 0):
                 best, normal, point = depth, out, place
@@ -133,7 +135,7 @@ def collide_frustum_box(scratch, count, side, which, a, b, code_a, code_b, frict
 @inner_kernel
 def collide_frustums(scratch, count, a, b, friction, margin):
     """Append the deepest contact of frustum 0 (body a) with frustum 1 (body b, or -1); return the new count."""
-    frustum = scratch.frustum
+    frustum = scratch[layout.S_FRUSTUM]
     base, top = frustum[0, layout.F_RADIUS], frustum[0, layout.F_RADIUS + 1]
     other, height = get_vector(frustum, 1, layout.F_AXIS), frustum[1, layout.F_HEIGHT]
     best, normal, point = -1e9, ZERO, ZERO
@@ -163,14 +165,14 @@ def collide_frustums(scratch, count, a, b, friction, margin):
 @inner_kernel
 def collide_frustum_ground(scratch, count, row, terrain, scene, friction, margin):
     """Append the contacts of frustum 0 (body `row`) with the ground: lowest point and quarters of either rim."""
-    frustum = scratch.frustum
+    frustum = scratch[layout.S_FRUSTUM]
     axis = get_vector(frustum, 0, layout.F_AXIS)
     # Down, less its part along the axis: it points to each rim's lowest point.
     down = (axis[2] * axis[0], axis[2] * axis[1], axis[2] * axis[2] - 1.0)
     length = measure_length(down)
     if length < 1e-3:
         # Upright, every point is the lowest: quarters that turn with the body keep its contacts in place.
-        down, length = get_axis(scratch.body, row, layout.ROTATION, 0), 1.0
+        down, length = get_axis(scratch[layout.S_BODY], row, layout.ROTATION, 0), 1.0
     down = divide(down, length)
     aside = cross(axis, down)
     for rim in range(2):

@@ -11,10 +11,10 @@ from donkeysim.physics.kernels import layout
 @inner_kernel
 def sample_height(terrain, scene, x, y):
     """Return (height [m], slope along x [-], slope along y [-]), bilinear; beyond the grid its border goes on."""
-    if terrain.index[scene, layout.I_IS_LEVEL] != 0:
+    if terrain.entry[scene, layout.I_IS_LEVEL] != 0:
         return terrain.number[scene, layout.T_LEVEL], 0.0, 0.0
     cell = terrain.number[scene, layout.T_HEIGHT_CELL]
-    rows, columns = terrain.index[scene, layout.I_HEIGHT_ROWS], terrain.index[scene, layout.I_HEIGHT_COLUMNS]
+    rows, columns = terrain.entry[scene, layout.I_HEIGHT_ROWS], terrain.entry[scene, layout.I_HEIGHT_COLUMNS]
     u = (x - terrain.number[scene, layout.T_HEIGHT_X]) / cell
     v = (y - terrain.number[scene, layout.T_HEIGHT_Y]) / cell
     inside_x, inside_y = 1.0, 1.0
@@ -30,7 +30,7 @@ def sample_height(terrain, scene, x, y):
     row = min(int(v), max(rows - 2, 0))
     right = 1 if columns > 1 else 0
     up = columns if rows > 1 else 0
-    base = terrain.index[scene, layout.I_HEIGHT] + row * columns + column
+    base = terrain.entry[scene, layout.I_HEIGHT] + row * columns + column
     fx, fy = u - column, v - row
     h00, h10 = terrain.height[base], terrain.height[base + right]
     h01, h11 = terrain.height[base + up], terrain.height[base + up + right]
@@ -44,15 +44,15 @@ def sample_height(terrain, scene, x, y):
 @inner_kernel
 def sample_ceiling(terrain, scene, x, y):
     """Return a height [m] that the ground near a point does not exceed."""
-    if terrain.index[scene, layout.I_IS_LEVEL] != 0:
+    if terrain.entry[scene, layout.I_IS_LEVEL] != 0:
         return terrain.number[scene, layout.T_LEVEL]
     cell = terrain.number[scene, layout.T_HEIGHT_CELL]
-    rows, columns = terrain.index[scene, layout.I_HEIGHT_ROWS], terrain.index[scene, layout.I_HEIGHT_COLUMNS]
+    rows, columns = terrain.entry[scene, layout.I_HEIGHT_ROWS], terrain.entry[scene, layout.I_HEIGHT_COLUMNS]
     u = (x - terrain.number[scene, layout.T_HEIGHT_X]) / cell + 0.5
     v = (y - terrain.number[scene, layout.T_HEIGHT_Y]) / cell + 0.5
     column = int(min(max(u, 0.0), columns - 1.0))
     row = int(min(max(v, 0.0), rows - 1.0))
-    return terrain.ceiling[terrain.index[scene, layout.I_HEIGHT] + row * columns + column]
+    return terrain.ceiling[terrain.entry[scene, layout.I_HEIGHT] + row * columns + column]
 
 
 @inner_kernel
@@ -60,18 +60,18 @@ def find_surface(terrain, scene, x, y):
     """Return the index into `terrain.friction` and `terrain.drivable` of the surface at a point."""
     u = (x - terrain.number[scene, layout.T_SURFACE_X]) / terrain.number[scene, layout.T_SURFACE_CELL]
     v = (y - terrain.number[scene, layout.T_SURFACE_Y]) / terrain.number[scene, layout.T_SURFACE_CELL]
-    rows, columns = terrain.index[scene, layout.I_SURFACE_ROWS], terrain.index[scene, layout.I_SURFACE_COLUMNS]
+    rows, columns = terrain.entry[scene, layout.I_SURFACE_ROWS], terrain.entry[scene, layout.I_SURFACE_COLUMNS]
     kind = 0
     if u >= 0.0 and v >= 0.0 and u < columns and v < rows:
-        kind = int(terrain.surface[terrain.index[scene, layout.I_SURFACE] + int(v) * columns + int(u)])
-    return terrain.index[scene, layout.I_KINDS] + kind
+        kind = int(terrain.surface[terrain.entry[scene, layout.I_SURFACE] + int(v) * columns + int(u)])
+    return terrain.entry[scene, layout.I_KINDS] + kind
 
 
 @inner_kernel
 def find_friction(terrain, scene, x, y):
     """Return the friction of the ground at a point [-]."""
     # Where there is one friction only, not looking for the surface spares every wheel some scattered reads a step.
-    if terrain.index[scene, layout.I_IS_UNIFORM] != 0:
+    if terrain.entry[scene, layout.I_IS_UNIFORM] != 0:
         return terrain.number[scene, layout.T_FRICTION]
     return terrain.friction[find_surface(terrain, scene, x, y)]
 

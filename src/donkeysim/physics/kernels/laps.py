@@ -35,14 +35,14 @@ from donkeysim.world.ledger import (
 @inner_kernel
 def note_event(events, world, car, time, kind, value):
     """Note what happened to a car, if there is room left."""
-    place = events.count[world]
+    place = events.noted[world]
     room = events.row.shape[1]
     if kind == EVENT_HIT:
         room -= EVENT_RESERVE
     if place < room:
         row = events.row[world, place]
         row[0], row[1], row[2], row[3] = time, car, kind, value
-        events.count[world] = place + 1
+        events.noted[world] = place + 1
 
 
 @inline_kernel
@@ -78,9 +78,9 @@ def begin_lap(state, car, time):
 def reach_line(state, car, course, scene, world, time, events):
     """Let a car that crosses the start line (or an open path's finish) finish its lap, if it has driven all of it."""
     if state.lap_begun[car] >= 0.0:
-        if 2 * state.lap_nodes[car] < course.index[scene, N_NODE_COUNT]:
+        if 2 * state.lap_nodes[car] < course.entry[scene, N_NODE_COUNT]:
             return
-        if state.checkpoint[car] < course.index[scene, N_CHECKPOINT_COUNT]:
+        if state.checkpoint[car] < course.entry[scene, N_CHECKPOINT_COUNT]:
             note_event(events, world, car, time, EVENT_MISSED_CHECKPOINT, state.checkpoint[car])
             return
         state.lap_time[car] = time - state.lap_begun[car]
@@ -91,8 +91,8 @@ def reach_line(state, car, course, scene, world, time, events):
 @inner_kernel
 def pass_gate(state, car, course, scene, world, gate, time, events):
     """Judge a car that drives through a gate of its scene in driving direction; gates as `Course.gate` has them."""
-    line_count, checkpoint_count = course.index[scene, N_LINE_COUNT], course.index[scene, N_CHECKPOINT_COUNT]
-    is_closed, checkpoint = course.index[scene, N_CLOSED] != 0, gate - line_count
+    line_count, checkpoint_count = course.entry[scene, N_LINE_COUNT], course.entry[scene, N_CHECKPOINT_COUNT]
+    is_closed, checkpoint = course.entry[scene, N_CLOSED] != 0, gate - line_count
     if 0 < gate < line_count:
         if state.lines_passed[car] & (1 << gate) == 0:
             state.lines_passed[car] |= 1 << gate
@@ -113,9 +113,9 @@ def pass_gate(state, car, course, scene, world, gate, time, events):
 @inline_kernel
 def follow_lap(state, car, course, scene, world, old_x, old_y, x, y, step, dt, events):
     """Judge one step of a car, after which the world's clock shows `step`."""
-    first = course.index[scene, N_GATE]
+    first = course.entry[scene, N_GATE]
     # Only the test for gates is taken into the loop over steps: a call hands on all arrays of the state.
-    for gate in range(course.index[scene, N_GATE_COUNT]):
+    for gate in range(course.entry[scene, N_GATE_COUNT]):
         share = cross_gate(course, first + gate, old_x, old_y, x, y)
         if share >= 0.0:
             pass_gate(state, car, course, scene, world, gate, (step - 1 + share) * dt, events)

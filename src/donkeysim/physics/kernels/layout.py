@@ -111,7 +111,7 @@ class Terrain(NamedTuple):
 
     number: FloatArray
     """One row per scene, columns T_*."""
-    index: LongArray
+    entry: LongArray
     """One row per scene, columns I_*."""
     height: FloatArray
     ceiling: FloatArray
@@ -131,7 +131,7 @@ TERRAIN_INDICES = 9
 class Course(NamedTuple):
     """Paths, shortest lines and start lines of all scenes in flat arrays."""
 
-    index: LongArray
+    entry: LongArray
     """One row per scene, columns N_*."""
     node: FloatArray
     """Path nodes [m], shape [node_count, 2]."""
@@ -152,7 +152,7 @@ COURSE_INDICES = 9
 class Obstacles(NamedTuple):
     """Static colliders of all scenes, and a grid over each scene that finds them."""
 
-    index: LongArray
+    entry: LongArray
     """One row per scene, columns G_*."""
     number: FloatArray
     """One row per scene: lower corner x, y of the grid [m], shape [scene_count, 2]."""
@@ -203,8 +203,10 @@ class EventTable(NamedTuple):
     Events that find no room are lost; hits leave `EVENT_RESERVE` places to the others, of which a frame has few.
     """
 
-    count: LongArray
+    noted: LongArray
     """How many there are, shape [world_count]."""
+    missed: LongArray
+    """How often a pair or a contact found no room in `Scratch`, since the table was made, shape [world_count]."""
     row: FloatArray
     """Time on the world's clock [s], row of the car, kind and value, shape [world_count, room, 4]."""
     hit_before: IntArray
@@ -216,24 +218,33 @@ EVENT_ROOM, EVENT_RESERVE = 32, 16
 
 
 class Scratch(NamedTuple):
-    """What one worker needs to step a world; nothing of it outlives a call."""
+    """What the worlds that are stepped at once need; nothing of it outlives a call.
+
+    Each has a room of its own, the first axis. Kernels hand on one room's rows as a plain tuple, places S_*: not every
+    compiler of kernels builds named ones.
+    """
 
     body: FloatArray
-    """Cars, then props of the world, columns as above."""
+    """Cars, then props of the world, columns as above, shape [room, bodies, BODY_WIDTH]."""
     pair: LongArray
-    """Kind and the two partners of things that may meet, shape [pair_limit, 3]."""
+    """Kind and the two partners of things that may meet, shape [room, pair_limit, 3]."""
     contact: FloatArray
-    """Columns C_*, shape [contact_limit, CONTACT_WIDTH]."""
+    """Columns C_*, shape [room, contact_limit, CONTACT_WIDTH]."""
     link: LongArray
-    """Bodies a and b (-1: static) and what each of them touched, shape [contact_limit, 4]."""
+    """Bodies a and b (-1: static) and what each of them touched, shape [room, contact_limit, 4]."""
     touch: LongArray
-    """Codes that each car touches in this step, shape [cars_per_world, TOUCH_COUNT]."""
+    """Codes that each car touches in this step, shape [room, cars_per_world, TOUCH_COUNT]."""
     box: FloatArray
-    """Two boxes, columns B_*, shape [2, 15]."""
+    """Two boxes, columns B_*, shape [room, 2, 15]."""
     frustum: FloatArray
-    """Two frustums, columns F_*, shape [2, 9]."""
+    """Two frustums, columns F_*, shape [room, 2, 9]."""
     polygon: FloatArray
-    """A face before and after a cut, shape [2, 16, 3]."""
+    """A face before and after a cut, shape [room, 2, 16, 3]."""
+    missed: LongArray
+    """How often a pair or a contact found no room in this call, shape [room, 1]."""
+
+
+S_BODY, S_PAIR, S_CONTACT, S_LINK, S_TOUCH, S_BOX, S_FRUSTUM, S_POLYGON, S_MISSED = range(9)
 
 
 # -- box, in `Scratch` and `Obstacles`: half size [m], centre [m], rotation by rows

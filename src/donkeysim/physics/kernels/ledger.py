@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from donkeysim.core.kernel import inner_kernel, kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import PHYSICS_RATE, FloatArray, IntArray, LongArray
 from donkeysim.physics.kernels.laps import note_event
 from donkeysim.physics.kernels.layout import EventTable
@@ -46,7 +46,7 @@ class Derived(NamedTuple):
 class PathTables(NamedTuple):
     """Paths of all scenes; each has a row more than nodes."""
 
-    index: LongArray
+    entry: LongArray
     """First row, nodes, closed, shape [scene_count, 3]."""
     node: FloatArray
     """x, y and length of the path up to the node [m]; the row after a scene's last has the whole length."""
@@ -64,9 +64,9 @@ class Book(NamedTuple):
 
 
 @inner_kernel
-def find_direction(node, index, scene, row):
+def find_direction(node, entry, scene, row):
     """Return the direction of the path at a node [rad], the mean of the segments that meet there."""
-    begin, count, closed = index[scene, 0], index[scene, 1], index[scene, 2]
+    begin, count, closed = entry[scene, 0], entry[scene, 1], entry[scene, 2]
     before = row - 1 if row > 0 else (count - 1 if closed != 0 else 0)
     after = row + 1 if row + 1 < count else (0 if closed != 0 else row)
     dx = node[begin + after, 0] - node[begin + before, 0]
@@ -81,9 +81,9 @@ def wrap_angle(angle):
 
 
 @inner_kernel
-def locate(node, index, scene, row, x, y):
+def locate(node, entry, scene, row, x, y):
     """Return the share of the segment after a node where the nearest point to (x, y) lies, 0 to 1."""
-    begin, count = index[scene, 0], index[scene, 1]
+    begin, count = entry[scene, 0], entry[scene, 1]
     following = row + 1 if row + 1 < count else 0
     dx = node[begin + following, 0] - node[begin + row, 0]
     dy = node[begin + following, 1] - node[begin + row, 1]
@@ -92,9 +92,9 @@ def locate(node, index, scene, row, x, y):
 
 
 @inner_kernel
-def write_ahead(node, index, scene, row, along, distances, x, y, cos_yaw, sin_yaw, ahead):
+def write_ahead(node, entry, scene, row, along, distances, x, y, cos_yaw, sin_yaw, ahead):
     """Write where the path is at these distances ahead, in the car's level frame [m], shape [point_count, 2]."""
-    begin, count, closed = index[scene, 0], index[scene, 1], index[scene, 2]
+    begin, count, closed = entry[scene, 0], entry[scene, 1], entry[scene, 2]
     length = node[begin + count, 2]
     lap = 0.0
     for point in range(len(distances)):
@@ -132,16 +132,16 @@ def measure_gain(moved, length, fastest, duration):
 @inner_kernel
 def derive_row(state, car, scene, paths, derived):
     """Write what follows from a car's state, and return where it is along its path [m]."""
-    index, node = paths.index, paths.node
+    entry, node = paths.entry, paths.node
     row = int(state.node_index[car])
     x, y = state.position[car, 0], state.position[car, 1]
     qw, qx = state.orientation[car, 0], state.orientation[car, 1]
     qy, qz = state.orientation[car, 2], state.orientation[car, 3]
-    first, count = index[scene, 0], index[scene, 1]
+    first, count = entry[scene, 0], entry[scene, 1]
     following = row + 1 if row + 1 < count else 0
-    share = locate(node, index, scene, row, x, y)
-    heading = find_direction(node, index, scene, row)
-    turn = wrap_angle(find_direction(node, index, scene, following) - heading)
+    share = locate(node, entry, scene, row, x, y)
+    heading = find_direction(node, entry, scene, row)
+    turn = wrap_angle(find_direction(node, entry, scene, following) - heading)
     forward_x, forward_y = 1.0 - 2.0 * (qy * qy + qz * qz), 2.0 * (qx * qy + qw * qz)
     forward_z = 2.0 * (qx * qz - qw * qy)
     left_x, left_y, left_z = 2.0 * (qx * qy - qw * qz), 1.0 - 2.0 * (qx * qx + qz * qz), 2.0 * (qy * qz + qw * qx)
@@ -160,7 +160,7 @@ def derive_row(state, car, scene, paths, derived):
     derived.width_right[car] = right + share * (paths.width[first + following, 1] - right)
     derived.laps[car] = max(state.lap[car] - 1, 0)
     distances, cosine, sine = paths.distances, math.cos(yaw), math.sin(yaw)
-    write_ahead(node, index, scene, row, along, distances, x, y, cosine, sine, derived.ahead[car])
+    write_ahead(node, entry, scene, row, along, distances, x, y, cosine, sine, derived.ahead[car])
     return along
 
 
@@ -209,10 +209,10 @@ def write_row(state, car, world, scene, step_count, events, book):
     state.along[car] = along
 
 
-@kernel
-def write_rows(
-    begin: int,
-    end: int,
+@index_kernel
+def write_one_row(
+    index: int,
+    _room: int,
     rows: LongArray,
     state: State,
     world_scene: IntArray,
@@ -220,18 +220,17 @@ def write_rows(
     events: EventTable,
     book: Book,
 ) -> None:
-    """Write the rows of the cars `rows[begin:end]`, about whom something has changed while no time passed.
+    """Write the row of a car about which something has changed while no time passed.
 
     Args:
-        begin: First of `rows`.
-        end: After the last.
+        index: Place in `rows`.
+        _room: Not used.
         rows: Of cars.
         state: Read.
         world_scene: Scene of each world.
         slots: Cars per world.
         events: Not written.
-        book: Written, rows of these cars only.
+        book: Written, row of this car only.
     """
-    for place in range(begin, end):
-        car = rows[place]
-        write_row(state, car, car // slots, int(world_scene[car // slots]), 0, events, book)
+    car = rows[index]
+    write_row(state, car, car // slots, int(world_scene[car // slots]), 0, events, book)

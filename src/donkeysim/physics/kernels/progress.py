@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from donkeysim.core.kernel import inline_kernel, inner_kernel
 from donkeysim.physics.kernels.ground import find_surface
@@ -65,7 +65,7 @@ def find_segment_near(points, begin, count, closed, segment, x, y):
 @inner_kernel
 def find_segment(points, begin, count, closed, x, y):
     """Return the nearest segment of a whole line."""
-    best, nearest = np.inf, 0
+    best, nearest = math.inf, 0
     for segment in range(count if closed != 0 else count - 1):
         distance, _ = measure_segment(points, begin, count, closed, segment, x, y)
         if distance < best:
@@ -77,8 +77,8 @@ def find_segment(points, begin, count, closed, x, y):
 @inner_kernel
 def follow_node(course, scene, node, x, y, everywhere):
     """Return the path node behind a car that was at `node`; `everywhere` also looks for it far away once it is lost."""
-    begin, count = course.index[scene, N_NODE], course.index[scene, N_NODE_COUNT]
-    closed = course.index[scene, N_CLOSED]
+    begin, count = course.entry[scene, N_NODE], course.entry[scene, N_NODE_COUNT]
+    closed = course.entry[scene, N_CLOSED]
     node = find_segment_near(course.node, begin, count, closed, node, x, y)
     if everywhere:
         distance, _ = measure_segment(course.node, begin, count, closed, node, x, y)
@@ -94,8 +94,8 @@ def follow_node(course, scene, node, x, y, everywhere):
 def count_nodes(course, scene, old, new):
     """Return the signed number of nodes from `old` to `new`, the short way round."""
     passed = new - old
-    if course.index[scene, N_CLOSED] != 0:
-        count = course.index[scene, N_NODE_COUNT]
+    if course.entry[scene, N_CLOSED] != 0:
+        count = course.entry[scene, N_NODE_COUNT]
         if 2 * passed > count:
             passed -= count
         elif 2 * passed < -count:
@@ -107,24 +107,24 @@ def count_nodes(course, scene, old, new):
 def observe_progress(state, car, course, terrain, scene):
     """Write a car's cte, `on_road` and progress from its position and node."""
     x, y = state.position[car, 0], state.position[car, 1]
-    begin, count = course.index[scene, N_NODE], course.index[scene, N_NODE_COUNT]
-    closed = course.index[scene, N_CLOSED]
+    begin, count = course.entry[scene, N_NODE], course.entry[scene, N_NODE_COUNT]
+    closed = course.entry[scene, N_CLOSED]
     node = int(state.node_index[car])
     following = node + 1 if node + 1 < count else 0
     distance, _ = measure_segment(course.node, begin, count, closed, node, x, y)
     px, py = course.node[begin + node, 0], course.node[begin + node, 1]
     dx, dy = course.node[begin + following, 0] - px, course.node[begin + following, 1] - py
     side = dx * (y - py) - dy * (x - px)
-    state.cte[car] = np.sqrt(distance) if side >= 0.0 else -np.sqrt(distance)
+    state.cte[car] = math.sqrt(distance) if side >= 0.0 else -math.sqrt(distance)
     state.on_road[car] = terrain.drivable[find_surface(terrain, scene, x, y)]
-    begin, count = course.index[scene, N_SHORTEST], course.index[scene, N_SHORTEST_COUNT]
+    begin, count = course.entry[scene, N_SHORTEST], course.entry[scene, N_SHORTEST_COUNT]
     if count < 2:
         state.shortest_along[car] = 0.0
         return
-    start = int(course.node_shortest[course.index[scene, N_NODE] + node])
+    start = int(course.node_shortest[course.entry[scene, N_NODE] + node])
     segment = find_segment_near(course.shortest, begin, count, closed, start, x, y)
     _, share = measure_segment(course.shortest, begin, count, closed, segment, x, y)
     following = segment + 1 if segment + 1 < count else 0
     dx = course.shortest[begin + following, 0] - course.shortest[begin + segment, 0]
     dy = course.shortest[begin + following, 1] - course.shortest[begin + segment, 1]
-    state.shortest_along[car] = course.shortest[begin + segment, 2] + share * np.sqrt(dx * dx + dy * dy)
+    state.shortest_along[car] = course.shortest[begin + segment, 2] + share * math.sqrt(dx * dx + dy * dy)

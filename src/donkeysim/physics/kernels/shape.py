@@ -33,10 +33,10 @@ def fill_prop_frustum(frustum, side, body, row):
 
 @inner_kernel
 def add_contact(scratch, count, a, b, code_a, code_b, point, normal, depth, friction):
-    """Append a contact and return the new count; a full list stays as it is.
+    """Append a contact and return the new count; a full list stays as it is, and the contact is missed.
 
     Args:
-        scratch: Written: `contact`, `link`.
+        scratch: Contacts and links are written.
         count: Contacts so far.
         a: Row of the body that `normal` points to.
         b: Row of the other body, -1 for what never moves.
@@ -47,14 +47,16 @@ def add_contact(scratch, count, a, b, code_a, code_b, point, normal, depth, fric
         depth: Of the overlap, negative for a gap [m].
         friction: [-]
     """
-    if count >= len(scratch.contact):
+    contact, link = scratch[layout.S_CONTACT], scratch[layout.S_LINK]
+    if count >= len(contact):
+        scratch[layout.S_MISSED][0] += 1
         return count
-    set_vector(scratch.contact, count, layout.C_POINT, point)
-    set_vector(scratch.contact, count, layout.C_NORMAL, normal)
-    scratch.contact[count, layout.C_DEPTH] = depth
-    scratch.contact[count, layout.C_FRICTION] = friction
-    scratch.link[count, 0] = a
-    scratch.link[count, 1] = b
-    scratch.link[count, 2] = code_a
-    scratch.link[count, 3] = code_b
+    set_vector(contact, count, layout.C_POINT, point)
+    set_vector(contact, count, layout.C_NORMAL, normal)
+    contact[count, layout.C_DEPTH] = depth
+    contact[count, layout.C_FRICTION] = friction
+    link[count, 0] = a
+    link[count, 1] = b
+    link[count, 2] = code_a
+    link[count, 3] = code_b
     return count + 1

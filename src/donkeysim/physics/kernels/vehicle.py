@@ -159,7 +159,7 @@ def find_wheel_ground(terrain, scene, anchor, up, reach):
     Returns:
         Distance [m], the ground's normal, and its cosine with the axis.
     """
-    if terrain.index[scene, layout.I_IS_LEVEL] != 0:
+    if terrain.entry[scene, layout.I_IS_LEVEL] != 0:
         return (anchor[2] - terrain.number[scene, layout.T_LEVEL]) / max(up[2], 0.1), (0.0, 0.0, 1.0), up[2]
     x, y, _ = add_scaled(anchor, -reach, up)
     height, slope_x, slope_y = sample_height(terrain, scene, x, y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import inline_kernel, inner_kernel, kernel, take_row
+from donkeysim.core.kernel import index_kernel, inline_kernel, inner_kernel
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.vector import ZERO, add, dot, get_vector, measure_length, scale, set_vector, subtract
 from donkeysim.physics.kernels.contact import REACH, list_pairs, may_reach_ground, resolve_contacts
@@ -34,6 +34,8 @@ from donkeysim.physics.kernels.layout import (
     PROP_HEIGHT,
     QUATERNION,
     RADIUS,
+    S_BODY,
+    S_MISSED,
     TURN,
     VELOCITY,
     WHEEL_ANGLE,
@@ -184,8 +186,8 @@ def rescue_car(body, row, state, car, course, scene, world, time, events):
 @inner_kernel
 def locate_node(course, scene, x, y):
     """Return the path node behind a point, looked for along the whole path."""
-    begin, count = course.index[scene, N_NODE], course.index[scene, N_NODE_COUNT]
-    return find_segment(course.node, begin, count, course.index[scene, N_CLOSED], x, y)
+    begin, count = course.entry[scene, N_NODE], course.entry[scene, N_NODE_COUNT]
+    return find_segment(course.node, begin, count, course.entry[scene, N_CLOSED], x, y)
 
 
 @inner_kernel
@@ -223,9 +225,9 @@ def note_hits(state, first, slots, world, time, events):
 
 @inline_kernel
 def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch, events):
-    """Advance the cars and props of one world, loaded in `scratch.body`, by `step_count` steps."""
+    """Advance the cars and props of one world, loaded in `scratch`, by `step_count` steps."""
     terrain, course, obstacles, props = tables
-    body = scratch.body
+    body = scratch[S_BODY]
     first, first_prop = world * slots, world * prop_slots
     begin, end = int(props.begin[scene]), int(props.begin[scene + 1])
     gravity = param[first, P_GRAVITY]
@@ -275,13 +277,63 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, 
 
 
 @inline_kernel
-def step_row(
-    world, step_count, dt, world_scene, slots, prop_slots, state, control, param, orders, tables, scratch, events, book
-):
-    """Do for one world what `step_worlds` says: all work of a row, whoever hands out the rows."""
+def take_room(scratch, room):
+    """Return the working memory of one world as a plain tuple."""
+    return (
+        scratch.body[room],
+        scratch.pair[room],
+        scratch.contact[room],
+        scratch.link[room],
+        scratch.touch[room],
+        scratch.box[room],
+        scratch.frustum[room],
+        scratch.polygon[room],
+        scratch.missed[room],
+    )
+
+
+@index_kernel
+def step_one_world(
+    world: int,
+    room: int,
+    step_count: int,
+    dt: float,
+    world_scene: IntArray,
+    slots: int,
+    prop_slots: int,
+    state: State,
+    control: Control,
+    param: FloatArray,
+    orders: Orders,
+    tables: tuple[Terrain, Course, Obstacles, PropTable],
+    scratches: Scratch,
+    events: EventTable,
+    book: Book,
+) -> None:
+    """Advance a world by `step_count` steps.
+
+    Args:
+        world: Which one.
+        room: Of `scratches`.
+        step_count: Steps to make.
+        dt: Length of a step [s].
+        world_scene: Scene of each world.
+        slots: Cars per world.
+        prop_slots: Props per world.
+        state: Read and written, rows of this world only.
+        control: Read; written where an order becomes due.
+        param: Car parameters, one row per car.
+        orders: Commands on their way.
+        tables: Of all scenes.
+        scratches: Of all rooms.
+        events: Written, rows of this world only.
+        book: Written, rows of this world only.
+    """
     terrain, course = tables[0], tables[1]
-    body, scene, first = scratch.body, int(world_scene[world]), world * slots
-    events.count[world] = 0
+    scratch = take_room(scratches, room)
+    body, scene, first = scratch[S_BODY], int(world_scene[world]), world * slots
+    events.noted[world] = 0
+    scratch[S_MISSED][0] = 0
     for slot in range(slots):
         if state.present[first + slot] != 0:
             load_car(body, slot, state, control, first + slot, param)
@@ -297,59 +349,13 @@ def step_row(
             store_car(body, slot, state, car, dt)
             observe_progress(state, car, course, terrain, scene)
             write_row(state, car, world, scene, step_count, events, book)
+    events.missed[world] += scratch[S_MISSED][0]
 
 
-@kernel
-def step_worlds(
-    next_row: LongArray,
-    end: int,
-    step_count: int,
-    dt: float,
-    world_scene: IntArray,
-    slots: int,
-    prop_slots: int,
-    state: State,
-    control: Control,
-    param: FloatArray,
-    orders: Orders,
-    tables: tuple[Terrain, Course, Obstacles, PropTable],
-    scratch: Scratch,
-    events: EventTable,
-    book: Book,
-) -> None:
-    """Advance the worlds [next_row[0], end) by `step_count` steps, those that no other thread takes.
-
-    Args:
-        next_row: See `take_row`.
-        end: World after the last.
-        step_count: Steps to make.
-        dt: Length of a step [s].
-        world_scene: Scene of each world.
-        slots: Cars per world.
-        prop_slots: Props per world.
-        state: Read and written, rows of these worlds only.
-        control: Read; written where an order becomes due.
-        param: Car parameters, one row per car.
-        orders: Commands on their way.
-        tables: Of all scenes.
-        scratch: Of this worker.
-        events: Written, rows of these worlds only.
-        book: Written, rows of these worlds only.
-    """
-    while True:
-        world = take_row(next_row)
-        if world >= end:
-            break
-        step_row(
-            world, step_count, dt, world_scene, slots, prop_slots, state, control, param, orders, tables, scratch,
-            events, book,
-        )  # fmt: skip
-
-
-@kernel
-def place_cars(
-    begin: int,
-    end: int,
+@index_kernel
+def place_one_car(
+    index: int,
+    _room: int,
     rows: LongArray,
     state: State,
     world_scene: IntArray,
@@ -358,23 +364,21 @@ def place_cars(
     events: EventTable,
     book: Book,
 ) -> None:
-    """Write where the cars `rows[begin:end]`, which have been put somewhere, are on their paths.
+    """Write where a car, which has been put somewhere, is on its path.
 
     Args:
-        begin: First of `rows`.
-        end: After the last.
+        index: Place in `rows`.
+        _room: Not used.
         rows: Of cars.
-        state: Read and written, these cars only.
+        state: Read and written, this car only.
         world_scene: Scene of each world.
         slots: Cars per world.
         tables: Of all scenes.
         events: Not written.
-        book: Written, rows of these cars only.
+        book: Written, row of this car only.
     """
-    terrain, course = tables[0], tables[1]
-    for place in range(begin, end):
-        car = rows[place]
-        scene = int(world_scene[car // slots])
-        state.node_index[car] = locate_node(course, scene, state.position[car, 0], state.position[car, 1])
-        observe_progress(state, car, course, terrain, scene)
-        write_row(state, car, car // slots, scene, 0, events, book)
+    terrain, course, car = tables[0], tables[1], rows[index]
+    scene = int(world_scene[car // slots])
+    state.node_index[car] = locate_node(course, scene, state.position[car, 0], state.position[car, 1])
+    observe_progress(state, car, course, terrain, scene)
+    write_row(state, car, car // slots, scene, 0, events, book)

@@ -7,6 +7,7 @@ over whole rows of values, red, green and blue one after another, so that they r
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -105,11 +106,11 @@ def roughen_grey(count, gain, noise, number, place, source, target):
 @inner_pixel_kernel
 def weigh_blur(sigma, weight):
     """Write the weights of a Gaussian blur [pixel], the middle first; return how many there are."""
-    reach = min(np.int64(np.ceil(np.float32(2.5) * sigma)), BLUR_REACH)
+    reach = min(np.int64(math.ceil(np.float32(2.5) * sigma)), BLUR_REACH)
     total = np.float32(0.0)
     for k in range(reach + 1):
         share = np.float32(np.int32(k)) / sigma
-        weight[k] = np.exp(np.float32(-0.5) * share * share)
+        weight[k] = math.exp(np.float32(-0.5) * share * share)
         total += weight[k] if k == 0 else np.float32(2.0) * weight[k]
     for k in range(reach + 1):
         weight[k] /= total

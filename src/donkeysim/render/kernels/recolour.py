@@ -13,7 +13,7 @@ import numpy as np
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
 from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LIGHT, SIZE_LOG, VIEW
 from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
-from donkeysim.render.kernels.vector import read_planes, read_vector
+from donkeysim.render.kernels.vector import read_planes, read_vector, round_down
 from donkeysim.world.scene import CLASS_SKY
 
 
@@ -45,9 +45,8 @@ def hash_corner(x, y, seed):
 @inner_pixel_kernel
 def sample_patches(x, y, seed):
     """Return smooth noise from -1 to 1 at a point, one patch wide 1."""
-    column, row = np.floor(x), np.floor(y)
-    i, j = np.int32(column), np.int32(row)
-    fx, fy = np.float32(x - column), np.float32(y - row)
+    i, j = round_down(x), round_down(y)
+    fx, fy = np.float32(x - np.float32(i)), np.float32(y - np.float32(j))
     two, three = np.float32(2.0), np.float32(3.0)
     fx = fx * fx * (three - two * fx)
     fy = fy * fy * (three - two * fy)
@@ -185,8 +184,8 @@ def look_up_run(count, begin, y, record, layout, cells, iota, target):
         w = np.float32(1.0) / (near[0] * x + near[1] * y + near[2])
         u = (across[0] * x + across[1] * y + across[2]) * w * scale_u
         v = (down[0] * x + down[1] * y + down[2]) * w * scale_v
-        column = np.uint32(np.uint32(np.int32(np.floor(u))) & mask_u)
-        line = np.uint32(np.uint32(np.int32(np.floor(v))) & mask_v)
+        column = np.uint32(np.uint32(round_down(u)) & mask_u)
+        line = np.uint32(np.uint32(round_down(v)) & mask_v)
         target[k] = cells[np.uint32(np.uint32(line << shift) + column) & np.uint32(0x3FFFFFFF)]
 
 

@@ -5,8 +5,18 @@ They are copied into their callers, so that in pictures products and sums may fu
 
 from __future__ import annotations
 
+import numpy as np
+
 from donkeysim.core.kernel import inline_kernel
 from donkeysim.render.kernels.layout import RECORD
+
+
+@inline_kernel
+def round_down(value):
+    """Return the greatest 32-bit whole number that a number is not below."""
+    # `math.floor` gives 64 bits, for which there are no vectors; compilers for GPUs have no `np.floor` of a number.
+    whole = np.int32(value)
+    return np.int32(whole - np.int32(1)) if value < np.float32(whole) else whole
 
 
 @inline_kernel

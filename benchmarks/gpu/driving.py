@@ -1,0 +1,68 @@
+"""Cars of a batch that drive along their road, and some that lean on a wall: what frames are measured with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from donkeysim.core.device import Device
+from donkeysim.core.kernel import index_kernel
+from donkeysim.core.types import FloatArray
+from donkeysim.gpu.simulator import BatchSimulator
+from donkeysim.physics.kernels.ledger import Derived
+from donkeysim.world.specs import SceneSpec, WorldSpec
+from donkeysim.world.state import HIT_NONE, Control
+
+SPEED = 2.0
+"""Of cars that follow their road [m/s]."""
+
+
+@index_kernel
+def drive_car(car: int, _room: int, leaning: int, cte: FloatArray, derived: Derived, control: Control) -> None:
+    """Tell a car to follow its road; each `leaning`-th (0: none) goes straight on with all it has.
+
+    Args:
+        car: Which.
+        _room: Not used.
+        leaning: See above.
+        cte: Of `State`.
+        derived: What follows from the state.
+        control: Written.
+    """
+    if leaning > 0 and car % leaning == 0:
+        control.steer[car], control.throttle[car] = 0.0, 1.0
+        return
+    control.steer[car] = min(max(-2.0 * derived.heading_error[car] - cte[car], -1.0), 1.0)
+    control.throttle[car] = min(max(SPEED - derived.forward_speed[car], 0.0), 1.0)
+
+
+class Traffic:
+    """Cars of one scene, spread along its road.
+
+    Attributes:
+        simulator: Where they drive.
+    """
+
+    def __init__(self, device: Device, scene: str, count: int, leaning: int = 0) -> None:
+        self._device, self._count, self._leaning = device, count, leaning
+        self.simulator = BatchSimulator(WorldSpec(SceneSpec(scene), world_count=count), device)
+        start = np.zeros((count, 3))
+        start[:, 0] = np.arange(count) * (float(device.download(self.simulator.path_length)[0]) / count)
+        self.simulator.reset(device.upload(np.ones(count, bool)), device.upload(start))
+
+    def step(self) -> None:
+        """Let a twentieth of a second pass."""
+        simulator = self.simulator
+        seen = (self._leaning, simulator.state.cte, simulator.derived, simulator.control)
+        self._device.run(drive_car, self._count, *seen, block=256)
+        simulator.step()
+
+    def warm_up(self, frames: int) -> None:
+        """Compile, and let cars drive evenly, or lean."""
+        for _ in range(frames):
+            self.step()
+        self._device.synchronize()
+
+    def find_touching(self) -> float:
+        """Return the share of cars that touched something in the last frame."""
+        touching = self._device.download(self.simulator.state.touching)
+        return float((touching != HIT_NONE).any(axis=1).mean())

@@ -1,0 +1,106 @@
+"""Whole environment steps: actions of the device in; picture, reward and ends out; and how long the first one takes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.gpu.plan import Plan
+from benchmarks.gpu.timing import measure_frames
+from benchmarks.measure import Figure
+from donkeysim.core.device import Device
+from donkeysim.envs.batch_env import BatchEnv
+from donkeysim.world.specs import CameraSpec
+
+SCENES = "generated_track", "mountain_track"
+
+LEAST = {(64, 64): 1.5e6, (160, 120): 0.6e6}
+"""What is asked for [steps/s]."""
+
+LEAST_OF_FEW = {(160, 120): 0.3e6}
+"""The same of the small batch."""
+
+FIRST_STEP = {"nothing cached": 90.0, "cached": 10.0}
+"""How long the first step may take from the start of the program [s]."""
+
+
+def measure_steps(plan: Plan) -> list[Figure]:
+    """Measure all numbers of cars and sizes."""
+    device = plan.open()
+    figures = [
+        measure_batch(plan, device, scene, count, size)
+        for scene in SCENES
+        for count in plan.counts
+        for size in plan.sizes
+    ]
+    device.close()
+    return figures
+
+
+def make_batch(device: Device, scene: str, count: int, size: tuple[int, int]) -> BatchEnv:
+    """Return cars on a device with a camera each."""
+    return BatchEnv(count, scene, device=device, copy=False, camera=CameraSpec(width=size[0], height=size[1]))
+
+
+def measure_batch(plan: Plan, device: Device, scene: str, count: int, size: tuple[int, int]) -> Figure:
+    """Return the figure of one batch; cars drive at random, and episodes end and begin."""
+    env = make_batch(device, scene, count, size)
+    actions = draw_actions(count)
+    given = device.upload(actions)
+    env.reset(seed=0)
+    for _ in range(plan.frames):
+        env.step(given)
+    pair = measure_frames(plan, device, lambda: env.step(given), count)
+    memory = env.measure_memory().total / 2**20
+    least = plan.ask(count, LEAST.get(size))
+    if plan.asked and count == plan.few:
+        least = LEAST_OF_FEW.get(size)
+    what = f"environment {size[0]}x{size[1]}, {scene}, {count:,} cars"
+    return Figure("gpu", what, *pair, "steps/s", least, f"{device.name}; {memory:,.0f} MB")
+
+
+def draw_actions(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Return steering and throttle that differ from car to car."""
+    random = np.random.default_rng(0)
+    return np.stack([random.uniform(-0.3, 0.3, count), random.uniform(0.2, 0.8, count)], axis=1).astype(np.float32)
+
+
+def measure_first_steps(plan: Plan) -> list[Figure]:
+    """Measure from the start of a program to the end of its first step, twice with one cache that is empty at first."""
+    count = plan.asked or max(plan.counts)
+    figures = []
+    with tempfile.TemporaryDirectory() as folder:
+        # The driver too keeps what it has compiled.
+        kept = {"DONKEYSIM_KERNEL_CACHE": folder, "CUDA_CACHE_PATH": str(Path(folder, "driver"))}
+        command = [sys.executable, "-m", "benchmarks.gpu.environment", plan.name, str(count)]
+        for what, most in FIRST_STEP.items():
+            begun = time.perf_counter()
+            subprocess.run(command, env=os.environ | kept, check=True)
+            seconds = time.perf_counter() - begun
+            most_asked = most if plan.asked else None
+            figures.append(
+                Figure("gpu", f"first step, {what}, {count:,} cars", seconds, seconds, "s", None, plan.name, most_asked)
+            )
+    return figures
+
+
+def main() -> None:
+    """Take a first step: `python -m benchmarks.gpu.environment DEVICE CARS`."""
+    from donkeysim.core.device import open_device
+
+    device, count = open_device(sys.argv[1]), int(sys.argv[2])
+    env = make_batch(device, "generated_track", count, (160, 120))
+    env.reset(seed=0)
+    env.step(device.upload(draw_actions(count)))
+    device.synchronize()
+    env.close()
+
+
+if __name__ == "__main__":
+    main()

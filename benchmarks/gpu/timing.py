@@ -1,0 +1,24 @@
+"""Rates of what is enqueued on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from benchmarks.gpu.plan import Plan
+from benchmarks.measure import measure_rate
+from donkeysim.core.device import Device
+
+AT_ONCE = 10
+"""Calls between two waits for the device: launches run ahead of it as they do in use."""
+
+
+def measure_frames(plan: Plan, device: Device, frame: Callable[[], object], count: int) -> tuple[float, float]:
+    """Return (median, best) cars, or pictures, per second of frames of `count` each, all launches included."""
+
+    def work() -> int:
+        for _ in range(AT_ONCE):
+            frame()
+        device.synchronize()
+        return AT_ONCE * count
+
+    return measure_rate(work, plan.seconds, plan.rounds)

@@ -1,0 +1,1 @@
+"""Agents that think slowly: driving turn by turn, time waits between turns."""

@@ -1,0 +1,101 @@
+"""`donkey evaluate` with several pilots or starts: drives the matrix, prints it, writes it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.console import console, show_progress
+
+if TYPE_CHECKING:
+    from donkeysim.cluster.matrix import Cell, Cells, Interval, MatrixSpec
+    from donkeysim.learn.evaluate import Conditions
+
+MATRIX_NAME = "evaluation.json"
+
+
+def add_matrix_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe what makes an evaluation a matrix."""
+    add = parser.add_argument
+    add("--seeds", type=int, metavar="N", help="drive from N starts, seeds from 0, and give confidence intervals")
+    add("--workers", type=int, metavar="N", help="drive on N processes (extra cluster)")
+    add("--address", metavar="ADDRESS", help="drive on a Ray cluster: auto, or ray://HOST:10001")
+
+
+def is_matrix(arguments: argparse.Namespace) -> bool:
+    """Return whether a matrix is asked for."""
+    chosen = (arguments.seeds, arguments.workers, arguments.address)
+    return len(arguments.model or ()) > 1 or any(value is not None for value in chosen)
+
+
+def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
+    """Drive, print, write; return 0 if every drive was clean."""
+    from donkeysim.cluster.crew import Crew
+    from donkeysim.cluster.matrix import MatrixSpec, drive_matrix, sum_up
+    from donkeysim.learn.pilot import load_pilot
+
+    for model in models:  # what cannot be read is said before anybody drives
+        load_pilot(model, arguments.type)
+    names = tuple(str(model.resolve()) for model in models)
+    spec = MatrixSpec(names, tuple(tracks), arguments.seeds or 1, arguments.laps, arguments.type or "")
+    alone = arguments.workers is None and arguments.address is None
+    crew = Crew(0 if alone else arguments.workers, arguments.address)
+    cells = []
+    with show_progress("driving") as report:
+        for cell in drive_matrix(spec, conditions, crew):
+            cells.append(cell)
+            report(len(cells), spec.count)
+    found = sum_up(spec, cells)
+    print_matrix(found)
+    out = Path(arguments.out or MATRIX_NAME)
+    write_matrix(out, spec, cells, found)
+    console.print(f"all drives: {out}", soft_wrap=True)
+    return 0 if all(row.passed == row.count for row in found) else 1
+
+
+def print_matrix(rows: list[Cells]) -> None:
+    """Print a row for each pilot on each track."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title="clean drives, and means with their 95 % intervals")
+    for heading in ("pilot", "track", "clean", "share", "lap [s]", "|cte| [cm]", "m/s"):
+        table.add_column(heading, justify="left" if heading in ("pilot", "track") else "right", overflow="fold")
+    for row in rows:
+        table.add_row(
+            escape(Path(row.model).name),
+            escape(row.track),
+            f"{row.passed} of {row.count}",
+            f"{100.0 * row.share.low:.0f} to {100.0 * row.share.high:.0f} %",
+            format_interval(row.lap_time, 1.0),
+            format_interval(row.cte, 100.0),
+            format_interval(row.speed, 1.0),
+        )
+    console.print(table)
+
+
+def format_interval(interval: Interval, factor: float) -> str:
+    """Return a mean and half the width of its interval."""
+    if math.isnan(interval.mean):
+        return ""
+    half = 0.5 * (interval.high - interval.low)
+    return f"{factor * interval.mean:.2f}" + ("" if math.isnan(half) else f" ± {factor * half:.2f}")
+
+
+def write_matrix(path: Path, spec: MatrixSpec, cells: list[Cell], rows: list[Cells]) -> None:
+    """Write everything as JSON; what is no number is null.
+
+    Raises:
+        DonkeySimError: It cannot be written.
+    """
+    import msgspec
+
+    from donkeysim.core.files import write_whole
+
+    drives = [asdict(cell) for cell in sorted(cells, key=lambda cell: cell.number)]
+    whole = {"format": 1, **asdict(spec), "pairs": [asdict(row) for row in rows], "drives": drives}
+    write_whole(path, json.dumps(json.loads(msgspec.json.encode(whole)), indent=1).encode() + b"\n")

@@ -1,0 +1,99 @@
+"""Runs a function for many numbers: in this process, or as tasks of Ray on this machine or a cluster.
+
+A task may run twice, as a worker may be killed in the middle of one, so functions must give the same for the same
+arguments and leave nothing half done.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.extras import import_extra
+
+T = TypeVar("T")
+
+MOST_RETRIES = 5
+"""How often a task begins anew whose worker was killed."""
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who works.
+
+    Attributes:
+        workers: Processes; 0: this one alone, without Ray; None: one per core, or all of a cluster.
+        address: Of a cluster that runs, such as "auto" or "ray://host:10001"; None: this machine.
+
+    Raises:
+        SpecError: There cannot be so many, or none is asked for at a cluster.
+    """
+
+    workers: int | None = None
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers is not None and self.workers < 0:
+            raise SpecError(f"{self.workers} workers are not valid; it takes 1 or more, or 0 for this process alone.")
+        if self.workers == 0 and self.address is not None:
+            raise SpecError("0 workers mean this process alone, so no --address; leave one of them out.")
+
+    def run(self, function: Callable[..., T], *shared: Any, over: Iterable[int]) -> Iterator[T]:
+        """Yield what `function(*shared, number)` returns, as each is done.
+
+        Args:
+            function: At the top level of a module.
+            *shared: The same for all.
+            over: The numbers.
+
+        Raises:
+            DonkeySimError: A task failed, or the cluster cannot be reached.
+        """
+        if self.workers == 0:
+            return (function(*shared, number) for number in over)
+        return self._run_tasks(function, shared, over)
+
+    def _run_tasks(self, function: Callable[..., T], shared: tuple[Any, ...], over: Iterable[int]) -> Iterator[T]:
+        ray = import_extra("ray", "work on several processes needs Ray", "cluster")
+        owned = self._join(ray)
+        try:
+            task = ray.remote(max_retries=MOST_RETRIES)(function)
+            given = [ray.put(argument) for argument in shared]
+            waiting: list[Any] = []
+            numbers = iter(over)
+            most = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+            while True:
+                # A few more than there are workers: nobody waits for work, and a stop leaves little begun.
+                waiting += [task.remote(*given, number) for number in islice(numbers, most - len(waiting))]
+                if not waiting:
+                    return
+                done, waiting = ray.wait(waiting)
+                yield ray.get(done[0])
+        except ray.exceptions.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, DonkeySimError):
+                raise type(cause)(str(cause)) from error
+            raise
+        finally:
+            if owned:
+                ray.shutdown()
+
+    def _join(self, ray: Any) -> bool:
+        """Connect to Ray; return whether this call did."""
+        if ray.is_initialized():
+            return False
+        quiet = {"log_to_driver": False, "include_dashboard": False, "logging_level": "ERROR"}
+        # Ray hides GPUs from tasks that ask for none and warns of it; nobody here asks for one.
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        try:
+            if self.address is not None:
+                ray.init(self.address, log_to_driver=False, logging_level="ERROR")
+            else:
+                ray.init(num_cpus=self.workers, **quiet)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise DonkeySimError(f"the cluster at {self.address} cannot be reached ({error}).") from error
+        return True

@@ -1,0 +1,188 @@
+"""Pilots on tracks from several starts: a matrix of drives, and what can be said of each pilot on each track."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from donkeysim.cluster.crew import Crew
+from donkeysim.core.errors import SpecError
+from donkeysim.learn.evaluate import Conditions, evaluate
+from donkeysim.learn.pilot import NetworkPilot, load_pilot
+
+CONFIDENCE = 0.95
+"""Of intervals."""
+
+
+@dataclass(frozen=True)
+class MatrixSpec:
+    """Which drives there are.
+
+    Attributes:
+        models: Files of pilots.
+        tracks: Names of tracks, or their files.
+        seeds: Starts of each, seeds from 0: the grid, then places on the road.
+        laps: Of each drive.
+        kind: Type of the pilots, if their files do not say; empty: they do.
+
+    Raises:
+        SpecError: There are none.
+    """
+
+    models: tuple[str, ...]
+    tracks: tuple[str, ...]
+    seeds: int
+    laps: int
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1 or self.laps < 1:
+            raise SpecError(f"{self.laps} laps from {self.seeds} starts are not valid; ask for 1 or more of each.")
+
+    @property
+    def count(self) -> int:
+        """How many drives there are."""
+        return len(self.models) * len(self.tracks) * self.seeds
+
+    def find_cell(self, number: int) -> tuple[str, str, int]:
+        """Return model, track and seed of a drive."""
+        pair, seed = divmod(number, self.seeds)
+        model, track = divmod(pair, len(self.tracks))
+        return self.models[model], self.tracks[track], seed
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One drive.
+
+    Attributes:
+        number: Of the matrix.
+        model: File of the pilot.
+        track: Where.
+        seed: Of the start.
+        is_passed: Whether all laps were driven, on the road and touching nothing.
+        ending: How it ended.
+        laps: Whole ones.
+        lap_time: Mean of these [s], none: not a number.
+        cte: Mean distance from the path [m].
+        speed: Mean [m/s].
+        departures: How often the car left the road.
+        hits: How often it touched something.
+    """
+
+    number: int
+    model: str
+    track: str
+    seed: int
+    is_passed: bool
+    ending: str
+    laps: int
+    lap_time: float
+    cte: float
+    speed: float
+    departures: int
+    hits: int
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and where it lies with `CONFIDENCE`; one value alone has no interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What can be said of a pilot on a track.
+
+    Attributes:
+        model: File of the pilot.
+        track: Where.
+        count: Drives.
+        passed: How many of them were clean.
+        share: Of clean ones, by Wilson.
+        lap_time: Means of drives with whole laps, by Student [s].
+        cte: Means of drives [m].
+        speed: Likewise [m/s].
+    """
+
+    model: str
+    track: str
+    count: int
+    passed: int
+    share: Interval
+    lap_time: Interval
+    cte: Interval
+    speed: Interval
+
+
+def drive_matrix(spec: MatrixSpec, conditions: Conditions, crew: Crew) -> Iterator[Cell]:
+    """Yield the drives of a matrix, each as it is done; the same ones whoever drives them."""
+    return crew.run(drive_cell, spec, conditions, over=range(spec.count))
+
+
+def drive_cell(spec: MatrixSpec, conditions: Conditions, number: int) -> Cell:
+    """Let a pilot drive; runs in a process of the crew, which must see the pilots' files by these names."""
+    model, track, seed = spec.find_cell(number)
+    run = evaluate(_load(model, spec.kind), [track], spec.laps, conditions, seed).runs[0]
+    return Cell(
+        number=number,
+        model=model,
+        track=track,
+        seed=seed,
+        is_passed=run.is_passed,
+        ending=run.ending,
+        laps=len(run.lap_times),
+        lap_time=float(np.mean(run.lap_times)) if run.lap_times else math.nan,
+        cte=run.cte_mean,
+        speed=run.speed_mean,
+        departures=len(run.departures),
+        hits=len(run.hits),
+    )
+
+
+@functools.lru_cache(maxsize=4)
+def _load(model: str, kind: str) -> NetworkPilot:
+    return load_pilot(Path(model), kind or None)
+
+
+def sum_up(spec: MatrixSpec, cells: Iterable[Cell]) -> list[Cells]:
+    """Return what can be said of each pilot on each track, in the order of the matrix."""
+    found = sorted(cells, key=lambda cell: cell.number)
+    pairs = [(model, track) for model in spec.models for track in spec.tracks]
+    groups = [[cell for cell in found if (cell.model, cell.track) == pair] for pair in pairs]
+    return [_describe(group) for group in groups if group]
+
+
+def _describe(cells: Sequence[Cell]) -> Cells:
+    passed = sum(cell.is_passed for cell in cells)
+    bounds = stats.binomtest(passed, len(cells)).proportion_ci(CONFIDENCE, method="wilson")
+    return Cells(
+        model=cells[0].model,
+        track=cells[0].track,
+        count=len(cells),
+        passed=passed,
+        share=Interval(passed / len(cells), float(bounds.low), float(bounds.high)),
+        lap_time=estimate_mean([cell.lap_time for cell in cells if cell.laps]),
+        cte=estimate_mean([cell.cte for cell in cells]),
+        speed=estimate_mean([cell.speed for cell in cells]),
+    )
+
+
+def estimate_mean(values: Sequence[float]) -> Interval:
+    """Return the mean of values and where the mean of all such values lies; of none, no numbers."""
+    if not values:
+        return Interval(math.nan, math.nan, math.nan)
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return Interval(mean, math.nan, math.nan)
+    half = float(stats.sem(values) * stats.t.ppf(0.5 + 0.5 * CONFIDENCE, len(values) - 1))
+    return Interval(mean, mean - half, mean + half)

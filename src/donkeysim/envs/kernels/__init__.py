@@ -1,0 +1,1 @@
+"""What batches of environments work out for every car: rewards, ends, starts and observations."""

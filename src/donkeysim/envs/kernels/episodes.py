@@ -1,0 +1,150 @@
+"""Where episodes begin, what their random numbers are functions of, and what cars are asked to do."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from donkeysim.core.kernel import index_kernel, inner_kernel, kernel
+from donkeysim.core.rng import draw_uniform, hash_words
+from donkeysim.core.types import BoolArray, FloatArray, IntArray, LongArray
+from donkeysim.world.state import HIT_NONE, Control
+
+START_STREAM = 1 << 20
+"""First of the streams of random numbers that starts are drawn from."""
+
+START_OFFSET, START_YAW = 0.08, math.radians(8.0)
+"""Of a random start: greatest distance from the path [m] and angle to it [rad]."""
+
+WORD = 0x7FFFFFFFFFFFFFFF
+"""The bits of a seed and of a key."""
+
+
+class Episodes(NamedTuple):
+    """Which episodes worlds are in."""
+
+    seed: LongArray
+    """Of each world, shape [world_count]."""
+    number: LongArray
+    """Of the world's next episode since it was seeded, shape [world_count]."""
+    world_key: LongArray
+    """Of the random numbers of its episode, shape [world_count]."""
+    start: FloatArray
+    """Where cars begin: along the path [m], left of it [m], against it [rad]; not a number: on the grid,
+    shape [car_count, 3]."""
+
+
+@inner_kernel
+def draw_start(key, slot, length):
+    """Return a random start: along a path of this length [m], left of it [m], against its direction [rad]."""
+    along = draw_uniform(key, slot, 0, START_STREAM) * length
+    offset = (2.0 * draw_uniform(key, slot, 0, START_STREAM + 1) - 1.0) * START_OFFSET
+    return along, offset, (2.0 * draw_uniform(key, slot, 0, START_STREAM + 2) - 1.0) * START_YAW
+
+
+@kernel
+def draw_starts(key: LongArray, slot: LongArray, length: FloatArray, start: FloatArray) -> None:
+    """Write the random starts of cars.
+
+    Args:
+        key: Of each car's world, shape [n].
+        slot: Of each car in its world, shape [n].
+        length: Of each car's path [m], shape [n].
+        start: Written, as `Episodes.start`, shape [n, 3].
+    """
+    for row in range(len(key)):
+        start[row, 0], start[row, 1], start[row, 2] = draw_start(key[row], slot[row], length[row])
+
+
+@inner_kernel
+def make_key(seed, number):
+    """Return the key of a world's episode."""
+    key = np.int64(hash_words(seed, number, 0, 0)) & WORD
+    return np.int64(hash_words(key, 0, 0, 0)) & WORD
+
+
+@index_kernel
+def begin_episode(
+    world: int,
+    _room: int,
+    begins: BoolArray,
+    episodes: Episodes,
+    world_scene: IntArray,
+    length: FloatArray,
+    slots: int,
+    at_random: bool,
+    given: FloatArray,
+) -> None:
+    """Give a world the key of its next episode and its cars their starts.
+
+    Args:
+        world: Which.
+        _room: Not used.
+        begins: Of which worlds episodes begin; others are left as they are.
+        episodes: Written.
+        world_scene: Scene of each world.
+        length: Of the paths of scenes [m].
+        slots: Cars per world.
+        at_random: Whether cars begin somewhere on the path, else on the grid.
+        given: Where they begin instead, as `Episodes.start`, shape [3]; not a number: nowhere else.
+    """
+    if not begins[world]:
+        return
+    key = make_key(episodes.seed[world], episodes.number[world])
+    episodes.world_key[world] = key
+    episodes.number[world] += 1
+    for slot in range(slots):
+        along, offset, yaw = given[0], given[1], given[2]
+        if at_random and not along == along:
+            along, offset, yaw = draw_start(key, slot, length[world_scene[world]])
+        car = world * slots + slot
+        episodes.start[car, 0], episodes.start[car, 1], episodes.start[car, 2] = along, offset, yaw
+
+
+@index_kernel
+def seed_world(
+    world: int,
+    _room: int,
+    begins: BoolArray,
+    is_given: BoolArray,
+    seed: LongArray,
+    episodes: Episodes,
+    is_over: BoolArray,
+) -> None:
+    """Forget that a world's episode was over, and draw all that is random in the coming ones from a seed if given."""
+    if begins[world]:
+        is_over[world] = False
+        if is_given[world]:
+            episodes.seed[world], episodes.number[world] = seed[world], 0
+
+
+@inner_kernel
+def scale_throttle(action, low, high):
+    """Return a throttle of a range for an action from -1 to 1."""
+    return low + 0.5 * (action + 1.0) * (high - low)
+
+
+@inner_kernel
+def limit_action(action):
+    """Return an action from -1 to 1; 0 for one that is not a number."""
+    return min(max(action, -1.0), 1.0) if action == action else 0.0
+
+
+@index_kernel
+def take_action(
+    car: int,
+    _room: int,
+    actions: FloatArray,
+    steer_limit: float,
+    throttle_min: float,
+    throttle_max: float,
+    control: Control,
+    hit: IntArray,
+) -> None:
+    """Ask a car for what its action says, and forget what it touched before."""
+    control.steer[car] = -steer_limit * limit_action(actions[car, 0])
+    control.throttle[car] = scale_throttle(limit_action(actions[car, 1]), throttle_min, throttle_max)
+    control.brake[car] = 0.0
+    hit[car] = HIT_NONE

@@ -1,0 +1,150 @@
+"""Arrays to and from other libraries without a copy: DLPack, and CUDA's array interface.
+
+Whoever takes a `DeviceArray` (`torch.from_dlpack`, `jax.dlpack.from_dlpack`) sees the very memory that the batch writes
+in every step; a reference that the taker holds keeps that memory alive. On a GPU the taker's stream is told to wait for
+what has been enqueued so far; who takes an array once and reads it in later steps reads it on the same stream, or asks
+the device to `order` its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from donkeysim.core.device import Device
+from donkeysim.core.errors import SpecError
+
+HOST, CUDA = 1, 2
+"""DLPack's numbers of kinds of memory."""
+
+_CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+"""DLPack's numbers of kinds of numbers, by NumPy's."""
+
+_NAME, _USED_NAME = b"dltensor", b"used_dltensor"
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("axis_count", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class _Managed(ctypes.Structure):
+    pass
+
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
+_Managed._fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter)]
+_Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, _Destructor]
+_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+_is_valid.restype, _is_valid.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p]
+_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
+
+_lent: dict[int, tuple[Any, ...]] = {}
+"""What takers hold, by the address of its `_Managed`: kept until they let go of it."""
+
+
+@_Deleter
+def _let_go(managed: Any) -> None:
+    _lent.pop(ctypes.addressof(managed.contents), None)
+
+
+@_Destructor
+def _drop(capsule: int) -> None:
+    """Let go of what nobody has taken out of its capsule."""
+    if _is_valid(capsule, _NAME):
+        _lent.pop(int(_get_pointer(capsule, _NAME)), None)
+
+
+class DeviceArray:
+    """An array in a device's memory, for whoever speaks DLPack or CUDA's array interface.
+
+    Attributes:
+        array: The device's own.
+        shape: Of the array.
+        dtype: Of its numbers.
+    """
+
+    def __init__(self, array: Any, device: Device) -> None:
+        self.array, self._device = array, device
+        self.shape: tuple[int, ...] = tuple(array.shape)
+        self.dtype: np.dtype[Any] = np.dtype(array.dtype)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device.dlpack_device
+
+    def __dlpack__(self, *, stream: int | None = None, copy: bool | None = None, **_: Any) -> Any:
+        """Return a capsule around this memory; `stream`: of the taker, told to wait for what runs now; -1: not told."""
+        if copy:
+            raise BufferError("the array is lent as it is; copy what you have taken.")
+        if stream is not None and stream != -1:
+            self._device.order(stream)
+        return _make_capsule(self.array, self._find_pointer(), self.__dlpack_device__())
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self._device.dlpack_device[0] != CUDA:
+            raise AttributeError("the array lies in this machine's memory.")
+        described: dict[str, Any] = self.array.__cuda_array_interface__
+        return described
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return a copy for NumPy, of an array of a GPU after all that runs has ended."""
+        here = self._device.download(self.array)
+        return np.array(here, dtype, copy=copy if copy is not None else True)
+
+    def _find_pointer(self) -> int:
+        if self._device.dlpack_device[0] == CUDA:
+            return int(self.array.__cuda_array_interface__["data"][0])
+        return int(self.array.ctypes.data)
+
+
+def _make_capsule(owner: Any, pointer: int, place: tuple[int, int]) -> Any:
+    dtype = np.dtype(owner.dtype)
+    axes = len(owner.shape)
+    shape = (ctypes.c_int64 * max(axes, 1))(*owner.shape)
+    strides = (ctypes.c_int64 * max(axes, 1))(*(stride // dtype.itemsize for stride in owner.strides))
+    kind = _CODES[dtype.kind], 8 * dtype.itemsize, 1
+    managed = _Managed(_Tensor(pointer, *place, axes, *kind, shape, strides, 0), None, _let_go)
+    address = ctypes.addressof(managed)
+    _lent[address] = (managed, shape, strides, owner)
+    return _new_capsule(address, _NAME, _drop)
+
+
+def take_array(given: Any, device: Device) -> Any:
+    """Return what somebody gives as an array of a device, without a copy where it lies in the device's memory.
+
+    Args:
+        given: An array of any library that speaks DLPack or CUDA's array interface, or what NumPy makes an array of.
+        device: Where it is wanted.
+
+    Raises:
+        SpecError: It lies in the memory of another device.
+    """
+    if isinstance(given, DeviceArray):
+        return given.array
+    if device.dlpack_device[0] == CUDA:
+        if hasattr(given, "__cuda_array_interface__"):
+            return device.adopt(given)
+        return device.upload(np.ascontiguousarray(given))
+    if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
+        return np.asarray(given)
+    if given.__dlpack_device__()[0] != HOST:
+        raise SpecError("the array lies in a GPU's memory, the batch on the CPU; copy it to the CPU first.")
+    return np.from_dlpack(given)

@@ -1,0 +1,1 @@
+"""What a batch does on its device beside driving and drawing."""

@@ -1,0 +1,104 @@
+"""Worlds back to how they began, and cars put on their paths."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from donkeysim.core.kernel import index_kernel, inner_kernel
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray, IntArray, LongArray
+from donkeysim.physics.kernels.layout import Course, EventTable, Obstacles, PropTable, Terrain
+from donkeysim.physics.kernels.ledger import Book, write_row
+from donkeysim.physics.kernels.progress import observe_progress
+from donkeysim.physics.kernels.world import locate_node
+from donkeysim.world.kernels.paths import PathRows, find_pose
+from donkeysim.world.state import Control, State
+
+
+class StateRows(NamedTuple):
+    """The arrays of a `State`, each of shape [row_count, width], by what their rows are and what they hold."""
+
+    car_numbers: tuple[FloatArray, ...]
+    car_counts: tuple[IntArray, ...]
+    car_flags: tuple[ByteArray, ...]
+    prop_numbers: tuple[FloatArray, ...]
+    prop_counts: tuple[IntArray, ...]
+    prop_flags: tuple[ByteArray, ...]
+    clocks: tuple[LongArray, ...]
+
+
+@inner_kernel
+def copy_rows(source, target, source_first, target_first, row_count):
+    """Copy rows of all arrays of one kind."""
+    for part in range(len(source)):
+        old, new = source[part], target[part]
+        for row in range(row_count):
+            for column in range(old.shape[1]):
+                new[target_first + row, column] = old[source_first + row, column]
+
+
+@inner_kernel
+def put_car(state, car, x, y, z, w, turn):
+    """Put a car at rest somewhere on the ground, turned by the rotation (w, 0, 0, turn)."""
+    state.position[car, 0], state.position[car, 1], state.position[car, 2] = x, y, z
+    size = math.sqrt(w * w + turn * turn)
+    state.orientation[car, 0], state.orientation[car, 1] = w / size, 0.0
+    state.orientation[car, 2], state.orientation[car, 3] = 0.0, turn / size
+
+
+@index_kernel
+def reset_world(
+    world: int,
+    _room: int,
+    begins: BoolArray,
+    start: FloatArray,
+    beginning: StateRows,
+    rows: StateRows,
+    state: State,
+    control: Control,
+    world_scene: IntArray,
+    slots: int,
+    prop_slots: int,
+    paths: PathRows,
+    tables: tuple[Terrain, Course, Obstacles, PropTable],
+    events: EventTable,
+    book: Book,
+) -> None:
+    """Put a world back to how worlds of its scene begin, and its cars where they are told.
+
+    Args:
+        world: Which.
+        _room: Not used.
+        begins: Which worlds are put back; others are left as they are.
+        start: Of each car: along the path [m], left of it [m], against it [rad]; not a number: on the grid.
+        beginning: Rows of one world of each scene.
+        rows: Rows of all worlds.
+        state: The same arrays.
+        control: Written.
+        world_scene: Scene of each world.
+        slots: Cars per world.
+        prop_slots: Props per world.
+        paths: See `world.kernels.paths`.
+        tables: Of all scenes.
+        events: Not written.
+        book: Written.
+    """
+    if not begins[world]:
+        return
+    scene, first = int(world_scene[world]), world * slots
+    copy_rows(beginning.car_numbers, rows.car_numbers, scene * slots, first, slots)
+    copy_rows(beginning.car_counts, rows.car_counts, scene * slots, first, slots)
+    copy_rows(beginning.car_flags, rows.car_flags, scene * slots, first, slots)
+    copy_rows(beginning.prop_numbers, rows.prop_numbers, scene * prop_slots, world * prop_slots, prop_slots)
+    copy_rows(beginning.prop_counts, rows.prop_counts, scene * prop_slots, world * prop_slots, prop_slots)
+    copy_rows(beginning.prop_flags, rows.prop_flags, scene * prop_slots, world * prop_slots, prop_slots)
+    copy_rows(beginning.clocks, rows.clocks, scene, world, 1)
+    for slot in range(slots):
+        car = first + slot
+        control.steer[car], control.throttle[car], control.brake[car] = 0.0, 0.0, 0.0
+        if start[car, 0] == start[car, 0]:
+            x, y, z, w, turn = find_pose(paths, scene, start[car, 0], start[car, 1], start[car, 2])
+            put_car(state, car, x, y, z, w, turn)
+        state.node_index[car] = locate_node(tables[1], scene, state.position[car, 0], state.position[car, 1])
+        observe_progress(state, car, tables[1], tables[0], scene)
+        write_row(state, car, world, scene, 0, events, book)

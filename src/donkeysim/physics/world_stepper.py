@@ -1,0 +1,152 @@
+"""Steps many worlds on a device: tables, working memory and what happened lie in its memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.device import Device
+from donkeysim.core.errors import ShapeError
+from donkeysim.core.types import PHYSICS_STEP, IntArray
+from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch, measure_scratch
+from donkeysim.physics.kernels.layout import EVENT_RESERVE, EVENT_ROOM, EventTable, Orders
+from donkeysim.physics.kernels.ledger import write_one_row
+from donkeysim.physics.kernels.world import place_one_car, step_one_world
+from donkeysim.physics.ledger import make_book, make_derived
+from donkeysim.physics.progress import make_course
+from donkeysim.physics.terrain import make_terrain
+from donkeysim.physics.vehicle import make_orders, make_params
+from donkeysim.world.layout import Layout
+from donkeysim.world.state import Control, State, make_control, make_state
+
+LEAST_WORK = 256
+"""Cars times steps that are worth a thread of their own: a quarter of a millisecond."""
+
+
+class WorldStepper:
+    """Steps worlds of cars and props.
+
+    Each world is stepped from start to end by one thread, in a fixed order, so the bytes do not depend on how many
+    worlds or threads there are. All arrays are the device's; nothing is copied from or to it in a step.
+
+    Attributes:
+        device: Where all of it lies.
+        layout: Of the worlds.
+        step_length: Of one step [s].
+        world_scene: Index of each world's scene, shape [world_count].
+        tables: Terrain, course, obstacles and props of all scenes.
+        param: Car parameters, columns P_*, one row per car; may be written between steps.
+        scratches: Working memory.
+        events: What happened in the last `step`, and what found no room since the start.
+        book: Where rows of the ledger are written; may be another one from the next call on.
+        no_orders: Rings without commands, for steps that are given none.
+    """
+
+    def __init__(self, layout: Layout, device: Device, step_length: float = PHYSICS_STEP) -> None:
+        """Build the tables.
+
+        Args:
+            layout: Of the worlds.
+            device: What runs them.
+            step_length: Of one step [s].
+
+        Raises:
+            ShapeError: `world_scene` has another length, or a scene has more props than there are slots.
+            SpecError: The car's numbers make no car.
+        """
+        scenes, world_scene, car, world_count, cars_per_world, props_per_world = layout
+        if len(world_scene) != world_count:
+            raise ShapeError(f"world_scene has {len(world_scene)} rows for {world_count} worlds; give one per world.")
+        most = max(len(scene.props.mass) for scene in scenes)
+        if most > props_per_world:
+            raise ShapeError(f"a scene has {most} props but a world holds {props_per_world}; give it more slots.")
+        self.device, self.layout, self.step_length = device, layout, step_length
+        packed = make_params(car, layout.car_count).packed
+        tables = (make_terrain(scenes), make_course(scenes), make_obstacles(scenes), make_prop_table(scenes))
+        scene_of_world: IntArray = np.asarray(world_scene, np.int32)
+        self.param: Any = device.upload(packed)
+        self.world_scene, self.tables = device.upload(scene_of_world), device.upload(tables)
+        self.scratches = make_scratch(cars_per_world, props_per_world, device, world_count)
+        self.events = device.upload(make_events(world_count, cars_per_world))
+        self.book = device.upload(make_book(scenes, make_derived(layout.car_count)))
+        self.no_orders = device.upload(make_orders(layout.car_count, 1))
+
+    def step(self, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
+        """Advance every world.
+
+        Args:
+            state: Read and written.
+            control: Read; requests beyond their limits are clamped, ones that are not numbers count as 0.
+            step_count: 1 or more.
+            orders: Further commands, each from a step of its own on; they are written into `control` then.
+        """
+        self._step(self.layout.world_count, state, control, step_count, orders)
+
+    def place_cars(self, state: State, rows: Any) -> None:
+        """Let path nodes, cte, surface and progress follow of cars that have been put somewhere.
+
+        Args:
+            state: Read and written, these rows.
+            rows: Of the cars, shape [n].
+        """
+        slots = self.layout.cars_per_world
+        where = (rows, state, self.world_scene, slots)
+        self.device.run(place_one_car, len(rows), *where, self.tables, self.events, self.book, block=LEAST_WORK)
+
+    def write_rows(self, state: State, rows: Any) -> None:
+        """Write rows of the ledger, of cars about whom something has changed while no time passed."""
+        where = (rows, state, self.world_scene, self.layout.cars_per_world)
+        self.device.run(write_one_row, len(rows), *where, self.events, self.book, block=LEAST_WORK)
+
+    def compile(self, state: State, control: Control) -> None:
+        """Compile what a step runs, or load it from the cache; `state` and `control` stay as they are."""
+        self._step(0, state, control, 1)
+        nobody = self.device.zeros((0,), np.int64)
+        self.place_cars(state, nobody)
+        self.write_rows(state, nobody)
+
+    def _step(self, end: int, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
+        slots, prop_slots = self.layout.cars_per_world, self.layout.props_per_world
+        self.device.run(
+            step_one_world,
+            end,
+            step_count,
+            self.step_length,
+            self.world_scene,
+            slots,
+            prop_slots,
+            state,
+            control,
+            self.param,
+            orders or self.no_orders,
+            self.tables,
+            self.scratches,
+            self.events,
+            self.book,
+            block=1 + LEAST_WORK // (slots * step_count),
+        )
+
+
+def make_events(world_count: int, cars_per_world: int) -> EventTable:
+    """Return a table without events."""
+    room = EVENT_RESERVE + EVENT_ROOM * cars_per_world
+    return EventTable(
+        noted=np.zeros(world_count, np.int64),
+        missed=np.zeros(world_count, np.int64),
+        row=np.zeros((world_count, room, 4)),
+        hit_before=np.zeros(world_count * cars_per_world, np.int32),
+    )
+
+
+def measure_world(layout: Layout) -> int:
+    """Return how many bytes a world takes of a GPU's memory: state, ledger, events, parameters, working memory."""
+    _, _, car, _, cars, props = layout
+    tables = (
+        make_state(1, cars, props),
+        make_control(cars),
+        make_events(1, cars),
+        make_derived(cars),
+        (make_params(car, cars).packed, np.zeros(1, np.int32)),
+    )
+    return measure_scratch(cars, props) + sum(array.nbytes for table in tables for array in table)

@@ -1,0 +1,69 @@
+"""Blur, exposure and noise of pictures on a device: `PictureEffects` comes behind the last stage of their renderer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.device import Device
+from donkeysim.render.kernels.effects import BLUR_REACH
+from donkeysim.render.kernels.pixel_effects import blur_pixel, expose_pixel, number_camera, weigh_camera
+from donkeysim.render.tables import MeantCameras
+from donkeysim.world.randomization import PictureRanges
+
+SOFT_BYTES = 1 << 28
+"""Working memory of a blur at most; so many pictures are blurred at once."""
+
+PIXEL_BLOCK = 4096
+"""Pixels that a thread of this machine takes at once."""
+
+
+class PictureEffects:
+    """Effects of one group of cameras."""
+
+    def __init__(self, device: Device, ranges: PictureRanges, shape: tuple[int, int, int, int]) -> None:
+        """Take working memory.
+
+        Args:
+            device: Where the pictures are.
+            ranges: What differs.
+            shape: Of the pictures: cameras, rows, columns, channels.
+        """
+        count, *sizes = shape
+        self._device, self._count, self._sizes = device, count, tuple(sizes)
+        self._weight = device.zeros((count, BLUR_REACH + 1), np.float32)
+        self._taps = device.zeros((count,), np.int64)
+        self._number = device.zeros((count,), np.uint32)
+        values = int(np.prod(sizes))
+        self._chunk = max(1, min(count, SOFT_BYTES // (4 * values))) if ranges.blur else count
+        self._soft = device.empty((self._chunk, values), np.float32) if ranges.blur else None
+
+    def apply(
+        self, meant: MeantCameras, car: Any, number: Any, picture: Any, target: Any, channels_first: bool = False
+    ) -> None:
+        """Write pictures as their cameras make them.
+
+        Args:
+            meant: The cameras, their rows `effect` written (`kernels.vary.vary_camera`).
+            car: Of each camera, shape [camera_count].
+            number: Of each car, see `kernels.vary.number_picture`, shape [car_count].
+            picture: Bytes, shape [camera_count, rows * columns * channels], channels last.
+            target: Written: bytes, or numbers from 0 to 1; of the same shape, and another array.
+            channels_first: Whether each picture in `target` is channel by channel.
+        """
+        run, (rows, columns, channels) = self._device.run, self._sizes
+        steps = (columns, 1, rows * columns) if channels_first else (columns * channels, channels, 1)
+        unit = np.float32(1.0 if target.dtype == np.uint8 else 1.0 / 255.0)
+        run(number_camera, self._count, car, number, meant.number, self._number, block=PIXEL_BLOCK)
+        if self._soft is not None:
+            run(weigh_camera, self._count, meant.effect, self._weight, self._taps, block=PIXEL_BLOCK)
+        blur = self._weight, self._taps
+        for first in range(0, self._count, self._chunk):
+            pixels = min(self._chunk, self._count - first) * rows * columns
+            base, source = 0, picture
+            if self._soft is not None:
+                base, source = first, self._soft
+                run(blur_pixel, pixels, first, self._sizes, *blur, picture, self._soft, block=PIXEL_BLOCK)
+            cameras = base, first, self._sizes, meant.effect, self._number
+            run(expose_pixel, pixels, *cameras, *blur, source, unit, steps, target, block=PIXEL_BLOCK)

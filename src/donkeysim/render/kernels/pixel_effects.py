@@ -1,0 +1,155 @@
+"""What a real camera does to finished pictures, pixel by pixel: the formulas of `effects` for many threads.
+
+There rows go through working memory of one thread; here each pixel is an index, and what one stage leaves for the next
+lies in tables of all pictures.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from donkeysim.core.kernel import index_pixel_kernel, inner_pixel_kernel
+from donkeysim.core.types import ByteArray, Float32Array, IntArray, LongArray, WordArray
+from donkeysim.render.kernels.effects import EFFECT, LEAST_BLUR, draw_noise, make_byte, weigh_blur
+
+
+@index_pixel_kernel
+def weigh_camera(camera: int, _room: int, effect: Float32Array, weight: Float32Array, taps: LongArray) -> None:
+    """Write the weights of a camera's blur, none where there is no blur.
+
+    Args:
+        camera: Which.
+        effect: Columns EFFECT, shape [camera_count, EFFECT_WIDTH].
+        weight: The middle first, written, shape [camera_count, BLUR_REACH + 1].
+        taps: How many there are, written, shape [camera_count].
+    """
+    blur = effect[camera, EFFECT.blur]
+    taps[camera] = weigh_blur(blur, weight[camera]) if blur > LEAST_BLUR else np.int64(0)
+
+
+@index_pixel_kernel
+def blur_pixel(
+    pixel: int,
+    _room: int,
+    first: int,
+    sizes: tuple[int, int, int],
+    weight: Float32Array,
+    taps: LongArray,
+    picture: ByteArray,
+    soft: Float32Array,
+) -> None:
+    """Write what a pixel shows when its picture is blurred along its rows.
+
+    Args:
+        pixel: Of all pictures from the first one on.
+        first: Camera of the first picture.
+        sizes: Rows, columns, channels.
+        weight: As `weigh_camera` writes it.
+        taps: Likewise.
+        picture: Bytes, shape [camera_count, values].
+        soft: Written, shape [at least as many pictures, values].
+    """
+    rows, columns, channels = sizes
+    here = pixel // (rows * columns)
+    place, camera = pixel - here * (rows * columns), first + here
+    column = place % columns
+    begin = (place - column) * channels
+    for channel in range(begin, begin + channels):
+        total = np.float32(picture[camera, channel + column * channels])
+        if taps[camera] > 0:
+            total *= weight[camera, 0]
+        for k in range(1, taps[camera]):
+            # Beyond its edge the picture goes on in the colour of the edge.
+            before = np.float32(picture[camera, channel + max(column - k, 0) * channels])
+            after = np.float32(picture[camera, channel + min(column + k, columns - 1) * channels])
+            total += weight[camera, k] * (before + after)
+        soft[here, channel + column * channels] = total
+
+
+@inner_pixel_kernel
+def blur_column(row, rows, stride, at, count, weight, picture):
+    """Return a value blurred along its column.
+
+    Args:
+        row: The value's.
+        rows: How many there are.
+        stride: Values from one row to the next.
+        at: Place of the value.
+        count: Weights, 0: it stays as it is.
+        weight: The middle first.
+        picture: Values of one picture.
+    """
+    total = np.float32(picture[at])
+    if count > 0:
+        total *= weight[0]
+    for k in range(1, count):
+        above = np.float32(picture[at - min(k, row) * stride])
+        below = np.float32(picture[at + min(k, rows - 1 - row) * stride])
+        total += weight[k] * (above + below)
+    return total
+
+
+@index_pixel_kernel
+def expose_pixel(
+    pixel: int,
+    _room: int,
+    base: int,
+    first: int,
+    sizes: tuple[int, int, int],
+    effect: Float32Array,
+    number: WordArray,
+    weight: Float32Array,
+    taps: LongArray,
+    source: ByteArray | Float32Array,
+    unit: np.float32,
+    steps: tuple[int, int, int],
+    target: ByteArray | Float32Array,
+) -> None:
+    """Write a pixel blurred along its column, times its camera's gain, with noise.
+
+    Args:
+        pixel: Of all pictures from the first one on.
+        base: Camera of the first row of `source`.
+        first: Camera of the first picture.
+        sizes: Rows, columns, channels.
+        effect: Columns EFFECT, shape [camera_count, EFFECT_WIDTH].
+        number: What each picture's noise begins with, shape [camera_count].
+        weight: As `weigh_camera` writes it.
+        taps: Likewise.
+        source: Pictures, or what `blur_pixel` has written, shape [row_count, values].
+        unit: What 1 of 255 becomes.
+        steps: Values from one row, one column and one channel to the next in `target`.
+        target: Written, shape [camera_count, values].
+    """
+    rows, columns, channels = sizes
+    here = pixel // (rows * columns)
+    place, camera = pixel - here * (rows * columns), first + here
+    row, column = place // columns, place % columns
+    gain, noise = effect[camera, EFFECT.gain], effect[camera, EFFECT.noise]
+    is_grey = channels == 1 or effect[camera, EFFECT.grey] != np.float32(0.0)
+    stride, count = columns * channels, taps[camera]
+    for channel in range(channels):
+        at = row * stride + column * channels + channel
+        value = blur_column(row, rows, stride, at, count, weight[camera], source[camera - base]) * gain
+        if noise > np.float32(0.0):
+            # Where the numbers lie is as in a picture of three channels; a grey one has one draw for all three.
+            spot = row * columns * 3 + (column if is_grey else column * 3 + channel)
+            value += noise * draw_noise(number[camera], np.uint32(spot))
+        to = row * steps[0] + column * steps[1] + channel * steps[2]
+        target[camera, to] = np.float32(np.int32(make_byte(value))) * unit
+
+
+@index_pixel_kernel
+def number_camera(
+    camera: int, _room: int, car: IntArray, number: WordArray, own: WordArray, written: WordArray
+) -> None:
+    """Write what the noise of a camera's next picture begins with.
+
+    Args:
+        camera: Which.
+        car: Of each camera, shape [camera_count].
+        number: Of each car, see `vary.number_picture`, shape [car_count].
+        own: By which the noise of a second camera differs from the first one's, shape [camera_count].
+        written: The camera's is written, shape [camera_count].
+    """
+    written[camera] = np.uint32(number[car[camera]] ^ own[camera])

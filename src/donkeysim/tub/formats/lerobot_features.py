@@ -1,0 +1,122 @@
+"""Columns of a LeRobot dataset: what policies use under LeRobot's names, and each input of the tub as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, decode_optional, encode_optional
+from donkeysim.tub.formats.survey import Column, Kind, Survey
+
+ACTION, STATE, PICTURE = "action", "observation.state", "observation.image"
+PREFIX = "tub."
+"""Of the tub's own inputs: names that begin with "observation" or "action" would be taken by policies."""
+
+SESSION, INDEX, TIME = f"{PREFIX}_session", f"{PREFIX}_index", f"{PREFIX}_timestamp_ms"
+
+OWN_NAME = "donkeysim.json"
+"""File that says which column was which input."""
+
+TASK = "drive along the track"
+
+_FLOAT = Kind("float")
+_DTYPES = {"float": "float64", "": "float64", "int": "int64", "bool": "bool"}
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column.
+
+    Attributes:
+        dtype: Of LeRobot: float32, float64, int64, bool, string, image or video.
+        shape: Of a value; (1,) of a single one.
+        names: Of its components, if they have some.
+        key: The input that it holds; "" where it is none.
+        kind: What the input's values are.
+    """
+
+    dtype: str
+    shape: tuple[int, ...] = (1,)
+    names: tuple[str, ...] | None = None
+    key: str = ""
+    kind: Kind = _FLOAT
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it can have a mean."""
+        return self.dtype not in ("string", "image", "video")
+
+    @property
+    def is_text_of_json(self) -> bool:
+        """Whether its values are written as JSON, missing ones as nothing."""
+        return self.dtype == "string" and self.kind.item == "json"
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as `info.json` has it."""
+        return {"dtype": self.dtype, "shape": list(self.shape), "names": self.names and list(self.names)}
+
+    def describe_input(self) -> dict[str, Any]:
+        """Return which input it is."""
+        return {"key": self.key, "item": self.kind.item, "depth": self.kind.depth}
+
+    def choose_type(self, arrow: Any) -> Any:
+        """Return its type in Arrow."""
+        if self.dtype == "image":
+            return arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
+        item = arrow.bool_() if self.dtype == "bool" else getattr(arrow, self.dtype)()
+        return item if self.shape == (1,) else arrow.list_(item, self.shape[0])
+
+    def convert(self, value: Any) -> Any:
+        """Return an input's value as the column has it."""
+        if self.is_text_of_json:
+            return encode_optional(value)
+        return value[0] if self.kind.depth and self.shape == (1,) else value
+
+
+def read_value(cell: Any, item: str, depth: int) -> Any:
+    """Return an input's value from a cell of its column; None where the record has none."""
+    if item == "json":
+        return decode_optional(cell)
+    return [cell] if depth and not isinstance(cell, list) else cell
+
+
+def name_features(survey: Survey) -> dict[str, Feature]:
+    """Return all columns but pictures, by name."""
+    features = {"timestamp": Feature("float32")}
+    features |= {name: Feature("int64") for name in ("frame_index", "episode_index", "index", "task_index")}
+    numbers = {
+        column.key for column in survey.columns if column.is_complete and column.kind in (Kind("float"), Kind("int"))
+    }
+    if {ANGLE_KEY, THROTTLE_KEY} <= numbers:
+        features |= {name: Feature("float32", (2,), ("angle", "throttle")) for name in (STATE, ACTION)}
+    features |= {SESSION: Feature("string"), INDEX: Feature("int64"), TIME: Feature("int64")}
+    for column in survey.columns:
+        features[_choose_name(PREFIX, column.key, features)] = _make_feature(column)
+    return features
+
+
+def name_pictures(keys: Sequence[str]) -> dict[str, str]:
+    """Return the input of each picture by its column; the first one is the main camera's."""
+    names: dict[str, str] = {}
+    for key in keys:
+        names[_choose_name(f"{PICTURE}s.", key, names) if names else PICTURE] = key
+    return names
+
+
+def _choose_name(prefix: str, key: str, taken: dict[str, Any]) -> str:
+    """Return a free name; LeRobot allows no slash."""
+    name = prefix + key.replace("/", ".")
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _make_feature(column: Column) -> Feature:
+    kind = column.regular_kind
+    if kind.item == "str":
+        kind = kind if kind.depth == 0 else Kind("json")
+    elif kind.depth > 1 or kind.shape == (0,):
+        kind = Kind("json")
+    dtype = _DTYPES.get(kind.item, "string")
+    return Feature(dtype, kind.shape or (1,), key=column.key, kind=kind)

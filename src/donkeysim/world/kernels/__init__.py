@@ -1,0 +1,1 @@
+"""Kernels of what exists: values that are drawn for cars, and places along paths."""

@@ -1,0 +1,51 @@
+"""A crew runs tasks in this process or with Ray; who is killed loses nothing."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from donkeysim.cluster.crew import Crew
+from donkeysim.core.errors import DonkeySimError, SpecError
+
+pytest.importorskip("ray")
+
+
+@pytest.fixture
+def work():
+    """Returns a square; number 3 kills its process the first time, 5 is refused.
+
+    Within a function, as other processes cannot import tests.
+    """
+
+    def square(folder, number):
+        mark = Path(folder) / "killed"
+        if number == 3 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number == 5:
+            raise SpecError("five is not valid.")
+        return number * number, os.getpid()
+
+    return square
+
+
+def test_this_process_alone_needs_no_ray(work, tmp_path):
+    (tmp_path / "killed").touch()
+    assert list(Crew(workers=0).run(work, str(tmp_path), over=range(4))) == [(n * n, os.getpid()) for n in range(4)]
+
+
+@pytest.mark.soak  # Ray takes seconds to start
+def test_tasks_run_elsewhere_and_a_killed_one_again(work, tmp_path):
+    found = list(Crew(workers=2).run(work, str(tmp_path), over=[0, 1, 2, 3, 4, 6, 7]))
+    assert sorted(square for square, _ in found) == [0, 1, 4, 9, 16, 36, 49]
+    assert os.getpid() not in {process for _, process in found}
+    assert (tmp_path / "killed").exists()
+    with pytest.raises(SpecError, match=r"^five is not valid\.$"):
+        list(Crew(workers=1).run(work, str(tmp_path), over=[5]))
+
+
+def test_a_cluster_that_is_not_there_is_named(work):
+    with pytest.raises(DonkeySimError, match="the cluster at auto cannot be reached"):
+        list(Crew(address="auto").run(work, ".", over=[0]))

@@ -1,0 +1,245 @@
+"""A batch on a device is the batch on threads: the same episodes, bytes and rules, and nothing leaves the device."""
+
+import weakref
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import donkeysim  # noqa: F401  (registers the ids)
+from batches import assert_same, draw_actions
+from donkeysim.core.device import open_device
+from donkeysim.core.errors import SpecError
+from donkeysim.envs.batch_env import BatchEnv
+from donkeysim.envs.track_env import TrackVectorEnv
+from donkeysim.world.randomization import CarRanges, RandomizationSpec
+
+MODES = [mode.value for mode in AutoresetMode]
+TRACKS = ["generated_track", "flat"]
+DRAWN = RandomizationSpec(car=CarRanges(mass=(0.8, 1.2), friction=(0.6, 1.1), motor=(0.8, 1.2), steer_trim=(-0.1, 0.1)))
+SETTINGS = {"observe": "vector", "time_limit": 1.5, "throttle_range": (0.0, 1.0)}
+
+
+class Fence:
+    """A device that refuses to bring anything to the host while a step runs."""
+
+    def __init__(self, device):
+        self.device, self.is_shut = device, False
+
+    def __getattr__(self, name):
+        if self.is_shut and name in ("download", "upload", "synchronize", "copy_to"):
+            raise AssertionError(f"{name} was called in a step")
+        return getattr(self.device, name)
+
+
+def make(count=3, **options):
+    return BatchEnv(count, **{"track": TRACKS, "threads": 1, **SETTINGS, **options})
+
+
+def assert_told(ours, theirs):
+    """Compare what the masks of the batch on threads say is told."""
+    for name, mask in theirs.items():
+        if not name.startswith("_"):
+            continue
+        own, other = ours[name[1:]], theirs[name[1:]]
+        assert np.array_equal(ours[name], mask), name
+        if isinstance(other, dict):
+            assert_told(own, other)
+        else:
+            for car in np.flatnonzero(mask):
+                part = {key: array[car] for key, array in own.items()} if isinstance(own, dict) else own[car]
+                assert_same(part, other[car])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_it_is_the_batch_on_threads(mode):
+    options = {"autoreset_mode": mode, "stack": 2, "randomization": DRAWN, "frame_skip": 2, **SETTINGS}
+    batch, threads = BatchEnv(4, TRACKS, threads=2, **options), TrackVectorEnv(4, TRACKS, threads=2, **options)
+    for name in ("observation_space", "single_observation_space", "action_space", "single_action_space"):
+        assert getattr(batch, name) == getattr(threads, name)
+    assert batch.metadata["autoreset_mode"] is threads.metadata["autoreset_mode"]
+    for own, other in zip(batch.reset(seed=5), threads.reset(seed=5), strict=True):
+        (assert_told if isinstance(other, dict) else assert_same)(own, other)
+    over = np.zeros(4, bool)
+    begun = 0
+    for actions in draw_actions(60, 4):
+        *own, own_info = batch.step(actions)
+        *other, other_info = threads.step(actions)
+        for mine, hers in zip(own, other, strict=True):
+            assert_same(mine, hers)
+        assert_told(own_info, other_info)
+        for name, array in threads.fleet.simulator.state._asdict().items():
+            assert np.array_equal(getattr(batch.simulator.state, name), array), name
+        over = other[2] | other[3]
+        begun += over.sum()
+        if mode == "Disabled" and over.any():
+            for mine, hers in zip(*(env.reset(options={"reset_mask": over}) for env in (batch, threads)), strict=True):
+                (assert_told if isinstance(hers, dict) else assert_same)(mine, hers)
+    assert begun > 4
+    batch.close()
+    threads.close()
+
+
+@pytest.mark.parametrize(("reward", "ends"), [("centre", "original"), ("original", ["hit", "tilted"])])
+def test_every_reward_and_end_is_that_of_the_batch_on_threads(reward, ends):
+    options = {"reward": reward, "ends": ends, "lap_limit": 1, **SETTINGS}
+    batch, threads = BatchEnv(3, threads=1, **options), TrackVectorEnv(3, threads=1, **options)
+    rewards = []
+    for env in (batch, threads):
+        env.reset(seed=2)
+        rewards.append(np.array([np.array(env.step(actions)[1:4]) for actions in draw_actions(60, 3, seed=4)]))
+    assert np.array_equal(*rewards)
+    assert len(np.unique(rewards[0][:, 0])) > 50
+
+
+def test_a_world_is_in_any_batch_as_alone():
+    batch, alone = make(5, randomization=DRAWN), make(1, track="flat", randomization=DRAWN)
+    assert np.array_equal(batch.reset(seed=[9, 8, 7, 6, 5])[0][3], alone.reset(seed=6)[0][0])
+    for actions in draw_actions(50, 5):
+        many, one = batch.step(actions), alone.step(actions[3:4])
+        assert all(np.array_equal(own[3], other[0]) for own, other in zip(many[:4], one[:4], strict=True))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_nothing_leaves_the_device_in_a_step(mode):
+    fence = Fence(open_device("cpu", 2))
+    batch = make(4, device=fence, threads=None, copy=False, stack=2, randomization=DRAWN, autoreset_mode=mode)
+    twin = make(4, stack=2, randomization=DRAWN, autoreset_mode=mode)
+    batch.reset(seed=1)
+    twin.reset(seed=1)
+    for actions in draw_actions(45, 4):
+        fence.is_shut = True
+        ours = batch.step(actions)
+        fence.is_shut = False
+        theirs = twin.step(actions)
+        assert all(np.array_equal(own, other) for own, other in zip(ours[:4], theirs[:4], strict=True))
+
+
+def test_torch_drives_and_sees_without_a_copy():
+    torch = pytest.importorskip("torch")
+    batch, twin = make(4, convert=torch.from_dlpack), make(4)
+    seen = batch.reset(seed=3)[0]
+    assert np.array_equal(seen.numpy(), twin.reset(seed=3)[0])
+    for actions in draw_actions(10, 4):
+        own, reward, terminated, truncated, info = batch.step(torch.from_numpy(actions))
+        theirs = twin.step(actions)
+        assert own is seen
+        assert own.data_ptr() == batch._observer.seen["vector"].ctypes.data
+        assert np.array_equal(own.numpy(), theirs[0])
+        assert reward.tolist() == theirs[1].tolist()
+        assert terminated.dtype == truncated.dtype == torch.bool
+        assert info["position"].shape == (4, 3)
+
+
+def test_a_copy_is_the_callers_own_and_a_loan_the_next_step_s():
+    copied, lent = make(2), make(2, copy=False)
+    first, shown = copied.reset(seed=1)[0], lent.reset(seed=1)[0]
+    before = first.copy()
+    assert copied.step(np.ones((2, 2)))[0] is not first
+    assert lent.step(np.ones((2, 2)))[0] is shown
+    assert np.array_equal(first, before)
+    assert not np.array_equal(shown, before)
+
+
+def test_gymnasium_makes_it_when_a_device_is_given():
+    batch = gymnasium.make_vec("donkeysim/GeneratedTrack-v0", num_envs=2, device="cpu", observe="vector")
+    assert isinstance(batch.unwrapped, BatchEnv)
+    batch.reset(seed=1)
+    seen, reward, *_ = batch.step(batch.action_space.sample())
+    assert seen in batch.observation_space
+    assert reward.shape == (2,)
+    batch.close()
+    threads = gymnasium.make_vec("donkeysim/GeneratedTrack-v0", num_envs=2, observe="vector")
+    assert isinstance(threads.unwrapped, TrackVectorEnv)
+    threads.close()
+
+
+def test_episodes_begin_where_they_are_told():
+    batch = make(2, starts_at_random=False)
+    grid = batch.reset(seed=0)[1]["along"]
+    told = batch.reset(options={"s": 1.0, "offset": 0.05, "yaw": 0.1})[1]
+    assert np.allclose(told["along"], 1.0, atol=0.05)
+    assert np.allclose(told["heading_error"], 0.1, atol=0.05)
+    again = batch.reset(seed=0, options={"reset_mask": np.array([False, True])})[1]
+    assert again["along"][1] == grid[1]
+    assert again["along"][0] == told["along"][0]
+    assert again["_along"].tolist() == [False, True]
+
+
+def test_an_episode_must_have_begun():
+    batch = make(2)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        batch.step(np.zeros((2, 2)))
+    with pytest.raises(gymnasium.error.ResetNeeded, match="all of them first"):
+        batch.reset(options={"reset_mask": np.array([True, False])})
+
+
+@pytest.mark.parametrize("actions", [np.zeros((2, 3)), np.zeros((3, 2)), [[0.0, np.nan]] * 2, "left", None])
+def test_actions_that_are_none_are_refused(actions):
+    batch = make(2)
+    batch.reset(seed=0)
+    with pytest.raises(SpecError, match="steering and throttle"):
+        batch.step(actions)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"reward": lambda step: step.progress}, "the reward is a function.*name one of progress"),
+        ({"reward": "progres"}, "did you mean 'progress'"),
+        ({"ends": ["hit", lambda step: step.hit]}, "an end is a function"),
+        ({"observe": ("vector", "lidar")}, "'lidar' is not observed on a device; observe some of camera"),
+        ({"observe": "rivals"}, "leave `device` out"),
+        ({"log": "run.dlog"}, "log is 'run.dlog'"),
+        ({"randomization": {"delay": {"action": [0.0, 0.1]}}}, "delay.action is not drawn on a device"),
+        ({"randomization": {"picture": {"jpeg_quality": [20, 90]}}}, "jpeg_quality is not drawn"),
+        ({"render_mode": "rgb_array"}, "takes None"),
+        ({"autoreset_mode": "NextSep"}, "did you mean 'NextStep'"),
+        ({"device": "abacus"}, "the device is 'abacus'"),
+        ({"num_envs": 0}, "num_envs is 0"),
+        ({"devise": "cpu"}, "did you mean 'device'"),
+    ],
+)
+def test_what_a_device_does_not_do_is_refused_with_what_does(settings, told):
+    with pytest.raises(SpecError, match=told):
+        BatchEnv(**settings)
+
+
+class Counting(Fence):
+    """A device that counts the bytes that are taken and not given back."""
+
+    def __init__(self, device):
+        super().__init__(device)
+        self.taken = 0
+
+    def upload(self, value):
+        self._count(value)
+        return self.device.upload(value)
+
+    def zeros(self, shape, dtype):
+        array = self.device.zeros(shape, dtype)
+        self._count(array)
+        return array
+
+    def _count(self, value):
+        if isinstance(value, tuple):
+            for part in value:
+                self._count(part)
+        elif isinstance(value, np.ndarray):
+            self.taken += value.nbytes
+            weakref.finalize(value, self._release, value.nbytes)
+
+    def _release(self, count):
+        self.taken -= count
+
+
+def test_the_memory_of_a_world_is_what_its_arrays_take():
+    few, many = (make(count, device=Counting(open_device("cpu", 1)), threads=None) for count in (4, 36))
+    use = [batch.measure_memory() for batch in (few, many)]
+    assert use[0].scenes == use[1].scenes > 100_000
+    assert use[0].scratch == use[1].scratch
+    grown = many.simulator.device.taken - few.simulator.device.taken
+    # The arguments of the last runs are held too.
+    assert use[1].total - use[0].total == pytest.approx(grown, rel=0.01)
+    assert grown < 32 * 4500

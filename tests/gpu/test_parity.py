@@ -1,0 +1,107 @@
+"""A device drives and draws what one thread of this machine does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from donkeysim.gpu.simulator import BatchSimulator
+from donkeysim.render.gather import GatherRenderer
+from donkeysim.render.looks import Looks
+from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
+from donkeysim.world.state import HIT_NONE
+
+FRAMES = 20
+"""A second."""
+
+WITHOUT_CONTACT, WITH_CONTACT = 1e-9, 1e-6
+"""How far positions may lie apart after it on a GPU, which fuses sums [m]; here they are the same bytes."""
+
+EQUAL_BYTES, MOST_OFF = 0.999, 8
+"""Least share of a picture's bytes that are the same on a GPU, and by how much others may differ [grey level]."""
+
+
+def open_batch(device, scene, worlds, cars=1):
+    """Return cars along the road, one world further on than the other; several in a world stand on the grid."""
+    simulator = BatchSimulator(WorldSpec(SceneSpec(scene), world_count=worlds, cars_per_world=cars), device)
+    start = np.full((worlds * cars, 3), np.nan)
+    if cars == 1:
+        length = float(device.download(simulator.path_length)[0])
+        start[:] = np.stack([np.arange(worlds) * (0.9 * length / worlds), np.zeros(worlds), np.zeros(worlds)], axis=1)
+    simulator.reset(device.upload(np.ones(worlds, bool)), device.upload(start))
+    return simulator
+
+
+def drive(simulator, frames, throttle):
+    """Drive with steering that differs from car to car; return whether each car touched something."""
+    device, count = simulator.device, simulator.layout.car_count
+    device.copy_to(simulator.control.steer, 0.4 * np.sin(np.arange(count)))
+    device.copy_to(simulator.control.throttle, np.full(count, throttle))
+    touched = np.zeros(count, bool)
+    for _ in range(frames):
+        simulator.step()
+        touched |= (device.download(simulator.state.touching) != HIT_NONE).any(axis=1)
+    return touched
+
+
+def compare_drives(bench, judge, scene, cars, frames, throttle):
+    """Return by how much the last second's positions differ at most [m], and whether cars touched something."""
+    ours, theirs = (open_batch(device, scene, bench.worlds, cars) for device in (bench.device, judge))
+    drive(theirs, frames, throttle)
+    for own, other in zip(ours.state, theirs.state, strict=True):
+        bench.device.copy_to(own, other)
+    for own, other in zip(ours.control, theirs.control, strict=True):
+        bench.device.copy_to(own, other)
+    touched = [drive(simulator, FRAMES, throttle) for simulator in (ours, theirs)]
+    assert np.array_equal(*touched)
+    assert ours.report() == theirs.report() == 0
+    if not bench.is_gpu:
+        for name, array in theirs.state._asdict().items():
+            assert np.array_equal(getattr(ours.state, name), array), name
+    return np.abs(bench.fetch(ours.state.position) - theirs.state.position).max(), touched[0]
+
+
+def test_free_cars_are_within_a_nanometre_after_a_second(bench, judge):
+    apart, touched = compare_drives(bench, judge, "generated_track", 1, 0, 0.3)
+    assert not touched.any()
+    assert apart <= WITHOUT_CONTACT
+
+
+@pytest.mark.parametrize(("scene", "cars"), [("mountain_track", 1), ("warehouse", 2)])
+def test_cars_that_hit_walls_and_one_another_are_within_a_micrometre(bench, judge, scene, cars):
+    apart, touched = compare_drives(bench, judge, scene, cars, 40, 1.0)
+    assert touched.any()
+    assert apart <= WITH_CONTACT
+
+
+@pytest.mark.parametrize("quality", ["default", "fast"])
+@pytest.mark.parametrize("scene", ["generated_track", "mountain_track"])
+def test_pictures_differ_in_few_bytes_and_by_little(bench, judge, scene, quality):
+    ours, theirs = (open_batch(device, scene, bench.worlds) for device in (bench.device, judge))
+    for own, other in zip(ours.state, theirs.state, strict=True):
+        bench.device.copy_to(own, other)
+    for width, height in bench.sizes:
+        pictures = []
+        for simulator in (ours, theirs):
+            layout, count = simulator.layout, simulator.layout.car_count
+            renderer = GatherRenderer(Looks(layout).tables, simulator.device, (1, layout.props_per_world))
+            camera = CameraSpec(width=width, height=height, quality=quality, depth=True, segment=True)
+            group = renderer.make_group(range(count), [camera] * count)
+            renderer.render(group, simulator.state)
+            arrays = group.colour, group.depth, group.segment
+            pictures.append([simulator.device.download(array).copy() for array in arrays])
+        check_pictures(*pictures, is_gpu=bench.is_gpu)
+
+
+def check_pictures(ours, theirs, is_gpu):
+    """Compare colours, distances and classes."""
+    if not is_gpu:
+        assert all(np.array_equal(own, other) for own, other in zip(ours, theirs, strict=True))
+    off = np.abs(ours[0].astype(int) - theirs[0])
+    assert (off == 0).mean() >= EQUAL_BYTES
+    assert off.max() <= MOST_OFF
+    assert theirs[0].std() > 20.0  # there is something to see
+    assert (ours[2] == theirs[2]).mean() >= EQUAL_BYTES
+    near = np.isfinite(ours[1]) & np.isfinite(theirs[1])
+    same = np.isclose(ours[1][near], theirs[1][near], rtol=1e-4)
+    assert same.mean() >= EQUAL_BYTES

@@ -1,0 +1,70 @@
+"""The effects of a device give the bytes of the effects that run picture by picture."""
+
+import numpy as np
+import pytest
+
+from donkeysim.core.device import open_device
+from donkeysim.core.workers import Workers
+from donkeysim.render import effects
+from donkeysim.render.effects import PictureEffects
+from donkeysim.render.kernels.effects import EFFECT
+from donkeysim.render.variation import make_variation, vary_cameras
+from donkeysim.world.randomization import PictureRanges, RandomizationSpec
+from donkeysim.world.specs import CameraSpec
+
+COUNT, ROWS, COLUMNS = 5, 12, 18
+RANGES = PictureRanges(blur=(0.0, 3.0), exposure=(-1.0, 1.0), noise=(0.0, 20.0))
+
+
+@pytest.fixture(scope="module")
+def device():
+    return open_device("cpu", 1)
+
+
+def draw_effects(grey=False, blur=True):
+    """Return cameras, pictures, and what `effects` makes of them: one without effects, one with all, others mixed."""
+    random = np.random.default_rng(3)
+    cameras = vary_cameras([CameraSpec(width=COLUMNS, height=ROWS, grey=grey)] * COUNT, [False, True] * 2 + [True])
+    variation = make_variation(RandomizationSpec(picture=RANGES), np.zeros((COUNT, 13), np.float32))
+    cameras.meant.effect[1:, EFFECT.blur] = (2.6, 0.6, 0.04, 7.0) if blur else 0.0
+    cameras.meant.effect[1:, EFFECT.gain] = (1.3, 0.8, 1.0, 1.0)
+    cameras.meant.effect[1:, EFFECT.noise] = (9.0, 0.0, 20.0, 5.0)
+    variation.number[:] = random.integers(0, 1 << 32, COUNT)
+    picture = random.integers(0, 256, (COUNT, ROWS, COLUMNS, 1 if grey else 3), np.uint8)
+    after = np.repeat(picture, 3, axis=3) if grey else picture.copy()
+    cameras.finish(Workers(1), variation, np.arange(COUNT), after)
+    return cameras.meant, variation.number, picture, after[..., :1] if grey else after
+
+
+def apply(device, meant, number, picture, target, ranges=RANGES, **options):
+    stage = PictureEffects(device, ranges, picture.shape)
+    flat, car = picture.reshape(COUNT, -1), np.arange(COUNT, dtype=np.int32)
+    stage.apply(meant, car, number, flat, target.reshape(COUNT, -1), **options)
+    return target
+
+
+@pytest.mark.parametrize("grey", [False, True])
+@pytest.mark.parametrize("pictures_at_once", [1, 2, COUNT])
+def test_the_bytes_are_those_of_pictures_one_by_one(device, grey, pictures_at_once, monkeypatch):
+    meant, number, picture, after = draw_effects(grey)
+    monkeypatch.setattr(effects, "SOFT_BYTES", pictures_at_once * 4 * picture[0].size)
+    seen = apply(device, meant, number, picture, np.empty_like(picture)).astype(int)
+    assert np.abs(seen - after).max() <= 1  # sums may fuse differently
+    assert (seen == after).mean() > 0.999
+    assert np.array_equal(seen[0], picture[0])
+    assert not np.array_equal(seen[1], picture[1])
+
+
+def test_without_blur_no_working_memory_is_taken_and_the_bytes_are_the_same(device):
+    meant, number, picture, after = draw_effects(blur=False)
+    ranges = PictureRanges(noise=(0.0, 20.0))
+    assert PictureEffects(device, ranges, picture.shape)._soft is None
+    assert np.array_equal(apply(device, meant, number, picture, np.empty_like(picture), ranges), after)
+
+
+def test_numbers_from_0_to_1_and_channels_first_are_the_same_pictures(device):
+    meant, number, picture, _ = draw_effects()
+    plain = apply(device, meant, number, picture, np.empty_like(picture))
+    target = np.empty((COUNT, 3, ROWS, COLUMNS), np.float32)
+    apply(device, meant, number, picture, target, channels_first=True)
+    assert np.array_equal(np.rint(target * 255.0).astype(np.uint8), plain.transpose(0, 3, 1, 2))
