@@ -7,7 +7,6 @@ from pathlib import Path
 
 from budgets import find_folder
 
-
 LEARNING = ("tests/cli/test_rl_command.py", "tests/examples/test_pixel_examples.py")
 """Files of other folders that train."""
 
