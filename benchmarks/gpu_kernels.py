@@ -191,9 +191,9 @@ def main() -> None:
     print("|---|---|---|" + "---|" * len(GPUS))
     for function, kinds in record_kernels().items():
         for arguments in kinds.values():
-            begun = time.perf_counter()
+            begun = time.process_time()
             ptx = compile_kernel(function, arguments)
-            taken, words = time.perf_counter() - begun, 1 + count_words(numba.typeof(arguments))
+            taken, words = time.process_time() - begun, 1 + count_words(numba.typeof(arguments))
             used = [assemble(ptx, gpu) for gpu in GPUS]
             name = function.py_func.__name__  # type: ignore[attr-defined]
             cells = [f"{one.registers}, {one.spilled} B" for one in used]

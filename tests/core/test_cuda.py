@@ -34,6 +34,7 @@ class Card:
             is_available=lambda: available,
             gpus=[contextlib.nullcontext()] * 2,
             grid=None,
+            defer_cleanup=contextlib.nullcontext,
             external_stream=lambda handle: f"stream {handle}",
             device_array=self.make_array,
             jit=lambda **options: lambda loop: self,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.scenes import Bench, make_colliders, make_props, make_scene
-from tests.stepping import OneRoomEach
+from tests.stepping import FarDevice, OneRoomEach
 
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import size_scratch
@@ -24,19 +24,20 @@ def make_crowds(world_count):
 
 
 def test_an_index_loop_gives_the_bytes_of_the_engine_whatever_its_working_memory():
-    engine, other = make_crowds(3), make_crowds(3)
+    engine, other, device = make_crowds(3), make_crowds(3), FarDevice()
     layout = Layout([other.scene], np.zeros(3, np.int32), other.car, 3, 2, 2)
-    stepper = WorldStepper(layout, OneRoomEach(Workers(1)))
+    stepper = WorldStepper(layout, device)
+    state, control = device.upload(other.state), device.upload(other.control)
     for _ in range(4):
         engine.drive(24 / 480)
-        stepper.step(other.state, other.control, 24)
-    pairs = zip(engine.state._fields, engine.state, other.state, strict=True)
-    assert [name for name, ours, theirs in pairs if ours.tobytes() != theirs.tobytes()] == []
+        stepper.step(state, control, 24)
+    pairs = zip(engine.state._fields, engine.state, state, strict=True)
+    assert [name for name, ours, theirs in pairs if ours.tobytes() != device.download(theirs).tobytes()] == []
     derived = zip(engine.engine.book.derived, stepper.book.derived, strict=True)
-    assert all(ours.tobytes() == theirs.tobytes() for ours, theirs in derived)
+    assert all(ours.tobytes() == device.download(theirs).tobytes() for ours, theirs in derived)
     assert HIT_NONE not in engine.state.hit
     assert (engine.state.prop_velocity != 0.0).any(axis=1).all()
-    assert not stepper.events.missed.any()
+    assert not device.download(stepper.events.missed).any()
 
 
 def pile_up(prop_count):

@@ -36,7 +36,7 @@ def record():
     return {function.py_func.__name__: (function, list(kinds.values())) for function, kinds in record_kernels().items()}
 
 
-@pytest.mark.parametrize("name", list_index_kernels())
+@pytest.mark.parametrize("name", list(list_index_kernels()))
 def test_an_index_kernel_fits_into_the_registers_of_every_gpu(name):
     assert name in record(), "nothing of benchmarks.gpu_kernels.RUNS runs it: add what does"
     function, kinds = record()[name]

@@ -127,7 +127,8 @@ class Cuda:
         """See `core.device.Device.capture`."""
         api = self._driver.driver
         held: list[Any] = []
-        with self._here():
+        # Memory that is given back meanwhile would break the capture off.
+        with self._here(), self._cuda.defer_cleanup():
             # The default stream cannot be captured; one that waits for it would be disturbed by others' work there.
             flag = self._driver.binding.CUstream_flags.CU_STREAM_NON_BLOCKING
             mode = self._driver.binding.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL

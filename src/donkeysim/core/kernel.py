@@ -178,7 +178,8 @@ def take_row(_context: Any, next_row: Any) -> Any:
 
 def index_kernel(function: F) -> F:
     """Compile a strict function `f(index, room, ...)` that a `core.device.Device` runs for many indices."""
-    return _compile(function, nogil=True, error_model="numpy", **_INNER)
+    # Called, it would be handed all arrays of the state for each index, which takes a twentieth of a world's step.
+    return _compile(function, nogil=True, error_model="numpy", forceinline=True, **_INNER)
 
 
 def index_pixel_kernel(function: F) -> F:
