@@ -48,6 +48,16 @@ def test_pictures_of_a_scene_are_those_of_the_renderer(scene):
 
 
 @pytest.mark.parametrize("scene", list_scenes())
+def test_there_is_room_for_all_that_is_seen_along_the_lap(scene):
+    simulator = spread_cars(scene, 64)
+    for width, height in SIZES:
+        group = gather(simulator, [CameraSpec(width=width, height=height)] * 64, at_once=64)
+        report(f"{scene}, lap", size=f"{width}x{height}", records=int(group.scratch.tally[:, 1].max()))
+        assert not group.missed.any()
+    simulator.close()
+
+
+@pytest.mark.parametrize("scene", list_scenes())
 def test_a_field_of_cars_has_room_and_no_holes(scene):
     simulator = place_cars(scene, worlds=2, cars_per_world=8, gap=0.45)
     camera = CameraSpec(depth=True, segment=True)

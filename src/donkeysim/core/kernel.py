@@ -317,9 +317,14 @@ def _user_cache() -> Path:
     return Path(platformdirs.user_cache_dir("donkeysim", appauthor=False))
 
 
-def list_kernel_sources() -> list[Path]:
+def list_kernel_sources() -> tuple[Path, ...]:
     """Return the files that compiled kernels are made from."""
-    return [*sorted(_PACKAGE.rglob("kernels/**/*.py")), *(_PACKAGE / name for name in _SHARED)]
+    return _list_sources(_PACKAGE)
+
+
+@functools.cache  # each simulator asks several times, and looking through the package takes longer than making a car
+def _list_sources(package: Path) -> tuple[Path, ...]:
+    return (*sorted(package.rglob("kernels/**/*.py")), *(package / name for name in _SHARED))
 
 
 def _hash_sources() -> str:

@@ -204,7 +204,7 @@ class GatherRenderer:
     def _render_some(self, group: GatherGroup, poses: PoseTables, first: int, cameras: int, begins: Any) -> None:
         tables, rows, scratch, sizes = self._tables, group.rows, group.scratch, group.sizes
         tiles, blocks = sizes.tile_columns * sizes.tile_rows, sizes.block_columns * sizes.block_rows
-        limit, clusters = scratch.source.shape[1], scratch.cluster.shape[1]
+        records, clusters = scratch.whole.shape[1] // WHOLE_WIDTH, scratch.cluster.shape[1]
         runs = -(-sizes.stride // sizes.run)
         drawn, leaving = runs * sizes.height, runs * (sizes.bottom - sizes.top)
         is_fast = sizes.quality == SHARP
@@ -212,7 +212,7 @@ class GatherRenderer:
             (listing.list_clusters, 1, (first, sizes, tables, poses, rows, begins, scratch)),
             (listing.cull_cluster, clusters, (tables, scratch)),
             (listing.number_records, 1, (first, scratch, group.missed)),
-            (set_up.set_up_triangle, limit + 1, (sizes, tables, scratch)),
+            (set_up.set_up_triangle, records, (sizes, tables, scratch)),
             (bins.bin_block, blocks, (sizes, scratch)),
             (bins.bin_tile, tiles, (sizes, scratch)),
             (see.see_quad, tiles * QUADS, (sizes, tables, scratch)),
@@ -300,9 +300,9 @@ def make_sizes(camera: CameraSpec, form: PictureForm, counts: GatherCounts, run:
 def count_records(width: int, height: int, cars_per_world: int) -> int:
     """Return how many triangles a picture may show where nothing else is said.
 
-    A fifth more than the most that eleven scenes showed at any of three sizes, see tests/soak/test_gather_pictures.py.
+    More than eleven scenes showed at three sizes from 64 places along the lap: tests/soak/test_gather_pictures.py.
     """
-    return min(320 + round(6.0 * math.sqrt(width * height)) + CAR_RECORDS * (cars_per_world - 1), MOST_RECORDS)
+    return min(480 + round(5.8 * math.sqrt(width * height)) + CAR_RECORDS * (cars_per_world - 1), MOST_RECORDS)
 
 
 def list_shapes(
@@ -321,7 +321,6 @@ def list_shapes(
         "cluster": ((cluster_limit,), whole),
         "cluster_draw": ((cluster_limit,), np.int16),
         "cluster_kept": ((cluster_limit,), np.int64),
-        "source": ((record_limit,), whole),
         "edge": (((record_limit + 1) * EDGE_WIDTH,), real),
         "plane": (((record_limit + 1) * PLANE_OF_WIDTH,), real),
         "whole": (((record_limit + 1) * WHOLE_WIDTH,), whole),

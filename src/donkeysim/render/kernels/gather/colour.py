@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import index_pixel_kernel, inline_kernel, span_kernel
-from donkeysim.render.kernels.fog import clear_view
+from donkeysim.render.kernels.fog import FOG_SHARE, clear_view
 from donkeysim.render.kernels.footprint import (
     choose_level,
     find_place,
@@ -63,6 +63,12 @@ def measure_near(record, x, y, edge):
 
 
 @span_kernel
+def is_sky(shape):
+    """Return whether a triangle is of the sky, which no fog hides."""
+    return np.int32(np.int32(shape >> np.int32(SHAPE.sky)) & np.int32(1)) != np.int32(0)
+
+
+@span_kernel
 def find_spot(x, y, near, shape, spot):
     """Return the column and the row at which a pixel's mip level is chosen, as `spans.list_run` chooses them.
 
@@ -101,12 +107,12 @@ def lay_out_pixel(record, x, y, share, edge, plane, whole):
         read_plane(record, PLANE_OF.v, plane),
     )
     w, u, v = find_place(x, y, near, across, down)
-    at, four, one = find_column(record, WHOLE_WIDTH, 0), np.int32(15), np.int32(1)
+    at, four = find_column(record, WHOLE_WIDTH, 0), np.int32(15)
     texture, shape = whole[at], whole[np.uint32(at + np.uint32(WHOLE.shape))]
     level_x, level_y = find_spot(x, y, near, shape, whole[np.uint32(at + np.uint32(WHOLE.colour))])
     steps = measure_footprint(level_x, level_y, near, across, down)
     major, minor = measure_sides(steps[0], steps[1], steps[2], steps[3])
-    is_plain = (np.int32(np.int32(shape >> np.int32(SHAPE.sky)) & one) != np.int32(0)) & (major >= np.float32(1.0))
+    is_plain = is_sky(shape) & (major >= np.float32(1.0))
     last = np.int32(np.int32(shape >> np.int32(SHAPE.last)) & four)
     level = choose_level(major, minor, np.float32(1.0) if is_plain else share, last)
     wide, high = np.int32(shape & four), np.int32(np.int32(shape >> np.int32(SHAPE.height)) & four)
@@ -133,7 +139,7 @@ def choose_colour(mixed, plain, is_plain, shape, record, whole):
 
 
 @span_kernel
-def shade_four(pixels, first, y, haze, records, edge, plane, whole, level_base, texel, target):
+def shade_four(pixels, first, y, haze, fog_rate, records, edge, plane, whole, level_base, texel, target):
     """Colour pixels of a row from four texels each.
 
     Args:
@@ -141,6 +147,7 @@ def shade_four(pixels, first, y, haze, records, edge, plane, whole, level_base, 
         first: Column of the first.
         y: Their row.
         haze: Colour of the fog.
+        fog_rate: Of all but the sky, see `clear_view`.
         records: Seen at each.
         edge: `GatherScratch.edge` of the camera.
         plane: `GatherScratch.plane`.
@@ -166,13 +173,13 @@ def shade_four(pixels, first, y, haze, records, edge, plane, whole, level_base, 
         c4 = fetch(base, spot, np.uint32(zero - u2), np.uint32(zero - v2), texel)
         even, odd = add_texels(c1, c2, c3, c4)
         red, green, blue = read_plane(record, PLANE_OF.factor, plane)
-        clear = clear_view(plane[find_column(record, PLANE_OF_WIDTH, PLANE_OF.fog)], w)
+        clear = clear_view(np.float32(0.0) if is_sky(shape) else fog_rate, w)
         mixed = mix_colour(even, odd, (red * quarter, green * quarter, blue * quarter), haze, clear)
         target[k] = choose_colour(mixed, c1, is_plain, shape, record, whole)
 
 
 @span_kernel
-def shade_one(pixels, first, y, haze, records, edge, plane, whole, level_base, texel, target):
+def shade_one(pixels, first, y, haze, fog_rate, records, edge, plane, whole, level_base, texel, target):
     """Colour pixels of a row from one texel each; see `shade_four`."""
     pair, eight, one = np.uint32(0xFF00FF), np.uint32(8), np.float32(1.0)
     for k in range(pixels):
@@ -181,10 +188,9 @@ def shade_one(pixels, first, y, haze, records, edge, plane, whole, level_base, t
         base = np.uint32(level_base[np.uint32(place[0]), np.uint32(place[1])])
         c = fetch(base, spot, np.uint32(0), np.uint32(0), texel)
         even, odd = np.uint32(c & pair), np.uint32(np.uint32(c >> eight) & pair)
-        clear = clear_view(plane[find_column(record, PLANE_OF_WIDTH, PLANE_OF.fog)], w)
-        is_sky = np.int32(np.int32(shape >> np.int32(SHAPE.sky)) & np.int32(1)) != np.int32(0)
+        clear = clear_view(np.float32(0.0) if is_sky(shape) else fog_rate, w)
         mixed = mix_colour(even, odd, read_plane(record, PLANE_OF.factor, plane), haze, clear)
-        target[k] = choose_colour(mixed, c, is_sky, shape, record, whole)
+        target[k] = choose_colour(mixed, c, is_sky(shape), shape, record, whole)
 
 
 @inline_kernel
@@ -205,12 +211,13 @@ def find_run(index, sizes, scratch):
 
 @inline_kernel
 def read_pixels(camera, row, first, sizes, tables, scratch):
-    """Return what `shade_four` takes from its fifth argument on, and before them column, row and fog."""
+    """Return what `shade_four` takes from its sixth argument on, and before them column, row and fog."""
     at = row * sizes.stride + first
     return (
         np.float32(np.int32(first)),
         np.float32(np.int32(row)),
         read_vector(scratch.light[camera], LIGHT.haze),
+        scratch.light[camera, LIGHT.density] * FOG_SHARE,
         scratch.ident[camera, at:],
         scratch.edge[camera],
         scratch.plane[camera],
@@ -226,10 +233,10 @@ def shade_pixels(index: int, _room: int, sizes: GatherSizes, tables: PictureTabl
     """Colour some pixels of a row from four texels each."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels > 0:
-        x, y, haze, records, edge, plane, whole, base, texel, target = read_pixels(
+        x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target = read_pixels(
             camera, row, first, sizes, tables, scratch
         )
-        shade_four(pixels, x, y, haze, records, edge, plane, whole, base, texel, target)
+        shade_four(pixels, x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target)
 
 
 @index_pixel_kernel
@@ -239,7 +246,7 @@ def shade_pixels_fast(
     """Colour some pixels of a row from one texel each."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels > 0:
-        x, y, haze, records, edge, plane, whole, base, texel, target = read_pixels(
+        x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target = read_pixels(
             camera, row, first, sizes, tables, scratch
         )
-        shade_one(pixels, x, y, haze, records, edge, plane, whole, base, texel, target)
+        shade_one(pixels, x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target)

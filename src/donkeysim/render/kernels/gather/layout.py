@@ -52,13 +52,12 @@ class PlaneColumns(NamedTuple):
     u: int = 0  # u/w and v/w [texel] per column, per row, at the first pixel, 3 columns each
     v: int = 3
     factor: int = 6  # Of red, green and blue
-    fog: int = 9  # See `fog.clear_view`
 
 
 class WholeColumns(NamedTuple):
     """`GatherScratch.whole`: of a triangle."""
 
-    texture: int = 0
+    texture: int = 0  # Before it is set up: place in `GatherScratch.cluster` times 64 and triangle of the cluster
     shape: int = 1  # See `ShapeBits`
     triangle: int = 2
     colour: int = 3  # Packed, of one that has a single colour; of others: see `SpotBits`
@@ -108,7 +107,7 @@ class ShadeColumns(NamedTuple):
 
 
 EDGE, EDGE_WIDTH = EdgeColumns(), 12
-PLANE_OF, PLANE_OF_WIDTH = PlaneColumns(), 10
+PLANE_OF, PLANE_OF_WIDTH = PlaneColumns(), 9
 WHOLE, WHOLE_WIDTH = WholeColumns(), 4
 SHAPE, MOST_COLUMNS = ShapeBits(), 2047
 SPOT = SpotBits()
@@ -163,10 +162,8 @@ class GatherScratch(NamedTuple):
     """Of which of the meshes they are."""
     cluster_kept: LongArray
     """A bit for each of their triangles that may be seen."""
-    source: IntArray
-    """Place in `cluster` times 64 and triangle of the cluster of each record, shape [camera_count, record_limit]."""
     edge: Float32Array
-    """Columns EDGE, record by record, one more than `record_limit`: what is seen where nothing is."""
+    """Columns EDGE, record by record, one more than there may be triangles: what is seen where nothing is."""
     plane: Float32Array
     """Columns PLANE_OF, likewise."""
     whole: IntArray

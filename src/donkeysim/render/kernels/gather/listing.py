@@ -6,7 +6,7 @@ import numpy as np
 
 from donkeysim.core.kernel import index_pixel_kernel, inline_kernel
 from donkeysim.core.types import BoolArray, IntArray
-from donkeysim.render.kernels.gather.layout import TALLY, GatherScratch, GatherSizes, split_index
+from donkeysim.render.kernels.gather.layout import TALLY, WHOLE, WHOLE_WIDTH, GatherScratch, GatherSizes, split_index
 from donkeysim.render.kernels.layout import BASIS, CLUSTER_RANGE, LENS, SHARP, VIEW
 from donkeysim.render.kernels.outline import find_bounds, find_code, sees_sphere
 from donkeysim.render.kernels.poses import place_camera
@@ -188,7 +188,7 @@ def number_records(index: int, _room: int, first: int, scratch: GatherScratch, m
     """Give each triangle of a camera that may be seen its record, in the order in which they are listed."""
     if scratch.tally[index, TALLY.is_drawn] == 0:
         return
-    source, limit = scratch.source[index], scratch.source.shape[1]
+    whole, limit = scratch.whole[index], scratch.whole.shape[1] // WHOLE_WIDTH - 1
     count = np.int64(0)
     for place in range(scratch.tally[index, TALLY.clusters]):
         kept = scratch.cluster_kept[index, place]
@@ -196,7 +196,7 @@ def number_records(index: int, _room: int, first: int, scratch: GatherScratch, m
         while kept != 0:
             if kept & 1:
                 if count < limit:
-                    source[count] = (place << 6) + triangle
+                    whole[count * WHOLE_WIDTH + WHOLE.texture] = (place << 6) + triangle
                 count += 1
             kept >>= 1
             triangle += 1

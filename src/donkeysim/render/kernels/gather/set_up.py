@@ -101,13 +101,12 @@ def choose_hole_level(middle, near, across, down, last):
 @index_pixel_kernel
 def set_up_triangle(index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
     """Write a triangle's record."""
-    limit = scratch.source.shape[1] + 1
-    camera, record = split_index(index, limit)
+    camera, record = split_index(index, scratch.whole.shape[1] // WHOLE_WIDTH)
     if record >= scratch.tally[camera, TALLY.records]:
         if record == scratch.tally[camera, TALLY.records] and scratch.tally[camera, TALLY.is_drawn] != 0:
             write_blank(camera, record, tables, scratch)
         return
-    source = np.int64(scratch.source[camera, record])
+    source = np.int64(scratch.whole[camera, record * WHOLE_WIDTH + WHOLE.texture])
     draw, near_plane = find_draw(camera, source >> 6, scratch)
     basis, view = scratch.basis[camera, draw], scratch.camera_view[camera]
     ranges = tables.cluster_range[scratch.cluster[camera, source >> 6]]
@@ -159,7 +158,6 @@ def write_surface(camera, record, triangle, seen, basis, quality, tables, scratc
         plane[PLANE_OF.u + term], plane[PLANE_OF.v + term] = across[term], down[term]
         plane[PLANE_OF.factor + term] = weigh_light(term, row, side, flags, colour, basis, light)
     fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[LIGHT.density] * FOG_SHARE
-    plane[PLANE_OF.fog] = fog_rate
     spot_x, spot_y, extent = (low_x + end_x) >> 1, (low_y + end_y) >> 1, max(end_y - low_y, end_x - low_x)
     middle = np.float32(spot_x), np.float32(spot_y)
     last, hole = size[SIZE_LOG.last], np.int32(0)
