@@ -28,6 +28,16 @@ def test_every_index_runs_once(threads, count, block):
     assert rooms.any() == (count > 0)
 
 
+def test_arrays_of_another_kind_than_in_the_call_before_are_taken_as_they_are():
+    device, rooms = open_device("cpu", 1), np.zeros(1, np.int64)
+    table = np.zeros((4, 2), np.int64)
+    for visits in (np.zeros(4, np.int64), np.zeros(4, np.int64), table[:, 1], np.zeros(4, np.int64)):
+        device.run(add_index, 4, visits, rooms, 2)
+        assert visits.tolist() == [2] * 4
+    assert table[:, 0].tolist() == [0] * 4
+    device.close()
+
+
 def test_what_is_uploaded_here_stays_where_it_is():
     device, array = open_device("cpu", 1), np.zeros(3)
     assert device.upload((array,))[0] is array

@@ -197,7 +197,8 @@ class _Loop:
     """The compiled loop of an index kernel.
 
     Numba looks up the types of all arguments in each call, which takes ten times what the call itself does. Here they
-    are looked up when an argument is another object than in the last call; numbers may be others of their type.
+    are looked up when an argument is another object than in the last call; numbers and arrays may be others of their
+    type.
     """
 
     def __init__(self, function: IndexKernel) -> None:
@@ -218,7 +219,12 @@ class _Loop:
 
 
 def _are_alike(one: Any, other: Any) -> bool:
-    return one is other or (isinstance(one, (int, float)) and type(one) is type(other))
+    """Return whether two arguments have one type for Numba: rows that are told anew in each call, for example."""
+    if one is other:
+        return True
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and one.ndim == other.ndim and one.flags.num == other.flags.num
+    return isinstance(one, (int, float)) and type(one) is type(other)
 
 
 def open_device(name: str = "cpu", threads: int | None = None) -> Device:
