@@ -31,8 +31,9 @@ bench: $(DEV)
 soak: $(DEV)
 	$(BIN)/python -m pytest -m soak -s --timeout 3600 $(ARGS)
 
-# On a machine with an NVIDIA GPU; what a GPU needs is installed by hand: .venv/bin/pip install -e '.[gpu]'
+# On a machine with an NVIDIA GPU.
 gpu: $(DEV)
+	$(HASHED) requirements/gpu.txt
 	$(BIN)/python -m pytest -m gpu -n 0 -s --timeout 3600 tests/gpu $(ARGS)
 
 # Licences, then known faults; the second asks a service on the internet and says so when it cannot.

@@ -1,4 +1,4 @@
-"""Compile what a device runs for GPUs, without one: `python -m benchmarks.gpu_kernels` prints docs/envs/gpu.md's table.
+"""Compile what a device runs for GPUs, without one: `python -m benchmarks.gpu_kernels` prints the table in docs/envs.
 
 A tiny batch runs on this machine's cores and notes each index kernel with the types of its arguments. Each is compiled
 to PTX by numba-cuda, once, for the oldest GPU; the assembler inside NVIDIA's linker then makes machine code of it for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import sys
 from pathlib import Path
@@ -62,11 +63,22 @@ def list_folders(worker: int) -> list[str]:
     return [str(TESTS / folder) for folder in folders[first:] + folders[:first]]
 
 
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the tests themselves."""
+    gc.freeze()
+
+
 def pytest_runtest_setup() -> None:
-    """Let tests of this process that want the same track with the same challenges share its scene."""
+    """Let tests of this process that want the same track with the same challenges share its scene.
+
+    And let no scene that is loaded make the collector go through all the tests; it takes longer than most of them.
+    """
     builder = sys.modules.get("donkeysim.world.tracks.builder")
     if builder is not None and not hasattr(builder.build_scene, "cache_info"):
         builder.build_scene = functools.lru_cache(SCENES_KEPT)(builder.build_scene)
+    loader = sys.modules.get("donkeysim.serve.scene_loader")
+    if loader is not None:
+        loader._settle_memory = lambda: None
 
 
 @pytest.hookimpl(optionalhook=True)

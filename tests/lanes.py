@@ -7,6 +7,9 @@ from pathlib import Path
 
 from budgets import find_folder
 
+LEARNING = ("tests/cli/test_rl_command.py", "tests/examples/test_pixel_examples.py")
+"""Files of other folders that train."""
+
 
 @functools.cache
 def find_lane(file: str) -> str:
@@ -17,6 +20,6 @@ def find_lane(file: str) -> str:
     """
     folder = find_folder(file)
     if folder != "e2e":
-        return folder if folder == "learn" else file
+        return "learn" if folder == "learn" or file in LEARNING else file
     source = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
     return "browsers" if "chromium" in source else "programs"

@@ -1,6 +1,11 @@
-"""The batch on a device: physics, pictures and whole steps on a GPU; where there is none, a little of it on the CPU."""
+"""The batch on a device: physics, pictures and whole steps on a GPU; where there is none, a little of it on the CPU.
+
+`python -m benchmarks.gpu [PART ...] [--device cuda:1] [--seconds S]` measures some parts only, each in a few minutes.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 from benchmarks.gpu.environment import measure_first_steps, measure_steps
 from benchmarks.gpu.others import measure_others
@@ -9,18 +14,20 @@ from benchmarks.gpu.pictures import measure_pictures
 from benchmarks.gpu.plan import Plan, choose_plan
 from benchmarks.measure import Figure
 
+PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
+    "physics": measure_physics,
+    "pictures": measure_pictures,
+    "steps": measure_steps,
+    "first_steps": measure_first_steps,
+    "others": measure_others,
+}
+
 
 def run() -> list[Figure]:
     """Measure all of it on this machine's GPU, or a little on its cores."""
     return measure(choose_plan())
 
 
-def measure(plan: Plan) -> list[Figure]:
-    """Measure what a plan says, in one run with what it is compared with."""
-    return [
-        *measure_physics(plan),
-        *measure_pictures(plan),
-        *measure_steps(plan),
-        *measure_first_steps(plan),
-        *measure_others(plan),
-    ]
+def measure(plan: Plan, parts: Sequence[str] = ()) -> list[Figure]:
+    """Measure what a plan says of some parts, or of all, in one run with what it is compared with."""
+    return [figure for part in parts or PARTS for figure in PARTS[part](plan)]

@@ -40,10 +40,11 @@ class Traffic:
 
     Attributes:
         simulator: Where they drive.
+        count: How many there are.
     """
 
     def __init__(self, device: Device, scene: str, count: int, leaning: int = 0) -> None:
-        self._device, self._count, self._leaning = device, count, leaning
+        self.count, self._device, self._leaning = count, device, leaning
         self.simulator = BatchSimulator(WorldSpec(SceneSpec(scene), world_count=count), device)
         start = np.zeros((count, 3))
         start[:, 0] = np.arange(count) * (float(device.download(self.simulator.path_length)[0]) / count)
@@ -53,7 +54,7 @@ class Traffic:
         """Let a twentieth of a second pass."""
         simulator = self.simulator
         seen = (self._leaning, simulator.state.cte, simulator.derived, simulator.control)
-        self._device.run(drive_car, self._count, *seen, block=256)
+        self._device.run(drive_car, self.count, *seen, block=256)
         simulator.step()
 
     def warm_up(self, frames: int) -> None:

@@ -37,7 +37,7 @@ def measure_steps(plan: Plan) -> list[Figure]:
         measure_batch(plan, device, scene, count, size)
         for scene in SCENES
         for count in plan.counts
-        for size in plan.sizes
+        for size in plan.list_sizes(count)
     ]
     device.close()
     return figures
@@ -59,7 +59,7 @@ def measure_batch(plan: Plan, device: Device, scene: str, count: int, size: tupl
     pair = measure_frames(plan, device, lambda: env.step(given), count)
     memory = env.measure_memory().total / 2**20
     least = plan.ask(count, LEAST.get(size))
-    if plan.asked and count == plan.few:
+    if count == plan.few:
         least = LEAST_OF_FEW.get(size)
     what = f"environment {size[0]}x{size[1]}, {scene}, {count:,} cars"
     return Figure("gpu", what, *pair, "steps/s", least, f"{device.name}; {memory:,.0f} MB")

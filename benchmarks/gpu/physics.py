@@ -31,6 +31,7 @@ def measure_case(plan: Plan, device: Device, count: int, scene: str, leaning: in
     pair = measure_frames(plan, device, device.capture(traffic.step).launch, count)
     doing = f"each {leaning}th against a wall" if leaning else "driving"
     memory = traffic.simulator.measure_memory().total / 2**20
-    note = f"{traffic.find_touching():.1%} touch something; {memory:,.0f} MB; missed: {traffic.simulator.report()}"
+    missed = traffic.simulator.report().contacts
+    note = f"{traffic.find_touching():.1%} touch something; {memory:,.0f} MB; missed: {missed}"
     what = f"physics, {scene}, {doing}, {count:,} cars"
     return Figure("gpu", what, *pair, "car steps/s", plan.ask(count, least), f"{device.name}; {note}")

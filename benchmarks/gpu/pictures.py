@@ -8,7 +8,7 @@ from benchmarks.gpu.driving import Traffic
 from benchmarks.gpu.plan import Plan
 from benchmarks.gpu.timing import measure_frames
 from benchmarks.measure import Figure
-from donkeysim.core.device import Device
+from donkeysim.gpu.memory import count_bytes
 from donkeysim.render.gather import GatherRenderer
 from donkeysim.render.looks import Looks
 from donkeysim.world.specs import CameraSpec
@@ -26,25 +26,27 @@ def measure_pictures(plan: Plan) -> list[Figure]:
     for scene, count in itertools.product(SCENES, plan.counts):
         traffic = Traffic(device, scene, count)
         traffic.warm_up(plan.frames)
-        cameras = itertools.product(plan.sizes, ("default", "fast"))
-        figures += [measure_camera(plan, device, traffic, scene, count, *camera) for camera in cameras]
+        layout = traffic.simulator.layout
+        renderer = GatherRenderer(Looks(layout).tables, device, (layout.cars_per_world, layout.props_per_world))
+        for size in plan.list_sizes(count):
+            for quality in ("default", "fast") if count == plan.asked or not plan.asked else ("default",):
+                camera = CameraSpec(width=size[0], height=size[1], quality=quality)
+                figures.append(measure_camera(plan, traffic, scene, renderer, camera))
     device.close()
     return figures
 
 
-def measure_camera(
-    plan: Plan, device: Device, traffic: Traffic, scene: str, count: int, size: tuple[int, int], quality: str
-) -> Figure:
-    """Return the figure of so many cameras."""
-    layout, state = traffic.simulator.layout, traffic.simulator.state
-    renderer = GatherRenderer(Looks(layout).tables, device, (layout.cars_per_world, layout.props_per_world))
-    camera = CameraSpec(width=size[0], height=size[1], quality=quality)
+def measure_camera(plan: Plan, traffic: Traffic, scene: str, renderer: GatherRenderer, camera: CameraSpec) -> Figure:
+    """Return the figure of one camera on each car."""
+    count, device, state = traffic.count, traffic.simulator.device, traffic.simulator.state
     group = renderer.make_group(range(count), [camera] * count)
     renderer.render(group, state)  # compiles
     graph = device.capture(lambda: renderer.render(group, state))
     pair = measure_frames(plan, device, graph.launch, count)
+    memory = count_bytes((group.scratch, group.flat)) / 2**20
     missed = int(device.download(group.missed).sum())
-    what = f"pictures {size[0]}x{size[1]} {quality}, {scene}, {count:,} cars"
-    least = plan.ask(count, LEAST.get(size)) if quality == "default" else None
-    note = f"{device.name}; {pair[0] * size[0] * size[1] / 1e9:.3g} Gpx/s; triangles left out: {missed}"
-    return Figure("gpu", what, *pair, "pictures/s", least, note)
+    size = camera.width, camera.height
+    what = f"pictures {size[0]}x{size[1]} {camera.quality}, {scene}, {count:,} cars"
+    least = plan.ask(count, LEAST.get(size)) if camera.quality == "default" else None
+    rate = f"{pair[0] * size[0] * size[1] / 1e9:.3g} Gpx/s"
+    return Figure("gpu", what, *pair, "pictures/s", least, f"{device.name}; {rate}; {memory:,.0f} MB; missed: {missed}")

@@ -15,11 +15,11 @@ class Plan:
     Attributes:
         name: Of the device.
         counts: Cars, each in a world of its own; figures are asked for of the one `asked`.
-        sizes: Of pictures, width and height [pixel].
-        seconds: Length of a round [s].
+        sizes: Of pictures, width and height [pixel]; of other numbers of cars the first and the last only.
+        seconds: Length of a round [s]; of other numbers of cars a fifth.
         rounds: Of each figure.
         asked: Cars that the least figures are for; 0: none is asked for.
-        few: Cars of the small batch that has a least figure of its own.
+        few: Cars of the small batch that has a least figure of its own; 0 likewise.
         frames: Until cars drive evenly, or lean on their walls.
     """
 
@@ -36,6 +36,10 @@ class Plan:
         """Return the device."""
         return open_device(self.name)
 
+    def list_sizes(self, count: int) -> tuple[tuple[int, int], ...]:
+        """Return the sizes of pictures that are measured with so many cars."""
+        return self.sizes if count == self.asked else (self.sizes[0], self.sizes[-1])
+
     def ask(self, count: int, least: float | None) -> float | None:
         """Return the least figure if it is asked for of so many cars."""
         return least if count == self.asked else None
@@ -45,7 +49,7 @@ SIZES = (64, 64), (84, 84), (128, 128), (160, 120)
 
 FULL = Plan("cuda", (64, 256, 1024, 4096, 16_384, 65_536), SIZES, 10.0, 1, 16_384, 1024, 120)
 
-TINY = Plan("cpu", (16,), SIZES[::3], 0.3, 3, 0, 16, 40)
+TINY = Plan("cpu", (16,), SIZES[::3], 0.3, 3, 0, 0, 40)
 
 
 def choose_plan() -> Plan:

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from budgets import BUDGETS, find_folder, list_excesses
-from lanes import find_lane
+from lanes import LEARNING, find_lane
 
 TESTS = Path(__file__).parents[1]
 WORKERS, SECONDS = 3, 300.0
@@ -25,6 +25,11 @@ def test_who_takes_longer_than_its_budget_or_has_none_is_named():
 
 def test_a_test_belongs_to_the_folder_right_below_tests():
     assert find_folder("tests/learn/files/test_x.py::test_y[a/b]") == "learn"
+
+
+def test_all_files_that_train_share_a_worker_and_exist():
+    assert {find_lane(file) for file in (*LEARNING, "tests/learn/test_train.py")} == {"learn"}
+    assert all((TESTS.parent / file).exists() for file in LEARNING)
 
 
 def test_browsers_share_one_worker_and_programs_another():

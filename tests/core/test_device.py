@@ -45,3 +45,16 @@ def test_a_graph_of_this_machine_calls_what_it_was_made_of():
     graph.launch()
     graph.launch()
     assert visits.tolist() == [2, 2, 2]
+
+
+def test_functions_of_one_name_are_not_taken_for_each_other():
+    def make(step):
+        def count_index(index, room, visits):
+            visits[index] += step
+
+        return index_kernel(count_index)
+
+    device, visits = open_device("cpu", 1), np.zeros(2, np.int64)
+    for step in (1, 10):
+        device.run(make(step), 2, visits)
+    assert visits.tolist() == [11, 11]

@@ -17,7 +17,7 @@ def run(name, *options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
-@pytest.mark.parametrize("name", ["sb3_ppo.py", "torch_ppo.py"])
+@pytest.mark.parametrize("name", ["sb3_ppo.py", "torch_ppo.py", "torch_device_batch.py"])
 def test_an_example_without_its_packages_says_how_to_install_them(name, tmp_path, monkeypatch):
     (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")\n")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
@@ -54,3 +54,12 @@ def test_the_example_of_stable_baselines_learns_a_little_and_keeps_it(tmp_path):
     assert "learned from 1,024 steps" in learned.stdout
     assert re.search(r"[01] of 1 lap, the last one in [\d.]+ s; (no fault|it left the road)", learned.stdout)
     assert kept.stat().st_size > 10_000
+
+
+@pytest.mark.soak
+def test_drivers_on_a_device_get_better():
+    ended = run("torch_device_batch.py", "--cars", "64", "--generations", "4", "--steps", "100")
+    assert ended.returncode == 0, ended.stderr
+    earned = [float(points) for points in re.findall(r"earned (-?[\d.]+) points in 5 s", ended.stdout)]
+    assert len(earned) == 4
+    assert earned[-1] > earned[0] + 5.0

@@ -10,6 +10,7 @@ import pytest
 
 from donkeysim.core.device import Device, open_device
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.world.tracks.catalogue import list_scenes
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Bench:
         worlds: Of a batch that is compared with one on a single thread.
         crowd: Of a batch in which a world is compared with itself alone.
         sizes: Of pictures [pixel].
+        scenes: That are drawn.
+        crashes: Scenes in which cars hit something, and how many there are in each world.
         seconds: Of the soak test [s].
     """
 
@@ -28,6 +31,8 @@ class Bench:
     worlds: int
     crowd: int
     sizes: tuple[tuple[int, int], ...]
+    scenes: tuple[str, ...]
+    crashes: tuple[tuple[str, int], ...]
     seconds: float
 
     @property
@@ -57,8 +62,10 @@ class Bench:
 def open_bench(name: str) -> Bench:
     """Return what tests run on."""
     if name == "cpu":
-        return Bench(open_device("cpu", 2), 6, 5, ((64, 48),), 0.3)
-    return Bench(open_device(name), 512, 16_384, ((64, 64), (84, 84), (128, 128), (160, 120)), 600.0)
+        return Bench(open_device("cpu", 2), 6, 5, ((64, 48),), ("generated_track",), (("warehouse", 2),), 0.3)
+    sizes = (64, 64), (84, 84), (128, 128), (160, 120)
+    crashes = ("warehouse", 2), ("mountain_track", 1), ("mini_monaco", 1)
+    return Bench(open_device(name), 512, 16_384, sizes, list_scenes(), crashes, 600.0)
 
 
 @pytest.fixture(scope="module", params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

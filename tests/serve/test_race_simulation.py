@@ -30,7 +30,7 @@ BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=Start(settle=0.1, countd
 class Meeting:
     """Races on an oval of 21 m, and clients who drive as they please."""
 
-    def __init__(self, track, folder, book=BOOK, max_cars=64, **offer):
+    def __init__(self, track, folder, book=BOOK, max_cars=6, **offer):
         self.clock, self.told, self.ends = ManualClock(), [], 0
         self.offer = RaceOffer(track, "club", book, folder, tell=self.told.append, end=self.end, **offer)
         options = SimulationOptions(Experiment((SceneSpec(track),)), max_cars=max_cars)

@@ -12,58 +12,15 @@ from PIL import Image
 
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import TubError
-from donkeysim.tub.edit import delete_range
 from donkeysim.tub.formats.convert import choose_kind, convert, recognise
 from donkeysim.tub.formats.lerobot import LeRobotOptions
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter
+from tub.mixed import DELETED, HEIGHT, INPUTS, WIDTH, make_record, write_drive
 from tub.strict import read_strictly
 
-INPUTS = {
-    "cam/image_array": "image_array",
-    "user/angle": "float",
-    "user/throttle": "float",
-    "user/mode": "str",
-    "gym/lap": "int",
-    "sim/hit": "boolean",
-    "lidar/dist_array": "nparray",
-    "behavior/one_hot_state_array": "vector",
-    "pilot/angle": "float",
-}
-HEIGHT, WIDTH = 32, 40
-DELETED = {2, 3}
 NAMES = {"tub": "copy", "lerobot": "lerobot", "minari": "drive-v0", "mcap": "drive.mcap", "parquet": "drive.parquet"}
 EVERYTHING, LIVING = ("tub", "mcap", "parquet"), ("lerobot", "minari")
-
-
-def make_record(number, size=(HEIGHT, WIDTH)):
-    random = np.random.default_rng(number)
-    record = {
-        "cam/image_array": np.full((*size, 3), random.integers(0, 255, 3), np.uint8),
-        "user/angle": float(random.normal()),
-        "user/throttle": 1 / 3,
-        "user/mode": "user" if number % 2 else "local_angle",
-        "gym/lap": number - 2,
-        "sim/hit": number % 3 == 0,
-        "lidar/dist_array": random.random(5),
-        "behavior/one_hot_state_array": [0.0, 1.0],
-    }
-    return record | ({"pilot/angle": float(random.normal())} if number % 2 else {})
-
-
-def write_drive(path, counts=(5, 4)):
-    """Two drives in one tub, two records of it deleted; 20 records a second."""
-    for session, count in enumerate(counts):
-        with TubWriter(path, list(INPUTS), list(INPUTS.values()), [("car", "blü")], max_catalog_len=4) as writer:
-            for number in range(count):
-                writer.write_record(make_record(5 * session + number), place="generated_track")
-    for catalog in path.glob("*.catalog"):
-        lines = [json.loads(line) for line in catalog.read_text().splitlines()]
-        timed = [{**line, "_timestamp_ms": 1_700_000_000_000 + 50 * line["_index"]} for line in lines]
-        catalog.write_text("".join(json.dumps(line, sort_keys=True) + "\n" for line in timed))
-    if sum(counts) > max(DELETED):
-        delete_range(path, min(DELETED), max(DELETED))
-    return path
 
 
 @pytest.fixture(scope="module")

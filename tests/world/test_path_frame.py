@@ -113,7 +113,7 @@ def test_lengths_are_measured_on_the_ground_plane():
 
 
 def test_a_path_is_measured_once():
-    path = load_scene(SceneSpec("generated_road")).path
+    path = load_scene(SceneSpec("generated_track")).path
     assert path.frame is path.frame
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
-from donkeysim.core.kernel import make_grid_loop
+from donkeysim.core.kernel import is_own, make_grid_loop
 
 T = TypeVar("T")
 
@@ -66,15 +66,18 @@ class Cuda:
         compiled = self._kernels.get(function)
         with self._here():
             if compiled is None:
-                loose = bool(cast("Any", function).targetoptions.get("fastmath"))
-                compiled = self._cuda.jit(cache=True, fastmath=loose)(make_grid_loop(function, self._cuda.grid))
-                self._kernels[function] = compiled
+                compiled = self._kernels[function] = self._compile(function)
             if count < 1:
                 compiled.compile(tuple(map(compiled.typeof_pyval, (count, arguments))))
                 return
             if self._held is not None:
                 self._held.append(arguments)
             compiled[-(-count // GPU_THREADS), GPU_THREADS, self._stream](count, arguments)
+
+    def _compile(self, function: Any) -> Any:
+        loose = bool(function.targetoptions.get("fastmath"))
+        jit = self._cuda.jit(cache=is_own(function), fastmath=loose)
+        return jit(make_grid_loop(function, self._cuda.grid))
 
     def count_rooms(self, count: int) -> int:
         """See `core.device.Device.count_rooms`."""

@@ -195,12 +195,21 @@ def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return a cached kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
+    """Return a kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
 
     It takes blocks of `block` indices by `take_row` and runs the function for the indices of each that are below `end`.
     """
-    compiled: Callable[..., None] = kernel(_fill(_run_blocks, function, take=take_row))
+    loop = _fill(_run_blocks, function, take=take_row)
+    compiled: Callable[..., None] = _compile(
+        loop, is_cached=is_own(function), nogil=True, error_model="numpy", _nrt=False
+    )
     return compiled
+
+
+def is_own(function: Any) -> bool:
+    """Return whether the cache folder's name tells when an index kernel has changed: it is one of this package."""
+    own: bool = function.py_func.__module__.startswith("donkeysim.")
+    return own
 
 
 def make_grid_loop(function: Callable[..., Any], grid: Any) -> Any:
@@ -308,9 +317,14 @@ def _user_cache() -> Path:
     return Path(platformdirs.user_cache_dir("donkeysim", appauthor=False))
 
 
-def list_kernel_sources() -> list[Path]:
+def list_kernel_sources() -> tuple[Path, ...]:
     """Return the files that compiled kernels are made from."""
-    return [*sorted(_PACKAGE.rglob("kernels/**/*.py")), *(_PACKAGE / name for name in _SHARED)]
+    return _list_sources(_PACKAGE)
+
+
+@functools.cache  # each simulator asks several times, and looking through the package takes longer than making a car
+def _list_sources(package: Path) -> tuple[Path, ...]:
+    return (*sorted(package.rglob("kernels/**/*.py")), *(package / name for name in _SHARED))
 
 
 def _hash_sources() -> str:

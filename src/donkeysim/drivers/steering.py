@@ -11,6 +11,7 @@ References:
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -126,7 +127,8 @@ def plan_attitude(plan: SpeedPlan, car: CarSpec, friction: FloatArray) -> Attitu
     return Attitude(angle=angle, yaw=heading - drift, yaw_rate=rate)
 
 
-def make_gains(bicycle: Bicycle) -> list[tuple[float, float, float, float]]:
+@functools.cache  # all drivers of cars of a kind share them
+def make_gains(bicycle: Bicycle) -> tuple[tuple[float, float, float, float], ...]:
     """Return the feedback gains for each of `SPEEDS`: wheel angle per distance [rad/m], its rate [rad s/m], yaw error
     [-] and its rate [s].
     """
@@ -134,7 +136,7 @@ def make_gains(bicycle: Bicycle) -> list[tuple[float, float, float, float]]:
     for speed in SPEEDS:
         move, push = _linearise(bicycle, speed)
         gains.append(_solve_regulator(move, push))
-    return gains
+    return tuple(gains)
 
 
 def _linearise(bicycle: Bicycle, speed: float) -> tuple[FloatArray, FloatArray]:

@@ -22,8 +22,8 @@ from donkeysim.envs.kernels.numbers import Told, copy_row, tell_car
 from donkeysim.envs.kernels.tasks import DISABLED, SAME_STEP, Verdicts, judge_car
 from donkeysim.envs.observations import LOOK_AHEAD, Observation, check_observe
 from donkeysim.envs.track_settings import check_count, read_settings
-from donkeysim.envs.vector_env import read_mask, read_mode, spread_seeds
-from donkeysim.gpu.exchange import DeviceArray, take_array
+from donkeysim.envs.vector_env import ActionRange, read_mask, read_mode, spread_seeds
+from donkeysim.gpu.exchange import HOST, DeviceArray, take_array
 from donkeysim.gpu.memory import MemoryUse, count_bytes
 from donkeysim.gpu.simulator import STEPS_PER_FRAME, BatchSimulator
 from donkeysim.world.specs import SceneSpec
@@ -79,35 +79,35 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             raise SpecError(
                 f"render_mode is {render_mode!r}; a batch on a device takes None: leave `device` out to watch the cars."
             )
-        self.autoreset_mode = read_mode(autoreset_mode)
+        self.num_envs, self.render_mode, self.autoreset_mode = num_envs, None, read_mode(autoreset_mode)
         self._rules = make_rules(chosen, self.autoreset_mode)
         look_ahead = LOOK_AHEAD if "vector" in check_observe(chosen.observe) else ()
         self._device = open_device(device, threads) if isinstance(device, str) else device
-        is_host = self._device.dlpack_device[0] == 1
-        if copy and not is_host:
-            raise SpecError(
-                "copy is True; on a GPU the arrays are the batch's own: leave it out, and copy what you keep."
-            )
-        self._copies = (is_host and convert is None) if copy is None else copy
+        is_here = self._device.dlpack_device[0] == HOST
+        if copy and not is_here:
+            raise SpecError("copy is True; on a GPU arrays are the batch's own: leave it out, and copy what you keep.")
+        self._copies = (is_here and convert is None) if copy is None else copy
         self._convert = convert
         self.simulator = BatchSimulator(chosen.experiment.specify_world(num_envs), self._device, look_ahead)
         self._observer = BatchObserver(self.simulator, chosen, keeps_last=self._rules.mode == SAME_STEP)
         self._frame_skip, self._at_random = chosen.frame_skip, chosen.starts_at_random
         self._range = (chosen.steer_limit, *chosen.throttle_range)
-        self.num_envs, self.render_mode = num_envs, None
-        self.metadata = {"render_modes": [], "render_fps": 20, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = self._observer.space
-        self.single_action_space = chosen.make_actions().make_space()
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._is_seeded = np.zeros(num_envs, bool)
         self._has_begun = False
         self._graph: Graph | None = None
+        self._make_spaces(chosen.make_actions())
         self._make_arrays()
+
+    def _make_spaces(self, actions: ActionRange) -> None:
+        self.metadata = {"render_modes": [], "render_fps": 20, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = self._observer.space
+        self.single_action_space = actions.make_space()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def _make_arrays(self) -> None:
         """Make the arrays of the device that say what episodes are in and what a step brought."""
         device, count = self._device, self.num_envs
+        self._is_seeded = np.zeros(count, bool)
         self._everyone, self._nobody = device.upload(np.ones(count, bool)), device.upload(np.zeros(count, bool))
         self._nowhere = device.upload(np.full(3, np.nan))
         self._actions = device.zeros((count, 2), np.float64)
@@ -238,14 +238,18 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
                 f"the actions have shape {shape}, or are not finite; they take steering and throttle for each car, "
                 f"shape ({self.num_envs}, 2)."
             )
-        self._device.run(copy_row, self.num_envs, table, self._actions, block=256)
+        if isinstance(table, np.ndarray):
+            self._device.copy_to(self._actions, table)
+        else:
+            self._device.run(copy_row, self.num_envs, table, self._actions, block=256)
 
     def _advance(self) -> None:
         """Do all of a step on the device."""
         simulator, device, count = self.simulator, self._device, self.num_envs
-        device.run(take_action, count, self._actions, *self._range, simulator.control, simulator.state.hit, block=256)
+        simulator.clear_hits()
+        device.run(take_action, count, self._actions, *self._range, simulator.control, block=256)
         simulator.step(STEPS_PER_FRAME * self._frame_skip)
-        device.run(judge_car, count, self._rules, simulator.state, simulator.derived, self._verdicts, block=256)
+        device.run(judge_car, count, self._rules, simulator.ledger, self._verdicts, block=256)
         if self._rules.mode == SAME_STEP:
             self._observer.look(self._nobody, pushes=True)
             self._observer.keep()
@@ -258,8 +262,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._tell(self._told)
 
     def _tell(self, told: Told) -> None:
-        simulator = self.simulator
-        self._device.run(tell_car, self.num_envs, simulator.state, simulator.derived, told, block=256)
+        self._device.run(tell_car, self.num_envs, self.simulator.ledger, told, block=256)
 
     # -- what is handed out -------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from donkeysim.core.device import Device
 from donkeysim.envs.kernels.aim import aim_camera
-from donkeysim.envs.kernels.numbers import LIMIT, Columns, copy_row, limit_depth, push_row, write_car
+from donkeysim.envs.kernels.numbers import LIMIT, copy_row, limit_depth, push_row, write_car
 from donkeysim.envs.observations import (
     DEPTH_LIMIT,
     LOOK_AHEAD,
@@ -113,11 +113,11 @@ class BatchObserver:
 
         Args:
             begins: Whose episodes have just begun, shape [car_count]: their stacks hold this moment only.
-            pushes: Whether time has passed for the others: their stacks take this moment too.
+            pushes: Whether time has passed for the others: they are drawn, and their stacks take this moment too.
         """
         for camera in self._cameras.values():
             camera.aim()
-        self._simulator.render()
+        self._simulator.render(None if pushes else begins)
         if "depth" in self._channels:
             self._write_distances(self._channels["depth"].fresh)
         if "vector" in self._channels:
@@ -134,9 +134,10 @@ class BatchObserver:
             self._device.run(copy_row, kept.shape[0], self._channels[name].rows, kept, block=4096)
 
     def list_arrays(self) -> list[Any]:
-        """Return the arrays that `look` writes, each once."""
-        channels = self._channels.values()
-        return [*(channel.fresh for channel in channels), *(c.rows for c in channels if c.rows is not c.fresh)]
+        """Return the arrays made here; pictures are their cameras'."""
+        channels = self._channels.items()
+        numbers = [channel.fresh for name, channel in channels if name in ("depth", "vector")]
+        return [*numbers, *(channel.rows for _, channel in channels if channel.rows is not channel.fresh)]
 
     def collect(self, seen: Mapping[str, Any]) -> Observation:
         """Return arrays by name in the form of an observation."""
@@ -171,20 +172,7 @@ class BatchObserver:
         self._device.run(limit_depth, rows, flat[0], DEPTH_LIMIT, flat[1], block=256)
 
     def _write_numbers(self, out: Any) -> None:
-        state, derived, control = self._simulator.state, self._simulator.derived, self._simulator.control
-        columns = Columns(
-            derived.forward_speed,
-            derived.left_speed,
-            derived.yaw_rate,
-            derived.heading_error,
-            state.cte,
-            derived.width_left,
-            derived.width_right,
-            control.steer,
-            control.throttle,
-            derived.ahead,
-        )
-        self._device.run(write_car, out.shape[0], columns, LOOK_AHEAD[-1], out, block=256)
+        self._device.run(write_car, out.shape[0], self._simulator.ledger, LOOK_AHEAD[-1], out, block=256)
 
 
 def _make_like(device: Device, array: Any) -> Any:

@@ -42,6 +42,9 @@ TRACK_BY_ID = {make_id(scene): scene for scene in SCENE_BY_ID.values()}
 ENTRY_POINT = "donkeysim.envs.donkey_env:DonkeyEnv"
 VECTOR_ENTRY_POINT = "donkeysim.envs.donkey_vector_env:DonkeyVectorEnv"
 
+LEROBOT_ID = "donkeysim/LeRobot-v0"
+"""A car on any track, for the tools of LeRobot."""
+
 VARIABLE = "DONKEYSIM_TRACKS"
 """As `world.tracks.catalogue.VARIABLE`, which is not imported for nothing; a test compares them."""
 
@@ -61,6 +64,8 @@ def register_ids() -> None:
         if name not in registry:
             single, vector = "donkeysim.envs.track_env:TrackEnv", "donkeysim.envs.track_batches:make_track_batch"
             register(name, entry_point=single, vector_entry_point=vector, kwargs={"track": track})
+    if LEROBOT_ID not in registry:
+        register(LEROBOT_ID, entry_point="donkeysim.envs.lerobot_env:LeRobotEnv")
 
 
 def _list_own_tracks() -> dict[str, str]:

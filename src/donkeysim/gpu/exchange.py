@@ -128,23 +128,22 @@ def _make_capsule(owner: Any, pointer: int, place: tuple[int, int]) -> Any:
 
 
 def take_array(given: Any, device: Device) -> Any:
-    """Return what somebody gives as an array of a device, without a copy where it lies in the device's memory.
+    """Return what somebody gives as an array without a copy: of the device, or NumPy's where it lies on this machine.
 
     Args:
         given: An array of any library that speaks DLPack or CUDA's array interface, or what NumPy makes an array of.
         device: Where it is wanted.
 
     Raises:
-        SpecError: It lies in the memory of another device.
+        SpecError: It lies in the memory of a GPU that is not the device.
     """
     if isinstance(given, DeviceArray):
         return given.array
-    if device.dlpack_device[0] == CUDA:
-        if hasattr(given, "__cuda_array_interface__"):
-            return device.adopt(given)
-        return device.upload(np.ascontiguousarray(given))
-    if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
+    if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack_device__"):
         return np.asarray(given)
-    if given.__dlpack_device__()[0] != HOST:
-        raise SpecError("the array lies in a GPU's memory, the batch on the CPU; copy it to the CPU first.")
-    return np.from_dlpack(given)
+    place = tuple(map(int, given.__dlpack_device__()))
+    if place[0] == HOST:
+        return np.from_dlpack(given)
+    if place != device.dlpack_device:
+        raise SpecError(f"the array is in a GPU's memory, the batch on {device.name!r}; copy it there first.")
+    return device.adopt(given)

@@ -9,11 +9,12 @@ import numpy as np
 
 from donkeysim.core.device import Device
 from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.gpu.kernels.reset import forget_hit
+from donkeysim.gpu.ledger import share_ledger
 from donkeysim.gpu.memory import MemoryUse, count_bytes
 from donkeysim.gpu.pictures import BatchCamera, BatchPictures
 from donkeysim.gpu.randomizer import BatchRandomizer
 from donkeysim.gpu.reset import Resetter
-from donkeysim.physics.kernels.ledger import Derived
 from donkeysim.physics.ledger import make_book, make_derived
 from donkeysim.physics.world_stepper import WorldStepper
 from donkeysim.render.gather import check_camera
@@ -45,9 +46,9 @@ class BatchSimulator:
         device: Where.
         layout: Of the worlds.
         stepper: What lets time pass.
-        state: All that changes, arrays of the device.
-        control: What cars are asked to do, likewise.
-        derived: What follows from the state, likewise; see `world.ledger.Ledger`.
+        state: All that changes, arrays of the device; private to this room, physics and render.
+        control: What cars are asked to do, likewise; written by whoever drives them.
+        ledger: Rows of all cars, likewise; read only.
         world_key: Of each world's random numbers, shape [world_count].
         randomizer: What draws values for cars; None: nothing is drawn.
     """
@@ -75,6 +76,7 @@ class BatchSimulator:
         )
         self.state = device.upload(make_state(layout.world_count, layout.cars_per_world, layout.props_per_world))
         self.control = device.upload(make_control(layout.car_count))
+        self.ledger = share_ledger(self.state, self.control, self.stepper.book.derived)
         self.world_key: Any = device.zeros((layout.world_count,), np.int64)
         self._resetter = Resetter(layout, device, self.stepper, self.state, self.control)
         self.randomizer: BatchRandomizer | None = None
@@ -86,11 +88,6 @@ class BatchSimulator:
         self.reset(device.upload(np.ones(layout.world_count, bool)), device.upload(nowhere))
 
     @property
-    def derived(self) -> Derived:
-        """What follows from the state."""
-        return self.stepper.book.derived
-
-    @property
     def path_length(self) -> Any:
         """Of each scene's path [m], shape [scene_count]."""
         return self._resetter.paths.length
@@ -98,6 +95,10 @@ class BatchSimulator:
     def step(self, step_count: int = STEPS_PER_FRAME) -> None:
         """Let a frame pass: `step_count` physics steps of 1/480 s in every world."""
         self.stepper.step(self.state, self.control, step_count)
+
+    def clear_hits(self) -> None:
+        """Forget what cars touched."""
+        self.device.run(forget_hit, self.layout.car_count, self.state.hit, block=1024)
 
     def reset(self, begins: Any, start: Any) -> None:
         """Put worlds back to how they began, see `Resetter.reset`, and draw anew where their keys are other ones."""
@@ -123,10 +124,10 @@ class BatchSimulator:
         self._cameras.append(self._pictures.open(camera, channels))
         return self._cameras[-1]
 
-    def render(self) -> None:
-        """Draw all cameras."""
+    def render(self, begins: Any = None) -> None:
+        """Draw all cameras; `begins`: only those of these worlds, shape [world_count]."""
         for camera in self._cameras:
-            camera.draw(self.state, self.world_key)
+            camera.draw(self.state, self.world_key, begins)
 
     def report(self) -> Missed:
         """Return what found no room in working memory."""
@@ -137,7 +138,7 @@ class BatchSimulator:
     def measure_memory(self) -> MemoryUse:
         """Return how much memory of the device all this takes."""
         stepper, own = self.stepper, self._resetter
-        cars = (self.state, self.control, self.derived, stepper.param)
+        cars = (self.state, self.control, stepper.book.derived, stepper.param)
         changing = (*cars, stepper.world_scene, stepper.events, stepper.no_orders, self.world_key)
         cameras = [camera.count_bytes() for camera in self._cameras]
         drawn = () if self.randomizer is None else self.randomizer.drawn

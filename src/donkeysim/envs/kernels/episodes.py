@@ -10,7 +10,7 @@ import numpy as np
 from donkeysim.core.kernel import index_kernel, inner_kernel, kernel
 from donkeysim.core.rng import draw_uniform, hash_words
 from donkeysim.core.types import BoolArray, FloatArray, IntArray, LongArray
-from donkeysim.world.state import HIT_NONE, Control
+from donkeysim.world.state import Control
 
 START_STREAM = 1 << 20
 """First of the streams of random numbers that starts are drawn from."""
@@ -141,10 +141,8 @@ def take_action(
     throttle_min: float,
     throttle_max: float,
     control: Control,
-    hit: IntArray,
 ) -> None:
-    """Ask a car for what its action says, and forget what it touched before."""
+    """Ask a car for what its action says."""
     control.steer[car] = -steer_limit * limit_action(actions[car, 0])
     control.throttle[car] = scale_throttle(limit_action(actions[car, 1]), throttle_min, throttle_max)
     control.brake[car] = 0.0
-    hit[car] = HIT_NONE

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from donkeysim.core.kernel import index_kernel, inner_kernel, kernel
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray, IntArray, LongArray
-from donkeysim.physics.kernels.ledger import Derived
-from donkeysim.world.state import HIT_NONE, State
+from donkeysim.gpu.ledger import LedgerRows
+from donkeysim.world.state import HIT_NONE
 
 LIMIT = 5.0
 """Numbers are cut to within ± this."""
@@ -91,9 +91,9 @@ def write_cars(cars: LongArray, columns: Columns, reach: float, out: Float32Arra
 
 
 @index_kernel
-def write_car(car: int, _room: int, columns: Columns, reach: float, out: Float32Array) -> None:
+def write_car(car: int, _room: int, ledger: LedgerRows, reach: float, out: Float32Array) -> None:
     """Write one car's numbers."""
-    write_numbers(columns, car, reach, out[car])
+    write_numbers(ledger, car, reach, out[car])
 
 
 @index_kernel
@@ -143,12 +143,12 @@ def copy_row(row: int, _room: int, source: NDArray[Any], target: NDArray[Any]) -
 
 
 @index_kernel
-def tell_car(car: int, _room: int, state: State, derived: Derived, told: Told) -> None:
+def tell_car(car: int, _room: int, ledger: LedgerRows, told: Told) -> None:
     """Write what `info` tells of a car."""
     for axis in range(3):
-        told.position[car, axis] = state.position[car, axis]
-    told.offset[car], told.heading_error[car] = state.cte[car], derived.heading_error[car]
-    told.along[car], told.speed[car] = state.along[car], math.hypot(derived.forward_speed[car], derived.left_speed[car])
-    told.on_road[car], told.hit[car] = state.on_road[car] != 0, state.hit[car] != HIT_NONE
-    told.driven[car], told.progress[car] = state.driven[car], state.furthest[car] / derived.path_length[car]
-    told.laps[car], told.lap_time[car] = derived.laps[car], state.lap_time[car]
+        told.position[car, axis] = ledger.position[car, axis]
+    told.offset[car], told.heading_error[car] = ledger.offset[car], ledger.heading_error[car]
+    told.along[car], told.speed[car] = ledger.along[car], math.hypot(ledger.forward_speed[car], ledger.left_speed[car])
+    told.on_road[car], told.hit[car] = ledger.on_road[car] != 0, ledger.hit[car] != HIT_NONE
+    told.driven[car], told.progress[car] = ledger.driven[car], ledger.furthest[car] / ledger.path_length[car]
+    told.laps[car], told.lap_time[car] = ledger.laps[car], ledger.lap_time[car]

@@ -8,8 +8,8 @@ from donkeysim.core.frames import UNITS_PER_METRE
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.rules import FALL_REWARD, HIT_REWARD
-from donkeysim.physics.kernels.ledger import Derived
-from donkeysim.world.state import HIT_NONE, State
+from donkeysim.gpu.ledger import LedgerRows
+from donkeysim.world.state import HIT_NONE
 
 OFF_ROAD_PATIENCE = 0.25
 """How long a car may be off the road before its episode ends [s]."""
@@ -127,33 +127,33 @@ def is_late(time, time_limit):
 
 
 @inner_kernel
-def has_ended(ends, state, derived, car):
+def has_ended(ends, ledger, car):
     """Return whether one of a task's ends says that a car's episode is over."""
-    offset, hit = state.cte[car], state.hit[car]
-    ended = (ends & 1) != 0 and is_off_road(state.off_road_time[car])
+    offset, hit = ledger.offset[car], ledger.hit[car]
+    ended = (ends & 1) != 0 and is_off_road(ledger.off_road_time[car])
     ended = ended or ((ends & 2) != 0 and has_hit(hit))
-    ended = ended or ((ends & 4) != 0 and goes_wrong_way(state.wrong_way_time[car]))
-    ended = ended or ((ends & 8) != 0 and stands_still(state.still_time[car]))
-    ended = ended or ((ends & 16) != 0 and is_tilted(derived.upright[car]))
+    ended = ended or ((ends & 4) != 0 and goes_wrong_way(ledger.wrong_way_time[car]))
+    ended = ended or ((ends & 8) != 0 and stands_still(ledger.still_time[car]))
+    ended = ended or ((ends & 16) != 0 and is_tilted(ledger.upright[car]))
     return ended or ((ends & 32) != 0 and ends_as_original(offset, hit, MAX_CTE))
 
 
 @inner_kernel
-def find_reward(reward, state, derived, car, ended):
+def find_reward(reward, ledger, car, ended):
     """Return a car's reward by the number of its formula."""
     if reward == 0:
-        return reward_progress(state.progress[car], ended)
+        return reward_progress(ledger.progress[car], ended)
     if reward == 1:
-        return reward_centre(state.gain[car], state.cte[car], ended)
-    return reward_original(state.cte[car], derived.forward_speed[car], state.hit[car], ended, MAX_CTE)
+        return reward_centre(ledger.gain[car], ledger.offset[car], ended)
+    return reward_original(ledger.offset[car], ledger.forward_speed[car], ledger.hit[car], ended, MAX_CTE)
 
 
 @index_kernel
-def judge_car(car: int, _room: int, rules: Rules, state: State, derived: Derived, verdicts: Verdicts) -> None:
+def judge_car(car: int, _room: int, rules: Rules, ledger: LedgerRows, verdicts: Verdicts) -> None:
     """Judge a car's step, and say whether a new episode begins for it now."""
-    ended = has_ended(rules.ends, state, derived, car)
-    cut = is_late(derived.time[car], rules.time_limit) or derived.laps[car] >= rules.lap_limit
-    reward = find_reward(rules.reward, state, derived, car, ended)
+    ended = has_ended(rules.ends, ledger, car)
+    cut = is_late(ledger.time[car], rules.time_limit) or ledger.laps[car] >= rules.lap_limit
+    reward = find_reward(rules.reward, ledger, car, ended)
     cut = cut and not ended
     begins = False
     if rules.mode == NEXT_STEP:

@@ -12,7 +12,7 @@ from donkeysim.physics.kernels.ledger import Book, write_row
 from donkeysim.physics.kernels.progress import observe_progress
 from donkeysim.physics.kernels.world import locate_node
 from donkeysim.world.kernels.paths import PathRows, find_pose
-from donkeysim.world.state import Control, State
+from donkeysim.world.state import HIT_NONE, Control, State
 
 
 class StateRows(NamedTuple):
@@ -102,3 +102,9 @@ def reset_world(
         state.node_index[car] = locate_node(tables[1], scene, state.position[car, 0], state.position[car, 1])
         observe_progress(state, car, tables[1], tables[0], scene)
         write_row(state, car, world, scene, 0, events, book)
+
+
+@index_kernel
+def forget_hit(car: int, _room: int, hit: IntArray) -> None:
+    """Forget what a car touched."""
+    hit[car] = HIT_NONE
