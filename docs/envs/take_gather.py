@@ -1,4 +1,4 @@
-"""Take the pictures of docs/envs/gpu.md: scenes as the renderer draws them, as a batch does, and the difference.
+"""Take the pictures of docs/envs/gpu_pictures.md: scenes as the renderer and a batch draw them, and how they differ.
 
 Run it from anywhere: `python docs/envs/take_gather.py`. Writes a JPEG file into the folder `gpu` beside this one.
 """

@@ -8,7 +8,6 @@ import numpy as np
 
 from donkeysim.core.device import open_device
 from donkeysim.render.gather import GatherRenderer
-from donkeysim.render.variation import CLASS_COUNT
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
@@ -49,7 +48,8 @@ def gather(simulator, cameras, form=None, cars=None, threads=1, **options):
     renderer = open_gather(simulator, threads, **options)
     chosen = list(range(len(cameras))) if cars is None else cars
     varied = simulator.renderer.variation
-    group = renderer.make_group(chosen, cameras, form, CLASS_COUNT if varied is not None else 0)
+    class_count = 0 if varied is None else varied.rows.look.shape[1]
+    group = renderer.make_group(chosen, cameras, form, class_count)
     if varied is not None:
         drawn = simulator.renderer.make_group(chosen, cameras)
         simulator.renderer.render_group(drawn, simulator.state)

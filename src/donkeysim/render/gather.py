@@ -46,7 +46,7 @@ QUALITIES = {"default": 0, "fast": SHARP}
 CPU_CAMERAS = 8
 """Cameras that are drawn at once on this machine."""
 
-CAR_RECORDS = 160
+CAR_RECORDS = 100
 """Triangles of each further car of a world that a picture has room for."""
 
 MOST_WIDTH = 4096
