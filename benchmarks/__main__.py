@@ -17,6 +17,7 @@ CASES = (
     "drivers",
     "wire",
     "pictures",
+    "batch_pictures",
     "watching",
     "race_watching",
     "startup",

@@ -113,11 +113,11 @@ class BatchObserver:
 
         Args:
             begins: Whose episodes have just begun, shape [car_count]: their stacks hold this moment only.
-            pushes: Whether time has passed for the others: their stacks take this moment too.
+            pushes: Whether time has passed for the others: they are drawn, and their stacks take this moment too.
         """
         for camera in self._cameras.values():
             camera.aim()
-        self._simulator.render()
+        self._simulator.render(None if pushes else begins)
         if "depth" in self._channels:
             self._write_distances(self._channels["depth"].fresh)
         if "vector" in self._channels:

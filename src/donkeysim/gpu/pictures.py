@@ -53,13 +53,19 @@ class BatchCamera:
                 self._drawn = own.device.zeros(tuple(self.group.flat.shape), np.uint8)
                 self.colour = self._drawn.reshape(tuple(self.group.colour.shape))
 
-    def draw(self, state: State, world_key: Any) -> None:
-        """Draw what the cars see now; the pictures are valid until the next time."""
+    def draw(self, state: State, world_key: Any, begins: Any = None) -> None:
+        """Draw what the cars see now; the pictures are valid until the next time.
+
+        Args:
+            state: Of all worlds.
+            world_key: Of each world's random numbers.
+            begins: In which worlds cars are drawn, shape [world_count]; the others' pictures stay. None: in all.
+        """
         own, cars = self._pictures, self._pictures.layout.car_count
         if self.meant is not None:
             meant = (*self._lens, own.rows, self.meant, self.group.rows)
             own.device.run(vary_camera, cars, *meant, block=CAMERA_BLOCK)
-        own.renderer.render(self.group, state)
+        own.renderer.render(self.group, state, begins)
         if self._effects is not None and self.meant is not None:
             numbers = (own.layout.cars_per_world, world_key, state.step_index, own.number)
             own.device.run(number_picture, cars, *numbers, block=CAR_BLOCK)

@@ -124,10 +124,10 @@ class BatchSimulator:
         self._cameras.append(self._pictures.open(camera, channels))
         return self._cameras[-1]
 
-    def render(self) -> None:
-        """Draw all cameras."""
+    def render(self, begins: Any = None) -> None:
+        """Draw all cameras; `begins`: only those of these worlds, shape [world_count]."""
         for camera in self._cameras:
-            camera.draw(self.state, self.world_key)
+            camera.draw(self.state, self.world_key, begins)
 
     def report(self) -> Missed:
         """Return what found no room in working memory."""

@@ -38,7 +38,7 @@ from donkeysim.render.looks import Looks
 from donkeysim.render.moment import Moment
 from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.scratch import ScratchRoom, round_up
-from donkeysim.render.tables import PoseReader, PoseTables, Scratch
+from donkeysim.render.tables import PictureTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.world.layout import Layout
 from donkeysim.world.randomization import RandomizationSpec
@@ -90,6 +90,11 @@ class Renderer:
         self._room = ScratchRoom()
         self._render_cameras, self._place_cameras = RepeatedCall(render_cameras), RepeatedCall(place_cameras)
         self._poses = PoseReader()
+
+    @property
+    def tables(self) -> PictureTables:
+        """How everything looks now; another value once a name plate has been added."""
+        return self._looks.tables
 
     def open_variation(self, spec: RandomizationSpec) -> CarVariation:
         """Let pictures differ from car to car and return the rows that say how; call it before any group is made."""

@@ -98,7 +98,6 @@ class GatherGroup:
         sizes: As the stages take them.
         scratch: Working memory of as many cameras as are drawn at once.
         flat: `colour` with a row for each camera.
-        unit: What is written as 1.
     """
 
     colour: Any
@@ -109,7 +108,6 @@ class GatherGroup:
     sizes: GatherSizes
     scratch: GatherScratch
     flat: Any
-    unit: float
 
 
 class GatherRenderer:
@@ -134,7 +132,7 @@ class GatherRenderer:
     ) -> None:
         self._device, self._counts = device, GatherCounts(*counts)
         self._at_once, self._record_limit = at_once, record_limit
-        self._poses = PoseReader()
+        self._poses, self._all = PoseReader(), device.zeros((0,), np.bool_)
         self.set_tables(tables)
 
     def set_tables(self, tables: PictureTables) -> None:
@@ -188,16 +186,22 @@ class GatherRenderer:
             sizes=sizes,
             scratch=self._make_scratch(at_once, sizes),
             flat=flat,
-            unit=255.0 if form.dtype == "float32" else 1.0,
         )
 
-    def render(self, group: GatherGroup, state: State) -> None:
-        """Draw the group's cameras into its pictures, which stay valid until it is rendered again."""
+    def render(self, group: GatherGroup, state: State, begins: Any = None) -> None:
+        """Draw the group's cameras into its pictures, which stay valid until it is rendered again.
+
+        Args:
+            group: Cameras and pictures.
+            state: Of the device; the same arrays each time.
+            begins: Whether a world's cameras are drawn, booleans of shape [world_count]; None: all are.
+        """
+        chosen = self._all if begins is None else begins
         poses, count, room = self._poses.read(state), len(group.missed), len(group.scratch.tally)
         for first in range(0, count, room):
-            self._render_some(group, poses, first, min(room, count - first))
+            self._render_some(group, poses, first, min(room, count - first), chosen)
 
-    def _render_some(self, group: GatherGroup, poses: PoseTables, first: int, cameras: int) -> None:
+    def _render_some(self, group: GatherGroup, poses: PoseTables, first: int, cameras: int, begins: Any) -> None:
         tables, rows, scratch, sizes = self._tables, group.rows, group.scratch, group.sizes
         tiles, blocks = sizes.tile_columns * sizes.tile_rows, sizes.block_columns * sizes.block_rows
         limit, clusters = scratch.source.shape[1], scratch.cluster.shape[1]
@@ -205,7 +209,7 @@ class GatherRenderer:
         drawn, leaving = runs * sizes.height, runs * (sizes.bottom - sizes.top)
         is_fast = sizes.quality == SHARP
         stages: list[tuple[Any, int, tuple[Any, ...]]] = [
-            (listing.list_clusters, 1, (first, sizes, tables, poses, rows, scratch)),
+            (listing.list_clusters, 1, (first, sizes, tables, poses, rows, begins, scratch)),
             (listing.cull_cluster, clusters, (tables, scratch)),
             (listing.number_records, 1, (first, scratch, group.missed)),
             (set_up.set_up_triangle, limit + 1, (sizes, tables, scratch)),
@@ -221,8 +225,8 @@ class GatherRenderer:
         if not is_fast:
             stages.append((finish.soften_pixels, drawn, (sizes, scratch)))
         source = scratch.colour if is_fast else scratch.soft
-        leave = (first, sizes, rows, source, group.unit, group.flat)
-        stages.append((finish.finish_pixels, leaving, leave))
+        leave = finish.finish_bytes if group.flat.dtype == np.uint8 else finish.finish_shares
+        stages.append((leave, leaving, (first, sizes, rows, scratch, source, group.flat)))
         if group.depth is not None:
             stages.append((finish.write_distances, leaving, (first, sizes, rows, scratch, group.depth)))
         if group.segment is not None:

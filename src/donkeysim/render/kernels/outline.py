@@ -111,7 +111,7 @@ def face_triangle(normal, offset, eye, rays):
     """Return on which side of a triangle the eye is (+ = front) [m] and its 1/w per column, row, at the first pixel."""
     across, down, first = rays
     distance = dot(normal, eye) - offset
-    # A ray meets the plane at w = -distance / (n·ray), so 1/w is linear on the screen, whatever the near plane cuts.
+    # A ray meets the plane at w = -distance / (n·ray): 1/w is linear on the screen, whatever the near plane cuts off.
     over = np.float32(-1.0) / distance
     return distance, (dot(normal, across) * over, dot(normal, down) * over, dot(normal, first) * over)
 

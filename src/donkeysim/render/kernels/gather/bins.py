@@ -20,6 +20,9 @@ from donkeysim.render.kernels.gather.layout import (
     TILE_WIDTH,
     WHOLE,
     WHOLE_WIDTH,
+    GatherScratch,
+    GatherSizes,
+    split_index,
 )
 
 NOWHERE = np.float32(-1.0)
@@ -71,13 +74,12 @@ def bound_record(edge, at, corners):
 
 
 @index_pixel_kernel
-def bin_block(index, _room, sizes, scratch):
+def bin_block(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
     """List the records that may touch a block."""
     blocks = sizes.block_columns * sizes.block_rows
-    camera = index // blocks
-    block = index - camera * blocks
-    row = block // sizes.block_columns
-    left, top = (block - row * sizes.block_columns) * (BLOCK_TILES * TILE_WIDTH), row * (BLOCK_TILES * TILE_HEIGHT)
+    camera, block = split_index(index, blocks)
+    row, column = split_index(block, sizes.block_columns)
+    left, top = column * (BLOCK_TILES * TILE_WIDTH), row * (BLOCK_TILES * TILE_HEIGHT)
     right, bottom = left + BLOCK_TILES * TILE_WIDTH, top + BLOCK_TILES * TILE_HEIGHT
     box, edge, whole = scratch.box[camera], scratch.edge[camera], scratch.whole[camera]
     corners, listed = find_corners(left, right, top, bottom), scratch.block_list[camera, block]
@@ -93,13 +95,11 @@ def bin_block(index, _room, sizes, scratch):
 
 
 @index_pixel_kernel
-def bin_tile(index, _room, sizes, scratch):
+def bin_tile(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
     """List those of its block's records that may be seen in a tile."""
     tiles = sizes.tile_columns * sizes.tile_rows
-    camera = index // tiles
-    tile = index - camera * tiles
-    row = tile // sizes.tile_columns
-    column = tile - row * sizes.tile_columns
+    camera, tile = split_index(index, tiles)
+    row, column = split_index(tile, sizes.tile_columns)
     block = row // BLOCK_TILES * sizes.block_columns + column // BLOCK_TILES
     left, top = column * TILE_WIDTH, row * TILE_HEIGHT
     right, bottom = left + TILE_WIDTH, top + TILE_HEIGHT

@@ -21,13 +21,18 @@ from donkeysim.render.kernels.gather.layout import (
     PLANE_OF_WIDTH,
     SHAPE,
     SPOT,
+    TALLY,
     WHOLE,
     WHOLE_WIDTH,
+    GatherScratch,
+    GatherSizes,
+    split_index,
 )
 from donkeysim.render.kernels.layout import LIGHT, VIEW
 from donkeysim.render.kernels.shade import add_texels, mix_colour
 from donkeysim.render.kernels.spans import spread_texels
 from donkeysim.render.kernels.vector import read_vector
+from donkeysim.render.tables import PictureTables
 
 
 @span_kernel
@@ -189,12 +194,12 @@ def find_run(index, sizes, scratch):
     An index takes `sizes.run` pixels of a row: many where they are coloured on vectors, few on a GPU.
     """
     runs = (sizes.stride + sizes.run - 1) // sizes.run
-    row = index // runs
-    camera, first = row // sizes.height, (index - row * runs) * sizes.run
-    row -= camera * sizes.height
+    line, place = split_index(index, runs)
+    camera, row = split_index(line, sizes.height)
+    first = place * sizes.run
     view, y = scratch.camera_view[camera], np.float32(np.int32(row))
     pixels = min(sizes.run, sizes.width - first)
-    is_drawn = y >= view[VIEW.first] and y < view[VIEW.end]
+    is_drawn = scratch.tally[camera, TALLY.is_drawn] != 0 and y >= view[VIEW.first] and y < view[VIEW.end]
     return camera, row, first, pixels if is_drawn else 0
 
 
@@ -217,7 +222,7 @@ def read_pixels(camera, row, first, sizes, tables, scratch):
 
 
 @index_pixel_kernel
-def shade_pixels(index, _room, sizes, tables, scratch):
+def shade_pixels(index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
     """Colour some pixels of a row from four texels each."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels > 0:
@@ -228,7 +233,9 @@ def shade_pixels(index, _room, sizes, tables, scratch):
 
 
 @index_pixel_kernel
-def shade_pixels_fast(index, _room, sizes, tables, scratch):
+def shade_pixels_fast(
+    index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch
+) -> None:
     """Colour some pixels of a row from one texel each."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import index_pixel_kernel, inline_kernel, span_kernel
+from donkeysim.core.types import ByteArray, Float32Array, WordArray
 from donkeysim.render.kernels.finish import (
     blend_pixels,
     find_sample,
@@ -15,9 +16,18 @@ from donkeysim.render.kernels.finish import (
     weigh_grey,
 )
 from donkeysim.render.kernels.gather.colour import find_run, measure_near, read_near, read_plane
-from donkeysim.render.kernels.gather.layout import PLANE_OF, WHOLE, WHOLE_WIDTH
+from donkeysim.render.kernels.gather.layout import (
+    PLANE_OF,
+    TALLY,
+    WHOLE,
+    WHOLE_WIDTH,
+    GatherScratch,
+    GatherSizes,
+    split_index,
+)
 from donkeysim.render.kernels.layout import CLASS_MAP, LENS, VIEW
 from donkeysim.render.kernels.seen import has_warp
+from donkeysim.render.tables import CameraTables, PictureTables
 
 
 @span_kernel
@@ -34,7 +44,7 @@ def soften_run(
 
 
 @index_pixel_kernel
-def soften_pixels(index, _room, sizes, scratch):
+def soften_pixels(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
     """Soften the edges of some pixels of a row, as `finish.soften_edges` does."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels <= 0:
@@ -78,43 +88,92 @@ def warp_pixel(column, row, strength, sizes, source):
 
 
 @inline_kernel
-def find_output(index, sizes):
-    """Return what an index over pixels that leave stands for: camera, row, first column and pixels."""
+def find_output(index, sizes, scratch):
+    """Return what an index over pixels that leave stands for: camera, row, first column and pixels, 0 if not drawn."""
     runs = (sizes.stride + sizes.run - 1) // sizes.run
     rows = sizes.bottom - sizes.top
-    line = index // runs
-    camera, column = line // rows, (index - line * runs) * sizes.run
-    return camera, sizes.top + line - camera * rows, column, min(sizes.run, sizes.width - column)
+    line, place = split_index(index, runs)
+    camera, row = split_index(line, rows)
+    column = place * sizes.run
+    pixels = min(sizes.run, sizes.width - column) if scratch.tally[camera, TALLY.is_drawn] != 0 else 0
+    return camera, sizes.top + row, column, pixels
+
+
+@inline_kernel
+def read_finish(camera, first, sizes, cameras):
+    """Return how a camera's pixels leave: strength of the fisheye, whether there is one, whether they are grey."""
+    lens = cameras.lens[first + camera]
+    strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
+    return strength, has_warp(strength), lens[LENS.grey] != np.float32(0.0) or sizes.channels == 1
+
+
+@inline_kernel
+def finish_pixel(x, row, way, sizes, source):
+    """Return a packed pixel as it leaves; `way`: as `read_finish` returned it."""
+    strength, is_warped, is_grey = way
+    word = warp_pixel(x, row, strength, sizes, source) if is_warped else source[row * sizes.stride + x]
+    return weigh_grey(word) if is_grey else word
+
+
+@inline_kernel
+def find_steps(sizes):
+    """Return how far apart pixels and channels of a picture are."""
+    return (1, (sizes.bottom - sizes.top) * sizes.width) if sizes.is_planar else (sizes.channels, 1)
 
 
 @index_pixel_kernel
-def finish_pixels(index, _room, first, sizes, cameras, source, scale, target):
-    """Write some pixels of a row as they leave.
+def finish_bytes(
+    index: int,
+    _room: int,
+    first: int,
+    sizes: GatherSizes,
+    cameras: CameraTables,
+    scratch: GatherScratch,
+    source: WordArray,
+    target: ByteArray,
+) -> None:
+    """Write some pixels of a row as bytes.
 
     Args:
         index: Of the pixels.
         first: Camera of the group that row 0 of the working memory is.
         sizes: GatherSizes.
         cameras: CameraTables.
+        scratch: GatherScratch.
         source: `GatherScratch.soft` or `colour`.
-        scale: What is written as 1.
         target: Written, shape [camera_count, row_count * width * channels].
     """
-    camera, row, column, pixels = find_output(index, sizes)
-    lens, words, out = cameras.lens[first + camera], source[camera], target[first + camera]
-    strength, is_grey = (lens[LENS.fisheye], lens[LENS.fisheye + 1]), lens[LENS.grey] != np.float32(0.0)
-    is_warped, is_grey = has_warp(strength), is_grey or sizes.channels == 1
-    area = (sizes.bottom - sizes.top) * sizes.width
-    step, aside = (1, area) if sizes.is_planar else (sizes.channels, 1)
-    low, unit = np.uint32(0xFF), np.float32(scale)
+    camera, row, column, pixels = find_output(index, sizes, scratch)
+    way, words, out = read_finish(camera, first, sizes, cameras), source[camera], target[first + camera]
+    step, aside = find_steps(sizes)
+    start, low = ((row - sizes.top) * sizes.width + column) * step, np.uint32(0xFF)
     for k in range(pixels):
-        x = column + k
-        word = warp_pixel(x, row, strength, sizes, words) if is_warped else words[row * sizes.stride + x]
-        word = weigh_grey(word) if is_grey else word
-        at = ((row - sizes.top) * sizes.width + x) * step
+        word = finish_pixel(column + k, row, way, sizes, words)
         for channel in range(sizes.channels):
-            value = np.uint32(word >> np.uint32(8 * channel)) & low
-            out[at + channel * aside] = np.float32(np.int32(value)) / unit
+            out[start + k * step + channel * aside] = np.uint8(np.uint32(word >> np.uint32(8 * channel)) & low)
+
+
+@index_pixel_kernel
+def finish_shares(
+    index: int,
+    _room: int,
+    first: int,
+    sizes: GatherSizes,
+    cameras: CameraTables,
+    scratch: GatherScratch,
+    source: WordArray,
+    target: Float32Array,
+) -> None:
+    """Write some pixels of a row as numbers from 0 to 1; the arguments are those of `finish_bytes`."""
+    camera, row, column, pixels = find_output(index, sizes, scratch)
+    way, words, out = read_finish(camera, first, sizes, cameras), source[camera], target[first + camera]
+    step, aside = find_steps(sizes)
+    start, low, full = ((row - sizes.top) * sizes.width + column) * step, np.uint32(0xFF), np.float32(255.0)
+    for k in range(pixels):
+        word = finish_pixel(column + k, row, way, sizes, words)
+        for channel in range(sizes.channels):
+            value = np.int32(np.uint32(word >> np.uint32(8 * channel)) & low)
+            out[start + k * step + channel * aside] = np.float32(value) / full
 
 
 @inline_kernel
@@ -130,9 +189,17 @@ def find_class(camera, record, x, y, tables, scratch):
 
 
 @index_pixel_kernel
-def write_distances(index, _room, first, sizes, cameras, scratch, target):
+def write_distances(
+    index: int,
+    _room: int,
+    first: int,
+    sizes: GatherSizes,
+    cameras: CameraTables,
+    scratch: GatherScratch,
+    target: Float32Array,
+) -> None:
     """Write how far along the optical axis some pixels of a row show things [m]; as `finish.write_depth`."""
-    camera, row, column, pixels = find_output(index, sizes)
+    camera, row, column, pixels = find_output(index, sizes, scratch)
     lens, ident, edge = cameras.lens[first + camera], scratch.ident[camera], scratch.edge[camera]
     strength, far = (lens[LENS.fisheye], lens[LENS.fisheye + 1]), scratch.camera_view[camera, VIEW.far]
     for k in range(pixels):
@@ -143,9 +210,18 @@ def write_distances(index, _room, first, sizes, cameras, scratch, target):
 
 
 @index_pixel_kernel
-def write_classes(index, _room, first, sizes, tables, cameras, scratch, target):
+def write_classes(
+    index: int,
+    _room: int,
+    first: int,
+    sizes: GatherSizes,
+    tables: PictureTables,
+    cameras: CameraTables,
+    scratch: GatherScratch,
+    target: ByteArray,
+) -> None:
     """Write the class of what some pixels of a row show; as `finish.write_segments`."""
-    camera, row, column, pixels = find_output(index, sizes)
+    camera, row, column, pixels = find_output(index, sizes, scratch)
     lens, ident = cameras.lens[first + camera], scratch.ident[camera]
     strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
     for k in range(pixels):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numpy import int16, uint16
+import numpy as np
 from numpy.typing import NDArray
 
+from donkeysim.core.kernel import inline_kernel
 from donkeysim.core.types import Float32Array, IntArray, LongArray, WordArray
 
 TILE_WIDTH, TILE_HEIGHT = 16, 8
@@ -91,6 +92,7 @@ class TallyColumns(NamedTuple):
     clusters: int = 0
     records: int = 1
     shadows: int = 2
+    is_drawn: int = 3
 
 
 class ShadeColumns(NamedTuple):
@@ -157,7 +159,7 @@ class GatherScratch(NamedTuple):
     """Columns TALLY."""
     cluster: IntArray
     """Clusters that may be seen, shape [camera_count, cluster_limit]."""
-    cluster_draw: NDArray[int16]
+    cluster_draw: NDArray[np.int16]
     """Of which of the meshes they are."""
     cluster_kept: LongArray
     """A bit for each of their triangles that may be seen."""
@@ -171,15 +173,15 @@ class GatherScratch(NamedTuple):
     """Columns WHOLE, likewise."""
     box: WordArray
     """First column | end << 16, first row | end << 16 of each record's bounds, two after two."""
-    block_list: NDArray[uint16]
+    block_list: NDArray[np.uint16]
     """Records that may touch a block, shape [camera_count, block_count, record_limit]."""
     block_size: IntArray
     """How many."""
-    tile_list: NDArray[uint16]
+    tile_list: NDArray[np.uint16]
     """The same of tiles, shape [camera_count, tile_count, TILE_ROOM]."""
     tile_size: IntArray
     """How many, -1: more than there is room for."""
-    ident: NDArray[uint16]
+    ident: NDArray[np.uint16]
     """Record that is seen, shape [camera_count, height * stride]."""
     colour: WordArray
     """R | G << 8 | B << 16."""
@@ -187,3 +189,10 @@ class GatherScratch(NamedTuple):
     """The same, its edges softened."""
     shadow: Float32Array
     """Columns CAST of things whose shadows may be seen, shape [camera_count, thing_count, CAST_WIDTH]."""
+
+
+@inline_kernel
+def split_index(value, parts):
+    """Return the quotient and the rest of a division of whole numbers; in 32 bits, as GPUs divide 64 slowly."""
+    quotient = np.int64(np.uint32(np.uint32(value) // np.uint32(parts)))
+    return quotient, value - quotient * parts

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import index_pixel_kernel, inline_kernel
-from donkeysim.render.kernels.gather.layout import TALLY
+from donkeysim.core.types import BoolArray, IntArray
+from donkeysim.render.kernels.gather.layout import TALLY, GatherScratch, GatherSizes, split_index
 from donkeysim.render.kernels.layout import BASIS, CLUSTER_RANGE, LENS, SHARP, VIEW
 from donkeysim.render.kernels.outline import find_bounds, find_code, sees_sphere
 from donkeysim.render.kernels.poses import place_camera
 from donkeysim.render.kernels.seen import NEAR, SKY_NEAR, find_drawn_rows, list_meshes, set_light, set_view
 from donkeysim.render.kernels.vector import dot, read_vector, subtract
+from donkeysim.render.tables import CameraTables, PictureTables, PoseTables
 from donkeysim.world.scene import SHADE_TWO_SIDED
 
 SKY_FAR = np.float32(1e9)
@@ -21,9 +23,35 @@ BOX_MARGIN = np.float32(1.0 / 64.0)
 
 
 @index_pixel_kernel
-def list_clusters(index, _room, first, sizes, tables, poses, cameras, scratch):
-    """Place a camera and list the clusters that it may see, those of the sky first: there is always room for them."""
-    row = first + index
+def list_clusters(
+    index: int,
+    _room: int,
+    first: int,
+    sizes: GatherSizes,
+    tables: PictureTables,
+    poses: PoseTables,
+    cameras: CameraTables,
+    begins: BoolArray,
+    scratch: GatherScratch,
+) -> None:
+    """Place a camera and list the clusters that it may see, those of the sky first: there is always room for them.
+
+    Args:
+        index: Row of the working memory.
+        first: Camera of the group that row 0 is.
+        sizes: GatherSizes.
+        tables: PictureTables.
+        poses: PoseTables.
+        cameras: CameraTables.
+        begins: Whether a world's cameras are drawn, shape [world_count]; of shape [0]: all are.
+        scratch: GatherScratch.
+    """
+    row, tally = first + index, scratch.tally[index]
+    is_drawn = len(begins) == 0 or begins[cameras.world[row]]
+    tally[TALLY.is_drawn] = 1 if is_drawn else 0
+    if not is_drawn:
+        tally[TALLY.clusters], tally[TALLY.records], tally[TALLY.shadows] = 0, 0, 0
+        return
     if cameras.car[row] >= 0:
         owner, mount = cameras.car, cameras.mount
         place_camera(row, poses.position, poses.orientation, owner, mount, cameras.eye, cameras.axes)
@@ -49,7 +77,7 @@ def list_clusters(index, _room, first, sizes, tables, poses, cameras, scratch):
                 # The sky, whose near plane is another, is known by its sign.
                 draws[listed] = -1 - draw if turn == 0 else draw
                 listed += 1
-    scratch.tally[index, TALLY.clusters] = listed
+    tally[TALLY.clusters] = listed
 
 
 @inline_kernel
@@ -138,11 +166,10 @@ def may_be_seen(triangle, first_vertex, near, basis, view, tables):
 
 
 @index_pixel_kernel
-def cull_cluster(index, _room, tables, scratch):
+def cull_cluster(index: int, _room: int, tables: PictureTables, scratch: GatherScratch) -> None:
     """Note which triangles of a listed cluster may be seen."""
     limit = scratch.cluster.shape[1]
-    camera = index // limit
-    place = index - camera * limit
+    camera, place = split_index(index, limit)
     if place >= scratch.tally[camera, TALLY.clusters]:
         return
     draw, near = find_draw(camera, place, scratch)
@@ -157,8 +184,10 @@ def cull_cluster(index, _room, tables, scratch):
 
 
 @index_pixel_kernel
-def number_records(index, _room, first, scratch, missed):
+def number_records(index: int, _room: int, first: int, scratch: GatherScratch, missed: IntArray) -> None:
     """Give each triangle of a camera that may be seen its record, in the order in which they are listed."""
+    if scratch.tally[index, TALLY.is_drawn] == 0:
+        return
     source, limit = scratch.source[index], scratch.source.shape[1]
     count = np.int64(0)
     for place in range(scratch.tally[index, TALLY.clusters]):

@@ -8,13 +8,23 @@ from donkeysim.core.kernel import index_pixel_kernel
 from donkeysim.render.kernels.fog import FOG_SHARE
 from donkeysim.render.kernels.gather.colour import find_run, measure_near
 from donkeysim.render.kernels.gather.finish import find_class
+from donkeysim.render.kernels.gather.layout import GatherScratch, GatherSizes
 from donkeysim.render.kernels.layout import LIGHT, VIEW
 from donkeysim.render.kernels.recolour import LOOK, lay_patches, measure_patch, recolour_pixel
+from donkeysim.render.tables import CameraTables, PictureTables
 from donkeysim.world.scene import CLASS_SKY
 
 
 @index_pixel_kernel
-def recolour_pixels(index, _room, first, sizes, tables, cameras, scratch):
+def recolour_pixels(
+    index: int,
+    _room: int,
+    first: int,
+    sizes: GatherSizes,
+    tables: PictureTables,
+    cameras: CameraTables,
+    scratch: GatherScratch,
+) -> None:
     """Change the colours of some pixels of a row by the look of what they show."""
     camera, row, column, pixels = find_run(index, sizes, scratch)
     half, y, view = np.float32(0.5), np.float32(np.int32(row)), scratch.camera_view[camera]

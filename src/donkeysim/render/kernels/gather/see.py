@@ -21,9 +21,13 @@ from donkeysim.render.kernels.gather.layout import (
     TILE_WIDTH,
     WHOLE,
     WHOLE_WIDTH,
+    GatherScratch,
+    GatherSizes,
+    split_index,
 )
 from donkeysim.render.kernels.layout import VIEW
 from donkeysim.render.kernels.seen import NEAR
+from donkeysim.render.tables import PictureTables
 
 MOST_NEAR = np.float32(1.0) / NEAR
 """1/w at the near plane."""
@@ -78,19 +82,18 @@ def find_list(camera, tile, row, column, sizes, scratch):
 
 
 @index_pixel_kernel
-def see_quad(index, _room, sizes, tables, scratch):
+def see_quad(index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
     """Write which records four pixels of a row show."""
     tiles = sizes.tile_columns * sizes.tile_rows
-    tile = index // QUADS
-    camera = tile // tiles
-    quad, tile = index - tile * QUADS, tile - camera * tiles
-    row = tile // sizes.tile_columns
-    column = tile - row * sizes.tile_columns
+    place, quad = split_index(index, QUADS)
+    camera, tile = split_index(place, tiles)
+    row, column = split_index(tile, sizes.tile_columns)
     x = column * TILE_WIDTH + (quad & (TILE_WIDTH // QUAD - 1)) * QUAD
     y = row * TILE_HEIGHT + quad // (TILE_WIDTH // QUAD)
     view = scratch.camera_view[camera]
     fx, fy = np.float32(np.int32(x)), np.float32(np.int32(y))
-    if x >= sizes.stride or fy < view[VIEW.first] or fy >= view[VIEW.end]:
+    is_drawn = scratch.tally[camera, TALLY.is_drawn] != 0
+    if not is_drawn or x >= sizes.stride or fy < view[VIEW.first] or fy >= view[VIEW.end]:
         return
     names, size = find_list(camera, tile, row, column, sizes, scratch)
     edge = scratch.edge[camera]
@@ -98,8 +101,8 @@ def see_quad(index, _room, sizes, tables, scratch):
     blank = np.uint32(scratch.tally[camera, TALLY.records])
     z0, z1, z2, z3 = zero, zero, zero, zero
     n0, n1, n2, n3 = blank, blank, blank, blank
-    for place in range(np.uint32(size)):
-        name = np.uint32(names[np.uint32(place)])
+    for at_list in range(np.uint32(size)):
+        name = np.uint32(names[np.uint32(at_list)])
         record = np.uint32(name & np.uint32(HOLED - 1))
         at = np.uint32(record * np.uint32(EDGE_WIDTH))
         ax, ay, a, zx = read_edge(edge, at, EDGE.first)

@@ -17,6 +17,9 @@ from donkeysim.render.kernels.gather.layout import (
     TALLY,
     WHOLE,
     WHOLE_WIDTH,
+    GatherScratch,
+    GatherSizes,
+    split_index,
 )
 from donkeysim.render.kernels.gather.listing import (
     BOX_MARGIN,
@@ -30,6 +33,7 @@ from donkeysim.render.kernels.layout import BASIS, CLUSTER_RANGE, LIGHT, PLANE, 
 from donkeysim.render.kernels.outline import face_triangle
 from donkeysim.render.kernels.shade import SHADE_NO_FOG, is_flat, mix_flat, weigh_light
 from donkeysim.render.kernels.vector import read_vector
+from donkeysim.render.tables import PictureTables
 from donkeysim.world.scene import SHADE_CUTOUT
 
 
@@ -95,13 +99,12 @@ def choose_hole_level(middle, near, across, down, last):
 
 
 @index_pixel_kernel
-def set_up_triangle(index, _room, sizes, tables, scratch):
+def set_up_triangle(index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
     """Write a triangle's record."""
     limit = scratch.source.shape[1] + 1
-    camera = index // limit
-    record = index - camera * limit
+    camera, record = split_index(index, limit)
     if record >= scratch.tally[camera, TALLY.records]:
-        if record == scratch.tally[camera, TALLY.records]:
+        if record == scratch.tally[camera, TALLY.records] and scratch.tally[camera, TALLY.is_drawn] != 0:
             write_blank(camera, record, tables, scratch)
         return
     source = np.int64(scratch.source[camera, record])

@@ -7,15 +7,27 @@ import numpy as np
 from donkeysim.core.kernel import index_pixel_kernel, inline_kernel, span_kernel
 from donkeysim.render.kernels.fog import FOG_SHARE
 from donkeysim.render.kernels.gather.colour import find_run, measure_near
-from donkeysim.render.kernels.gather.layout import CAST, TALLY
+from donkeysim.render.kernels.gather.layout import CAST, TALLY, GatherScratch, GatherSizes
 from donkeysim.render.kernels.layout import LIGHT, VIEW
 from donkeysim.render.kernels.shadow import darken_pixel, find_caster, lay_shadow
 from donkeysim.render.kernels.vector import read_vector
+from donkeysim.render.tables import CameraTables, PictureTables, PoseTables
 
 
 @index_pixel_kernel
-def list_shadows(index, _room, first, sizes, tables, poses, cameras, scratch):
+def list_shadows(
+    index: int,
+    _room: int,
+    first: int,
+    sizes: GatherSizes,
+    tables: PictureTables,
+    poses: PoseTables,
+    cameras: CameraTables,
+    scratch: GatherScratch,
+) -> None:
     """List the shadows that a camera may see."""
+    if scratch.tally[index, TALLY.is_drawn] == 0:
+        return
     world, view, listed = np.int64(cameras.world[first + index]), scratch.camera_view[index], np.int64(0)
     for thing in range(sizes.cars_per_world + sizes.props_per_world):
         counts = (sizes.cars_per_world, sizes.props_per_world)
@@ -94,7 +106,7 @@ def darken_run(pixels, first, y, cast, middle, over, fog_rate, records, edge, co
 
 
 @index_pixel_kernel
-def darken_pixels(index, _room, sizes, scratch):
+def darken_pixels(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
     """Cast a camera's shadows on some pixels of a row."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels <= 0:
