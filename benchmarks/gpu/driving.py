@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.gpu.timing import free_memory
 from donkeysim.core.device import Device
 from donkeysim.core.kernel import index_kernel
-from donkeysim.core.types import FloatArray
+from donkeysim.gpu.ledger import LedgerRows
 from donkeysim.gpu.simulator import BatchSimulator
-from donkeysim.physics.kernels.ledger import Derived
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE, Control
 
@@ -17,22 +17,21 @@ SPEED = 2.0
 
 
 @index_kernel
-def drive_car(car: int, _room: int, leaning: int, cte: FloatArray, derived: Derived, control: Control) -> None:
+def drive_car(car: int, _room: int, leaning: int, ledger: LedgerRows, control: Control) -> None:
     """Tell a car to follow its road; each `leaning`-th (0: none) goes straight on with all it has.
 
     Args:
         car: Which.
         _room: Not used.
         leaning: See above.
-        cte: Of `State`.
-        derived: What follows from the state.
+        ledger: Of all cars.
         control: Written.
     """
     if leaning > 0 and car % leaning == 0:
         control.steer[car], control.throttle[car] = 0.0, 1.0
         return
-    control.steer[car] = min(max(-2.0 * derived.heading_error[car] - cte[car], -1.0), 1.0)
-    control.throttle[car] = min(max(SPEED - derived.forward_speed[car], 0.0), 1.0)
+    control.steer[car] = min(max(-2.0 * ledger.heading_error[car] - ledger.offset[car], -1.0), 1.0)
+    control.throttle[car] = min(max(SPEED - ledger.forward_speed[car], 0.0), 1.0)
 
 
 class Traffic:
@@ -44,6 +43,7 @@ class Traffic:
     """
 
     def __init__(self, device: Device, scene: str, count: int, leaning: int = 0) -> None:
+        free_memory()
         self.count, self._device, self._leaning = count, device, leaning
         self.simulator = BatchSimulator(WorldSpec(SceneSpec(scene), world_count=count), device)
         start = np.zeros((count, 3))
@@ -53,8 +53,7 @@ class Traffic:
     def step(self) -> None:
         """Let a twentieth of a second pass."""
         simulator = self.simulator
-        seen = (self._leaning, simulator.state.cte, simulator.derived, simulator.control)
-        self._device.run(drive_car, self.count, *seen, block=256)
+        self._device.run(drive_car, self.count, self._leaning, simulator.ledger, simulator.control, block=256)
         simulator.step()
 
     def warm_up(self, frames: int) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.gpu.plan import Plan
-from benchmarks.gpu.timing import measure_frames
+from benchmarks.gpu.timing import free_memory, measure_frames
 from benchmarks.measure import Figure
 from donkeysim.core.device import Device
 from donkeysim.envs.batch_env import BatchEnv
@@ -45,6 +45,7 @@ def measure_steps(plan: Plan) -> list[Figure]:
 
 def make_batch(device: Device, scene: str, count: int, size: tuple[int, int]) -> BatchEnv:
     """Return cars on a device with a camera each."""
+    free_memory()
     return BatchEnv(count, scene, device=device, copy=False, camera=CameraSpec(width=size[0], height=size[1]))
 
 

@@ -6,7 +6,7 @@ import itertools
 
 from benchmarks.gpu.driving import Traffic
 from benchmarks.gpu.plan import Plan
-from benchmarks.gpu.timing import measure_frames
+from benchmarks.gpu.timing import free_memory, measure_frames
 from benchmarks.measure import Figure
 from donkeysim.gpu.memory import count_bytes
 from donkeysim.render.gather import GatherRenderer
@@ -38,6 +38,7 @@ def measure_pictures(plan: Plan) -> list[Figure]:
 
 def measure_camera(plan: Plan, traffic: Traffic, scene: str, renderer: GatherRenderer, camera: CameraSpec) -> Figure:
     """Return the figure of one camera on each car."""
+    free_memory()
     count, device, state = traffic.count, traffic.simulator.device, traffic.simulator.state
     group = renderer.make_group(range(count), [camera] * count)
     renderer.render(group, state)  # compiles
