@@ -286,3 +286,12 @@ def test_a_tub_of_the_format_before_2_becomes_one_of_format_2(tmp_path):
     (after,) = TubReader(tmp_path / "new")
     assert (after.values["user/angle"], after.timestamp_ms) == (0.5, 1_000_000_000_050)
     assert after.load_image().shape == (12, 16, 3)
+
+
+def test_the_rate_of_a_sampled_drive_is_assumed_or_said(tmp_path):
+    write_drive(tmp_path / "data", counts=(3,), step=4)  # [ms], as fast as the records were written
+    done = convert(tmp_path / "data", tmp_path / "assumed", "lerobot")
+    assert "20 a second is assumed" in done.notes[-1]
+    assert run(["convert", str(tmp_path / "data"), str(tmp_path / "said"), "--to", "lerobot", "--fps", "30"]) == 0
+    rates = [json.loads((tmp_path / name / "meta/info.json").read_text())["fps"] for name in ("assumed", "said")]
+    assert rates == [20, 30]

@@ -66,7 +66,7 @@ def register_ids() -> None:
             vector = f"{module}:TrackVectorEnv"
             register(name, entry_point=f"{module}:TrackEnv", vector_entry_point=vector, kwargs={"track": track})
     if LEROBOT_ID not in registry:
-        register(LEROBOT_ID, entry_point="donkeysim.envs.lerobot_env:LeRobotEnv")
+        register(LEROBOT_ID, entry_point="donkeysim.envs.lerobot.environment:LeRobotEnv")
 
 
 def _list_own_tracks() -> dict[str, str]:

@@ -25,6 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--video", action="store_true", help="LeRobot: pictures as a video, smaller and not quite the same"
     )
     parser.add_argument("--task", metavar="TEXT", help="LeRobot: what the drive is about, in words for policies")
+    parser.add_argument("--fps", type=_read_rate, metavar="N", help="LeRobot: records per second, if their times lie")
+
+
+def _read_rate(text: str) -> int:
+    rate = int(text)
+    if not 1 <= rate <= 1000:
+        raise ValueError
+    return rate
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.tub.formats.lerobot import LeRobotOptions
     from donkeysim.tub.formats.lerobot_features import TASK
 
-    is_asked = arguments.video or arguments.task
-    options = LeRobotOptions(arguments.video, arguments.task or TASK) if is_asked else None
+    is_asked = arguments.video or arguments.task or arguments.fps
+    options = LeRobotOptions(arguments.video, arguments.task or TASK, arguments.fps) if is_asked else None
     target = Path(arguments.target).expanduser()
     with show_progress("converting") as report:
         done = convert(Path(arguments.source).expanduser(), target, arguments.to, options, report)
