@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, PilotError
-from donkeysim.core.files import describe_failure, replace_file, write_whole
+from donkeysim.core.files import describe_failure, make_folder, replace_file, write_whole
 from small_disk import fill_up, forbid_writing, list_files, mount_disk
 
 
@@ -62,6 +62,26 @@ def test_what_a_killed_writer_left_is_taken_away_by_the_next(tmp_path, dead_proc
         (tmp_path / name).write_bytes(b"half")
     write_whole(tmp_path / "pilot.h5", b"new")
     assert list_files(tmp_path) == sorted([left[2], *others, "pilot.h5"])
+
+
+def test_a_folder_is_there_whole_or_not_at_all(tmp_path, dead_process):
+    left = tmp_path / f".drive.{dead_process}-abcd_123.new"
+    (left / "data").mkdir(parents=True)
+
+    def fill(path, is_broken):
+        with make_folder(path, PilotError) as beside:
+            (beside / "part").write_bytes(b"half")
+            assert not path.exists()
+            if is_broken:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(PilotError, match=r"drive: No space left on device; make room"):
+        fill(tmp_path / "drive", is_broken=True)
+    assert list(tmp_path.iterdir()) == []  # what a killed writer left is gone, too
+    fill(tmp_path / "deep" / "drive", is_broken=False)
+    assert [path.name for path in (tmp_path / "deep").rglob("*")] == ["drive", "part"]
+    (tmp_path / "usual").mkdir()
+    assert (tmp_path / "deep" / "drive").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
 def test_two_writers_at_once_do_not_take_away_each_others_files(tmp_path):

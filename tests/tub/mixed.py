@@ -37,15 +37,15 @@ def make_record(number, size=(HEIGHT, WIDTH)):
     return record | ({"pilot/angle": float(random.normal())} if number % 2 else {})
 
 
-def write_drive(path, counts=(5, 4)):
-    """Two drives in one tub, two records of it deleted; 20 records a second."""
+def write_drive(path, counts=(5, 4), step=50):
+    """Two drives in one tub, two records of it deleted; a record every so many milliseconds."""
     for session, count in enumerate(counts):
         with TubWriter(path, list(INPUTS), list(INPUTS.values()), [("car", "blü")], max_catalog_len=4) as writer:
             for number in range(count):
                 writer.write_record(make_record(5 * session + number), place="generated_track")
     for catalog in path.glob("*.catalog"):
         lines = [json.loads(line) for line in catalog.read_text().splitlines()]
-        timed = [{**line, "_timestamp_ms": 1_700_000_000_000 + 50 * line["_index"]} for line in lines]
+        timed = [{**line, "_timestamp_ms": 1_700_000_000_000 + step * line["_index"]} for line in lines]
         catalog.write_text("".join(json.dumps(line, sort_keys=True) + "\n" for line in timed))
     if sum(counts) > max(DELETED):
         delete_range(path, min(DELETED), max(DELETED))

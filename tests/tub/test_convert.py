@@ -12,6 +12,7 @@ from PIL import Image
 
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import TubError
+from donkeysim.tub.edit import delete_range
 from donkeysim.tub.formats.convert import choose_kind, convert, recognise
 from donkeysim.tub.formats.lerobot import LeRobotOptions
 from donkeysim.tub.reader import TubReader
@@ -242,6 +243,17 @@ def test_the_command_says_what_was_saved_and_what_was_lost(made, tmp_path, capsy
     assert "exists already" in capsys.readouterr().err
 
 
+def test_a_record_whose_picture_is_gone_is_named_until_it_is_marked_as_deleted(tmp_path):
+    write_drive(tmp_path / "data")
+    (tmp_path / "data/images/6_cam_image_array_.jpg").unlink()
+    with pytest.raises(TubError, match=r"6_cam_image_array_.jpg of record 6 cannot .* mark the record as deleted"):
+        convert(tmp_path / "data", tmp_path / "drive.mcap")
+    delete_range(tmp_path / "data", 6, 6)
+    convert(tmp_path / "data", tmp_path / "drive.mcap")
+    convert(tmp_path / "drive.mcap", tmp_path / "back")
+    assert list_pictures(TubReader(tmp_path / "back")) == list_pictures(TubReader(tmp_path / "data"))
+
+
 def test_what_lies_there_is_recognised(made, tmp_path):
     assert {kind: recognise(made / name) for kind, name in NAMES.items()} == {kind: kind for kind in NAMES}
     (tmp_path / "note.txt").write_text("hello")
@@ -286,3 +298,13 @@ def test_a_tub_of_the_format_before_2_becomes_one_of_format_2(tmp_path):
     (after,) = TubReader(tmp_path / "new")
     assert (after.values["user/angle"], after.timestamp_ms) == (0.5, 1_000_000_000_050)
     assert after.load_image().shape == (12, 16, 3)
+
+
+def test_the_rate_of_a_sampled_drive_is_assumed_or_said(tmp_path):
+    write_drive(tmp_path / "data", counts=(3,), step=4)  # [ms], as fast as the records were written
+    done = convert(tmp_path / "data", tmp_path / "assumed", "lerobot")
+    assert "20 a second is assumed" in done.notes[-1]
+    assert run(["convert", str(tmp_path / "data"), str(tmp_path / "said"), "--to", "lerobot", "--fps", "30"]) == 0
+    assert run(["convert", str(tmp_path / "data"), str(tmp_path / "no"), "--to", "lerobot", "--fps", "0"]) == 1
+    rates = [json.loads((tmp_path / name / "meta/info.json").read_text())["fps"] for name in ("assumed", "said")]
+    assert rates == [20, 30]

@@ -65,7 +65,7 @@ def register_ids() -> None:
             single, vector = "donkeysim.envs.track_env:TrackEnv", "donkeysim.envs.track_batches:make_track_batch"
             register(name, entry_point=single, vector_entry_point=vector, kwargs={"track": track})
     if LEROBOT_ID not in registry:
-        register(LEROBOT_ID, entry_point="donkeysim.envs.lerobot_env:LeRobotEnv")
+        register(LEROBOT_ID, entry_point="donkeysim.envs.lerobot.environment:LeRobotEnv")
 
 
 def _list_own_tracks() -> dict[str, str]:

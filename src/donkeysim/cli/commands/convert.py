@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.core.errors import SpecError
 
 KINDS = ("tub", "lerobot", "minari", "mcap", "parquet")
 
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--video", action="store_true", help="LeRobot: pictures as a video, smaller and not quite the same"
     )
     parser.add_argument("--task", metavar="TEXT", help="LeRobot: what the drive is about, in words for policies")
+    parser.add_argument("--fps", type=int, metavar="N", help="LeRobot: records per second, if their times lie")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,8 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.tub.formats.lerobot import LeRobotOptions
     from donkeysim.tub.formats.lerobot_features import TASK
 
-    is_asked = arguments.video or arguments.task
-    options = LeRobotOptions(arguments.video, arguments.task or TASK) if is_asked else None
+    if arguments.fps is not None and not 1 <= arguments.fps <= 1000:
+        raise SpecError(f"--fps is {arguments.fps}; it takes 1 to 1000 records per second.")
+    is_asked = arguments.video or arguments.task or arguments.fps
+    options = LeRobotOptions(arguments.video, arguments.task or TASK, arguments.fps) if is_asked else None
     target = Path(arguments.target).expanduser()
     with show_progress("converting") as report:
         done = convert(Path(arguments.source).expanduser(), target, arguments.to, options, report)

@@ -80,7 +80,7 @@ def convert(
     found = recognise(source)
     chosen = choose_kind(found, target, kind)
     if options is not None and chosen != "lerobot":
-        raise TubError(f"--video and --task are for LeRobot datasets; {target} becomes {TITLES[chosen]}.")
+        raise TubError(f"--video, --task and --fps are for LeRobot datasets; {target} becomes {TITLES[chosen]}.")
     if target.exists() or target.is_symlink():
         raise TubError(f"{target} exists already; choose another name, or remove it first.")
     drive = _OPEN[found](source)

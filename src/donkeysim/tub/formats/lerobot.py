@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,12 @@ class LeRobotOptions:
     Attributes:
         video: Pictures become videos, smaller and not quite the same; else they stay the files they are.
         task: What the drives are about, in words, as some policies want to know.
+        rate: Records per second; None: as their times tell.
     """
 
     video: bool = False
     task: str = TASK
+    rate: int | None = None
 
 
 @dataclass
@@ -101,6 +103,8 @@ def write_lerobot(drive: Drive, survey: Survey, folder: Path, report: Report, op
         TubError: Records differ in their pictures, or all are deleted.
         DonkeySimError: pyarrow or PyAV is not installed.
     """
+    if options.rate is not None:
+        survey = replace(survey, rate=options.rate, is_timed=True)
     writer = _Writer(drive, survey, folder, options)
     try:
         for done, (begins, record) in enumerate(list_stretches(drive), start=1):
@@ -368,4 +372,4 @@ def _list_losses(survey: Survey, features: dict[str, Feature]) -> Iterator[str]:
     if ACTION not in features:
         yield f"It has no {ACTION!r}, which policies learn: not all records have {ANGLE_KEY!r} and {THROTTLE_KEY!r}."
     if not survey.is_timed:
-        yield f"The records do not tell their rate; {survey.rate} a second is assumed."
+        yield f"The records' times do not tell their rate; {survey.rate} a second is assumed (--fps says another)."

@@ -14,6 +14,9 @@ from donkeysim.tub.formats.drive import Drive, DriveRecord
 DEFAULT_RATE = 20
 """Records per second where times do not tell."""
 
+SHORTEST_STEP, LONGEST_STEP = 10.0, 1000.0
+"""Steps of time that a vehicle's loop has [ms]; `donkey sample` writes records faster than they were driven."""
+
 LONGEST_GAP = 1.0
 """Records further apart [s] belong to two stretches."""
 
@@ -101,7 +104,7 @@ def survey_drive(drive: Drive) -> Survey:
     order += sorted(kinds.keys() - set(order))
     columns = tuple(Column(key, kinds[key], counts[key] == count) for key in order)
     step = float(np.median(steps)) if steps else 0.0
-    is_timed = 1.0 <= step <= 1000.0
+    is_timed = SHORTEST_STEP <= step <= LONGEST_STEP
     return Survey(count, deleted_count, columns, round(1000.0 / step) if is_timed else DEFAULT_RATE, is_timed)
 
 

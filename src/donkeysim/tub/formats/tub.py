@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import time
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from donkeysim.core.errors import TubError
 from donkeysim.core.types import Report
 from donkeysim.tub.catalog import LineTable, locate_table
 from donkeysim.tub.files import write_file
@@ -37,21 +39,29 @@ class TubDrive:
         self.heading = Heading(tub.inputs, tub.types, tub.metadata, tub.own_metadata, tub.max_len)
 
     def iterate(self, with_pictures: bool = True) -> Iterator[DriveRecord]:
-        """Yield all records.
+        """Yield all records; a deleted one may lack its picture.
 
         Raises:
-            TubError: A picture is missing.
+            TubError: A picture of another one is missing.
         """
         keys = self.heading.picture_keys
         for record in self._reader.iterate_all():
             values = {key: value for key, value in record.values.items() if key not in keys and value is not None}
-            pictures = {key: _read(record, key, with_pictures) for key in keys if record.values.get(key) is not None}
             is_deleted = record.position in self._reader.deleted_indexes
+            pictures = {}
+            for key in keys:
+                if record.values.get(key) is not None:
+                    with contextlib.suppress(TubError) if is_deleted else contextlib.nullcontext():
+                        pictures[key] = _read(record, key, with_pictures)
             yield DriveRecord(record.index, record.session_id, record.timestamp_ms, is_deleted, values, pictures)
 
 
 def _read(record: TubRecord, key: str, with_pictures: bool) -> Picture:
-    return Picture(record.locate_image(key).name, record.read_image(key) if with_pictures else b"")
+    try:
+        return Picture(record.locate_image(key).name, record.read_image(key) if with_pictures else b"")
+    except TubError as error:
+        reason = str(error).rstrip(".")
+        raise TubError(f"{reason}; put it back, or mark the record as deleted (donkey tubclean).") from error
 
 
 def write_tub(drive: Drive, survey: Survey, folder: Path, report: Report) -> list[str]:

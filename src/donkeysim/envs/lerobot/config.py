@@ -8,7 +8,7 @@ from typing import Any
 from lerobot.configs.types import FeatureType, PolicyFeature
 from lerobot.envs.configs import EnvConfig
 
-from donkeysim.envs.lerobot_env import STEPS_PER_SECOND
+from donkeysim.envs.lerobot.environment import STEPS_PER_SECOND
 
 PICTURE = (120, 160, 3)
 
