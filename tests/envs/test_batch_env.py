@@ -274,3 +274,16 @@ def test_cars_see_what_they_see_on_threads():
                 assert (apart > 16.0).mean() < 0.02
     assert batch.simulator.report() == (0, 0)
     assert batch.measure_memory().pictures > 2 * 64 * 48 * (3 + 1 + 4 + 1) * 3
+
+
+def test_the_first_batch_on_a_machine_says_that_it_compiles_and_the_next_one_nothing(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("donkeysim.sim.compile_processes.CACHE_FOLDER", tmp_path)
+    told = []
+    for _ in range(2):
+        env = make()
+        env.reset(seed=0)
+        env.step(np.zeros((3, 2)))
+        env.close()
+        told.append("kernels of a batch on cpu are compiled" in caplog.text)
+        caplog.clear()
+    assert told == [True, False]

@@ -23,9 +23,11 @@ from donkeysim.envs.kernels.tasks import DISABLED, SAME_STEP, Verdicts, judge_ca
 from donkeysim.envs.observations import LOOK_AHEAD, Observation, check_observe
 from donkeysim.envs.track_settings import check_count, read_settings
 from donkeysim.envs.vector_env import ActionRange, read_mask, read_mode, spread_seeds
+from donkeysim.envs.waiting import announce_kernels
 from donkeysim.gpu.exchange import HOST, DeviceArray, take_array
 from donkeysim.gpu.memory import MemoryUse, count_bytes
 from donkeysim.gpu.simulator import STEPS_PER_FRAME, BatchSimulator
+from donkeysim.sim.compile_processes import mark_compiled
 from donkeysim.world.specs import SceneSpec
 
 Convert = Callable[[Any], Any]
@@ -93,6 +95,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._frame_skip, self._at_random = chosen.frame_skip, chosen.starts_at_random
         self._range = (chosen.steer_limit, *chosen.throttle_range)
         self._has_begun = False
+        self._stage = f"batch on {self._device.name}"
         self._graph: Graph | None = None
         self._make_spaces(chosen.make_actions())
         self._make_arrays()
@@ -146,6 +149,8 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             SpecError: The options or seeds are not possible.
             gymnasium.error.ResetNeeded: Some shall begin before all have begun once.
         """
+        if not self._has_begun:
+            announce_kernels(self._stage)
         given = dict(options or {})
         mask = given.pop("reset_mask", None)
         start = read_start(given)
@@ -216,6 +221,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         if self._graph is None:
             self._advance()
             self._graph = self._device.capture(self._advance)
+            mark_compiled(self._stage)
         else:
             self._graph.launch()
         verdicts = self._verdicts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 
+from donkeysim.sim.compile_processes import is_compiled
 from donkeysim.sim.simulator import Simulator
 
 TELL_SECONDS = 2.0
@@ -32,6 +33,14 @@ class WaitReport:
         is_first, self._tells_at = self._tells_at == TELL_SECONDS, waited + STILL_SECONDS
         _log.warning("waiting for %s ...%s", self._what, "" if is_first else f" {waited:.0f} s so far")
         return True
+
+
+def announce_kernels(stage: str) -> None:
+    """Say in the log that kernels are compiled now, unless this stage was marked as compiled before."""
+    if not is_compiled(stage):
+        _log.warning(
+            "First run on this machine: kernels of a %s are compiled, once, which takes about a minute.", stage
+        )
 
 
 def compile_aloud(simulator: Simulator) -> None:
