@@ -27,11 +27,13 @@ JUDGES = Path(__file__).parents[1] / "judges"
 RECORD_COUNT = int(os.environ.get("RECORDS", "20000"))
 MOST_MEGABYTES = 400
 CONVERT = """
-import resource, sys
+import sys
 from pathlib import Path
 from donkeysim.tub.formats.convert import convert
 convert(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+status = Path("/proc/self/status")  # getrusage tells what the process was forked from, too
+if status.exists():
+    print(int(next(line for line in status.read_text().splitlines() if line.startswith("VmHWM")).split()[1]) >> 10)
 """
 NAMES = {"mcap": "drive.mcap", "parquet": "drive.parquet", "lerobot": "lerobot", "minari": "drive-v0", "tub": "copy"}
 
@@ -111,6 +113,7 @@ def large(tmp_path_factory):
     folder = tmp_path_factory.mktemp("large")
     small = write_drive(folder / "small", counts=(200,))
     lines = [json.loads(line) for path in small.glob("*.catalog") for line in path.read_text().splitlines()]
+    lines.sort(key=lambda line: line["_index"])
     target = folder / "data"
     (target / "images").mkdir(parents=True)
     head = (small / "manifest.json").read_text().splitlines()[:4]
@@ -126,6 +129,7 @@ def large(tmp_path_factory):
     return target
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read as Linux tells it")
 @pytest.mark.parametrize("kind", NAMES)
 def test_memory_does_not_grow_with_the_tub(large, tmp_path, kind):
     for source, target, becomes in ((large, NAMES[kind], kind), (tmp_path / NAMES[kind], "back", "tub")):

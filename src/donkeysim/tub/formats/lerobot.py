@@ -45,6 +45,9 @@ DATA_PATH, VIDEO_PATH = f"data/{FILE}.parquet", f"videos/{{video_key}}/{FILE}.mp
 EPISODES_PATH, TASKS_PATH = "meta/episodes/chunk-000/file-000.parquet", "meta/tasks.parquet"
 INFO_PATH, STATS_PATH, OWN_PATH = "meta/info.json", "meta/stats.json", f"meta/{OWN_NAME}"
 
+HELD_EPISODES = 100
+"""So many episodes are noted in memory before they are written."""
+
 LOOKED_AT = 10
 """Every tenth picture is looked at for the statistics."""
 
@@ -130,6 +133,8 @@ class _Writer:
         self._video_files: dict[str, list[Path]] = {}
         self._places = {"data": _Place()}
         self._episodes: list[dict[str, Any]] = []
+        self._episode_count = 0
+        self._episode_table: Any = None
         self._total: dict[str, RunningStatistics] = {}
         self._rows: list[dict[str, Any]] = []
         self._episode: _Episode | None = None
@@ -155,7 +160,10 @@ class _Writer:
             self._write_rows()
 
     def close_files(self) -> None:
-        """Close the files that are open."""
+        """Write the episodes that are held, and close the files that are open."""
+        self._write_episodes()
+        if self._episode_table is not None:
+            self._episode_table.close()
         if self._table is not None:
             self._table.close()
             self._stream.close()
@@ -164,11 +172,9 @@ class _Writer:
 
     def describe(self) -> None:
         """Write what the dataset says of itself."""
-        if not self._episodes:
+        if not self._episode_count:
             raise TubError(f"all records of {self._drive.path} are deleted; there is nothing to convert.")
         meta = self._folder / "meta"
-        (self._folder / EPISODES_PATH).parent.mkdir(parents=True)
-        self._parquet.write_table(self._arrow.Table.from_pylist(self._episodes), self._folder / EPISODES_PATH)
         self._write_tasks()
         statistics = {name: self._list_statistics(name, seen) for name, seen in self._total.items()}
         own = {
@@ -215,7 +221,7 @@ class _Writer:
         row: dict[str, Any] = {
             "timestamp": episode.length / self._survey.rate,
             "frame_index": episode.length,
-            "episode_index": len(self._episodes),
+            "episode_index": self._episode_count,
             "index": self._count,
             "task_index": 0,
             SESSION: record.session,
@@ -257,7 +263,7 @@ class _Writer:
 
     def _begin_episode(self) -> _Episode:
         """Begin an episode, in new files where the last ones are large."""
-        facts: dict[str, Any] = {"episode_index": len(self._episodes), "tasks": [self._options.task]}
+        facts: dict[str, Any] = {"episode_index": self._episode_count, "tasks": [self._options.task]}
         if self._stream is None or self._stream.tell() > DATA_MEGABYTES << 20:
             self._begin_table()
         facts |= {f"data/{name}": value for name, value in self._places["data"].tell().items()}
@@ -284,6 +290,21 @@ class _Writer:
             facts |= {f"stats/{name}/{statistic}": value for statistic, value in told.items()}
             self._total.setdefault(name, RunningStatistics()).merge(seen)
         self._episodes.append(facts)
+        self._episode_count += 1
+        if len(self._episodes) == HELD_EPISODES:
+            self._write_episodes()
+
+    def _write_episodes(self) -> None:
+        """Write the episodes that are held; all have the columns of the first one."""
+        if not self._episodes:
+            return
+        if self._episode_table is None:
+            path = self._folder / EPISODES_PATH
+            path.parent.mkdir(parents=True)
+            schema = self._arrow.Table.from_pylist(self._episodes).schema
+            self._episode_table = self._parquet.ParquetWriter(path, schema)
+        self._episode_table.write_table(self._arrow.Table.from_pylist(self._episodes, self._episode_table.schema))
+        self._episodes.clear()
 
     def _begin_table(self) -> None:
         if self._table is not None:
@@ -336,14 +357,14 @@ class _Writer:
         return {
             "codebase_version": VERSION,
             "robot_type": "donkeycar",
-            "total_episodes": len(self._episodes),
+            "total_episodes": self._episode_count,
             "total_frames": self._count,
             "total_tasks": 1,
             "chunks_size": CHUNK_FILES,
             "data_files_size_in_mb": DATA_MEGABYTES,
             "video_files_size_in_mb": VIDEO_MEGABYTES,
             "fps": self._survey.rate,
-            "splits": {"train": f"0:{len(self._episodes)}"},
+            "splits": {"train": f"0:{self._episode_count}"},
             "data_path": DATA_PATH,
             "video_path": VIDEO_PATH if self._videos else None,
             "features": features,
