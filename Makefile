@@ -8,7 +8,7 @@ HASHED := $(PIP) --no-deps --require-hashes --requirement
 BASE := $(VENV)/.base
 DEV := $(VENV)/.dev
 
-.PHONY: run test check bench soak gpu audit pins clean
+.PHONY: run test check bench soak device gpu audit pins clean
 
 run: $(BASE)
 	@exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
@@ -30,6 +30,10 @@ bench: $(DEV)
 
 soak: $(DEV)
 	$(BIN)/python -m pytest -m soak -s --timeout 3600 $(ARGS)
+
+# Batches on a device, with this machine's cores as the device.
+device: $(DEV)
+	$(BIN)/python -m pytest -m "device and not gpu and not soak" -n auto $(ARGS)
 
 # On a machine with an NVIDIA GPU.
 gpu: $(DEV)

@@ -25,10 +25,13 @@ from donkeysim.core.device import Cpu, IndexKernel
 from donkeysim.core.kernel import make_grid_loop
 from donkeysim.core.workers import Workers
 from donkeysim.envs.batch_env import BatchEnv
+from donkeysim.gpu.simulator import BatchSimulator
 from donkeysim.physics.world_stepper import WorldStepper
+from donkeysim.render.gather import GatherRenderer, PictureForm
+from donkeysim.render.looks import Looks
 from donkeysim.world.layout import Layout
 from donkeysim.world.randomization import DelayRanges, read_randomization
-from donkeysim.world.specs import CameraSpec, ChallengeSpec, SceneSpec, load_car
+from donkeysim.world.specs import CameraSpec, ChallengeSpec, SceneSpec, WorldSpec, load_car
 from donkeysim.world.state import make_control, make_state
 from donkeysim.world.tracks.catalogue import share_scene
 
@@ -94,7 +97,16 @@ def drive_batch(device: Cpu) -> None:
         batch.step(np.zeros((1, 2)))
 
 
-RUNS: tuple[Callable[[Cpu], None], ...] = (step_worlds, drive_batch)
+def draw_shares(device: Cpu) -> None:
+    """Run what draws pictures of numbers from 0 to 1, and of one channel."""
+    simulator = BatchSimulator(WorldSpec(), device)
+    renderer = GatherRenderer(Looks(simulator.layout).tables, device, (1, simulator.layout.props_per_world))
+    for channels in (1, 3):
+        form = PictureForm(channels=channels, dtype="float32", channels_first=True)
+        renderer.render(renderer.make_group([0], [CameraSpec(width=32, height=24)], form), simulator.state)
+
+
+RUNS: tuple[Callable[[Cpu], None], ...] = (step_worlds, drive_batch, draw_shares)
 """What together runs every index kernel of the package."""
 
 

@@ -23,7 +23,7 @@ SCENES_KEPT = 6
 """Of those that were built last: scenes never change, and many tests begin on the same one."""
 
 
-CHOSEN = "not soak and not gpu"
+CHOSEN = "not soak and not gpu and not device"
 """What is run when nobody chooses, see pyproject.toml."""
 
 

@@ -18,6 +18,8 @@ from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.world.randomization import CarRanges, DelayRanges, RandomizationSpec, read_randomization
 from donkeysim.world.specs import CameraSpec
 
+pytestmark = pytest.mark.device
+
 MODES = [mode.value for mode in AutoresetMode]
 TRACKS = ["generated_track", "flat"]
 DRAWN = RandomizationSpec(car=CarRanges(mass=(0.8, 1.2), friction=(0.6, 1.1), motor=(0.8, 1.2), steer_trim=(-0.1, 0.1)))

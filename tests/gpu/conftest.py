@@ -1,4 +1,4 @@
-"""What tests of a device run on: this machine's cores, tiny, in every run; a GPU, in full, with `make gpu`."""
+"""What tests of a device run on: this machine's cores, tiny, with `make device`; a GPU, in full, with `make gpu`."""
 
 from __future__ import annotations
 

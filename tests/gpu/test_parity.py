@@ -9,6 +9,8 @@ from donkeysim.gpu.simulator import BatchSimulator
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE
 
+pytestmark = pytest.mark.device
+
 FRAMES = 20
 """A second."""
 

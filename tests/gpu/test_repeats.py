@@ -12,6 +12,8 @@ from donkeysim.envs.batch_env import BatchEnv
 from donkeysim.gpu.exchange import DeviceArray
 from donkeysim.world.specs import CameraSpec
 
+pytestmark = pytest.mark.device
+
 STEPS = 8
 
 SETTINGS = {

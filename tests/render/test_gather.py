@@ -10,6 +10,8 @@ from donkeysim.render.gather import GatherRenderer, PictureForm
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec
 
+pytestmark = pytest.mark.device
+
 SMALL = CameraSpec(width=64, height=48, depth=True, segment=True)
 
 
