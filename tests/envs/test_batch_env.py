@@ -7,14 +7,16 @@ import gymnasium
 import numpy as np
 import pytest
 from benchmarks.batch_memory import Roomy
-from gymnasium.vector import AutoresetMode
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import vector as wrappers
 
 import donkeysim  # noqa: F401  (registers the ids)
 from batches import assert_same, draw_actions
 from donkeysim.core.device import open_device
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.batch_env import BatchEnv
-from donkeysim.envs.track_env import TrackVectorEnv
+from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 from donkeysim.world.randomization import CarRanges, DelayRanges, RandomizationSpec, read_randomization
 from donkeysim.world.specs import CameraSpec
 
@@ -158,6 +160,42 @@ def test_gymnasium_makes_it_when_a_device_is_given():
     threads = gymnasium.make_vec("donkeysim/GeneratedTrack-v0", num_envs=2, observe="vector")
     assert isinstance(threads.unwrapped, TrackVectorEnv)
     threads.close()
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_gymnasium_s_own_batch_of_the_same_cars_does_the_same(mode):
+    tracks = ["generated_track", "flat", "generated_track"]
+    ours = BatchEnv(3, tracks, threads=1, autoreset_mode=mode, **SETTINGS)
+    theirs = SyncVectorEnv([lambda track=track: TrackEnv(track, **SETTINGS) for track in tracks], autoreset_mode=mode)
+    assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"]
+    assert (ours.observation_space, ours.action_space) == (theirs.observation_space, theirs.action_space)
+    assert data_equivalence(ours.reset(seed=5)[0], theirs.reset(seed=5)[0])
+    over = 0
+    for actions in draw_actions(90, 3):
+        own, other = ours.step(actions), theirs.step(actions)
+        assert data_equivalence(own[:4], other[:4])
+        assert set(own[4]) >= set(other[4])
+        over += (own[2] | own[3]).sum()
+    assert over > 3
+    ours.close()
+    theirs.close()
+
+
+def test_gymnasium_s_wrappers_take_it():
+    env = wrappers.RecordEpisodeStatistics(make(2, observe=("vector", "grey"), camera=CameraSpec(width=32, height=24)))
+    listed = wrappers.DictInfoToList(env)
+    seen, info = listed.reset(seed=1)
+    assert env.observation_space.contains(seen)
+    assert [set(one) for one in info] == [set(info[0])] * 2
+    lengths = []
+    for actions in draw_actions(80, 2):
+        seen, reward, terminated, truncated, info = listed.step(actions)
+        assert env.observation_space.contains(seen)
+        assert (reward.dtype, terminated.dtype, truncated.dtype) == (np.float64, bool, bool)
+        lengths += [one["episode"]["l"] for one in info if "episode" in one]
+    assert lengths
+    assert all(1 < length <= 31 for length in lengths)
+    listed.close()
 
 
 def test_episodes_begin_where_they_are_told():
