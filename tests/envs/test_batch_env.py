@@ -139,6 +139,18 @@ def test_torch_drives_and_sees_without_a_copy():
         assert info["position"].shape == (4, 3)
 
 
+def test_who_copies_what_is_lent_sees_every_step():
+    env, theirs = make(convert=lambda lent: np.array(lent, copy=True)), make()
+    env.reset(seed=1), theirs.reset(seed=1)
+    for actions in draw_actions(5, 3):
+        own, other = env.step(actions), theirs.step(actions)
+        for mine, hers in zip(own[:4], other[:4], strict=True):
+            assert np.array_equal(mine, hers)
+        assert np.array_equal(own[4]["driven"], other[4]["driven"])
+    env.close()
+    theirs.close()
+
+
 def test_a_copy_is_the_callers_own_and_a_loan_the_next_step_s():
     copied, lent = make(2), make(2, copy=False)
     first, shown = copied.reset(seed=1)[0], lent.reset(seed=1)[0]

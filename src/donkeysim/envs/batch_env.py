@@ -24,7 +24,7 @@ from donkeysim.envs.observations import LOOK_AHEAD, Observation, check_observe
 from donkeysim.envs.track_settings import check_count, read_settings
 from donkeysim.envs.vector_env import ActionRange, read_mask, read_mode, spread_seeds
 from donkeysim.envs.waiting import announce_kernels
-from donkeysim.gpu.exchange import HOST, DeviceArray, take_array
+from donkeysim.gpu.exchange import HOST, DeviceArray, is_lent, take_array
 from donkeysim.gpu.memory import MemoryUse, count_bytes
 from donkeysim.gpu.simulator import STEPS_PER_FRAME, BatchSimulator
 from donkeysim.sim.compile_processes import mark_compiled
@@ -299,11 +299,20 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             return own if self._convert is None else self._convert(own)
         known = self._given.get(id(array))
         if known is None:
-            lent = (
-                array if isinstance(array, np.ndarray) and self._convert is None else DeviceArray(array, self._device)
-            )
-            known = self._given[id(array)] = (array, lent if self._convert is None else self._convert(lent))
+            known = (array, self._lend(array))
+            if self._is_still_lent(known[1], array):
+                self._given[id(array)] = known
         return known[1]
+
+    def _lend(self, array: Any) -> Any:
+        if isinstance(array, np.ndarray) and self._convert is None:
+            return array
+        lent = DeviceArray(array, self._device)
+        return lent if self._convert is None else self._convert(lent)
+
+    def _is_still_lent(self, given: Any, array: Any) -> bool:
+        """Return whether what was given shows the batch's memory in later steps too; a copy is made anew each time."""
+        return self._convert is None or is_lent(given, DeviceArray(array, self._device), self._device)
 
     def measure_memory(self) -> MemoryUse:
         """Return how much memory of the device the batch takes."""

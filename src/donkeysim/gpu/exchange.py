@@ -95,7 +95,7 @@ class DeviceArray:
             raise BufferError("the array is lent as it is; copy what you have taken.")
         if stream is not None and stream != -1:
             self._device.order(stream)
-        return _make_capsule(self.array, self._find_pointer(), self.__dlpack_device__())
+        return _make_capsule(self.array, self.find_pointer(), self.__dlpack_device__())
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -109,7 +109,8 @@ class DeviceArray:
         here = self._device.download(self.array)
         return np.array(here, dtype, copy=copy if copy is not None else True)
 
-    def _find_pointer(self) -> int:
+    def find_pointer(self) -> int:
+        """Return the address of the first number."""
         if self._device.dlpack_device[0] == CUDA:
             return int(self.array.__cuda_array_interface__["data"][0])
         return int(self.array.ctypes.data)
@@ -125,6 +126,18 @@ def _make_capsule(owner: Any, pointer: int, place: tuple[int, int]) -> Any:
     address = ctypes.addressof(managed)
     _lent[address] = (managed, shape, strides, owner)
     return _new_capsule(address, _NAME, _drop)
+
+
+def is_lent(taken: Any, lent: DeviceArray, device: Device) -> bool:
+    """Return whether what a taker made of an array is its very memory, not a copy.
+
+    JAX for one copies on the CPU what is not aligned as it likes, or has 64 bits.
+    """
+    try:
+        seen = DeviceArray(take_array(taken, device), device)
+        return seen.dtype == lent.dtype and seen.find_pointer() == lent.find_pointer()
+    except Exception:  # noqa: BLE001  (of any library; who cannot tell is taken for a copy, which is always right)
+        return False
 
 
 def take_array(given: Any, device: Device) -> Any:
