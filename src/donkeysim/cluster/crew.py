@@ -26,7 +26,8 @@ class Crew:
     """Who works.
 
     Attributes:
-        workers: Processes; 0: this one alone, without Ray; None: one per core, or all of a cluster.
+        workers: Processes, at a cluster the most that are used at once; 0: this one alone, without Ray; None: one per
+            core, or all of a cluster.
         address: Of a cluster that runs, such as "auto" or "ray://host:10001"; None: this machine.
 
     Raises:
@@ -65,7 +66,9 @@ class Crew:
             given = [ray.put(argument) for argument in shared]
             waiting: list[Any] = []
             numbers = iter(over)
-            most = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+            cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+            # At a cluster that others use too, no more than asked for are under way.
+            most = self.workers if self.workers and self.address else 2 * cores
             while True:
                 # A few more than there are workers: nobody waits for work, and a stop leaves little begun.
                 waiting += [task.remote(*given, number) for number in islice(numbers, most - len(waiting))]
@@ -95,5 +98,6 @@ class Crew:
             else:
                 ray.init(num_cpus=self.workers, **quiet)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise DonkeySimError(f"the cluster at {self.address} cannot be reached ({error}).") from error
+            what = f"the cluster at {self.address} cannot be reached" if self.address else "Ray cannot start here"
+            raise DonkeySimError(f"{what} ({error}).") from error
         return True
