@@ -19,7 +19,6 @@ from donkeysim.render.camera_group import (
     CameraGroup,
     Frame,
     find_kind,
-    list_pictures,
     make_camera_tables,
     mount_cameras,
 )
@@ -187,8 +186,8 @@ class Renderer:
         return group.frame
 
     def _draw_moment(self, group: CameraGroup, moment: Moment, room: ScratchRoom) -> ByteArray:
-        scratch, pictures = self._find_scratch(room, 0, group), list_pictures(group)
-        arguments = (*moment, group.cameras, scratch, group.sizes, group.options, *pictures)
+        scratch = self._find_scratch(room, 0, group)
+        arguments = (*moment, group.cameras, scratch, group.sizes, group.options, *group.pictures)
         render_cameras(np.zeros(1, np.int64), len(group.cameras.car), *arguments)
         first: ByteArray = group.frame.colour[0]
         return first
@@ -277,11 +276,11 @@ class Renderer:
 
     def _render(self, group: CameraGroup, state: State) -> None:
         tables, frame = self._looks.tables, group.frame
-        poses, pictures = self._poses.read(state), list_pictures(group)
+        poses = self._poses.read(state)
 
         def task(worker: int, next_row: LongArray) -> None:
             scratch = self._find_scratch(self._room, worker, group)
-            arguments = (tables, poses, group.cameras, scratch, group.sizes, group.options, *pictures)
+            arguments = (tables, poses, group.cameras, scratch, group.sizes, group.options, *group.pictures)
             self._render_cameras((state, tables), next_row, len(frame.car), *arguments)
 
         self._workers.run(task, len(group.cameras.car))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,6 +52,7 @@ class CameraGroup:
         sizes: As `render_cameras` takes them.
         options: Likewise.
         varied: How the cameras are meant to be, where cars' pictures differ; else None.
+        pictures: What `render_cameras` writes: the frame's arrays, colours also as words.
     """
 
     frame: Frame
@@ -63,6 +64,13 @@ class CameraGroup:
     sizes: tuple[int, ...]
     options: tuple[int, bool, bool, bool, bool]
     varied: VariedCameras | None = None
+    pictures: tuple[WordArray, ByteArray, Float32Array, ByteArray] = field(init=False)
+
+    def __post_init__(self) -> None:
+        frame = self.frame
+        depth = _NO_DEPTH if frame.depth is None else frame.depth
+        segment = _NO_SEGMENT if frame.segment is None else frame.segment
+        object.__setattr__(self, "pictures", (view_words(frame.colour), frame.colour, depth, segment))
 
     def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
         """Put one camera elsewhere on its car.
@@ -105,14 +113,6 @@ def find_kind(camera: CameraSpec) -> tuple[object, ...]:
     """Return what cameras that are drawn together have in common."""
     size = camera.width, camera.height, camera.crop_top, camera.crop_bottom
     return *size, camera.quality, camera.supersample, camera.depth, camera.segment
-
-
-def list_pictures(group: CameraGroup) -> tuple[WordArray, ByteArray, Float32Array, ByteArray]:
-    """Return what `render_cameras` writes. Nobody may keep it: pictures that somebody holds are not drawn over."""
-    frame = group.frame
-    depth = frame.depth if frame.depth is not None else _NO_DEPTH
-    segment = frame.segment if frame.segment is not None else _NO_SEGMENT
-    return view_words(frame.colour), frame.colour, depth, segment
 
 
 def view_words(picture: ByteArray) -> WordArray:

@@ -47,20 +47,23 @@ class ScratchRoom:
             record_limit: Triangles that the picture may show at most.
             draw_limit: Meshes that it may show at most.
         """
-        kept, scratch = self._kept.pop(worker, ((0, 0, False), None))
+        kept, scratch = self._kept.get(worker, ((0, 0, False), None))
+        limits = record_limit, draw_limit
+        if kept == shape and scratch is not None and _fits(scratch, *limits):
+            return scratch
         joined = (max(shape[0], kept[0]), max(shape[1], kept[1]), shape[2] or kept[2])
         if joined[0] * joined[1] > MOST_SAMPLES:
             joined = shape
-        if (
-            joined != kept
-            or scratch is None
-            or len(scratch.record_float) < record_limit
-            or len(scratch.draw_mesh) < draw_limit
-        ):
+        if joined != kept or scratch is None or not _fits(scratch, *limits):
+            self._kept.pop(worker, None)
             scratch = None  # so that both need not fit into memory
-            scratch = make_scratch(*joined[:2], record_limit, draw_limit, joined[2])
-        self._kept[worker] = joined, scratch
+            scratch = make_scratch(*joined[:2], *limits, joined[2])
+            self._kept[worker] = joined, scratch
         return scratch
+
+
+def _fits(scratch: Scratch, record_limit: int, draw_limit: int) -> bool:
+    return len(scratch.record_float) >= record_limit and len(scratch.draw_mesh) >= draw_limit
 
 
 def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, with_classes: bool) -> Scratch:

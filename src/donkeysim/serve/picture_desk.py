@@ -121,7 +121,7 @@ class PictureDesk:
                 light.append(car)
             else:
                 heavy.append((car, account))
-        waiting = line_up(light, self._late) if light else []
+        waiting = line_up(light, self._late) if len(light) > 1 else light
         count, seconds_a_car = 1, 0.0
         due = 1 + math.ceil((len(waiting) - 1) / MOST_BEATS_LATE)
         while waiting:
@@ -131,9 +131,12 @@ class PictureDesk:
                 break
             together, waiting = waiting[:count], waiting[count:]
             outputs: list[Output] = []
-            began = self._read_clock()
-            self._tell_now(simulator, together, kind, outputs)
-            seconds_a_car = (self._read_clock() - began) / len(together)
+            if waiting and seconds_left is not None:
+                began = self._read_clock()
+                self._tell_now(simulator, together, kind, outputs)
+                seconds_a_car = (self._read_clock() - began) / len(together)
+            else:
+                self._tell_now(simulator, together, kind, outputs)
             yield outputs
             due = max(0, due - count)
             count = min(2 * count, MOST_TOGETHER)

@@ -208,7 +208,7 @@ class SimulationThread(NoRace):
         now = self._read_clock()
         self._watched_until = now + WATCHED_SECONDS
         if now - self._rows_time > REFRESH_SECONDS and not self.is_loading:
-            await self._ask(self._refresh_rows)
+            await self._ask(functools.partial(self._refresh_rows, now=now))
         return self._rows
 
     def outline(self) -> Outline | None:
@@ -315,8 +315,9 @@ class SimulationThread(NoRace):
                 self._guard(simulation, lambda simulation: simulation.beat())
                 self._turns.take_costly()
                 is_behind = self._hand_out(simulation)
-                self._refresh_rows(simulation)
-                self._draw_for_watchers(simulation, is_due)
+                now = self._read_clock()
+                self._refresh_rows(simulation, now)
+                self._draw_for_watchers(simulation, is_due, now)
             if is_behind:
                 self._is_delivered.wait(DELIVERY_SECONDS)
         simulation.close()
@@ -335,6 +336,8 @@ class SimulationThread(NoRace):
     def _wait(self, simulation: Simulation) -> Callable[[Simulation], object] | None:
         """Wait for the next beat or a request, and return the request."""
         seconds = self._seconds_to_act(simulation.seconds_to_beat())
+        if seconds == 0.0 and self._inbox.empty():
+            return None  # at full speed: an exception in each beat would be felt
         try:
             return self._inbox.get_nowait() if seconds == 0.0 else self._inbox.get(timeout=seconds)
         except queue.Empty:
@@ -364,14 +367,15 @@ class SimulationThread(NoRace):
 
     def _seconds_to_act(self, seconds_to_beat: float | None) -> float | None:
         """Return how long the thread may wait: to the next beat or turn, or until a picture loses its patience."""
+        if seconds_to_beat == 0.0:
+            return 0.0
         times = [seconds_to_beat, self._turns.seconds_left()]
         if not self._picture_inbox.empty():
             times.append(max(self._moved_time + PICTURE_PATIENCE - self._read_clock(), 0.0))
         return min((seconds for seconds in times if seconds is not None), default=None)
 
-    def _draw_for_watchers(self, simulation: Simulation, has_moved: bool) -> None:
+    def _draw_for_watchers(self, simulation: Simulation, has_moved: bool, began: float) -> None:
         """Draw right after a beat: every picture is of a new moment, and the next beat is far enough."""
-        began = self._read_clock()
         if has_moved:
             self._moved_time = began
         elif began - self._moved_time < PICTURE_PATIENCE:
@@ -408,8 +412,7 @@ class SimulationThread(NoRace):
             self._is_delivered.set()
         self._deliver(outputs)
 
-    def _refresh_rows(self, simulation: Simulation) -> None:
-        now = self._read_clock()
+    def _refresh_rows(self, simulation: Simulation, now: float) -> None:
         if now < self._watched_until and now - self._rows_time >= REFRESH_SECONDS:
             self._rows = simulation.list_cars()
             self._rows_time = now
