@@ -95,6 +95,7 @@ class Connection(asyncio.BufferedProtocol):
         self._probe_time = 0.0
         self._sent_bytes = 0
         self._line_bytes = 2 * SEND_BUFFER_BYTES
+        self._conduct = (True, False)
         self._unsent_bytes = 0
         self._taken_bytes = 0
         self._life_time = read_clock()
@@ -164,7 +165,10 @@ class Connection(asyncio.BufferedProtocol):
         if output.kind is OutputKind.TELEMETRY:
             self._newest = output.line
             may_send = self._may_send(len(output.line))
-            self._server.note_conduct(self.client_id, may_send, self.session.is_troublesome)
+            conduct = may_send, self.session.is_troublesome
+            if conduct != self._conduct:
+                self._conduct = conduct
+                self._server.note_conduct(self.client_id, *conduct)
             if may_send:
                 self._send_newest()
             else:

@@ -93,8 +93,8 @@ class SimulationThread(NoRace):
         self._moved_time = -1.0
         self._outbox: list[Output] = []
         self._outbox_lock = threading.Lock()
-        self._is_delivered = threading.Event()
-        self._is_delivered.set()
+        self._is_delivering = self._is_awaited = False
+        self._delivered = threading.Event()
         self._lock = threading.Lock()
         self._wakefulness = Wakefulness(read_clock)
         self._put_count = self._done_count = 0
@@ -113,7 +113,7 @@ class SimulationThread(NoRace):
     def stop(self, seconds: float = 5.0) -> None:
         """Ask the thread to end and wait for it a little; it cannot be interrupted while it compiles."""
         self._is_stopping = True
-        self._is_delivered.set()
+        self._delivered.set()
         self._put(_wake)
         if self._thread.is_alive():
             self._thread.join(seconds)
@@ -154,7 +154,7 @@ class SimulationThread(NoRace):
             or not simulation.may_step_at_once(MOST_CARS_AT_ONCE)
             or self._put_count != self._done_count
             or not self._turns.is_idle
-            or not self._is_delivered.is_set()
+            or self._is_delivering
             or not self._lock.acquire(blocking=False)
         ):
             self._append(self._queues[client_id], request)
@@ -319,7 +319,7 @@ class SimulationThread(NoRace):
                 self._refresh_rows(simulation, now)
                 self._draw_for_watchers(simulation, is_due, now)
             if is_behind:
-                self._is_delivered.wait(DELIVERY_SECONDS)
+                self._await_delivery()
         simulation.close()
 
     def _open_simulation(self) -> Simulation | None:
@@ -400,8 +400,7 @@ class SimulationThread(NoRace):
             return False
         with self._outbox_lock:
             self._outbox += outputs
-            is_first = self._is_delivered.is_set()
-            self._is_delivered.clear()
+            is_first, self._is_delivering = not self._is_delivering, True
         if is_first:
             self._call_on_loop(self._deliver_outbox)
         return not is_first and simulation.seconds_to_beat() == 0.0
@@ -409,8 +408,20 @@ class SimulationThread(NoRace):
     def _deliver_outbox(self) -> None:
         with self._outbox_lock:
             outputs, self._outbox = self._outbox, []
-            self._is_delivered.set()
+            self._is_delivering = False
+            if self._is_awaited:
+                self._delivered.set()
         self._deliver(outputs)
+
+    def _await_delivery(self) -> None:
+        """Wait a while until the event loop has taken what was handed out."""
+        with self._outbox_lock:
+            if not self._is_delivering or self._is_stopping:
+                return
+            self._delivered.clear()
+            self._is_awaited = True
+        self._delivered.wait(DELIVERY_SECONDS)
+        self._is_awaited = False
 
     def _refresh_rows(self, simulation: Simulation, now: float) -> None:
         if now < self._watched_until and now - self._rows_time >= REFRESH_SECONDS:
