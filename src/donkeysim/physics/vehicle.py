@@ -9,7 +9,8 @@ import numpy as np
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
-from donkeysim.world.specs import CarSpec, WheelCurve
+from donkeysim.world.car_parts import WheelCurve
+from donkeysim.world.specs import CarSpec
 
 
 class CarParams(NamedTuple):
