@@ -37,7 +37,7 @@ def vary_params(car: int, _room: int, base: FloatArray, drawn: Drawn, param: Flo
     for wheel in range(4):
         param[car, layout.P_STATIC_LOAD + wheel] *= mass
     param[car, layout.P_GRIP_MASS] *= mass / friction
-    for curve in (layout.P_FORWARD, layout.P_SIDEWAYS):
+    for curve in (layout.P_FORWARD, layout.P_SIDEWAYS, layout.P_SIDEWAYS_REAR):
         param[car, curve + 1] *= friction
         param[car, curve + 3] *= friction
     param[car, layout.P_TORQUE_MAX] *= value[MOTOR]
