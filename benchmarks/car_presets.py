@@ -1,9 +1,11 @@
-"""Car presets against a published single-track model: `python -m benchmarks.car_presets` prints docs/physics.md's table.
+"""Car presets against a published single-track model: `python -m benchmarks.car_presets` prints the table of
+docs/physics.md.
 
 The judge is `vehicle_dynamics_st` of commonroad-vehicle-models (Althoff and Würsching, "CommonRoad: Vehicle Models"):
 `pip install --no-deps commonroad-vehicle-models==3.0.2`. It gets the preset's own numbers. It knows one cornering
-stiffness, no losses and no ESC, so the preset is driven with the mean of its axles' stiffnesses, without losses, ESC and
-battery, but with its servo. Speeds are held where the judge holds them.
+stiffness, no losses, no wheel that spins or locks, and no ESC: so the preset is driven with the mean of its axles'
+stiffnesses, without losses, ESC and battery, but with its servo, and with half the throttle and brake. Speeds are held
+where the judge holds them.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,9 @@ CIRCLES = {"rc10": ((1.5, 0.2), (2.0, 0.3), (3.0, 0.15), (4.0, 0.1), (5.0, 0.05)
 
 STEPS = {"rc10": ((2.0, 0.2), (4.0, 0.1)), "rc16": ((1.5, 0.2), (3.0, 0.08))}
 """The same of steps and sines."""
+
+PEDAL = 0.5
+"""Throttle and brake at which no wheel spins or locks."""
 
 SPEEDS = {"rc10": (3.0, 7.0, 10.0), "rc16": (1.0, 2.0, 4.0)}
 """Reached from rest, and braked from [m/s]."""
@@ -178,24 +182,34 @@ def _weave(name: str, car: CarSpec, judge: Judge, speed: float, angle: float) ->
 
 
 def _change_speed(name: str, car: CarSpec, judge: Judge, speed: float) -> Iterator[Law]:
-    """Full throttle and full brake on a straight; the judge gets the accelerations that the preset's file states."""
-    curve = np.array(car.torque_curve)
-    most = 4.0 * car.torque_max / car.wheel_radius / car.mass * judge.mass_share
-    slowing = 4.0 * car.brake_torque / car.wheel_radius / car.mass * judge.mass_share
+    """Throttle and brake on a straight; the judge gets the accelerations that the preset's file states."""
+    per_torque = 4.0 / car.wheel_radius / car.mass * judge.mass_share
+    most, slowing = PEDAL * car.torque_max * per_torque, PEDAL * car.brake_torque * per_torque
+    shares, factors = [row[0] for row in car.torque_curve], [row[1] for row in car.torque_curve]
 
     def gain(now: float) -> float:
         share = now / car.torque_speed
         if name == "rc10":  # the published limits: constant, then constant power
             return most * min(1.0, 1.0 / max(share, 1e-9))
-        return most * float(np.interp(share, curve[:, 0], curve[:, 1]))
+        return most * float(np.interp(share, shares, factors))
 
     theirs = judge.drive(0.0, 4.0, lambda _: 0.0, gain)
-    ours = Driven(car).drive_along(0.0, 4.0, lambda _: 0.0, 1.0)
-    times = [float(np.interp(speed, rows[:, 3], np.arange(len(rows)) * STEP)) for rows in (theirs, ours)]
-    yield Law(f"{name}: time from 0 to {speed:g} m/s at full throttle", "s", *times)
-    theirs = judge.drive(speed, 4.0, lambda _: 0.0, lambda now: -slowing if now > 0.01 else 0.0)
-    ours = Driven(car).drive_along(speed, 4.0, lambda _: 0.0, -1.0)
-    yield Law(f"{name}: way to stop from {speed:g} m/s at full brake", "m", *(float(r[:, 0].max()) for r in (theirs, ours)))
+    ours = Driven(car).drive_along(0.0, 4.0, lambda _: 0.0, PEDAL)
+    told = f"{100.0 * PEDAL:.0f} %"
+    yield Law(
+        f"{name}: time from 0 to {speed:g} m/s, throttle {told}", "s", *(_find_time(r, speed) for r in (theirs, ours))
+    )
+    theirs = judge.drive(speed, 4.0, lambda _: 0.0, lambda now: -slowing if now > 0.1 else 0.0)
+    ours = Driven(car).drive_along(speed, 4.0, lambda _: 0.0, -PEDAL)
+    yield Law(f"{name}: way from {speed:g} to 0.2 m/s, brake {told}", "m", *(_find_way(r, 0.2) for r in (theirs, ours)))
+
+
+def _find_time(rows: FloatArray, speed: float) -> float:
+    return float(np.interp(speed, rows[:, 3], np.arange(len(rows)) * STEP))
+
+
+def _find_way(rows: FloatArray, speed: float) -> float:
+    return float(rows[rows[:, 3] < speed][0, 0])
 
 
 def measure_all() -> list[Law]:
@@ -205,7 +219,7 @@ def measure_all() -> list[Law]:
 
 def main() -> None:
     """Print the table."""
-    print_table(measure_all(), "commonroad")
+    print_table(measure_all(), "manoeuvre", "commonroad")
 
 
 if __name__ == "__main__":
