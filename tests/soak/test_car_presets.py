@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-
 from benchmarks.car_presets import CIRCLES, measure
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
