@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -51,14 +51,14 @@ class Rig:
         slope: float = 0.0,
         car_count: int = 1,
         props: Props | None = None,
-        car: str = "original",
+        car: str | CarSpec = "original",
     ) -> None:
         scene = make_plane(friction, slope)
         if props is not None:
             scene = replace(scene, props=props)
-        self.car: CarSpec = load_car(car)
+        self.car = load_car(car) if isinstance(car, str) else car
         prop_count = len(scene.props.mass)
-        self.state = make_state(1, car_count, prop_count)
+        self.state = make_state(1, car_count, prop_count, self.car.has_actuators)
         self.control = make_control(car_count)
         self.engine = PhysicsEngine(
             Layout([scene], np.zeros(1, np.int32), self.car, 1, car_count, prop_count), Workers(1)
@@ -323,9 +323,14 @@ def measure_impacts() -> Iterator[Law]:
 
 def main() -> None:
     """Print the table."""
-    print("| law | unit | closed form | measured | deviation |")
+    print_table(list_laws(), "law", "closed form")
+
+
+def print_table(laws: Iterable[Law], what: str, judge: str) -> None:
+    """Print what was measured beside what it should be."""
+    print(f"| {what} | unit | {judge} | measured | deviation |")
     print("|---|---|---:|---:|---:|")
-    for law in list_laws():
+    for law in laws:
         print(f"| {law.name} | {law.unit} | {law.closed:.4g} | {law.measured:.4g} | {100.0 * law.deviation:+.1f} % |")
 
 

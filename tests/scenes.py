@@ -141,7 +141,7 @@ class Bench:
         self.scene = scene or make_scene()
         self.car = car or load_car("original")
         props = len(self.scene.props.mass)
-        self.state = make_state(world_count, cars_per_world, props)
+        self.state = make_state(world_count, cars_per_world, props, self.car.has_actuators)
         self.control = make_control(world_count * cars_per_world)
         self.engine = PhysicsEngine(
             Layout([self.scene], np.zeros(world_count, np.int32), self.car, world_count, cars_per_world, props),

@@ -24,12 +24,18 @@ def add_matrix_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seeds", type=int, metavar="N", help="drive from N starts, seeds from 0, and give confidence intervals")
     add("--workers", type=int, metavar="N", help="drive on N processes (extra cluster)")
     add("--address", metavar="ADDRESS", help="drive on a Ray cluster: auto, or ray://HOST:10001")
+    add("--stress", action="store_true", help="drive under bad light, late pictures and more, at growing strengths")
 
 
 def is_matrix(arguments: argparse.Namespace) -> bool:
     """Return whether a matrix is asked for."""
     chosen = (arguments.seeds, arguments.workers, arguments.address)
     return len(arguments.model or ()) > 1 or any(value is not None for value in chosen)
+
+
+def find_laps(arguments: argparse.Namespace, default: int = 3) -> int:
+    """Return how many laps each drive has."""
+    return default if arguments.laps is None else int(arguments.laps)
 
 
 def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
@@ -41,7 +47,7 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     for model in models:  # what cannot be read is said before anybody drives
         load_pilot(model, arguments.type)
     names = tuple(str(model.resolve()) for model in models)
-    spec = MatrixSpec(names, tuple(tracks), arguments.seeds or 1, arguments.laps, arguments.type or "")
+    spec = MatrixSpec(names, tuple(tracks), arguments.seeds or 1, find_laps(arguments), arguments.type or "")
     alone = arguments.workers is None and arguments.address is None
     crew = Crew(0 if alone else arguments.workers, arguments.address)
     cells = []

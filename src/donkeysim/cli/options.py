@@ -139,7 +139,12 @@ def _make_parser() -> _Parser:
     add("--telemetry-hz", type=_rate, default=20, help="telemetry messages per simulated second (default 20)")
     add("--pace-car", nargs="?", const="steady", choices=("steady", "fast"), help="add a car that drives by itself")
     add("--drive", metavar="FOLDER", nargs="?", const="mycar", help="drive the car of this folder too (default mycar)")
-    add("--car", default="original", metavar="PRESET", help="physics of all cars: original (default) or original-2021")
+    add(
+        "--car",
+        default="original",
+        metavar="CAR",
+        help="physics of all cars: preset or TOML file (default original)",
+    )
     add("--max-cars", type=_car_count, default=64, help="maximum number of client cars (default 64)")
     add("--idle-timeout", type=_seconds, help="disconnect clients whose car has not moved for this many seconds")
     add("--no-page", action="store_true", help="do not serve the watching page")

@@ -13,11 +13,14 @@ from pathlib import Path
 from donkeysim.car.config import Config, make_default_config
 from donkeysim.core import frames
 from donkeysim.core.errors import SpecError, format_count
+from donkeysim.core.rng import hash_words
 from donkeysim.core.types import Report
 from donkeysim.drive.simulator_settings import SimulatorSettings, read_settings
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.envs.built_in import BuiltInCar
+from donkeysim.envs.conf import EnvConf
 from donkeysim.tub.writer import TubWriter
+from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.tracks.catalogue import shorten_scene_name
 
 CHANNELS = (
@@ -27,6 +30,9 @@ CHANNELS = (
     ("user/mode", "str"),
 )
 """What every drive records: names and types in the tub."""
+
+REDRAW_TIME = 4.0
+"""How long what is drawn stays [s, simulated]."""
 
 PATIENCE = 5.0
 """Time off the road after which the driver has failed [s, simulated]."""
@@ -66,6 +72,7 @@ def record_sample(
     record_count: int | None = None,
     config: Config | None = None,
     report: Report = lambda _done, _total: None,
+    randomization: RandomizationSpec | None = None,
 ) -> SampleResult:
     """Let `HumanDriver` drive laps and record them; an existing tub grows.
 
@@ -77,6 +84,7 @@ def record_sample(
         record_count: Stop after so many records instead of laps.
         config: The car; None: the defaults of a new car folder.
         report: Called as report(done, total), in records; the total is an estimate while laps are counted.
+        randomization: What is drawn anew every `REDRAW_TIME`; None: what the config says, once.
 
     Raises:
         SpecError: The numbers, the seed or the track are not possible, or the driver left the road for good.
@@ -88,6 +96,8 @@ def record_sample(
             f"cannot drive {format_count(count, noun)} with seed {seed}; ask for 1 or more, and a seed of 0 or more."
         )
     settings = read_settings(config if config is not None else make_default_config())
+    if randomization is not None:
+        settings = replace(settings, conf=_randomize(settings.conf, randomization))
     if scene is not None:
         settings = replace(settings, conf=replace(settings.conf, experiment=settings.conf.experiment.move_to(scene)))
     car = BuiltInCar(settings.scene, settings.conf, settings.conf.experiment.seed)
@@ -97,20 +107,26 @@ def record_sample(
     channels = (*CHANNELS, *settings.channels)
     try:
         with TubWriter(tub_path, [name for name, _ in channels], [kind for _, kind in channels]) as tub:
-            return _Drive(car, settings, tub, seed).record(lap_count, record_count, report)
+            drive = _Drive(car, settings, tub, seed, redraws=randomization is not None)
+            return drive.record(lap_count, record_count, report)
     finally:
         car.close()
+
+
+def _randomize(conf: EnvConf, randomization: RandomizationSpec) -> EnvConf:
+    return replace(conf, experiment=replace(conf.experiment, randomization=randomization))
 
 
 class _Drive:
     """One drive into one tub."""
 
-    def __init__(self, car: BuiltInCar, settings: SimulatorSettings, tub: TubWriter, seed: int) -> None:
+    def __init__(self, car: BuiltInCar, settings: SimulatorSettings, tub: TubWriter, seed: int, redraws: bool) -> None:
         self._car, self._settings, self._tub = car, settings, tub
         self._driver = HumanDriver(car.simulator.scene, car.simulator.car_spec, seed)
         self._names = [name for name, _ in settings.channels]
         self._place = shorten_scene_name(settings.scene)
         self._loop_count = self._written = self._skipped = 0
+        self._seed, self._redraw_count = seed, round(REDRAW_TIME * settings.rate) if redraws else 0
 
     def record(self, lap_count: int, record_count: int | None, report: Report) -> SampleResult:
         """Drive and write until enough laps or records are there."""
@@ -133,6 +149,9 @@ class _Drive:
     def _record_moment(self) -> None:
         """Write what the car senses and the driver means to do now, then let one loop's time pass."""
         car, simulator = self._car, self._car.simulator
+        if self._redraw_count and self._loop_count % self._redraw_count == 0:
+            draw = self._loop_count // self._redraw_count
+            simulator.seed_world(0, int(hash_words(self._seed, draw, 0, 0)) & 0x7FFFFFFFFFFFFFFF)
         picture, telemetry, _, *readings = self._settings.list_values(car.observe())
         action, intent = self._driver.drive(simulator.ledger, car.row)
         simulator.drive_car(car.row, *action)

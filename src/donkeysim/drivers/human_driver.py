@@ -115,6 +115,7 @@ class HumanDriver:
         front, rear = find_axles(car)
         self._base = front - rear
         self._gain = car.steer_gain
+        self._train = make_powertrain(car)
         self.begin(seed)
 
     def begin(self, seed: int) -> None:
@@ -148,7 +149,7 @@ class HumanDriver:
         speed = math.hypot(vx, vy)
         ahead = self._line.advance(index, REACTION * speed)
         wanted = self._throttle[ahead] + SPEED_FEEDBACK * (self._line.speed[ahead] - speed)
-        return max(0.0, min(THROTTLE_MOST, wanted))
+        return self._train.find_throttle(max(0.0, min(THROTTLE_MOST, wanted)))
 
     def _shake_hands(self) -> float:
         """Return the next value of a process that forgets itself over `SHAKE_TIME`."""

@@ -101,6 +101,7 @@ class Powertrain:
         force_most: Of all driven wheels at standstill [N].
         brake_most: Of all wheels at brake 1 [N].
         curve: Motor factor over speed as (speed [m/s], factor, slope per m/s).
+        dead_zone: Throttle below which the ESC does nothing.
     """
 
     mass: float
@@ -110,6 +111,13 @@ class Powertrain:
     force_most: float
     brake_most: float
     curve: tuple[Vector, ...]
+    dead_zone: float = 0.0
+
+    def find_throttle(self, share: float) -> float:
+        """Return the throttle at which the motor gives a share of its torque, + = forward."""
+        if share == 0.0 or self.dead_zone == 0.0:
+            return share
+        return math.copysign(self.dead_zone + (1.0 - self.dead_zone) * abs(share), share)
 
     def factor(self, speed: float) -> float:
         """Return the motor's torque factor at a speed [m/s]: cubic Hermite between the curve's rows, held outside."""
@@ -149,6 +157,7 @@ def make_powertrain(car: CarSpec) -> Powertrain:
         force_most=sum(car.wheel_driven) * car.torque_max / car.wheel_radius,
         brake_most=wheels * car.brake_torque / car.wheel_radius,
         curve=tuple((speed * top, factor, slope / top) for speed, factor, slope in car.torque_curve),
+        dead_zone=car.esc.dead_zone,
     )
 
 

@@ -93,10 +93,10 @@ def make_bicycle(car: CarSpec) -> Bicycle:
     curve = car.sideways
     return Bicycle(
         mass=car.mass,
-        inertia=car.mass * (length**2 + width**2) / 12.0,
+        inertia=car.mass * (length**2 + width**2) / 12.0 if car.inertia is None else car.inertia[2],
         front=front - car.centre_of_mass[0],
         rear=car.centre_of_mass[0] - rear,
-        stiffness=curve.stiffness * curve.extremum_value / curve.extremum_slip,
+        stiffness=curve.origin_slope * curve.stiffness * curve.extremum_value / curve.extremum_slip,
         slip_speed=car.slip_speed_lateral,
         gravity=car.gravity,
     )
@@ -184,7 +184,7 @@ def _find_slip(side: FloatArray, along: FloatArray, speed: FloatArray, car: CarS
     """
     curve = car.sideways
     share = np.linspace(0.0, 0.9, 91)
-    value = share * (1.0 - share) ** 2 + share**2 * (3.0 - 2.0 * share)
+    value = curve.origin_slope * share * (1.0 - share) ** 2 + share**2 * (3.0 - 2.0 * share)
     total = np.hypot(side, along)
     slip = curve.extremum_slip * np.interp(total / (curve.extremum_value * curve.stiffness), value, share)
     lateral = np.tan(slip * side / np.maximum(total, 1e-9))

@@ -85,7 +85,7 @@ def make_beginning(layout: Layout) -> State:
         CapacityError: A grid is too small.
     """
     slots, room = layout.cars_per_world, layout.props_per_world
-    state = make_state(len(layout.scenes), slots, room)
+    state = make_state(len(layout.scenes), slots, room, layout.car.has_actuators)
     for row, scene in enumerate(layout.scenes):
         place_props(state, row * room, room, scene.props)
         for car in range(row * slots, (row + 1) * slots):

@@ -74,7 +74,8 @@ class BatchSimulator:
         self.stepper.book = device.upload(
             make_book(scenes, make_derived(layout.car_count, len(look_ahead)), look_ahead)
         )
-        self.state = device.upload(make_state(layout.world_count, layout.cars_per_world, layout.props_per_world))
+        room = (layout.world_count, layout.cars_per_world, layout.props_per_world)
+        self.state = device.upload(make_state(*room, layout.car.has_actuators))
         self.control = device.upload(make_control(layout.car_count))
         self.ledger = share_ledger(self.state, self.control, self.stepper.book.derived)
         self.world_key: Any = device.zeros((layout.world_count,), np.int64)

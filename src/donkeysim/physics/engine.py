@@ -94,6 +94,7 @@ class PhysicsEngine:
             for array in (state.velocity, state.angular_velocity, state.wheel_speed, state.wheel_load):
                 array[rows] = 0.0
             state.steer_angle[rows] = 0.0
+            state.powertrain[rows] = 0.0
             state.touching[rows] = HIT_NONE
             state.wheel_extension[rows] = self.car_params.packed[rows, layout.P_TARGET : layout.P_TARGET + 1]
         self._stepper.place_cars(state, rows)
@@ -112,6 +113,6 @@ class PhysicsEngine:
         return [("vehicles and contacts", self._compile)]
 
     def _compile(self) -> None:
-        _, _, _, world_count, cars_per_world, props_per_world = self._layout
-        state = make_state(world_count, cars_per_world, props_per_world)
+        _, _, car, world_count, cars_per_world, props_per_world = self._layout
+        state = make_state(world_count, cars_per_world, props_per_world, car.has_actuators)
         self._stepper.compile(state, make_control(world_count * cars_per_world))

@@ -9,7 +9,9 @@ import numpy as np
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
-from donkeysim.world.specs import CarSpec, WheelCurve
+from donkeysim.physics.kernels.tyre import ORIGIN_SLOPE
+from donkeysim.world.car_parts import WheelCurve
+from donkeysim.world.specs import CarSpec
 
 
 class CarParams(NamedTuple):
@@ -71,7 +73,9 @@ def share_params(packed: FloatArray) -> CarParams:
 
 
 def compute_inertia(car: CarSpec) -> FloatArray:
-    """Return the moments of inertia of the chassis, a uniform box [kg m²], shape [3]."""
+    """Return the moments of inertia, those of a uniform box unless the car tells its own [kg m²], shape [3]."""
+    if car.inertia is not None:
+        return np.array(car.inertia)
     x, y, z = (side * side for side in car.chassis_size)
     return np.array([y + z, x + z, x + y]) * (car.mass / 12.0)
 
@@ -113,9 +117,10 @@ def pack_car(car: CarSpec) -> FloatArray:
     row[layout.P_STATIC_LOAD : layout.P_STATIC_LOAD + 4] = compute_static_load(car)
     row[layout.P_FORWARD : layout.P_FORWARD + 4] = _pack_curve(car.forward)
     row[layout.P_SIDEWAYS : layout.P_SIDEWAYS + 4] = _pack_curve(car.sideways)
+    row[layout.P_SIDEWAYS_REAR : layout.P_SIDEWAYS_REAR + 4] = _pack_curve(car.sideways_rear or car.sideways)
     row[layout.P_HALF_SIZE : layout.P_HALF_SIZE + 3] = 0.5 * np.array(car.chassis_size)
     row[layout.P_BOX_CENTRE : layout.P_BOX_CENTRE + 3] = np.array(car.chassis_centre) - centre
-    for column, value in _list_scalars(car).items():
+    for column, value in (_list_scalars(car) | _list_actuators(car)).items():
         row[column] = value
     height = compute_rest_height(car) + car.centre_of_mass[2]
     arm = float(np.abs(wheel[:, 0]).max())
@@ -148,6 +153,27 @@ def _list_scalars(car: CarSpec) -> dict[int, float]:
         layout.P_SLIP_DRIVEN: car.slip_speed_driven,
         layout.P_SLIP_FREE: car.slip_speed_free,
         layout.P_SLIP_LATERAL: car.slip_speed_lateral,
+    }
+
+
+def _list_actuators(car: CarSpec) -> dict[int, float]:
+    battery = car.battery
+    return {
+        layout.P_FORWARD_LIFT: car.forward.origin_slope - ORIGIN_SLOPE,
+        layout.P_SIDEWAYS_LIFT: car.sideways.origin_slope - ORIGIN_SLOPE,
+        layout.P_HAS_ACTUATORS: car.has_actuators,
+        layout.P_SERVO_SPEED: car.servo.speed,
+        layout.P_SERVO_BAND: car.servo.dead_band,
+        layout.P_DEAD_ZONE: car.esc.dead_zone,
+        layout.P_DOUBLE_TAP: car.esc.double_tap,
+        layout.P_ESC_BRAKE: car.esc.brake,
+        layout.P_COGGING: car.esc.cogging,
+        layout.P_COGGING_SPEED: car.esc.cogging_speed,
+        layout.P_COGGING_COUNT: car.esc.cogging_count,
+        layout.P_CAPACITY: 3600.0 * battery.capacity,
+        layout.P_BATTERY_FALL: 1.0 - battery.empty_voltage / battery.voltage,
+        layout.P_BATTERY_SAG: battery.resistance * battery.current_max / battery.voltage,
+        layout.P_CURRENT: battery.current_max,
     }
 
 

@@ -143,7 +143,7 @@ def measure_world(layout: Layout) -> int:
     """Return how many bytes a world takes of a GPU's memory: state, ledger, events, parameters, working memory."""
     _, _, car, _, cars, props = layout
     tables = (
-        make_state(1, cars, props),
+        make_state(1, cars, props, car.has_actuators),
         make_control(cars),
         make_events(1, cars),
         make_derived(cars),

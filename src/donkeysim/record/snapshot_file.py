@@ -106,16 +106,20 @@ def _read(file: IO[bytes], path: Path) -> StoredSnapshot:
     return StoredSnapshot(snapshot, head.spec, head.origin)
 
 
-def _is_in(name: str, version: int) -> bool:
-    """Return whether files of a format hold an array; format 1 had no lap times, checkpoints and timers."""
-    return version > 1 or name not in _NEW_NAMES
+def _is_in(array: NDArray[Any], name: str, version: int) -> bool:
+    """Return whether files of a format hold an array.
+
+    Format 1 had no lap times, checkpoints and timers; files of old have no entry for what takes no bytes.
+    """
+    return 0 not in array.shape[1:] and (version > 1 or name not in _NEW_NAMES)
 
 
 def _fill(blank: Snapshot, entries: Any, version: int) -> Snapshot:
     """Return a snapshot of the entries, which must be of the kinds and shapes of the blank one; props are free."""
     filled: dict[str, NDArray[Any]] = {}
     for name, array in list_arrays(blank).items():
-        entry = entries[_FORMER_NAMES.get(name, name) if version < 2 else name] if _is_in(name, version) else array
+        former = _FORMER_NAMES.get(name, name) if version < 2 else name
+        entry = entries[former] if _is_in(array, name, version) else array
         free = name.startswith(("state.prop_", "picture.prop_"))
         if entry.dtype != array.dtype or entry.shape[int(free) :] != array.shape[int(free) :]:
             raise ValueError(f"{name} has shape {entry.shape} and type {entry.dtype}")

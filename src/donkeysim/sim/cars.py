@@ -59,7 +59,8 @@ class Cars(CommandShorthands):
         self.place = make_place(spec, self.workers, scene)
         self.world_key = make_world_keys([spec.seed] * spec.world_count, range(spec.world_count))
         self.car_count = spec.world_count * spec.cars_per_world
-        self.state = make_state(spec.world_count, spec.cars_per_world, self.place.props_per_world)
+        room = (spec.world_count, spec.cars_per_world, self.place.props_per_world)
+        self.state = make_state(*room, self.car_spec.has_actuators)
         self.control = make_control(self.car_count)
         self._equipment = Equipment()
         self._held: Snapshot | None = None
@@ -264,7 +265,8 @@ class Cars(CommandShorthands):
 
     def _set_params(self, command: commands.SetParams) -> None:
         packed = self.physics.car_params.packed
-        packed[...] = np.frombuffer(command.packed, packed.dtype).reshape(packed.shape)
+        given = np.frombuffer(command.packed, packed.dtype).reshape(len(packed), -1)
+        packed[:, : given.shape[1]] = given  # an older log knows fewer columns
 
     # -- what commands do ---------------------------------------------------------------------------------------------
 

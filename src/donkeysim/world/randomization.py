@@ -181,6 +181,17 @@ class DelayRanges:
 
 
 @dataclass(frozen=True)
+class BatteryRanges:
+    """The battery of cars that have one; see `car_parts.BatterySpec`.
+
+    Attributes:
+        charge: Share of its capacity that is left at the start.
+    """
+
+    charge: Range = field(default=None, metadata=_limit(0.0, 1.0, rest=1.0))
+
+
+@dataclass(frozen=True)
 class RandomizationSpec:
     """Everything that is drawn for each car and anew at each of its resets.
 
@@ -196,6 +207,7 @@ class RandomizationSpec:
         picture: Blur, exposure, noise, compression.
         car: Mass, grip, motor, steering.
         delay: Of commands and pictures.
+        battery: How full it is.
     """
 
     sun: SunRanges = SunRanges()
@@ -209,6 +221,7 @@ class RandomizationSpec:
     picture: PictureRanges = PictureRanges()
     car: CarRanges = CarRanges()
     delay: DelayRanges = DelayRanges()
+    battery: BatteryRanges = BatteryRanges()  # the last: each value's random numbers follow from its place
 
     def __post_init__(self) -> None:
         for table, name, knob in _list_fields(self):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from donkeysim.core.config import read_dataclass, read_toml
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.frames import Vector
+from donkeysim.world import car_files
+from donkeysim.world.car_parts import BatterySpec, EscSpec, ServoSpec, TyreSpec, WheelCurve
 from donkeysim.world.randomization import RandomizationSpec
 
 BODY_STYLES = ("donkey", "bare", "car01", "cybertruck", "f1")
@@ -23,8 +23,6 @@ IMAGE_ENCODINGS = ("JPG", "PNG", "TGA")
 QUALITIES = ("default", "fast", "smooth")
 """Camera qualities: `default` filters textures, `fast` takes the nearest texel of the right mip level; `smooth` is as
 `default` and blends texels that are larger than pixels, which one sees in large pictures only."""
-
-_CARS = Path(__file__).parent / "cars"
 
 
 @dataclass(frozen=True)
@@ -149,25 +147,6 @@ class ImuSpec:
 
 
 @dataclass(frozen=True)
-class WheelCurve:
-    """Friction curve of a tyre in one direction: two cubic pieces, flat at extremum and asymptote.
-
-    Attributes:
-        extremum_slip: Slip of greatest force [-] or [rad].
-        extremum_value: Force over load there [-].
-        asymptote_slip: Slip from which the force is constant.
-        asymptote_value: Force over load there [-].
-        stiffness: Multiplies the force [-].
-    """
-
-    extremum_slip: float
-    extremum_value: float
-    asymptote_slip: float
-    asymptote_value: float
-    stiffness: float = 1.0
-
-
-@dataclass(frozen=True)
 class CarSpec:
     """A car's physics, metres and kilograms of the RC car's world; every number's source stands in its file.
 
@@ -205,6 +184,12 @@ class CarSpec:
         slip_speed_lateral: Low-speed constant of the slip angle [m/s].
         forward: Longitudinal friction.
         sideways: Lateral friction.
+        sideways_rear: That of the rear wheels, where it differs; None: as `sideways`.
+        inertia: About the body's axes x, y, z [kg m²]; None: that of a uniform box, `chassis_size`.
+        servo: What turns the wheels.
+        esc: What drives the motor.
+        battery: What feeds it.
+        tyres: Surfaces that the preset is offered on besides, `NAME-SURFACE`.
         camera: The camera it carries when nothing else is asked.
         imu: Its inertial unit.
     """
@@ -240,8 +225,19 @@ class CarSpec:
     forward: WheelCurve
     sideways: WheelCurve
     format: int = 1
+    sideways_rear: WheelCurve | None = None
+    inertia: Vector | None = None
+    servo: ServoSpec = field(default_factory=ServoSpec)
+    esc: EscSpec = field(default_factory=EscSpec)
+    battery: BatterySpec = field(default_factory=BatterySpec)
+    tyres: tuple[TyreSpec, ...] = ()
     camera: CameraSpec = CameraSpec()
     imu: ImuSpec = ImuSpec()
+
+    @property
+    def has_actuators(self) -> bool:
+        """Whether anything stands between what is asked of it and what its wheels do."""
+        return (self.servo, self.esc, self.battery) != (ServoSpec(), EscSpec(), BatterySpec())
 
 
 MOST_ADDED = 1000
@@ -328,7 +324,7 @@ class WorldSpec:
         scene: The place of all worlds, or of the first where there are more.
         more_scenes: Further places; worlds take turns, world i is on place i modulo their number.
         randomization: What differs from car to car and from reset to reset; nothing unless something is asked for.
-        car: Preset of all cars' physics, one of `list_cars`.
+        car: Physics of all cars: one of `list_cars`, or a TOML file.
         world_count: Independent worlds.
         cars_per_world: Slots for cars in each world.
         seed: Of every random number.
@@ -356,17 +352,14 @@ class WorldSpec:
 
 
 def list_cars() -> tuple[str, ...]:
-    """Return the names of the car presets."""
-    return tuple(sorted(path.stem for path in _CARS.glob("*.toml")))
+    """Return the names of the car presets, those on other surfaces too."""
+    return car_files.list_names()
 
 
 def load_car(name: str) -> CarSpec:
-    """Return a car preset.
+    """Return a car: a preset, a preset on another surface (`rc10-asphalt`), or what a TOML file says.
 
     Raises:
-        SpecError: No such preset, or its file is broken.
+        SpecError: No such preset or file, or the file is broken.
     """
-    path = _CARS / f"{name}.toml"
-    if not path.is_file():
-        raise SpecError(describe_unknown("car preset", name, list_cars()))
-    return read_dataclass(CarSpec, read_toml(path), path)
+    return car_files.read_car(CarSpec, name)

@@ -19,6 +19,11 @@ HIT_NONE = -1
 HIT_CAR = 1_000_000
 """`State.hit` of another car: HIT_CAR + its slot in the world; lower codes index `Scene.hit_names`."""
 
+ESC_PHASE, CHARGE = 0, 1
+"""Columns of `State.powertrain`: where the ESC is in its double tap, and the charge drawn since a reset [A s]."""
+
+POWERTRAIN_WIDTH = 2
+
 TOUCH_COUNT = 8
 """How many things a car may touch at once and still tell new ones from old."""
 
@@ -67,6 +72,9 @@ class State(NamedTuple):
     on a slope; fades as soon as the wheel rolls [m], shape [car_count, 4, 2]."""
     steer_angle: FloatArray
     """Of the steered wheels, + = left [rad], shape [car_count]."""
+    powertrain: FloatArray
+    """Columns ESC_PHASE and CHARGE of a car with servo, ESC or battery, shape [car_count, 2]; [car_count, 0] where cars
+    have none of them."""
     node_index: IntArray
     """Path node behind the car, shape [car_count]."""
     cte: FloatArray
@@ -157,18 +165,27 @@ _SHAPES: dict[str, tuple[int, ...]] = (
     | dict.fromkeys(("prop_position", "prop_velocity", "prop_angular_velocity"), (3,))
     | dict.fromkeys(("wheel_speed", "wheel_angle", "wheel_extension", "wheel_load"), (4,))
     | dict.fromkeys(_TURNS, (4,))
-    | {"wheel_grip": (4, 2), "touching": (TOUCH_COUNT,)}
+    | {"wheel_grip": (4, 2), "touching": (TOUCH_COUNT,), "powertrain": (POWERTRAIN_WIDTH,)}
 )
 """Of a row, where it is more than a number."""
 
 
-def make_state(world_count: int, cars_per_world: int, props_per_world: int) -> State:
-    """Return a state with every slot empty and every orientation the identity."""
+def make_state(world_count: int, cars_per_world: int, props_per_world: int, has_actuators: bool = False) -> State:
+    """Return a state with every slot empty and every orientation the identity.
+
+    Args:
+        world_count: Worlds.
+        cars_per_world: Slots for cars in each.
+        props_per_world: Slots for props in each.
+        has_actuators: Whether there is anything to remember of servo, ESC and battery.
+    """
     counts = {"step": world_count, "prop": world_count * props_per_world}
     arrays: dict[str, Any] = {}
     for name in State._fields:
         rows = counts.get(name.split("_")[0], world_count * cars_per_world)
         arrays[name] = np.zeros((rows, *_SHAPES.get(name, ())), _TYPES.get(name, np.float64))
+    if not has_actuators:  # so that moments of other cars are what they always were, byte for byte
+        arrays["powertrain"] = arrays["powertrain"][:, :0].copy()
     for name in _TURNS:
         arrays[name][:, 0] = 1.0
     arrays["lap_begun"][:] = -1.0

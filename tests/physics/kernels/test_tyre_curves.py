@@ -16,7 +16,7 @@ CURVE = (1.6, 2.5, 1.2)
 def test_a_curve_rises_to_its_extremum_and_falls_to_its_asymptote(build):
     divide = build(divide_curve)
     slips = np.linspace(0.0, 4.0, 401)
-    force = np.array([slip * divide(slip, CURVE) for slip in slips])
+    force = np.array([slip * divide(slip, CURVE, 0.0) for slip in slips])
     peak = int(np.argmax(force))
     assert slips[peak] == pytest.approx(1.0)
     assert force[peak] == pytest.approx(1.6)
@@ -27,15 +27,16 @@ def test_a_curve_rises_to_its_extremum_and_falls_to_its_asymptote(build):
 
 @on_every_back_end
 def test_a_tyre_without_slip_has_the_slope_at_the_origin(build):
-    assert build(divide_curve)(0.0, CURVE) == 1.6 * ORIGIN_SLOPE
-    assert build(divide_curve)(1e-9, CURVE) == pytest.approx(1.6 * ORIGIN_SLOPE)
+    assert build(divide_curve)(0.0, CURVE, 0.0) == 1.6 * ORIGIN_SLOPE
+    assert build(divide_curve)(0.0, CURVE, 0.5) == 1.6 * (ORIGIN_SLOPE + 0.5)
+    assert build(divide_curve)(1e-9, CURVE, 0.0) == pytest.approx(1.6 * ORIGIN_SLOPE)
 
 
 @on_every_back_end
 @pytest.mark.parametrize("join", [1.0, 2.5])
 def test_the_pieces_of_a_curve_join_without_a_step_or_a_bend(build, join):
     divide = build(divide_curve)
-    before, at, after = (s * divide(s, CURVE) for s in (join - 1e-6, join, join + 1e-6))
+    before, at, after = (s * divide(s, CURVE, 0.0) for s in (join - 1e-6, join, join + 1e-6))
     assert before == pytest.approx(at, abs=1e-11)
     assert after == pytest.approx(at, abs=1e-11)
 

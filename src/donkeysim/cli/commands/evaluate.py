@@ -6,6 +6,9 @@ transformed. The exit code is 1 if the pilot left the road, hit something, or di
 
 Several pilots, or --seeds, make a matrix instead: each pilot on each track from each start, with confidence intervals.
 
+--stress shows how robust pilots are: each drives under other light, shadows, distractors, a weak or fresh battery, late
+pictures and commands, another field of view and more, at three strengths; the report is a table.
+
 For example: donkey evaluate --model models/mypilot.h5 --laps 3
 """
 
@@ -17,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.evaluation_matrix import add_matrix_arguments, is_matrix, run_matrix
+from donkeysim.cli.evaluation_matrix import add_matrix_arguments, find_laps, is_matrix, run_matrix
 from donkeysim.cli.shared_options import add_config_arguments, find_config
+from donkeysim.cli.stress_test import run_stress
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -43,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TRACK",
         help="names of tracks, files, or folders of files (default: the config's track)",
     )
-    parser.add_argument("--laps", type=int, default=3, help="whole laps on each track (default 3)")
+    parser.add_argument("--laps", type=int, help="whole laps on each track (default 3; with --stress 1)")
     parser.add_argument("--seed", type=int, default=0, help="0 starts on the grid, any other elsewhere on the road")
     parser.add_argument("--out", metavar="FILE", help="the report (default: the model's file with _report.html)")
     add_matrix_arguments(parser)
@@ -59,14 +63,15 @@ def run(arguments: argparse.Namespace) -> int:
     config = find_config(arguments)
     conditions, scene = read_conditions(config)
     tracks = expand_tracks(arguments.tracks or [scene])
-    if is_matrix(arguments):
+    if arguments.stress or is_matrix(arguments):
         models = [Path(model) for model in arguments.model or (BUILT_IN_PILOT,)]
-        return run_matrix(arguments, models, tracks, replace(conditions, film_time=0.0))
+        run_many = run_stress if arguments.stress else run_matrix
+        return run_many(arguments, models, tracks, replace(conditions, film_time=0.0))
     model = arguments.model[0] if arguments.model else None
     path = Path(model) if model else BUILT_IN_PILOT
     pilot = load_pilot(path, arguments.type, config)
     with show_progress("driving") as report:
-        evaluation = evaluate(pilot, tracks, arguments.laps, conditions, arguments.seed, report)
+        evaluation = evaluate(pilot, tracks, find_laps(arguments), conditions, arguments.seed, report)
     show_evaluation(evaluation)
     written = report_evaluation(evaluation, path, arguments.out or name_report(model))
     console.print(f"report: {written}", soft_wrap=True)

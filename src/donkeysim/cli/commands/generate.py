@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--drivers", nargs="+", metavar="DRIVER", help="human, steady, fast; cars take turns (default: all)")
     add("--picture", metavar="WxH", help="size of the pictures (default 160x120)")
     add("--encoding", metavar="KIND", help="of pictures: jpg or png (default jpg)")
-    add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, wide, or a file")
+    add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, real, wide, or a file")
     add("--no-depth", action="store_true", help="leave out distances")
     add("--no-classes", action="store_true", help="leave out classes")
     add("--seed", type=int, metavar="N", help="of all chance (default 0)")

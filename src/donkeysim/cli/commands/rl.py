@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--speed", type=float, metavar="SHARE", help="to reach, of the fast pace car's mean speed (default 0.75)")
     add("--cars", type=int, metavar="N", help="that learn together (default 128)")
     add("--colour", action="store_true", default=None, help="the policy sees colours (default: grey)")
-    add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, wide, or a file")
+    add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, real, wide, or a file")
     add("--reward", metavar="FILE", help="Python file with a DeepRacer reward_function(params) to learn from")
     add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
     add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")

@@ -3,7 +3,8 @@
 The driver keeps to the right lane, its hands shake a little, and now and then something pushes the car aside; what is
 recorded is what the driver intends, so that a pilot learns to recover. Inside a car folder, its config determines the
 size of the pictures and what else is recorded (IMAGE_W, IMAGE_H, GYM_CONF, SIM_RECORD_...). Records are added to a tub
-that already exists.
+that already exists. With --randomize, light, colours, camera, delays and car change every few seconds, and the driver
+copes: a pilot that learns from it knows more than one car on one afternoon.
 
 For example: donkey sample --out data --laps 6
 """
@@ -27,17 +28,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_tracks_argument(parser)
     parser.add_argument("--seed", type=int, default=0, help="a different seed gives a different drive (default 0)")
+    parser.add_argument("--randomize", metavar="PRESET", help="vary light, camera and car: real, mild, wide, or a file")
     add_config_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Record and say what is there now."""
     from donkeysim.drive.sample import record_sample
+    from donkeysim.world.randomization import read_randomization
 
     config = find_config(arguments)
+    randomization = read_randomization(arguments.randomize) if arguments.randomize else None
     with show_progress("recording") as report:
         result = record_sample(
-            arguments.out, arguments.laps, arguments.track, arguments.seed, arguments.records, config, report
+            arguments.out,
+            arguments.laps,
+            arguments.track,
+            arguments.seed,
+            arguments.records,
+            config,
+            report,
+            randomization,
         )
     records, laps = result.record_count, len(result.lap_times)
     console.print(

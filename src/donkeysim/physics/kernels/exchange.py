@@ -20,6 +20,7 @@ from donkeysim.core.vector import (
     subtract,
 )
 from donkeysim.physics.kernels import layout
+from donkeysim.physics.kernels.actuators import find_wheel_angle, limit_request
 from donkeysim.physics.kernels.vehicle import rotate_frame
 
 FAR = 10_000.0
@@ -27,25 +28,19 @@ FAR = 10_000.0
 
 
 @inner_kernel
-def limit_request(value, low, high):
-    """Return a request within its limits; 0 for one that is not a number."""
-    if not (value == value):
-        return 0.0
-    return min(max(value, low), high)
-
-
-@inner_kernel
 def set_request(body, row, state, control, car, param):
-    """Copy what a car is asked to do from Control into a row of `body`, within its limits."""
-    steer = limit_request(control.steer[car], -1.0, 1.0) * param[car, layout.P_STEER_GAIN]
-    # Adding 0.0 would turn a steer of -0.0 into 0.0, and so the bytes of cars without a trim.
-    if param[car, layout.P_STEER_TRIM] != 0.0:
-        steer += param[car, layout.P_STEER_TRIM]
-    steer = limit_request(steer, -param[car, layout.P_STEER_LIMIT], param[car, layout.P_STEER_LIMIT])
+    """Copy what a car is asked to do from Control into a row of `body`, within its limits.
+
+    A car with actuators goes on with what they did last; see `work_actuators`.
+    """
+    steer = state.steer_angle[car]
+    if param[car, layout.P_HAS_ACTUATORS] == 0.0:
+        steer = find_wheel_angle(control, car, param)
     body[row, layout.STEER_COS] = math.cos(steer)
     body[row, layout.STEER_SIN] = math.sin(steer)
     body[row, layout.THROTTLE] = limit_request(control.throttle[car], -1.0, 1.0)
     body[row, layout.BRAKE] = limit_request(control.brake[car], 0.0, 10.0)
+    body[row, layout.SPEED_SCALE] = 1.0
     state.steer_angle[car] = steer
 
 

@@ -51,6 +51,8 @@ TURN = 71
 """Rotation of the last step (w, x, y, z), 4 columns."""
 ORIGIN_X = 75
 ORIGIN_Y = 76
+SPEED_SCALE = 77
+"""What the speed is multiplied by before it is looked up in the torque curve: more than 1 as the battery sags."""
 BODY_WIDTH = 80
 
 # -- car parameters, one row per car
@@ -93,7 +95,32 @@ P_CURVE = 66
 CURVE_ROWS = 6
 P_STEER_TRIM = P_CURVE + 3 * CURVE_ROWS
 """Added to the angle of the steered wheels, + = left [rad]."""
-PARAM_WIDTH = P_STEER_TRIM + 1
+P_FORWARD_LIFT = P_STEER_TRIM + 1
+"""By how much the slope of a friction curve without slip is greater than `tyre.ORIGIN_SLOPE`."""
+P_SIDEWAYS_LIFT = P_FORWARD_LIFT + 1
+P_SIDEWAYS_REAR = P_SIDEWAYS_LIFT + 1
+"""As `P_SIDEWAYS`, of the rear wheels."""
+P_HAS_ACTUATORS = P_SIDEWAYS_REAR + 4
+"""Whether the columns that follow, of servo, ESC and battery, hold anything."""
+P_SERVO_SPEED = P_HAS_ACTUATORS + 1
+P_SERVO_BAND = P_SERVO_SPEED + 1
+P_DEAD_ZONE = P_SERVO_BAND + 1
+P_DOUBLE_TAP = P_DEAD_ZONE + 1
+P_ESC_BRAKE = P_DOUBLE_TAP + 1
+P_COGGING = P_ESC_BRAKE + 1
+P_COGGING_SPEED = P_COGGING + 1
+P_COGGING_COUNT = P_COGGING_SPEED + 1
+P_CAPACITY = P_COGGING_COUNT + 1
+"""Of the battery [A s]."""
+P_CHARGE_MISSING = P_CAPACITY + 1
+"""What is missing from the start [A s]."""
+P_BATTERY_FALL = P_CHARGE_MISSING + 1
+"""By how much the voltage falls until it is empty, in full voltages."""
+P_BATTERY_SAG = P_BATTERY_FALL + 1
+"""By how much it sags under the greatest current, likewise."""
+P_CURRENT = P_BATTERY_SAG + 1
+"""The greatest current [A]."""
+PARAM_WIDTH = P_CURRENT + 1
 
 # -- prop parameters, one row per prop of a scene
 PROP_MASS = 0

@@ -9,7 +9,7 @@ from donkeysim.world.drawing import Drawn
 from donkeysim.world.randomization import find_column
 
 MASS, FRICTION, MOTOR = find_column("car.mass"), find_column("car.friction"), find_column("car.motor")
-STEER_TRIM = find_column("car.steer_trim")
+STEER_TRIM, CHARGE = find_column("car.steer_trim"), find_column("battery.charge")
 """Columns of drawn values."""
 
 
@@ -37,8 +37,9 @@ def vary_params(car: int, _room: int, base: FloatArray, drawn: Drawn, param: Flo
     for wheel in range(4):
         param[car, layout.P_STATIC_LOAD + wheel] *= mass
     param[car, layout.P_GRIP_MASS] *= mass / friction
-    for curve in (layout.P_FORWARD, layout.P_SIDEWAYS):
+    for curve in (layout.P_FORWARD, layout.P_SIDEWAYS, layout.P_SIDEWAYS_REAR):
         param[car, curve + 1] *= friction
         param[car, curve + 3] *= friction
     param[car, layout.P_TORQUE_MAX] *= value[MOTOR]
     param[car, layout.P_STEER_TRIM] = value[STEER_TRIM]
+    param[car, layout.P_CHARGE_MISSING] = (1.0 - value[CHARGE]) * param[car, layout.P_CAPACITY]

@@ -49,8 +49,8 @@ ANGULAR_MAX = 50.0
 
 
 @inline_kernel
-def compute_torque(param, car, speed):
-    """Return the motor torque per driven wheel at full throttle [N m]: Hermite through the curve's rows, clamped."""
+def compute_factor(param, car, speed):
+    """Return the share of its greatest torque that the motor has at a speed: Hermite through the curve, clamped."""
     share = speed / param[car, layout.P_TORQUE_SPEED]
     last = layout.P_CURVE + 3 * (int(param[car, layout.P_CURVE_COUNT]) - 1)
     factor = param[car, layout.P_CURVE + 1]
@@ -68,7 +68,13 @@ def compute_torque(param, car, speed):
             + t * t * (3.0 - 2.0 * t) * param[car, row + 4]
             + width * t * rest * (rest * param[car, row + 2] - t * param[car, row + 5])
         )
-    return factor * param[car, layout.P_TORQUE_MAX]
+    return factor
+
+
+@inline_kernel
+def compute_torque(param, car, speed):
+    """Return the motor torque per driven wheel at full throttle [N m]."""
+    return compute_factor(param, car, speed) * param[car, layout.P_TORQUE_MAX]
 
 
 @inline_kernel
@@ -114,7 +120,8 @@ def turn_wheel(body, row, wheel, param, car, torque, brake, load, forward, later
         rate_most = param[car, layout.P_GRIP_MASS] / (dt * load)
         rate_x = min(param[car, layout.P_FORWARD] / reference, rate_most)
         base = abs(forward) + param[car, layout.P_SLIP_LATERAL]
-        rate_y = min(param[car, layout.P_SIDEWAYS] * divide_arctangent(lateral / base) / base, rate_most)
+        sideways = layout.P_SIDEWAYS if wheel < 2 else layout.P_SIDEWAYS_REAR
+        rate_y = min(param[car, sideways] * divide_arctangent(lateral / base) / base, rate_most)
         slip_x = rate_x * (rim - forward)
         slip_y = -rate_y * lateral
         slide = math.sqrt(slip_x * slip_x + slip_y * slip_y)
@@ -125,8 +132,9 @@ def turn_wheel(body, row, wheel, param, car, torque, brake, load, forward, later
         share = max(min(slip, 1.0), slide)
         load *= share / slip if slip > share else 1.0
         # Joint slip by similarity: the length of the vector of both slips goes through both curves.
-        gain_x = load * divide_curve(share, get_vector(param, car, layout.P_FORWARD + 1))
-        gain_y = load * divide_curve(share, get_vector(param, car, layout.P_SIDEWAYS + 1))
+        lift_x, lift_y = param[car, layout.P_FORWARD_LIFT], param[car, layout.P_SIDEWAYS_LIFT]
+        gain_x = load * divide_curve(share, get_vector(param, car, layout.P_FORWARD + 1), lift_x)
+        gain_y = load * divide_curve(share, get_vector(param, car, sideways + 1), lift_y)
         stiffness = gain_x * rate_x
         hold = gain_x * grip_x
         force_lateral = gain_y * slip_y
@@ -200,7 +208,7 @@ def advance_car(body, row, param, car, terrain, scene, dt):
     velocity, angular, up = get_vector(body, row, layout.VELOCITY), get_vector(body, row, layout.ANGULAR), axes[2]
     motor = body[row, layout.THROTTLE]
     if motor != 0.0:
-        motor *= compute_torque(param, car, measure_length(velocity))
+        motor *= compute_torque(param, car, measure_length(velocity) * body[row, layout.SPEED_SCALE])
     brake = body[row, layout.BRAKE] * param[car, layout.P_BRAKE_TORQUE]
     radius, travel = param[car, layout.P_RADIUS], param[car, layout.P_TRAVEL]
     force, torque = ZERO, ZERO

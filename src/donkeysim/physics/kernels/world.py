@@ -5,6 +5,7 @@ from __future__ import annotations
 from donkeysim.core.kernel import index_kernel, inline_kernel, inner_kernel
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.vector import ZERO, add, dot, get_vector, measure_length, scale, set_vector, subtract
+from donkeysim.physics.kernels.actuators import work_actuators
 from donkeysim.physics.kernels.contact import REACH, list_pairs, may_reach_ground, resolve_contacts
 from donkeysim.physics.kernels.exchange import (
     FAR,
@@ -29,6 +30,7 @@ from donkeysim.physics.kernels.layout import (
     ORIGIN_X,
     ORIGIN_Y,
     P_GRAVITY,
+    P_HAS_ACTUATORS,
     POSITION,
     PROP_BASE,
     PROP_HEIGHT,
@@ -249,6 +251,8 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, 
                     take_orders(body, slot, state, control, first + slot, param, orders, clock - 1)
                 if step == step_count - 1:
                     set_vector(body, slot, BODY_VELOCITY, measure_body_velocity(body, slot))
+                if param[first + slot, P_HAS_ACTUATORS] != 0.0:
+                    work_actuators(body, slot, state, control, first + slot, param, dt)
                 advance_car(body, slot, param, first + slot, terrain, scene, dt)
         for prop in range(prop_rows):
             if state.prop_asleep[first_prop + prop] == 0:

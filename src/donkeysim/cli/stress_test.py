@@ -1,0 +1,79 @@
+"""`donkey evaluate --stress`: drives pilots under one hard thing at a time, prints the table, writes the report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.evaluation_matrix import find_laps
+
+if TYPE_CHECKING:
+    from donkeysim.cluster.stress import StressCell, StressDrive, StressSpec
+    from donkeysim.learn.evaluate import Conditions
+
+REPORT_NAME = "stress.html"
+
+SEEDS = 4
+"""Drives of each cell, unless --seeds says otherwise."""
+
+
+def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
+    """Drive, print, write; a pilot that fails under stress is no error, so the exit code is 0."""
+    from donkeysim.cluster.crew import Crew
+    from donkeysim.cluster.stress import StressSpec, drive_stress, sum_up
+    from donkeysim.cluster.stress_report import format_report
+    from donkeysim.core.files import write_whole
+    from donkeysim.learn.pilot import load_pilot
+
+    for model in models:  # what cannot be read is said before anybody drives
+        load_pilot(model, arguments.type)
+    names = tuple(str(model.resolve()) for model in models)
+    seeds = SEEDS if arguments.seeds is None else arguments.seeds
+    spec = StressSpec(names, tuple(tracks), seeds, find_laps(arguments, 1), kind=arguments.type or "")
+    alone = arguments.workers is None and arguments.address is None
+    crew = Crew(0 if alone else arguments.workers, arguments.address)
+    drives = []
+    with show_progress("driving") as report:
+        for drive in drive_stress(spec, conditions, crew):
+            drives.append(drive)
+            report(len(drives), len(spec.drives))
+    found = sum_up(spec, drives)
+    print_cells(spec, found)
+    out = Path(arguments.out or REPORT_NAME)
+    write_whole(out, format_report(spec, found).encode())
+    write_drives(out.with_suffix(".json"), spec, drives, found)
+    console.print(f"report: {out}, all drives: {out.with_suffix('.json')}", soft_wrap=True)
+    return 0
+
+
+def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
+    """Print a row for each column of the test, and in it a cell for each pilot."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title="share of the way before anything went wrong, with 95 % intervals")
+    table.add_column("")
+    for model in spec.models:
+        table.add_column(escape(Path(model).stem), justify="right", overflow="fold")
+    for column in spec.columns:
+        row = [cell.score for cell in cells if cell.column == column]
+        texts = [f"{100 * score.mean:.0f} % ({100 * score.low:.0f} to {100 * score.high:.0f})" for score in row]
+        table.add_row(column, *texts)
+    console.print(table)
+
+
+def write_drives(path: Path, spec: StressSpec, drives: list[StressDrive], cells: list[StressCell]) -> None:
+    """Write everything as JSON.
+
+    Raises:
+        DonkeySimError: It cannot be written.
+    """
+    from donkeysim.core.files import write_whole
+
+    whole = {"format": 1, **asdict(spec), "cells": [asdict(cell) for cell in cells]}
+    whole["drives"] = [asdict(drive) for drive in drives]
+    write_whole(path, json.dumps(whole, indent=1).encode() + b"\n")

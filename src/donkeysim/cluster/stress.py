@@ -1,0 +1,243 @@
+"""How robust pilots are: drives under one thing at a time that real cars bring, at growing strengths.
+
+The score of a drive is the share of its way that the car makes before it first leaves the road, hits something or gives
+up. Every pilot meets the same draws: they follow from column, strength and seed alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from donkeysim.cluster.crew import Crew
+from donkeysim.cluster.matrix import Interval
+from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.learn.evaluate import Conditions, Run, evaluate
+from donkeysim.learn.pilot import NetworkPilot, load_pilot
+from donkeysim.world.randomization import RandomizationSpec, read_randomization
+from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
+
+Bounds: TypeAlias = tuple[float, float, float]
+"""What a value is at rest, and the least and the greatest that it is at full strength."""
+
+NONE = "none"
+"""The column without anything."""
+
+STRENGTHS = (1, 2, 3)
+"""Of three; thirds of the way to full strength."""
+
+_ANY = (0.0, -math.pi, math.pi)
+
+COLUMNS: dict[str, dict[str, Bounds]] = {
+    NONE: {},
+    "light": {
+        "sun.strength": (1.0, 0.2, 1.7),
+        "sun.ambient": (1.0, 0.5, 1.5),
+        "picture.exposure": (0.0, -1.5, 1.3),
+    },
+    "shadow": {
+        "road.patches": (0.0, 0.5, 0.75),
+        "ground.patches": (0.0, 0.5, 0.75),
+        "sun.height": (1.2, 0.2, 0.4),
+        "sun.azimuth": _ANY,
+    },
+    "distractors": {
+        "props.hue": _ANY,
+        "ground.hue": (0.0, -0.8, 0.8),
+        "ground.saturation": (1.0, 0.2, 1.6),
+        "sky.tint": (1.0, 0.6, 1.3),
+    },
+    "battery": {"car.motor": (1.0, 0.6, 1.8), "battery.charge": (1.0, 0.0, 0.3)},
+    "delay": {"delay.picture": (0.0, 0.16, 0.16), "delay.action": (0.0, 0.15, 0.15)},
+    "field of view": {"camera.fov": (0.0, -0.4, 0.4), "camera.distortion": (0.0, 0.1, 0.4)},
+    "mounting": {
+        "camera.pitch": (0.0, -0.14, 0.14),
+        "camera.yaw": (0.0, -0.07, 0.07),
+        "camera.roll": (0.0, -0.08, 0.08),
+        "camera.z": (0.0, -0.04, 0.04),
+    },
+    "picture": {"picture.noise": (0.0, 12.0, 20.0), "picture.blur": (0.0, 0.8, 1.6)},
+    "grip": {"car.friction": (1.0, 0.35, 0.5), "car.steer_trim": (0.0, -0.08, 0.08)},
+}
+"""What is put to the test, and how far it goes at full strength."""
+
+TREES, CONES = 30, 8
+"""Trees beside the road and cones that cannot be hit, on it too, for each strength of the distractors."""
+
+SCORE_Z = 1.959964
+"""Half the width of an interval, in standard deviations, with the confidence of `matrix.CONFIDENCE`."""
+
+
+@dataclass(frozen=True)
+class StressSpec:
+    """Which drives there are.
+
+    Attributes:
+        models: Files of pilots.
+        tracks: Names of tracks, or their files.
+        seeds: Drives of each pilot at each strength of each column on each track.
+        laps: Of each drive.
+        columns: Of `COLUMNS`.
+        kind: Type of the pilots, if their files do not say; empty: they do.
+
+    Raises:
+        SpecError: There are none, or there is no such column.
+    """
+
+    models: tuple[str, ...]
+    tracks: tuple[str, ...]
+    seeds: int = 4
+    laps: int = 1
+    columns: tuple[str, ...] = tuple(COLUMNS)
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1 or self.laps < 1:
+            raise SpecError(f"{self.laps} laps from {self.seeds} starts are not valid; ask for 1 or more of each.")
+        for column in self.columns:
+            if column not in COLUMNS:
+                raise SpecError(describe_unknown("column", column, COLUMNS))
+
+    @functools.cached_property
+    def drives(self) -> tuple[tuple[str, str, int, str, int], ...]:
+        """Model, column, strength, track and seed of every drive."""
+        return tuple(
+            (model, column, strength, track, seed)
+            for model in self.models
+            for column in self.columns
+            for strength in ((0,) if column == NONE else STRENGTHS)
+            for track in self.tracks
+            for seed in range(self.seeds * (len(STRENGTHS) if column == NONE else 1))
+        )
+
+
+@dataclass(frozen=True)
+class StressDrive:
+    """One drive.
+
+    Attributes:
+        model: File of the pilot.
+        column: Of `COLUMNS`.
+        strength: Of `STRENGTHS`; 0: none.
+        track: Where.
+        seed: Of start and draw.
+        score: Share of the way that was made cleanly, 0 to 1.
+        ending: How it ended.
+        speed: Mean [m/s].
+    """
+
+    model: str
+    column: str
+    strength: int
+    track: str
+    seed: int
+    score: float
+    ending: str
+    speed: float
+
+
+@dataclass(frozen=True)
+class StressCell:
+    """What can be said of a pilot in a column.
+
+    Attributes:
+        model: File of the pilot.
+        column: Of `COLUMNS`.
+        count: Drives.
+        score: Mean of all.
+        by_strength: Mean at each of `STRENGTHS`; the column without anything has one only.
+    """
+
+    model: str
+    column: str
+    count: int
+    score: Interval
+    by_strength: tuple[float, ...]
+
+
+def drive_stress(spec: StressSpec, conditions: Conditions, crew: Crew) -> Iterator[StressDrive]:
+    """Yield the drives, each as it is done; the same ones whoever drives them."""
+    return crew.run(drive_one, spec, conditions, over=range(len(spec.drives)))
+
+
+def drive_one(spec: StressSpec, conditions: Conditions, number: int) -> StressDrive:
+    """Let a pilot drive; runs in a process of the crew, which must see the pilots' files by these names."""
+    model, column, strength, track, seed = spec.drives[number]
+    hard = make_conditions(conditions, column, strength, seed)
+    run = evaluate(_load(model, spec.kind), [track], spec.laps, hard, seed + 1).runs[0]
+    return StressDrive(model, column, strength, track, seed, score_run(run), run.ending, run.speed_mean)
+
+
+def make_conditions(conditions: Conditions, column: str, strength: int, seed: int) -> Conditions:
+    """Return what a drive of a column has to cope with."""
+    experiment = conditions.conf.experiment
+    challenges = NO_CHALLENGES
+    if column == "distractors":
+        challenges = ChallengeSpec(CONES * strength, True, TREES * strength, False, strength)
+    scenes = tuple(replace(scene, challenges=challenges) for scene in experiment.scenes)
+    randomization = draw_stress(column, strength, seed)
+    return replace(
+        conditions,
+        conf=replace(conditions.conf, experiment=replace(experiment, scenes=scenes, randomization=randomization)),
+        film_time=0.0,
+    )
+
+
+def draw_stress(column: str, strength: int, seed: int) -> RandomizationSpec:
+    """Return fixed values, a share of the way from rest to a bound; which bound of each, the seed says."""
+    tables: dict[str, dict[str, tuple[float, float]]] = {}
+    random = np.random.default_rng([seed, list(COLUMNS).index(column)])
+    for name, (rest, low, high) in COLUMNS[column].items():
+        bound = low if (random.random() < 0.5) else high
+        if (rest, low, high) == _ANY:
+            bound = float(random.uniform(low, high))
+        table, _, knob = name.partition(".")
+        value = rest + (bound - rest) * strength / max(STRENGTHS)
+        tables.setdefault(table, {})[knob] = (value, value)
+    return read_randomization(tables)
+
+
+def score_run(run: Run) -> float:
+    """Return the share of its way that a run made before anything went wrong."""
+    if run.is_passed:
+        return 1.0
+    time = run.column("time")
+    ends = [event.time for event in (*run.departures, *run.hits)]
+    clean = time < min(ends, default=math.inf)
+    path = run.scene.path.frame.length
+    step = np.diff(run.column("along"), prepend=run.column("along")[0])
+    way = float(((step + 0.5 * path) % path - 0.5 * path)[clean].sum())
+    return min(max(way / (run.wanted_laps * path), 0.0), 1.0)
+
+
+@functools.lru_cache(maxsize=4)
+def _load(model: str, kind: str) -> NetworkPilot:
+    return load_pilot(Path(model), kind or None)
+
+
+def sum_up(spec: StressSpec, drives: Iterable[StressDrive]) -> list[StressCell]:
+    """Return what can be said of each pilot in each column, in their order."""
+    found = list(drives)
+    return [_describe(model, column, found) for model in spec.models for column in spec.columns]
+
+
+def _describe(model: str, column: str, drives: Sequence[StressDrive]) -> StressCell:
+    own = [drive for drive in drives if (drive.model, drive.column) == (model, column)]
+    strengths = sorted({drive.strength for drive in own})
+    means = [float(np.mean([drive.score for drive in own if drive.strength == strength])) for strength in strengths]
+    return StressCell(model, column, len(own), estimate_share([drive.score for drive in own]), tuple(means))
+
+
+def estimate_share(scores: Sequence[float]) -> Interval:
+    """Return the mean of scores from 0 to 1 and Wilson's interval, which is as wide as they could make it."""
+    count, mean = len(scores), float(np.mean(scores))
+    square = SCORE_Z**2 / count
+    middle = (mean + 0.5 * square) / (1.0 + square)
+    half = math.sqrt(square * mean * (1.0 - mean) + 0.25 * square**2) / (1.0 + square)
+    return Interval(mean, max(0.0, middle - half), min(1.0, middle + half))

@@ -1,0 +1,47 @@
+"""The report of a stress test: one HTML file that needs nothing else, what pilots had to cope with and how they did."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+from pathlib import Path
+from string import Template
+
+from donkeysim import __version__
+from donkeysim.cluster.stress import NONE, StressCell, StressSpec
+
+_TEMPLATE = Path(__file__).with_name("stress_report.html")
+
+
+def format_report(spec: StressSpec, cells: list[StressCell]) -> str:
+    """Return the report as HTML."""
+    tracks = ", ".join(Path(track).stem for track in spec.tracks)
+    told = (
+        f"Share of the way that a car makes before it first leaves the road, hits something or gives up: {spec.laps} "
+        f"lap{'s' if spec.laps > 1 else ''} of {tracks}, {spec.seeds} drives at each strength, the same for all pilots."
+    )
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        told=escape(told),
+        heads="".join(f"<th>{escape(Path(model).stem)}</th>" for model in spec.models),
+        rows="".join(_format_row(column, [cell for cell in cells if cell.column == column]) for column in spec.columns),
+        version=__version__,
+        written=time.strftime("%Y-%m-%d %H:%M"),
+    )
+
+
+def _format_row(column: str, cells: list[StressCell]) -> str:
+    best = max(cell.score.mean for cell in cells)
+    name = "nothing" if column == NONE else column
+    return f"<tr><th>{name}</th>{''.join(_format_cell(cell, cell.score.mean == best) for cell in cells)}</tr>"
+
+
+def _format_cell(cell: StressCell, is_best: bool) -> str:
+    score = cell.score
+    bars = "".join(
+        f'<i title="{100 * mean:.0f} %"><span style="height:{100 * mean:.0f}%"></span></i>' for mean in cell.by_strength
+    )
+    return (
+        f"<td{' class=best' if is_best else ''}><b>{100 * score.mean:.0f} %</b>"
+        f"<small>{100 * score.low:.0f} to {100 * score.high:.0f} %</small>"
+        f'<div class="bars">{bars}</div></td>'
+    )
