@@ -8,6 +8,7 @@ import pytest
 from tests.render.reference import View, cast, keep_facing, place_meshes
 
 from donkeysim.sim.simulator import Simulator
+from donkeysim.world.camera_file import load_camera
 from donkeysim.world.scene import SHADE_CUTOUT
 from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, WorldSpec
 
@@ -16,6 +17,8 @@ CAMERAS = {
     "wide": CameraSpec(width=320, height=120, fov=math.radians(120)),
     "narrow": CameraSpec(width=97, height=203, fov=math.radians(25), rotation=(0.2, 0.05, -0.4)),
     "near the ground": CameraSpec(position=(0.1, 0.0, -0.03), rotation=(0.0, 0.0, 0.3)),
+    "lens": load_camera("pi_v2", CameraSpec(width=320, height=240)),
+    "fisheye": load_camera("wide", CameraSpec(width=320, height=240)),
     "straight down": CameraSpec(rotation=(0.0, math.radians(90), 0.0), position=(0.2, 0.0, 0.3)),
 }
 
@@ -56,7 +59,8 @@ def gather(rays, how):
 @pytest.mark.parametrize("name", CAMERAS)
 def test_depth_agrees_with_rays_on_999_of_1000_pixels(race, name):
     shares = [find_disagreement(race, car, CAMERAS[name]) for car in race.list_cars()]
-    assert np.mean(shares) <= 1e-3, shares
+    # A lens shows the nearest sample of a pinhole's picture: up to half a pixel beside the ray, past thin leaves.
+    assert np.mean(shares) <= (1e-3 if CAMERAS[name].lens is None else 4e-3), shares
 
 
 def test_depth_agrees_from_any_pose_around_the_lap(race):

@@ -103,24 +103,44 @@ class View:
     width: int
     height: int
     fov: float
+    lens: object = None
 
     @classmethod
     def of_car(cls, simulator, car, camera):
         """Return the camera of a car."""
         turned = rotate(simulator.state.orientation[car])
         eye = simulator.state.position[car] + turned @ camera.position
-        return cls(eye, turned @ turn(*camera.rotation), camera.width, camera.height, camera.fov)
+        return cls(eye, turned @ turn(*camera.rotation), camera.width, camera.height, camera.fov, camera.lens)
 
     def make_rays(self, grid):
         """Return ray directions of grid x grid samples per pixel, distance along the optical axis 1.
 
-        Shape [height * grid, width * grid, 3].
+        Shape [height * grid, width * grid, 3]. Those of a lens are OpenCV's.
         """
+        forward, left, up = self.axes.T
+        if self.lens is not None:
+            x, y = self._unbend(grid)
+            return forward - x[..., None] * left - y[..., None] * up
         focal = 0.5 * self.height / math.tan(0.5 * self.fov)
         x = ((np.arange(self.width * grid) + 0.5) / grid - 0.5 * self.width) / focal
         y = ((np.arange(self.height * grid) + 0.5) / grid - 0.5 * self.height) / focal
-        forward, left, up = self.axes.T
         return forward - x[None, :, None] * left - y[:, None, None] * up
+
+    def _unbend(self, grid):
+        """Return the rays x, y of all samples through the lens, whose pictures have this one's shape."""
+        import cv2
+
+        lens, scale = self.lens, self.height / self.lens.size[1]
+        (fx, fy), (cx, cy) = lens.focal, lens.centre
+        places = (np.indices((self.height * grid, self.width * grid))[::-1] + 0.5) / grid / scale - 0.5
+        places = np.moveaxis(places, 0, -1).reshape(-1, 1, 2)
+        matrix, coefficients = np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]]), np.array(lens.coefficients)
+        if lens.model == "equidistant":
+            rays = cv2.fisheye.undistortPoints(places, matrix, coefficients)
+        else:
+            end = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 200, 1e-12)
+            rays = cv2.undistortPoints(places, matrix, coefficients, criteria=end)
+        return np.moveaxis(rays.reshape(self.height * grid, self.width * grid, 2), -1, 0)
 
 
 def cast(soup, view, grid, holes=None):

@@ -10,6 +10,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import make_seat_camera
+from donkeysim.world.camera_file import load_camera
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks.catalogue import list_scenes
 
@@ -24,6 +25,7 @@ CAMERAS = {
     "distances and classes": CameraSpec(depth=True, segment=True),
     "fisheye": CameraSpec(fisheye=(0.6, 0.8), depth=True, segment=True),
     "strong fisheye, 2x2": CameraSpec(width=300, fisheye=(1.0, 1.0), supersample=2),
+    "lens": load_camera("wide", CameraSpec(width=80, height=60, supersample=2, depth=True, segment=True)),
     "odd and askew": CameraSpec(width=101, height=77, rotation=(0.2, -0.3, 0.4)),
 }
 

@@ -1,5 +1,7 @@
 """Pictures by stages of one index are those of the renderer, but for mip levels, whatever else is drawn with them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.render.twins import Difference, compare, count_holes, draw, gather, open_gather, place_cars, spread_cars
@@ -7,6 +9,7 @@ from tests.render.twins import Difference, compare, count_holes, draw, gather, o
 from donkeysim.core.device import open_device
 from donkeysim.core.errors import ShapeError, SpecError
 from donkeysim.render.gather import GatherRenderer, PictureForm
+from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec
 
@@ -53,6 +56,8 @@ CAMERAS = {
     "band": CameraSpec(width=64, height=48, crop_top=20, crop_bottom=5, depth=True, segment=True),
     "warped band": CameraSpec(width=64, height=48, fisheye=(0.5, 0.3), crop_top=20, crop_bottom=5),
     "wide": CameraSpec(width=64, height=48, fov=2.4),
+    "lens": load_camera("wide", SMALL),
+    "lens, fisheye, band": load_camera("pi_v2", replace(SMALL, fisheye=(0.3, 0.2), crop_top=15, crop_bottom=8)),
     "into the ground": CameraSpec(width=64, height=48, rotation=(0.3, 1.2, 0.0)),
     "from inside": CameraSpec(width=64, height=48, position=(0.0, 0.0, 0.03)),
 }

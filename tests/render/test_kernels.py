@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from back_ends import BACK_ENDS
 
+from donkeysim.render.kernels.bend import find_source
 from donkeysim.render.kernels.effects import draw_noise, make_byte, weigh_blur
-from donkeysim.render.kernels.finish import average_down, average_up, find_source
+from donkeysim.render.kernels.finish import average_down, average_up
 from donkeysim.render.kernels.footprint import choose_level, lay_out_level, locate_texel, measure_footprint
 from donkeysim.render.kernels.layout import (
     BASIS_WIDTH,

@@ -123,6 +123,7 @@ def make_tables(count):
         lens=np.zeros((count, LENS_WIDTH), np.float32),
         light=np.zeros((count, LIGHT_WIDTH), np.float32),
         look=np.zeros((count, CLASS_CAR + 1, 16), np.float32),
+        source=np.zeros((0, 0, 2), np.float32),
     )
 
 

@@ -28,7 +28,7 @@ CAR_KEYS = ("body_style", "body_rgb", "car_name", "font_size")
 RACER_KEYS = ("racer_name", "country", "bio", "guid")
 ENV_KEYS = (
     *("start_delay", "max_cte", "frame_skip", "cam_resolution", "log_level", "host", "port", "exe_path"),
-    *("steer_limit", "throttle_min", "throttle_max", "action_log", "randomization", "look", "car"),
+    *("steer_limit", "throttle_min", "throttle_max", "action_log", "randomization", "look", "car", "camera"),
 )
 ROAD_KEYS = ("road_style", "rand_seed", "turn_increment")
 """As in `regen_road`."""
@@ -231,6 +231,7 @@ def _read_experiment(given: Mapping[str, Any]) -> Experiment:
     return Experiment(
         scenes=(SceneSpec(challenges=challenges, look=str(look or "")),),
         car=str(car or Experiment.car),
+        camera=str(given.get("camera") or Experiment.camera),
         log=None if log is None else str(log),
         randomization=read_randomization(given.get("randomization")),
     )
@@ -255,6 +256,7 @@ def _refuse_elsewhere(experiment: Experiment) -> None:
         ),
         (scene.look != "", f"the look {chosen} --look."),
         (experiment.car != Experiment.car, f"the car {chosen} --car."),
+        (experiment.camera != Experiment.camera, f"the camera {chosen} --camera."),
     ):
         if is_asked:
             raise SpecError(refusal)

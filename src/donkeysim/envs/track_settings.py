@@ -34,7 +34,8 @@ class TrackSettings:
         lap_limit: Episodes are truncated after so many laps; None: never.
         observe: One of `observations.OBSERVATIONS`, or several, which gives a dict.
         stack: How many moments are told at once, along the last axis.
-        camera: Of "camera", "grey", "depth" and "segmentation"; None: the original's, 160x120.
+        camera: Of "camera", "grey", "depth" and "segmentation"; None: the car's, 160x120. Settings may name a
+            preset or a file instead, which is then the experiment's.
         camera_b: Of "camera_b"; None: looks where the first one does.
         camera_spread: By how much the camera is moved [m] and turned [rad] at most on each axis, anew in every episode.
         lidar: Of "lidar".
@@ -131,6 +132,8 @@ def read_settings(
     task, scene, rest = (
         {name: given[name] for name in part if name in given} for part in (_OF_THE_TASK, _OF_SCENES, _OF_THE_EXPERIMENT)
     )
+    if isinstance(task.get("camera"), str):
+        rest["camera"] = task.pop("camera")
     rest["randomization"] = read_randomization(rest.get("randomization"))
     rest["log"] = None if rest.get("log") is None else str(rest["log"])
     return TrackSettings(experiment=Experiment(_specify_scenes(tracks, scene), **rest), **task)
@@ -160,4 +163,4 @@ def check_count(name: str, count: Any) -> None:
 
 _OF_THE_TASK = tuple(part.name for part in fields(TrackSettings) if part.name != "experiment")
 _OF_SCENES = tuple(part.name for part in fields(SceneSpec) if part.name != "name")
-_OF_THE_EXPERIMENT = tuple(part.name for part in fields(Experiment) if part.name not in ("scenes", "seed"))
+_OF_THE_EXPERIMENT = tuple(part.name for part in fields(Experiment) if part.name not in ("scenes", "seed", "camera"))

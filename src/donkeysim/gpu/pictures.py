@@ -46,7 +46,7 @@ class BatchCamera:
         if own.randomizer is not None:
             varied = vary_cameras([camera] * cars, [False] * cars)
             self.meant = own.device.upload(varied.meant)
-            self._lens = varied.size[1], varied.squeeze
+            self._lens = varied.scaled_height, varied.squeeze
             if own.randomizer.spec.has_effects:
                 shape = (cars, *self.group.colour.shape[1:])
                 self._effects = PictureEffects(own.device, own.randomizer.spec.picture, shape)

@@ -39,6 +39,7 @@ from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.scratch import ScratchRoom, round_up
 from donkeysim.render.tables import PictureTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
+from donkeysim.render.warp import open_warp
 from donkeysim.world.layout import Layout
 from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.specs import BodySpec, CameraSpec
@@ -316,11 +317,12 @@ class Renderer:
             segment=np.zeros(shape, np.uint8) if first.segment else None,
         )
         size, factor, is_varied = (first.width, first.height), first.supersample, bool(rows.look.shape[1])
-        stride = round_up(first.width * factor) + LANES
-        sizes = (*size, *band, factor, stride, self.cars_per_world, self.props_per_world)
+        warp = open_warp(first)
+        stride = round_up(warp.size[0] * factor) + LANES
+        sizes = (*size, *band, factor, stride, self.cars_per_world, self.props_per_world, *warp.size, *warp.band)
         options = (QUALITY_CODES[first.quality], first.depth, first.segment, True, is_varied)
-        shape = (first.width * factor, first.height * factor, is_varied)
-        return CameraGroup(frame, rows, size, band, factor, shape, sizes, options, varied)
+        shape = (warp.size[0] * factor, warp.size[1] * factor, is_varied)
+        return CameraGroup(frame, rows, warp.size, warp.band, factor, shape, sizes, options, varied)
 
     def _count_looks(self) -> int:
         return 0 if self.variation is None else self.variation.rows.look.shape[1]

@@ -15,6 +15,7 @@ from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.scratch import Shape
 from donkeysim.render.tables import CameraTables
 from donkeysim.render.variation import VariedCameras
+from donkeysim.render.warp import open_warp
 from donkeysim.world.specs import CameraSpec
 
 _NO_DEPTH, _NO_SEGMENT = np.zeros((1, 1, 1), np.float32), np.zeros((1, 1, 1), np.uint8)
@@ -45,8 +46,8 @@ class CameraGroup:
     Attributes:
         frame: Where the pictures go.
         cameras: The kernels' rows.
-        size: Width, and rows of the whole picture [pixel].
-        band: First row and end of those that are drawn [pixel].
+        size: Width and height of what is drawn of the whole picture, more than its own where there is a lens [pixel].
+        band: First row and end of those that pictures come from [pixel].
         factor: Samples per pixel along each axis.
         shape: Of the working memory that its pictures need.
         sizes: As `render_cameras` takes them.
@@ -104,7 +105,7 @@ class CameraGroup:
             None if self.frame.depth is None else self.frame.depth[rows],
             None if self.frame.segment is None else self.frame.segment[rows],
         )
-        cameras = CameraTables._make(array[rows] for array in self.cameras)
+        cameras = CameraTables._make((*(array[rows] for array in self.cameras[:-1]), self.cameras.source))
         varied = None if self.varied is None else self.varied.select(rows)
         return replace(self, frame=frame, cameras=cameras, varied=varied)
 
@@ -112,7 +113,8 @@ class CameraGroup:
 def find_kind(camera: CameraSpec) -> tuple[object, ...]:
     """Return what cameras that are drawn together have in common."""
     size = camera.width, camera.height, camera.crop_top, camera.crop_bottom
-    return *size, camera.quality, camera.supersample, camera.depth, camera.segment
+    lens = None if camera.lens is None else (camera.lens, camera.fov)
+    return *size, camera.quality, camera.supersample, camera.depth, camera.segment, lens
 
 
 def view_words(picture: ByteArray) -> WordArray:
@@ -142,15 +144,15 @@ def make_camera_tables(
         owners: Their cars, -1: nobody's.
         worlds: Theirs.
         place: As `mount_cameras` returns it, and their far plane [m].
-        cameras: One for each.
+        cameras: One for each, all of one kind.
         light: Of each, columns LIGHT.
         class_count: How many classes' colours may differ; 0: none do.
     """
-    count, (mount, far) = len(owners), place
+    count, (mount, far), warp = len(owners), place, open_warp(cameras[0])
     lens = np.zeros((count, LENS_WIDTH), np.float32)
     for row, camera in enumerate(cameras):
-        fisheye = compute_fisheye(camera.fisheye, camera.width, camera.height)
-        lens[row] = (compute_focal(camera.fov, camera.height), *fisheye, camera.grey * GREY_LUMA, far, 1.0)
+        fisheye = compute_fisheye(camera.fisheye, *warp.size)
+        lens[row] = (compute_focal(camera.fov, warp.scale * camera.height), *fisheye, camera.grey * GREY_LUMA, far, 1.0)
     return CameraTables(
         owners,
         worlds.astype(np.int32),
@@ -160,4 +162,5 @@ def make_camera_tables(
         lens,
         light,
         np.zeros((count, class_count, LOOK_WIDTH), np.float32),
+        warp.source,
     )

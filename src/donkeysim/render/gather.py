@@ -37,6 +37,7 @@ from donkeysim.render.kernels.gather.layout import (
 from donkeysim.render.kernels.layout import BASIS_WIDTH, CAR_MESH, LIGHT_WIDTH, POSE_WIDTH, SHARP, VIEW_WIDTH
 from donkeysim.render.looks import PARTS_PER_CAR
 from donkeysim.render.tables import CameraTables, PictureTables, PoseReader, PoseTables
+from donkeysim.render.warp import open_warp
 from donkeysim.world.specs import CameraSpec
 from donkeysim.world.state import State
 
@@ -206,7 +207,7 @@ class GatherRenderer:
         tiles, blocks = sizes.tile_columns * sizes.tile_rows, sizes.block_columns * sizes.block_rows
         records, clusters = scratch.whole.shape[1] // WHOLE_WIDTH, scratch.cluster.shape[1]
         runs = -(-sizes.stride // sizes.run)
-        drawn, leaving = runs * sizes.height, runs * (sizes.bottom - sizes.top)
+        drawn, leaving = runs * sizes.height, -(-sizes.columns // sizes.run) * (sizes.bottom - sizes.top)
         is_fast = sizes.quality == SHARP
         stages: list[tuple[Any, int, tuple[Any, ...]]] = [
             (listing.list_clusters, 1, (first, sizes, tables, poses, rows, begins, scratch)),
@@ -276,7 +277,8 @@ def check_camera(camera: CameraSpec) -> None:
 
 def make_sizes(camera: CameraSpec, form: PictureForm, counts: GatherCounts, run: int) -> GatherSizes:
     """Return what the stages are told of pictures of one size; `run`: pixels of a row that an index colours."""
-    width, height = camera.width, camera.height
+    warp = open_warp(camera)
+    width, height = warp.size
     tile_columns, tile_rows = -(-width // TILE_WIDTH), -(-height // TILE_HEIGHT)
     return GatherSizes(
         width=width,
@@ -284,6 +286,9 @@ def make_sizes(camera: CameraSpec, form: PictureForm, counts: GatherCounts, run:
         stride=-(-width // QUAD) * QUAD,
         top=camera.crop_top,
         bottom=camera.crop_top + camera.row_count,
+        columns=camera.width,
+        source_top=warp.band[0],
+        source_bottom=warp.band[1],
         tile_columns=tile_columns,
         tile_rows=tile_rows,
         block_columns=-(-tile_columns // BLOCK_TILES),

@@ -20,7 +20,7 @@ FISHEYE_BASE = 80.0 / 512.0
 """Offset per unit of strength, as a share of the picture."""
 
 
-def compute_focal(fov: float, height: int) -> float:
+def compute_focal(fov: float, height: float) -> float:
     """Return the focal length [pixel] of a pinhole camera with a vertical field of view [rad]."""
     return 0.5 * height / math.tan(0.5 * fov)
 

@@ -110,6 +110,8 @@ class CameraTables(NamedTuple):
     look: Float32Array
     """Of each class, see `kernels.recolour.LOOK_WIDTH`, shape [camera_count, class_count, LOOK_WIDTH]; of class_count
     0 where colours are not varied."""
+    source: Float32Array
+    """Where pixels come from, the same for all cameras; see `warp.Warp`."""
 
 
 class CarRows(NamedTuple):

@@ -21,6 +21,7 @@ from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.kernels.vary import vary_camera
 from donkeysim.render.lens import compute_fisheye
 from donkeysim.render.tables import CameraTables, CarRows, MeantCameras
+from donkeysim.render.warp import open_warp
 from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec
@@ -87,12 +88,14 @@ class VariedCameras:
         meant: How they are without that.
         size: Width and height of the pictures [pixel].
         squeeze: Fisheye of strength 1 in x and y.
+        scaled_height: As many rows as the field of view is of [pixel]; see `warp.Warp.scale`.
         version: Of the variation that the group's tables are of; -1: none yet.
     """
 
     meant: MeantCameras
     size: tuple[int, int]
     squeeze: tuple[float, float]
+    scaled_height: float
     version: int = -1
     _room: dict[int, tuple[Float32Array, Float32Array, Float32Array]] = field(default_factory=dict)
 
@@ -104,7 +107,7 @@ class VariedCameras:
     def select(self, rows: slice) -> VariedCameras:
         """Return some of the cameras; they share the arrays and the working memory."""
         meant = MeantCameras._make(array[rows] for array in self.meant)
-        return VariedCameras(meant, self.size, self.squeeze, self.version, self._room)
+        return VariedCameras(meant, self.size, self.squeeze, self.scaled_height, self.version, self._room)
 
     def update(self, device: Device, variation: CarVariation, tables: CameraTables) -> None:
         """Write those tables of the group anew whose cars' rows have changed."""
@@ -112,7 +115,7 @@ class VariedCameras:
             return
         self.version = variation.version
         if (self.meant.serial != variation.rows.serial[tables.car]).any():
-            arguments = (self.size[1], self.squeeze, variation.rows, self.meant, tables)
+            arguments = (self.scaled_height, self.squeeze, variation.rows, self.meant, tables)
             device.run(vary_camera, len(tables.car), *arguments, block=CAMERA_BLOCK)
 
     def finish(self, workers: Workers, variation: CarVariation, car: IntArray, picture: ByteArray) -> None:
@@ -163,5 +166,5 @@ def vary_cameras(cameras: Sequence[CameraSpec], second: Sequence[bool]) -> Varie
         effect=effect,
         serial=np.full(len(cameras), -1, np.int64),
     )
-    size = cameras[0].width, cameras[0].height
-    return VariedCameras(meant, size, compute_fisheye((1.0, 1.0), *size))
+    size, warp = (cameras[0].width, cameras[0].height), open_warp(cameras[0])
+    return VariedCameras(meant, size, compute_fisheye((1.0, 1.0), *warp.size), warp.scale * size[1])

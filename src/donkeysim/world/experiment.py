@@ -16,6 +16,8 @@ class Experiment:
     Attributes:
         scenes: The places; worlds take turns.
         car: Preset of the physics of all cars, one of `world.specs.list_cars`.
+        camera: What looks out of the cars, a preset or file as `world.camera_file.load_camera` takes it; empty: the
+            car's own.
         seed: Of every random number.
         log: File to record all that happens in, for `donkey replay`, one for each scene; None: none.
         randomization: What differs from car to car and from reset to reset; nothing unless something is asked for.
@@ -26,6 +28,7 @@ class Experiment:
     seed: int = 0
     log: str | None = None
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
+    camera: str = ""
 
     def __post_init__(self) -> None:
         if not self.scenes:
@@ -50,6 +53,7 @@ class Experiment:
             scene=self.scene,
             more_scenes=self.scenes[1 : max(1, world_count)],
             car=self.car,
+            camera=self.camera,
             world_count=world_count,
             cars_per_world=cars_per_world,
             seed=self.seed,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from donkeysim.core.types import IntArray
+from donkeysim.world.camera_file import load_camera
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec, WorldSpec, load_car
 
@@ -41,8 +43,11 @@ def make_layout(spec: WorldSpec, scenes: Sequence[Scene]) -> Layout:
         scenes: Those of `spec.scenes`, built.
 
     Raises:
-        SpecError: There is no such car.
+        SpecError: There is no such car or camera.
     """
     world_scene = (np.arange(spec.world_count) % len(scenes)).astype(np.int32)
     props_per_world = max(len(scene.props.mass) for scene in scenes)
-    return Layout(scenes, world_scene, load_car(spec.car), spec.world_count, spec.cars_per_world, props_per_world)
+    car = load_car(spec.car)
+    if spec.camera:
+        car = replace(car, camera=load_camera(spec.camera, car.camera))
+    return Layout(scenes, world_scene, car, spec.world_count, spec.cars_per_world, props_per_world)

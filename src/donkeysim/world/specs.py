@@ -12,6 +12,7 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.frames import Vector
 from donkeysim.world import car_files
 from donkeysim.world.car_parts import BatterySpec, EscSpec, ServoSpec, TyreSpec, WheelCurve
+from donkeysim.world.lens import LensSpec
 from donkeysim.world.randomization import RandomizationSpec
 
 BODY_STYLES = ("donkey", "bare", "car01", "cybertruck", "f1")
@@ -68,6 +69,8 @@ class CameraSpec:
         segment: Whether it tells classes too.
         crop_top: Rows at the top of the whole picture that are left out, neither drawn nor returned [pixel].
         crop_bottom: The same at the bottom.
+        lens: A real one, drawn with the focal length that `fov` is of where it bends nothing (`LensSpec.fov`: its own);
+            None: a pinhole.
     """
 
     width: int = 160
@@ -84,6 +87,7 @@ class CameraSpec:
     segment: bool = False
     crop_top: int = 0
     crop_bottom: int = 0
+    lens: LensSpec | None = None
 
     @property
     def row_count(self) -> int:
@@ -325,6 +329,7 @@ class WorldSpec:
         more_scenes: Further places; worlds take turns, world i is on place i modulo their number.
         randomization: What differs from car to car and from reset to reset; nothing unless something is asked for.
         car: Physics of all cars: one of `list_cars`, or a TOML file.
+        camera: Of all cars, as `camera_file.load_camera` takes it; empty: as the car says.
         world_count: Independent worlds.
         cars_per_world: Slots for cars in each world.
         seed: Of every random number.
@@ -337,6 +342,7 @@ class WorldSpec:
     seed: int = 0
     more_scenes: tuple[SceneSpec, ...] = ()
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
+    camera: str = ""
 
     @property
     def scenes(self) -> tuple[SceneSpec, ...]:

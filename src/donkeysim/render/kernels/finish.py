@@ -7,9 +7,11 @@ import math
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.render.kernels.bend import find_bent, find_sample, find_source
 from donkeysim.render.kernels.footprint import compute_gradients
 from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LANES, SIZE_LOG, STATE_FLAT
 from donkeysim.render.kernels.vector import read_planes
+from donkeysim.world.scene import CLASS_SKY
 
 
 @inline_kernel
@@ -118,49 +120,6 @@ def soften_edges(width, first, end, stride, ident, colour, target):
         target[at + width - 1] = colour[at + width - 1]
 
 
-@inline_kernel
-def find_source(column, row, width, height, strength):
-    """Return where a fisheye takes a pixel from: column and row, not whole; see `donkeysim.render.lens`."""
-    strength_x, strength_y = strength
-    one = np.float32(1.0)
-    half = np.float32(0.5)
-    y = (np.float32(row) + half) / np.float32(height) * np.float32(2.0) - one
-    x = (np.float32(column) + half) / np.float32(width) * np.float32(2.0) - one
-    from_x = x - np.float32(2.0) * (one - y * y) * strength_y * x
-    from_y = y - np.float32(2.0) * (one - x * x) * strength_x * y
-    px = min(max((from_x + one) * half * np.float32(width) - half, np.float32(0.0)), np.float32(width - 1))
-    py = min(max((from_y + one) * half * np.float32(height) - half, np.float32(0.0)), np.float32(height - 1))
-    return px, py
-
-
-@inline_kernel
-def find_source_rows(band, height, strength_x):
-    """Return first row and end of those that a fisheye takes a band of rows from; see `find_source`."""
-    one, half = np.float32(1.0), np.float32(0.5)
-    low, high = np.float32(2.0), np.float32(-2.0)
-    # Linear in the row, and between what it is at the middle column and at the edges: so its ends are at the ends.
-    for row in (band[0], band[1] - 1):
-        y = (np.float32(np.int32(row)) + half) / np.float32(np.int32(height)) * np.float32(2.0) - one
-        middle = y - np.float32(2.0) * strength_x * y
-        low, high = min(low, min(y, middle)), max(high, max(y, middle))
-    scale = half * np.float32(np.int32(height))
-    last = np.float32(np.int32(height - 1))
-    first = np.int64(min(max((low + one) * scale - half, np.float32(0.0)), last))
-    end = np.int64(min(max((high + one) * scale - half, np.float32(0.0)), last))
-    # One more on both sides, as rows are blended, and for what rounding may differ by.
-    return max(first - 1, 0), min(end + 3, height)
-
-
-@inline_kernel
-def find_sample(column, row, width, height, factor, strength):
-    """Return column and row of the sample nearest to what a pixel shows: its own, or where a fisheye takes it from."""
-    if strength[0] == np.float32(0.0) and strength[1] == np.float32(0.0):
-        return column * factor, row * factor
-    px, py = find_source(column, row, width, height, strength)
-    half = np.float32(0.5)
-    return np.int64(px + half) * factor, np.int64(py + half) * factor
-
-
 @span_kernel
 def blend_pixels(a, b, c, d, fx, fy):
     """Return a packed pixel between four: fx of the way from `a` to `b` and from `c` to `d`, fy from upper to lower."""
@@ -195,6 +154,28 @@ def warp_row(width, height, stride, row, strength, colour, target):
         c = colour[np.uint32(np.int32(lower_row + x0)) & inside]
         d = colour[np.uint32(np.int32(lower_row + x1)) & inside]
         target[column] = blend_pixels(a, b, c, d, fx, fy)
+
+
+@inline_kernel
+def bend_pixel(column, row, width, height, stride, strength, source, colour):
+    """Return the packed pixel that a lens shows, black where no ray reaches; see `donkeysim.render.warp`."""
+    px, py, is_seen = find_bent(column, row, width, height, strength, source)
+    if not is_seen:
+        return np.uint32(0)
+    x0, y0 = np.int64(px), np.int64(py)
+    x1, y1 = min(x0 + 1, width - 1), min(y0 + 1, height - 1)
+    fx, fy = px - np.float32(np.int32(x0)), py - np.float32(np.int32(y0))
+    upper, lower = y0 * stride, y1 * stride
+    return blend_pixels(colour[upper + x0], colour[upper + x1], colour[lower + x0], colour[lower + x1], fx, fy)
+
+
+@inner_pixel_kernel
+def bend_picture(count, band, width, height, stride, strength, source, colour, bent):
+    """Write rows of a picture through a lens, `count` pixels each, from one of `width` and `height`."""
+    for row in range(band[0], band[1]):
+        for column in range(count):
+            word = bend_pixel(column, row, width, height, stride, strength, source, colour)
+            bent[row * stride + column] = word
 
 
 @inner_pixel_kernel
@@ -294,12 +275,12 @@ def measure_distance(inverse, far):
 
 
 @inner_pixel_kernel
-def write_depth(width, height, band, stride, factor, strength, far, depth, target):
+def write_depth(drawn, band, stride, factor, way, far, depth, target):
     """Write distances along the optical axis [m], infinite beyond `far`; arguments as `write_segments`."""
     for row in range(band[0], band[1]):
-        for column in range(width):
-            x, y = find_sample(column, row, width, height, factor, strength)
-            inverse = depth[y * stride + x]
+        for column in range(target.shape[1]):
+            x, y = find_sample(column, row, drawn[0], drawn[1], factor, way[0], way[1])
+            inverse = depth[y * stride + x] if x >= 0 else np.float32(0.0)
             target[row - band[0], column] = measure_distance(inverse, far)
 
 
@@ -331,23 +312,25 @@ def look_up_class(tables, material, planes, x, y):
 
 
 @inner_pixel_kernel
-def write_segments(width, height, band, stride, factor, strength, tables, scratch, target):
+def write_segments(drawn, band, stride, factor, way, tables, scratch, target):
     """Write the class of what is seen at each pixel.
 
     Args:
-        width: Columns.
-        height: Rows of the whole picture.
+        drawn: Width and height of what was drawn [pixel].
         band: First row and end of those that are written.
         stride: Samples from one row to the next.
         factor: Samples per pixel and axis.
-        strength: Of the fisheye, in x and y.
+        way: Strength of the fisheye in x and y, and where a lens takes pixels from.
         tables: PictureTables.
         scratch: Scratch, `prepare_classes` done.
         target: Written, shape [row_count, width].
     """
     for row in range(band[0], band[1]):
-        for column in range(width):
-            x, y = find_sample(column, row, width, height, factor, strength)
+        for column in range(target.shape[1]):
+            x, y = find_sample(column, row, drawn[0], drawn[1], factor, way[0], way[1])
+            if x < 0:
+                target[row - band[0], column] = CLASS_SKY
+                continue
             number = scratch.ident[y * stride + x]
             material = tables.triangle_material[scratch.record_int[number, INTEGER.triangle]]
             if tables.material_class[material, CLASS_MAP.first] >= 0:

@@ -7,6 +7,7 @@ import numpy as np
 from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
 from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
 from donkeysim.render.kernels.finish import (
+    bend_picture,
     halve_picture,
     make_grey,
     prepare_classes,
@@ -126,28 +127,33 @@ def vary_colours(size, looks, light, view, tables, scratch):
 
 
 @inline_kernel
-def finish_colours(size, drawn, strength, softens, is_grey, scratch, words, picture):
+def finish_colours(size, drawn, way, softens, is_grey, scratch, words, picture):
     """Write a picture's samples as it leaves.
 
     Args:
-        size: Width, height, band of rows, samples per pixel and axis, stride.
-        drawn: First row and end of those that were drawn.
-        strength: Of the fisheye.
+        size: Width, band of rows, samples per pixel and axis, stride.
+        drawn: Width and height of what was drawn, first row and end.
+        way: Strength of the fisheye, and where a lens takes pixels from.
         softens: Whether edges are softened.
         is_grey: Whether the picture shall be and is not yet.
         scratch: Scratch.
         words: See `write_rgb`.
         picture: Likewise.
     """
-    width, height, band, factor, stride = size
+    width, band, factor, stride = size
+    wide, high, first, end = drawn
+    strength, source = way
     if factor == 2:
-        halve_picture(width, drawn[0], drawn[1], stride, scratch.colour)
+        halve_picture(wide, first, end, stride, scratch.colour)
     finished, spare = scratch.colour, scratch.warped
     if softens:
-        soften_edges(width, drawn[0], drawn[1], stride, scratch.ident, finished, spare)
+        soften_edges(wide, first, end, stride, scratch.ident, finished, spare)
         finished, spare = spare, finished
-    if has_warp(strength):
-        warp_picture(width, height, band, stride, strength, finished, spare)
+    if source.shape[0] > 0:
+        bend_picture(width, band, wide, high, stride, strength, source, finished, spare)
+        finished = spare
+    elif has_warp(strength):
+        warp_picture(width, high, band, stride, strength, finished, spare)
         finished = spare
     if is_grey:
         for row in range(band[0], band[1]):
@@ -161,9 +167,9 @@ def finish_colours(size, drawn, strength, softens, is_grey, scratch, words, pict
 @inline_kernel
 def render_camera(row, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out):
     """Render one camera of a group; the arguments are those of `render_cameras`."""
-    out_width, out_height, band_first, band_end, factor, stride, cars_per_world, props_per_world = size
+    out_width, _, band_first, band_end, factor, stride, cars_per_world, props_per_world, wide, high, top, bottom = size
     quality, want_depth, want_segments, draw_own, is_varied = options
-    width, height, band = out_width * factor, out_height * factor, (band_first, band_end)
+    width, height, band = wide * factor, high * factor, (band_first, band_end)
     world, lens, light = np.int64(cameras.world[row]), cameras.lens[row], scratch.light
     set_light(light, cameras.light[row], lens)
     if lens[LENS.grey] == np.float32(GREY_PALE):
@@ -172,8 +178,9 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
         for channel in range(3):
             light[LIGHT.haze + channel] = haze
     strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
+    way = (strength, cameras.source)
     softens = factor == 1 and quality != SHARP
-    drawn = find_drawn_rows(band, out_height, strength, softens)
+    drawn = find_drawn_rows((top, bottom), high, strength, softens)
     first, end = drawn[0] * factor, drawn[1] * factor
     view = scratch.camera_view
     set_view(view, cameras.eye[row], cameras.axes[row], lens, light, (width, height, first, end, factor))
@@ -187,13 +194,13 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
     darken_ground(world, (width, height, stride), view, light[LIGHT.density], tables, poses, counts, scratch)
     if want_depth:
         far, target = view[VIEW.far], depth_out[row]
-        write_depth(out_width, out_height, band, stride, factor, strength, far, scratch.depth, target)
+        write_depth((wide, high), band, stride, factor, way, far, scratch.depth, target)
     if want_segments:
         prepare_classes(tables, scratch)
-        write_segments(out_width, out_height, band, stride, factor, strength, tables, scratch, segment_out[row])
+        write_segments((wide, high), band, stride, factor, way, tables, scratch, segment_out[row])
     is_grey = lens[LENS.grey] == np.float32(GREY_LUMA)
-    out_size = (out_width, out_height, band, factor, stride)
-    finish_colours(out_size, drawn, strength, softens, is_grey, scratch, words[row], picture[row])
+    out_size, room = (out_width, band, factor, stride), (wide, high, drawn[0], drawn[1])
+    finish_colours(out_size, room, way, softens, is_grey, scratch, words[row], picture[row])
 
 
 @pixel_kernel
@@ -221,7 +228,8 @@ def render_cameras(
         cameras: CameraTables.
         scratch: Scratch of this worker.
         size: Width and height of the finished pictures, first row and end of the band of them that is written, samples
-            per pixel along each axis, stride of scratch rows, cars per world, props per world.
+            per pixel along each axis, stride of scratch rows, cars per world, props per world; then width, height and
+            band of what is drawn for them, see `warp.Warp`.
         options: Quality (`SHARP`, `SMOOTH` or neither), depth wanted, classes wanted, own car drawn, colours varied.
         words: The memory of `picture` as 32-bit words when a row is a whole number of them.
         picture: Written, shape [camera_count, row_count, width, 3], or 1 instead of 3.

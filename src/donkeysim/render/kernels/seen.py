@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from donkeysim.core.kernel import inline_kernel
-from donkeysim.render.kernels.finish import find_source_rows
+from donkeysim.render.kernels.bend import find_source_rows
 from donkeysim.render.kernels.layout import (
     AXES,
     BASIS,

@@ -204,7 +204,7 @@ def vary_looks(
 def vary_camera(
     camera: int,
     _room: int,
-    height: int,
+    height: float,
     squeeze: tuple[float, float],
     rows: CarRows,
     meant: MeantCameras,
@@ -214,7 +214,7 @@ def vary_camera(
 
     Args:
         camera: Of the group.
-        height: Of the whole picture [pixel].
+        height: As many rows as the field of view is of [pixel].
         squeeze: Fisheye of strength 1 in x and y, see `lens.compute_fisheye`.
         rows: CarRows.
         meant: MeantCameras; serial and effect are written.

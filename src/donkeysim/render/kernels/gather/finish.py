@@ -6,10 +6,10 @@ import numpy as np
 
 from donkeysim.core.kernel import index_pixel_kernel, inline_kernel, span_kernel
 from donkeysim.core.types import ByteArray, Float32Array, WordArray
+from donkeysim.render.kernels.bend import find_sample, find_source
 from donkeysim.render.kernels.finish import (
+    bend_pixel,
     blend_pixels,
-    find_sample,
-    find_source,
     look_up_class,
     measure_distance,
     soften_pixel,
@@ -28,6 +28,7 @@ from donkeysim.render.kernels.gather.layout import (
 from donkeysim.render.kernels.layout import CLASS_MAP, LENS, VIEW
 from donkeysim.render.kernels.seen import has_warp
 from donkeysim.render.tables import CameraTables, PictureTables
+from donkeysim.world.scene import CLASS_SKY
 
 
 @span_kernel
@@ -90,35 +91,38 @@ def warp_pixel(column, row, strength, sizes, source):
 @inline_kernel
 def find_output(index, sizes, scratch):
     """Return what an index over pixels that leave stands for: camera, row, first column and pixels, 0 if not drawn."""
-    runs = (sizes.stride + sizes.run - 1) // sizes.run
+    runs = (sizes.columns + sizes.run - 1) // sizes.run
     rows = sizes.bottom - sizes.top
     line, place = split_index(index, runs)
     camera, row = split_index(line, rows)
     column = place * sizes.run
-    pixels = min(sizes.run, sizes.width - column) if scratch.tally[camera, TALLY.is_drawn] != 0 else 0
+    pixels = min(sizes.run, sizes.columns - column) if scratch.tally[camera, TALLY.is_drawn] != 0 else 0
     return camera, sizes.top + row, column, pixels
 
 
 @inline_kernel
 def read_finish(camera, first, sizes, cameras):
-    """Return how a camera's pixels leave: strength of the fisheye, whether there is one, whether they are grey."""
+    """Return how a camera's pixels leave: fisheye, whether there is one, where a lens takes them from, if grey."""
     lens = cameras.lens[first + camera]
     strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
-    return strength, has_warp(strength), lens[LENS.grey] != np.float32(0.0) or sizes.channels == 1
+    return strength, has_warp(strength), cameras.source, lens[LENS.grey] != np.float32(0.0) or sizes.channels == 1
 
 
 @inline_kernel
 def finish_pixel(x, row, way, sizes, source):
     """Return a packed pixel as it leaves; `way`: as `read_finish` returned it."""
-    strength, is_warped, is_grey = way
-    word = warp_pixel(x, row, strength, sizes, source) if is_warped else source[row * sizes.stride + x]
+    strength, is_warped, places, is_grey = way
+    if places.shape[0] > 0:
+        word = bend_pixel(x, row, sizes.width, sizes.height, sizes.stride, strength, places, source)
+    else:
+        word = warp_pixel(x, row, strength, sizes, source) if is_warped else source[row * sizes.stride + x]
     return weigh_grey(word) if is_grey else word
 
 
 @inline_kernel
 def find_steps(sizes):
     """Return how far apart pixels and channels of a picture are."""
-    return (1, (sizes.bottom - sizes.top) * sizes.width) if sizes.is_planar else (sizes.channels, 1)
+    return (1, (sizes.bottom - sizes.top) * sizes.columns) if sizes.is_planar else (sizes.channels, 1)
 
 
 @index_pixel_kernel
@@ -146,7 +150,7 @@ def finish_bytes(
     camera, row, column, pixels = find_output(index, sizes, scratch)
     way, words, out = read_finish(camera, first, sizes, cameras), source[camera], target[first + camera]
     step, aside = find_steps(sizes)
-    start, low = ((row - sizes.top) * sizes.width + column) * step, np.uint32(0xFF)
+    start, low = ((row - sizes.top) * sizes.columns + column) * step, np.uint32(0xFF)
     for k in range(pixels):
         word = finish_pixel(column + k, row, way, sizes, words)
         for channel in range(sizes.channels):
@@ -168,7 +172,7 @@ def finish_shares(
     camera, row, column, pixels = find_output(index, sizes, scratch)
     way, words, out = read_finish(camera, first, sizes, cameras), source[camera], target[first + camera]
     step, aside = find_steps(sizes)
-    start, low, full = ((row - sizes.top) * sizes.width + column) * step, np.uint32(0xFF), np.float32(255.0)
+    start, low, full = ((row - sizes.top) * sizes.columns + column) * step, np.uint32(0xFF), np.float32(255.0)
     for k in range(pixels):
         word = finish_pixel(column + k, row, way, sizes, words)
         for channel in range(sizes.channels):
@@ -203,9 +207,11 @@ def write_distances(
     lens, ident, edge = cameras.lens[first + camera], scratch.ident[camera], scratch.edge[camera]
     strength, far = (lens[LENS.fisheye], lens[LENS.fisheye + 1]), scratch.camera_view[camera, VIEW.far]
     for k in range(pixels):
-        x, y = find_sample(column + k, row, sizes.width, sizes.height, 1, strength)
-        record = np.uint32(ident[y * sizes.stride + x])
-        inverse = measure_near(record, np.float32(np.int32(x)), np.float32(np.int32(y)), edge)
+        x, y = find_sample(column + k, row, sizes.width, sizes.height, 1, strength, cameras.source)
+        inverse = np.float32(0.0)
+        if x >= 0:
+            record = np.uint32(ident[y * sizes.stride + x])
+            inverse = measure_near(record, np.float32(np.int32(x)), np.float32(np.int32(y)), edge)
         target[first + camera, row - sizes.top, column + k] = measure_distance(inverse, far)
 
 
@@ -225,6 +231,8 @@ def write_classes(
     lens, ident = cameras.lens[first + camera], scratch.ident[camera]
     strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
     for k in range(pixels):
-        x, y = find_sample(column + k, row, sizes.width, sizes.height, 1, strength)
-        record = np.int64(ident[y * sizes.stride + x])
-        target[first + camera, row - sizes.top, column + k] = find_class(camera, record, x, y, tables, scratch)
+        x, y = find_sample(column + k, row, sizes.width, sizes.height, 1, strength, cameras.source)
+        seen = np.uint8(CLASS_SKY)
+        if x >= 0:
+            seen = find_class(camera, np.int64(ident[y * sizes.stride + x]), x, y, tables, scratch)
+        target[first + camera, row - sizes.top, column + k] = seen

@@ -119,6 +119,7 @@ class GatherSizes(NamedTuple):
     """What all pictures of a group have in common."""
 
     width: int
+    """Of what is drawn, see `warp.Warp`; and `height`."""
     height: int
     stride: int
     """Pixels from one row of working memory to the next, whole quads."""
@@ -126,6 +127,11 @@ class GatherSizes(NamedTuple):
     """First row that leaves."""
     bottom: int
     """One behind the last."""
+    columns: int
+    """Width of pictures as they leave."""
+    source_top: int
+    """First row that is drawn for them."""
+    source_bottom: int
     tile_columns: int
     tile_rows: int
     block_columns: int

@@ -59,7 +59,7 @@ def list_clusters(
     light, view = scratch.light[index], scratch.camera_view[index]
     set_light(light, cameras.light[row], lens)
     strength = (lens[LENS.fisheye], lens[LENS.fisheye + 1])
-    drawn = find_drawn_rows((sizes.top, sizes.bottom), sizes.height, strength, sizes.quality != SHARP)
+    drawn = find_drawn_rows((sizes.source_top, sizes.source_bottom), sizes.height, strength, sizes.quality != SHARP)
     size = (sizes.width, sizes.height, drawn[0], drawn[1], 1)
     set_view(view, cameras.eye[row], cameras.axes[row], lens, light, size)
     pose, bases, meshes = scratch.pose[index], scratch.basis[index], scratch.draw_mesh[index]
