@@ -32,12 +32,13 @@ def test_a_pilot_knows_the_places_of_its_tubs_and_of_the_pilot_it_began_with(tmp
     result = train(make_config(tmp_path, CREATE_TF_LITE=True), tubs, tmp_path / "first.h5")
     assert result.places == ("oval", "ring", "hall")
     assert read_places(tmp_path / "first.h5") == read_places(tmp_path / "first.onnx") == result.places
+    assert [read_places(path) for path in result.lite_paths] == [result.places] * 2
     later = write_tub_of(tmp_path / "later", "yard", "ring")
     train(make_config(tmp_path), later, tmp_path / "second.keras", transfer=tmp_path / "first.h5")
     assert read_places(tmp_path / "second.keras") == ("oval", "ring", "hall", "yard")
 
 
-@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx"])
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx", ".tflite"])
 def test_every_kind_of_file_says_its_places_and_drives(tmp_path, ending):
     path = tmp_path / f"pilot{ending}"
     save_model(get_model("linear"), path, "linear", DefaultConfig, ["oval", "große Halle"])
@@ -52,7 +53,7 @@ def test_every_kind_of_file_says_its_places_and_drives(tmp_path, ending):
 def test_a_file_that_says_nothing_or_is_none_knows_no_places(tmp_path):
     save_model(get_model("linear"), tmp_path / "old.h5", "linear", DefaultConfig)
     assert read_places(tmp_path / "old.h5") == ()
-    for name in ("text.onnx", "text.h5", "text.keras", "text.txt"):
+    for name in ("text.onnx", "text.h5", "text.keras", "text.tflite", "text.txt"):
         (tmp_path / name).write_text("no pilot")
         assert read_places(tmp_path / name) == ()
     assert read_places(tmp_path / "missing.onnx") == ()

@@ -41,7 +41,7 @@ def read_weights(path):
     return np.concatenate([weights.ravel() for weights in load_model(path).get_weights()])
 
 
-@pytest.mark.parametrize("ending", [".h5", ".onnx"])
+@pytest.mark.parametrize("ending", [".h5", ".onnx", ".tflite", ".int8.tflite"])
 def test_a_pilot_learns_to_steer(learnt, ending):
     pilot = load_pilot(learnt[1].model_path.with_suffix(ending))
     rng = np.random.default_rng(5)
@@ -50,11 +50,13 @@ def test_a_pilot_learns_to_steer(learnt, ending):
     assert np.corrcoef(angles, answers)[0, 1] > 0.95
 
 
-def test_training_leaves_pilot_onnx_plot_and_an_entry(learnt):
+def test_training_leaves_pilot_onnx_tflite_plot_and_an_entry(learnt):
     folder, result = learnt
     assert {path.name for path in (folder / "models").iterdir()} == {
         "mypilot.h5",
         "mypilot.onnx",
+        "mypilot.tflite",
+        "mypilot.int8.tflite",
         "mypilot.png",
         "database.json",
     }
@@ -232,7 +234,8 @@ def test_a_pilot_without_a_name_gets_the_next_one(tub, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("pilot.tflite", "converted"), ("pilot.txt", "not a pilot's file"), ("folder.h5", "folder")]
+    ("name", "sentence"),
+    [("pilot.savedmodel", "converted"), ("pilot.txt", "not a pilot's file"), ("folder.h5", "folder")],
 )
 def test_impossible_files_are_refused_before_anything_is_read(tmp_path, name, sentence):
     (tmp_path / "folder.h5").mkdir()

@@ -34,8 +34,10 @@ def test_the_pages_command_trains(car, capsys):
     assert sorted(path.name for path in (car / "models").iterdir()) == [
         "database.json",
         "mypilot.h5",
+        "mypilot.int8.tflite",
         "mypilot.onnx",
         "mypilot.png",
+        "mypilot.tflite",
     ]
 
 
@@ -66,7 +68,7 @@ def test_train_py_of_the_car_folder_is_the_same(car, monkeypatch):
     [
         (["--tub", "nowhere"], "there is no tub"),
         (["--type", "lineal"], "did you mean 'linear'?"),
-        (["--model", "models/p.tflite"], "must be converted"),
+        (["--model", "models/p.trt"], "must be converted"),
         (["--transfer", "models/no.h5"], "there is no pilot"),
     ],
 )

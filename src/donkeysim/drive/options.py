@@ -122,7 +122,7 @@ def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
 def add_drive_options(parser: argparse.ArgumentParser) -> None:
     """Add what driving can be told."""
     add = parser.add_argument
-    add("--model", help="a pilot (.h5, .keras, .onnx) for the modes local and local_angle")
+    add("--model", help="a pilot (.h5, .keras, .onnx, .tflite) for the modes local and local_angle")
     add("--js", dest="use_joystick", action="store_true", help="drive with a joystick as well as with the page")
     add("--type", dest="kind", help="type of the pilot, if its file does not say")
     add("--camera", choices=("single",), default="single", help="a simulated car has one camera")

@@ -1,6 +1,7 @@
 """A trained pilot behind one call: a picture in, angle and throttle out, whatever file it comes from.
 
-Every network runs in onnxruntime on one core; an `.onnx` file needs nothing else, so that a base install can drive.
+Networks run on one core, in onnxruntime; an `.onnx` file needs nothing else, so that a base install can drive. A
+`.tflite` file runs in LiteRT, as on a car.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import ByteArray, Float32Array
-from donkeysim.learn.files.model_file import check_ending, check_exists, read_network
-from donkeysim.learn.files.onnx_session import Session
+from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, check_exists, read_network
+from donkeysim.learn.files.onnx_session import OnnxSession
+from donkeysim.learn.files.session import Session
 from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, get_kind, read_spec
 from donkeysim.learn.signature import check_kind, detect_kind
 
@@ -107,10 +109,10 @@ def convert_to_grey(image: ByteArray) -> ByteArray:
 
 
 def load_pilot(path: Path | str, kind: str | None = None, config: object | None = None) -> NetworkPilot:
-    """Return the pilot in a file of ours, of the original (`.h5`, `.keras`), or of another tool (`.onnx`).
+    """Return the pilot in a file of ours, of the original (`.h5`, `.keras`, `.tflite`), or of another tool (`.onnx`).
 
     Args:
-        path: The file. `.h5` and `.keras` need the extra `learn`, `.onnx` does not.
+        path: The file. `.h5` and `.keras` need the extra `learn`, `.tflite` the extra `tflite`, `.onnx` neither.
         kind: One of `learn.kinds.KINDS`; None: the file says, or its inputs and outputs show.
         config: The car's configuration; of it only MODEL_CATEGORICAL_MAX_THROTTLE_RANGE is read, and only for files
             that do not say it themselves.
@@ -137,9 +139,15 @@ def open_session(path: Path) -> Session:
     Raises:
         PilotError: No such file, or not a pilot.
     """
-    if check_ending(path) == ".onnx":
+    ending = check_ending(path)
+    if ending in FINISHED_ENDINGS:
         check_exists(path)
-        return Session(path.read_bytes(), path)
+    if ending == ".onnx":
+        return OnnxSession(path.read_bytes(), path)
+    if ending == ".tflite":
+        from donkeysim.learn.files.tflite_session import TfliteSession
+
+        return TfliteSession(path.read_bytes(), path)
     from donkeysim.learn.files.onnx_writer import make_onnx
 
     network, header = read_network(path)
@@ -147,7 +155,7 @@ def open_session(path: Path) -> Session:
         model = make_onnx(network, header)
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
-    return Session(model, path)
+    return OnnxSession(model, path)
 
 
 def _read_sizes(session: Session, kind: PilotKind, config: object | None) -> PilotSpec:

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from donkeysim.core.errors import PilotError
-from donkeysim.learn.files.onnx_session import Port, Session
+from donkeysim.learn.files.session import Port, Session
 from donkeysim.learn.kinds import KINDS, PilotKind
 
 

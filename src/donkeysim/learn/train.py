@@ -1,4 +1,4 @@
-"""Training a pilot from tubs: data in, pilot, .onnx, loss plot and an entry in the database out."""
+"""Training a pilot from tubs: data in, pilot, .onnx, .tflite, loss plot and an entry in the database out."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from donkeysim.learn.augment import make_augmentation
 from donkeysim.learn.batches import Examples
 from donkeysim.learn.database import append_entry, make_entry, name_beside, name_pilot
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
+from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.model_file import check_ending, save_model
 from donkeysim.learn.files.places import read_places
 from donkeysim.learn.kinds import PilotKind, get_kind, read_spec
+from donkeysim.learn.lite import write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
 from donkeysim.tub.folder import split_paths
@@ -40,6 +42,7 @@ class TrainingResult:
     Attributes:
         model_path: The pilot with the lowest validation loss.
         onnx_path: The same as `.onnx`, for driving without PyTorch; None when not asked for.
+        lite_paths: The same as `.tflite`, for cars, in float32 and in integers; none when not asked for.
         plot_path: The loss plot; None when not asked for.
         best_epoch: Its number.
         best_loss: Its validation loss.
@@ -60,6 +63,7 @@ class TrainingResult:
     images_per_second: float
     was_interrupted: bool
     places: tuple[str, ...] = ()
+    lite_paths: tuple[Path, ...] = ()
 
 
 def train(
@@ -77,7 +81,7 @@ def train(
     Args:
         config: The car's configuration.
         tub_paths: One tub or several; an item may hold several with commas between.
-        model_path: `.h5`, `.keras` or `.onnx` to write; None: the next name in MODELS_PATH.
+        model_path: `.h5`, `.keras`, `.onnx` or `.tflite` to write; None: the next name in MODELS_PATH.
         kind: One of `learn.kinds.KINDS`; None: DEFAULT_MODEL_TYPE.
         transfer: A trained pilot to begin with.
         comment: Kept in the database.
@@ -268,8 +272,11 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
     best = min(result.epochs, key=lambda epoch: epoch.losses["val_loss"])
     plot_path = name_beside(job.path, ".png")
     onnx_path = job.path if job.path.suffix.lower() == ".onnx" else name_beside(job.path, ".onnx")
-    if job.options.create_tf_lite and onnx_path != job.path:
-        job.save(model, onnx_path)
+    lite_paths: tuple[Path, ...] = ()
+    if job.options.create_tf_lite:
+        if onnx_path != job.path:
+            job.save(model, onnx_path)
+        lite_paths = _write_lite(job, model, examples[1])
     if job.options.show_plot:
         from donkeysim.learn.plots import plot_losses
 
@@ -289,4 +296,13 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
         images_per_second=max(epoch.images_per_second for epoch in result.epochs),
         was_interrupted=result.was_interrupted,
         places=job.places,
+        lite_paths=lite_paths,
     )
+
+
+def _write_lite(job: _Job, model: Any, examples: Examples) -> tuple[Path, ...]:
+    """Write the `.tflite` files beside a pilot, the one in integers for what it is validated with."""
+    from donkeysim.learn.files.keras_model import describe_model
+
+    header = make_header(job.kind.name, job.config, job.places)
+    return write_lite(describe_model(model), header, job.path, examples)

@@ -185,7 +185,6 @@ def make_newer_header(kind, config, places):
 @pytest.mark.parametrize(
     ("ending", "hint"),
     [
-        (".tflite", "tf2onnx.convert --tflite"),
         (".savedmodel", "tf2onnx.convert --saved-model"),
         (".trt", r"give the \.h5"),
         (".pth", "torch.onnx.export"),
@@ -200,11 +199,11 @@ def test_a_file_that_must_be_converted_says_how(ending, hint, tmp_path):
 def test_a_missing_pilot_is_answered_with_those_beside_it(linear_h5):
     with pytest.raises(PilotError, match=r"there is no pilot .*lineal\.h5; in .* there are: linear\.h5"):
         load_pilot(linear_h5.with_name("lineal.h5"))
-    with pytest.raises(PilotError, match=r"they end in \.h5, \.keras, \.onnx"):
+    with pytest.raises(PilotError, match=r"they end in \.h5, \.keras, \.onnx, \.tflite"):
         load_pilot(linear_h5.with_name("linear.png"))
 
 
-@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx"])
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx", ".tflite"])
 @pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"PK\x03\x04 no zip", b"\x89HDF\r\n\x1a\n no hdf"])
 def test_a_file_of_rubbish_is_refused_in_one_sentence(ending, content, tmp_path):
     path = tmp_path / f"pilot{ending}"

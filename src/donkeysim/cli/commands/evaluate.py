@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         nargs="+",
         metavar="MODEL",
-        help="pilot's file: .onnx, .h5 or .keras (default: the built-in pilot); several are compared",
+        help="pilot's file: .onnx, .tflite, .h5 or .keras (default: the built-in pilot); several are compared",
     )
     parser.add_argument("--type", help="type of the pilot, if its file does not say")
     parser.add_argument(

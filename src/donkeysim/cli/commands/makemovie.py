@@ -16,7 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tub", required=True, help="the tub")
     parser.add_argument("--out", default="tub_movie.mp4", metavar="FILE", help="the film (default: tub_movie.mp4)")
     parser.add_argument("--config", default="./config.py", metavar="FILE", help="the car's (default: ./config.py)")
-    parser.add_argument("--model", metavar="FILE", help="a pilot whose answers are drawn too: .h5, .keras or .onnx")
+    parser.add_argument(
+        "--model", metavar="FILE", help="a pilot whose answers are drawn too: .h5, .keras, .onnx or .tflite"
+    )
     parser.add_argument("--type", help="the pilot's type, if the file does not say")
     parser.add_argument("--salient", action="store_true", help="highlight what matters to the pilot (slow)")
     parser.add_argument("--start", type=int, default=0, metavar="N", help="first record (default: 0)")

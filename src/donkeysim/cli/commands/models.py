@@ -1,4 +1,8 @@
-"""List the trained pilots of a car folder, from its models/database.json."""
+"""List the trained pilots of a car folder, from its models/database.json, or write one of them as .tflite for a car.
+
+For example: donkey models --tflite models/mypilot.h5 --tub data
+With --tub there is also a file in 8-bit integers, made for the pictures of these tubs.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import Any
 from rich.table import Table
 
 from donkeysim.cli.console import console
+from donkeysim.core.errors import SpecError
 
 COLUMNS = ("Number", "Name", "Pilot", "Type", "Tubs", "Places", "Time", "Transfer", "Comment")
 
@@ -18,15 +23,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--config", default="./config.py", help="configuration of the car (default ./config.py)")
     parser.add_argument("--group", action="store_true", help="list groups of tubs once, below the table")
+    parser.add_argument("--tflite", metavar="FILE", help="write this pilot, .h5 or .keras, as .tflite beside it")
+    parser.add_argument("--tub", nargs="+", metavar="TUB", default=[], help="drives to make the integers for")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table."""
+    """Print the table, or write the files."""
     from donkeysim.car.config import load_config
     from donkeysim.learn.database import group_tubs, read_entries
     from donkeysim.learn.files.places import read_places
 
     config = load_config(arguments.config, driving=False)
+    if arguments.tub and not arguments.tflite:
+        raise SpecError("--tub goes with --tflite FILE, the pilot to write for a car.")
+    if arguments.tflite:
+        return _write_lite(Path(arguments.tflite), config, arguments.tub)
     folder = Path(config.MODELS_PATH)
     entries = read_entries(folder)
     if not entries:
@@ -43,6 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
         for paths, name in groups.items():
             tubs.add_row(name, "\n".join(paths.split(",")))
         console.print(tubs)
+    return 0
+
+
+def _write_lite(path: Path, config: Any, tubs: list[str]) -> int:
+    from donkeysim.learn.lite_conversion import convert_pilot
+    from donkeysim.tub.folder import split_paths
+
+    for written in convert_pilot(path, config, split_paths(tubs)):
+        console.print(f"Wrote {written}", soft_wrap=True)
     return 0
 
 

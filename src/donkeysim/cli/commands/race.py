@@ -1,7 +1,7 @@
 """Race pilots against each other, faster than real time, by a rule book; every race is one file that can be verified.
 
-A pilot is a file (.onnx, .h5, .keras), the one in the package (built-in), or a driver who knows the track (fast,
-steady, human); NAME=PILOT gives it a name. --out takes the race file, race.dlog, and the result, race.json.
+A pilot is a file (.onnx, .tflite, .h5, .keras), the one in the package (built-in), or a driver who knows the track
+(fast, steady, human); NAME=PILOT gives it a name. --out takes the race file, race.dlog, and the result, race.json.
 
 For example: donkey race --pilot Anna=a.h5 --pilot built-in --pilot steady --track thunderhill --rules f1tenth
 """

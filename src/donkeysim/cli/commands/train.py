@@ -1,7 +1,8 @@
 """Train a pilot from recorded drives.
 
 The best pilot so far is saved after every epoch; Ctrl-C ends training early and keeps it. Training also writes an
-.onnx file for driving without PyTorch, a plot of the losses, and an entry in database.json.
+.onnx file for driving without PyTorch, .tflite files for cars (in float32, and in integers for the pictures of these
+tubs), a plot of the losses, and an entry in database.json.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="folders to learn from, separated by spaces or commas",
     )
-    add("--model", help="file to write: .h5, .keras or .onnx (default models/pilot_YY-MM-DD_<n>.h5)")
+    add("--model", help="file to write: .h5, .keras, .onnx or .tflite (default models/pilot_YY-MM-DD_<n>.h5)")
     add("--type", help="linear, categorical, inferred, memory, imu, behavior, localizer, rnn, 3d")
     add("--config", default="./config.py", help="configuration (default ./config.py)")
     add("--myconfig", default="myconfig.py", help="file that overrides it (default: myconfig.py beside it)")
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
     if result.places:
         console.print(f"The pilot knows {', '.join(result.places)}: its drives were recorded there.", soft_wrap=True)
-    for path in (result.model_path, result.onnx_path, result.plot_path):
+    for path in dict.fromkeys((result.model_path, result.onnx_path, *result.lite_paths, result.plot_path)):
         if path is not None:
             console.print(f"Wrote {path}", soft_wrap=True)
     return 130 if result.was_interrupted else 0

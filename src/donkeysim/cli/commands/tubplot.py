@@ -18,7 +18,7 @@ from donkeysim.core.errors import format_count
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, separated by spaces or commas")
-    parser.add_argument("--model", required=True, metavar="FILE", help="the pilot: .h5, .keras or .onnx")
+    parser.add_argument("--model", required=True, metavar="FILE", help="the pilot: .h5, .keras, .onnx or .tflite")
     parser.add_argument("--type", help="the pilot's type, if the file does not say")
     parser.add_argument(
         "--limit", type=int, default=1000, metavar="N", help="maximum number of records (default: 1000)"

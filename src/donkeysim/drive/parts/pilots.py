@@ -17,7 +17,7 @@ from donkeysim.world.tracks.catalogue import shorten_scene_name
 
 logger = logging.getLogger(__name__)
 
-PILOT_SUFFIXES = (".h5", ".keras", ".onnx")
+PILOT_SUFFIXES = (".h5", ".keras", ".onnx", ".tflite")
 
 LOOK_SECONDS = 0.5
 """How often the models' folder and the pilot's file are looked at."""
@@ -136,11 +136,16 @@ class PilotShelf:
         files = {entry.name: entry for entry in entries if entry.suffix in PILOT_SUFFIXES}
         self._files = {**files, **self._extra_files}
         self._looks = {path: self._look_into(path) for path in self._files.values()}
-        own = sorted(files, key=lambda name: self._looks[self._files[name]][0] or (0, 0), reverse=True)
+        own = sorted(files, key=self._rank, reverse=True)
         others = [name for name in self._extra_files if name not in files]
         known = ((name, self._looks[self._files[name]][1]) for name in (*own, *others))
         self.places = {name: places for name, places in known if places}
         self.choices = (*self._built_in, *self._files)
+
+    def _rank(self, name: str) -> tuple[bool, FileState]:
+        """Return what the newest has most of; files for cars, perhaps with coarser numbers, come last."""
+        path = self._files[name]
+        return path.suffix != ".tflite", self._looks[path][0] or (0, 0)
 
     def _look_into(self, path: Path) -> tuple[FileState | None, tuple[str, ...]]:
         """Return a file's state, and where its pilot was trained, read when the state is new."""

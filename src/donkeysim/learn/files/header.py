@@ -14,7 +14,7 @@ FORMAT = 1
 """Number of the form of the header; a file with a greater one is refused."""
 
 HEADER_KEY = "donkeysim"
-"""Where the header lies: a root attribute of `.h5`, `donkeysim.json` in `.keras`, a metadata property of `.onnx`."""
+"""Where the header lies: a root attribute of `.h5`, `donkeysim.json` in `.keras`, metadata of `.onnx` and `.tflite`."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from donkeysim.core.files import replace_file
 from donkeysim.learn.files.header import PilotHeader, make_header
 from donkeysim.learn.files.network import Network
 
-ENDINGS = (".h5", ".keras", ".onnx")
+FINISHED_ENDINGS = (".onnx", ".tflite")
+"""Of files with graphs that drive, without the layers of Keras."""
+
+ENDINGS = (".h5", ".keras", *FINISHED_ENDINGS)
 
 _CONVERSIONS = {
-    ".tflite": "python -m tf2onnx.convert --tflite {path} --output {base}.onnx",
     ".savedmodel": "python -m tf2onnx.convert --saved-model {path} --output {base}.onnx",
     ".trt": "a TensorRT engine runs on its own GPU only; give the .h5 that it was made from",
     ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
@@ -40,7 +42,7 @@ def check_ending(path: Path) -> str:
 
 
 def save_model(model: Any, path: Path | str, kind: str, config: object, places: Sequence[str] = ()) -> None:
-    """Write a `keras.Model` as `.h5`, `.keras` or `.onnx`, by the ending of the path; whole or not at all.
+    """Write a `keras.Model` in the form that the ending of the path names; whole or not at all.
 
     Args:
         model: What `build_model` made, trained.
@@ -66,6 +68,10 @@ def save_model(model: Any, path: Path | str, kind: str, config: object, places: 
             from donkeysim.learn.files.h5 import write_h5
 
             write_h5(describe_model(model), beside, header)
+        elif ending == ".tflite":
+            from donkeysim.learn.files.tflite_writer import make_tflite
+
+            beside.write_bytes(make_tflite(describe_model(model), header))
         else:
             from donkeysim.learn.files.onnx_writer import make_onnx
 
@@ -76,11 +82,11 @@ def load_model(path: Path | str) -> Any:
     """Return the `keras.Model` in an `.h5` or `.keras` file, to train it further or to look into its layers.
 
     Raises:
-        PilotError: There is no such file, it is broken, or it is an `.onnx` file, which holds no Keras layers.
+        PilotError: There is no such file, it is broken, or its ending is of files that hold no Keras layers.
         DonkeySimError: Keras is missing.
     """
     path = Path(path)
-    if check_ending(path) == ".onnx":
+    if check_ending(path) in FINISHED_ENDINGS:
         raise PilotError(
             f"{path} holds a finished graph without the layers of Keras; give the .h5 or .keras file of the pilot."
         )

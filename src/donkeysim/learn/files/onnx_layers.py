@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import PilotError
-from donkeysim.core.types import Float32Array
+from donkeysim.learn.files.layer_shapes import (
+    check_padding,
+    fold_normalization,
+    shrink_axes,
+    spread,
+    spread_edges,
+    take_weights,
+)
 from donkeysim.learn.files.network import Layer
 from donkeysim.learn.files.onnx_graph import Graph, Tensor
 
@@ -27,32 +34,19 @@ def add_layer(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
         raise PilotError(f"the layer {layer.name!r} does not fit the one before it ({error}).") from error
 
 
-def _take_weights(layer: Layer, *shapes: tuple[int, ...]) -> list[Float32Array]:
-    """Return the weights of a layer; the last, the bias, may be missing.
-
-    Raises:
-        PilotError: They do not have these shapes: the file is broken.
-    """
-    count = len(shapes) if layer.settings.get("use_bias", True) else len(shapes) - 1
-    found = [weight.shape for weight in layer.weights]
-    if found != list(shapes[:count]):
-        raise PilotError(
-            f"the layer {layer.name!r} has weights of the shapes {found}, but needs {list(shapes[:count])}; "
-            "the file is broken."
-        )
-    return list(layer.weights)
+_PADDINGS = {"valid": "VALID", "same": "SAME_UPPER"}
 
 
 def _add_convolution(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_first(sources[0])
     settings, rank = layer.settings, len(x.shape) - 1
     groups, filters = int(settings.get("groups", 1)), int(settings["filters"])
-    size = _spread(settings["kernel_size"], rank)
-    kernel, *bias = _take_weights(layer, (*size, x.shape[-1] // groups, filters), (filters,))
-    strides = _spread(settings.get("strides", 1), rank)
-    dilation = _spread(settings.get("dilation_rate", 1), rank)
+    size = spread(settings["kernel_size"], rank)
+    kernel, *bias = take_weights(layer, (*size, x.shape[-1] // groups, filters), (filters,))
+    strides = spread(settings.get("strides", 1), rank)
+    dilation = spread(settings.get("dilation_rate", 1), rank)
     inputs = [x.name, *map(graph.constant, (np.moveaxis(kernel, (-1, -2), (0, 1)), *bias))]
-    padding = settings.get("padding", "valid")
+    padding = check_padding(layer)
     name = graph.node(
         "Conv",
         inputs,
@@ -60,24 +54,22 @@ def _add_convolution(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tenso
         strides=list(strides),
         dilations=list(dilation),
         group=groups,
-        auto_pad=_name_padding(layer, padding),
+        auto_pad=_PADDINGS[padding],
     )
     reach = tuple((width - 1) * step + 1 for width, step in zip(size, dilation, strict=True))
-    shape = (*_shrink(x.shape[:-1], reach, strides, padding), filters)
+    shape = (*shrink_axes(x.shape[:-1], reach, strides, padding), filters)
     return graph.activate(replace(x, name=name, shape=shape), settings.get("activation"))
 
 
 def _add_pooling(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_first(sources[0])
     rank = len(x.shape) - 1
-    size = _spread(layer.settings.get("pool_size", 2), rank)
-    strides = _spread(layer.settings.get("strides") or size, rank)
-    padding = layer.settings.get("padding", "valid")
+    size = spread(layer.settings.get("pool_size", 2), rank)
+    strides = spread(layer.settings.get("strides") or size, rank)
+    padding = check_padding(layer)
     operator = "AveragePool" if layer.class_name.startswith("Average") else "MaxPool"
-    name = graph.node(
-        operator, [x.name], kernel_shape=list(size), strides=list(strides), auto_pad=_name_padding(layer, padding)
-    )
-    return replace(x, name=name, shape=(*_shrink(x.shape[:-1], size, strides, padding), x.shape[-1]))
+    name = graph.node(operator, [x.name], kernel_shape=list(size), strides=list(strides), auto_pad=_PADDINGS[padding])
+    return replace(x, name=name, shape=(*shrink_axes(x.shape[:-1], size, strides, padding), x.shape[-1]))
 
 
 def _add_global_average(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
@@ -89,7 +81,7 @@ def _add_global_average(graph: Graph, _layer: Layer, sources: list[Tensor]) -> T
 def _add_dense(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     units = int(layer.settings["units"])
-    kernel, *bias = _take_weights(layer, (x.shape[-1], units), (units,))
+    kernel, *bias = take_weights(layer, (x.shape[-1], units), (units,))
     if len(x.shape) == 1:
         name = graph.node("Gemm", [x.name, *map(graph.constant, (kernel, *bias))])
     else:
@@ -101,21 +93,9 @@ def _add_dense(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
 
 
 def _add_normalization(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
-    """Batch normalisation with its learnt mean and variance, as one product and one sum over the last axis."""
-    settings = layer.settings
     x = graph.put_channels_last(sources[0])
-    axes = settings.get("axis", -1)
-    axis = axes[0] if isinstance(axes, list | tuple) else axes
-    if axis not in (-1, len(x.shape)):
-        raise PilotError(f"the layer {layer.name!r} normalises over axis {axis}; only the last one can be written.")
-    count = 2 + bool(settings.get("scale", True)) + bool(settings.get("center", True))
-    weights = _take_weights(layer, *[x.shape[-1:]] * count)
-    gamma = weights.pop(0) if settings.get("scale", True) else np.float32(1.0)
-    beta = weights.pop(0) if settings.get("center", True) else np.float32(0.0)
-    mean, variance = weights
-    factor = gamma / np.sqrt(variance + np.float32(settings.get("epsilon", 1e-3)))
-    scaled = graph.node("Mul", [x.name, graph.constant(factor.astype(np.float32))])
-    shift = (beta - mean * factor).astype(np.float32)
+    factor, shift = fold_normalization(layer, x.shape)
+    scaled = graph.node("Mul", [x.name, graph.constant(factor)])
     return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
 
 
@@ -140,7 +120,7 @@ def _add_lstm(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
         )
     x = graph.put_channels_last(sources[0])
     units = int(settings["units"])
-    weights = _take_weights(layer, (x.shape[-1], 4 * units), (units, 4 * units), (4 * units,))
+    weights = take_weights(layer, (x.shape[-1], 4 * units), (units, 4 * units), (4 * units,))
     kernel, recurrent, *bias = map(_order_gates, weights)
     both = np.zeros((1, 8 * units), dtype=np.float32)
     both[0, : 4 * units] = bias[0] if bias else 0.0
@@ -196,7 +176,7 @@ def _add_sum(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
 def _add_cropping(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     *sizes, depth = x.shape
-    edges = _spread_edges(layer.settings["cropping"], len(sizes))
+    edges = spread_edges(layer.settings["cropping"], len(sizes))
     starts = [start for start, _ in edges]
     ends = [size - rest for size, (_, rest) in zip(sizes, edges, strict=True)]
     numbers = (starts, ends, range(1, len(x.shape)))
@@ -207,36 +187,12 @@ def _add_cropping(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
 
 def _add_padding(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
-    (top, bottom), (left, right) = _spread_edges(layer.settings["padding"], 2)
+    (top, bottom), (left, right) = spread_edges(layer.settings["padding"], 2)
     height, width, depth = x.shape
     pads = graph.constant(np.array([0, top, left, 0, 0, bottom, right, 0], dtype=np.int64))
     return replace(
         x, name=graph.node("Pad", [x.name, pads]), shape=(height + top + bottom, width + left + right, depth)
     )
-
-
-def _spread(value: Any, rank: int) -> tuple[int, ...]:
-    """One number for all axes, or one per axis, as a tuple."""
-    return tuple(map(int, value)) if isinstance(value, list | tuple) else (int(value),) * rank
-
-
-def _spread_edges(value: Any, rank: int) -> list[tuple[int, ...]]:
-    """((top, bottom), (left, right)) out of the three forms that Keras takes."""
-    return [_spread(pair, 2) for pair in value] if isinstance(value, list | tuple) else [(int(value),) * 2] * rank
-
-
-def _name_padding(layer: Layer, padding: str) -> str:
-    names = {"valid": "VALID", "same": "SAME_UPPER"}
-    if padding not in names:
-        raise PilotError(f"the layer {layer.name!r} has the padding {padding!r}; only valid and same can be written.")
-    return names[padding]
-
-
-def _shrink(sizes: tuple[int, ...], reach: tuple[int, ...], strides: tuple[int, ...], padding: str) -> tuple[int, ...]:
-    """Return what a convolution or pooling leaves of each axis."""
-    if padding == "same":
-        return tuple(-(-size // stride) for size, stride in zip(sizes, strides, strict=True))
-    return tuple((size - over) // stride + 1 for size, over, stride in zip(sizes, reach, strides, strict=True))
 
 
 _ADDERS: dict[str, Callable[[Graph, Layer, list[Tensor]], Tensor]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,11 @@ import onnxruntime
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
 from donkeysim.learn.files.header import HEADER_KEY, read_header
+from donkeysim.learn.files.session import Port
 
 
-@dataclass(frozen=True)
-class Port:
-    """An input or an output of a network: its name and its shape without the batch."""
-
-    name: str
-    shape: tuple[int, ...]
-
-
-class Session:
-    """A loaded network: pictures in, numbers out."""
+class OnnxSession:
+    """A loaded network; meets `files.session.Session`."""
 
     def __init__(self, model: bytes, path: Path) -> None:
         """Load a graph.

@@ -11,6 +11,7 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.extras import import_extra
 from donkeysim.learn.files.header import HEADER_KEY, read_header
 from donkeysim.learn.files.parts import PART_MOST, read_part
+from donkeysim.learn.files.tflite_metadata import read_metadata
 
 METADATA_FIELD = 14
 """Number of `metadata_props` in the `ModelProto` of ONNX; each has a key, 1, and a value, 2."""
@@ -85,4 +86,9 @@ def _read_h5_text(path: Path) -> str | bytes | None:
         return text
 
 
-_READERS = {".onnx": _read_onnx_text, ".keras": _read_keras_text, ".h5": _read_h5_text}
+def _read_tflite_text(path: Path) -> bytes | None:
+    with path.open("rb") as file:
+        return read_metadata(file.read(PART_MOST), HEADER_KEY)
+
+
+_READERS = {".onnx": _read_onnx_text, ".keras": _read_keras_text, ".h5": _read_h5_text, ".tflite": _read_tflite_text}

@@ -9,7 +9,7 @@ import torch
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.model_file import check_ending, check_exists, read_network
+from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, check_exists, read_network
 from donkeysim.learn.files.network import Network
 from donkeysim.learn.rl.export import describe_actor
 from donkeysim.learn.rl.ppo import Actor
@@ -20,13 +20,13 @@ def read_actor(path: Path) -> Actor | None:
     """Return the policy in a file; None when it holds another kind of pilot, or none that can be learned on.
 
     Args:
-        path: `.h5` as `export.save_pilot` writes it; of an `.onnx` file the policy cannot be taken.
+        path: `.h5` as `export.save_pilot` writes it; of an `.onnx` or `.tflite` file the policy cannot be taken.
 
     Raises:
         PilotError: There is no such file, or it cannot be read.
     """
     check_exists(path)
-    if check_ending(path) == ".onnx":
+    if check_ending(path) in FINISHED_ENDINGS:
         return None
     network, _ = read_network(path)
     try:

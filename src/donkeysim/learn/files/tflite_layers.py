@@ -1,0 +1,319 @@
+"""What each class of layers is in TFLite: a function that adds its operations to a graph.
+
+A sequence lies along the first axis, where a batch would be: what is done to each of its pictures is done to a batch of
+them. Only operations are used that every TFLite interpreter has, in numbers and in integers: a convolution in
+time is one in the plane over the channels of several pictures, and an LSTM is written out step by step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from donkeysim.core.errors import PilotError
+from donkeysim.learn.files.layer_shapes import (
+    check_padding,
+    fold_normalization,
+    shrink_axes,
+    spread,
+    spread_edges,
+    take_weights,
+)
+from donkeysim.learn.files.network import Layer
+from donkeysim.learn.files.tflite_graph import NO_ACTIVATION, NOTHING, RELU, RELU6, Graph
+
+_PADDINGS = {"same": 0, "valid": 1}
+
+_FUSED = {None: NO_ACTIVATION, "linear": NO_ACTIVATION, "relu": RELU}
+"""Activations that convolutions and sums have of their own."""
+
+_OPERATORS = {"tanh": "TANH", "sigmoid": "LOGISTIC", "softmax": "SOFTMAX", "elu": "ELU", "relu": "RELU"}
+
+
+def add_layer(graph: Graph, layer: Layer, sources: list[int], keeps_rows: bool = False) -> int:
+    """Add a layer behind the tensors that it takes; returns its output.
+
+    Args:
+        graph: Where to.
+        layer: What `TimeDistributed` holds stands for it.
+        sources: Tensors.
+        keeps_rows: It is done to every picture of a sequence on its own.
+
+    Raises:
+        PilotError: A class or a setting that this cannot write, or weights that do not fit.
+    """
+    if layer.class_name == "Flatten" and keeps_rows:
+        rows, *shape = graph.get_shape(sources[0])
+        return graph.reshape(sources[0], (rows, math.prod(shape)))
+    try:
+        return _ADDERS[layer.class_name](graph, layer, sources)
+    except (IndexError, KeyError, TypeError, ValueError, AssertionError) as error:
+        raise PilotError(f"the layer {layer.name!r} does not fit the one before it ({error}).") from error
+
+
+def _activate(graph: Graph, index: int, layer: Layer, name: str = "activation") -> int:
+    """Return the tensor behind an activation that no operation has of its own."""
+    activation = layer.settings.get(name)
+    if activation in _FUSED:
+        return index
+    if activation not in _OPERATORS:
+        raise PilotError(
+            f"the layer {layer.name!r} has the activation {activation!r}, which .tflite files here cannot hold; "
+            f"these can: linear, {', '.join(_OPERATORS)}."
+        )
+    options = {"beta": 1.0} if activation == "softmax" else {}
+    return graph.add(_OPERATORS[activation], [index], graph.get_shape(index), **options)
+
+
+def _add_plane(graph: Graph, layer: Layer, source: int, kernel: Any, bias: list[Any]) -> int:
+    """Add a convolution of pictures.
+
+    Args:
+        graph: Where to.
+        layer: For strides, dilation, padding and activation; of the last two axes where it has three.
+        source: Shape [row, height, width, channel].
+        kernel: Shape [filter, height, width, channel].
+        bias: One array, or none.
+    """
+    settings, padding = layer.settings, check_padding(layer)
+    strides, dilation = (_spread_plane(settings.get(key, 1)) for key in ("strides", "dilation_rate"))
+    reach = tuple((width - 1) * step + 1 for width, step in zip(kernel.shape[1:3], dilation, strict=True))
+    rows, *sizes, _ = graph.get_shape(source)
+    shape = (rows, *shrink_axes(tuple(sizes), reach, strides, padding), kernel.shape[0])
+    weights = [graph.add_constant(values) for values in (kernel, *(bias or [np.zeros(kernel.shape[0])]))]
+    made = graph.add(
+        "CONV_2D",
+        [source, *weights],
+        shape,
+        padding=_PADDINGS[padding],
+        stride_h=strides[0],
+        stride_w=strides[1],
+        dilation_h=dilation[0],
+        dilation_w=dilation[1],
+        activation=_FUSED.get(settings.get("activation"), NO_ACTIVATION),
+    )
+    return _activate(graph, made, layer)
+
+
+def _spread_plane(value: Any) -> tuple[int, ...]:
+    """Height and width out of a setting for two or three axes."""
+    return spread(value, 2)[-2:]
+
+
+def _take_kernel(graph: Graph, layer: Layer, source: int, rank: int) -> list[Any]:
+    """Return kernel and bias of a convolution."""
+    if int(layer.settings.get("groups", 1)) != 1:
+        raise PilotError(f"the layer {layer.name!r} has groups, which .tflite files here cannot hold; leave them out.")
+    size, filters = spread(layer.settings["kernel_size"], rank), int(layer.settings["filters"])
+    return list(take_weights(layer, (*size, graph.get_shape(source)[-1], filters), (filters,)))
+
+
+def _add_convolution(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    kernel, *bias = _take_kernel(graph, layer, sources[0], 2)
+    return _add_plane(graph, layer, sources[0], kernel.transpose(3, 0, 1, 2), bias)
+
+
+def _add_convolution_in_time(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    """Each picture of the output sees the channels of several pictures, side by side."""
+    x, (kernel, *bias) = sources[0], _take_kernel(graph, layer, sources[0], 3)
+    length, filters = kernel.shape[0], kernel.shape[-1]
+    stride, dilation = (spread(layer.settings.get(key, 1), 3)[0] for key in ("strides", "dilation_rate"))
+    reach = (length - 1) * dilation + 1
+    (count,) = shrink_axes(graph.get_shape(x)[:1], (reach,), (stride,), check_padding(layer))
+    missing = (count - 1) * stride + reach - graph.get_shape(x)[0]
+    if check_padding(layer) == "same":
+        missing = max(missing, 0)
+        x = graph.pad(x, [(missing // 2, missing - missing // 2), (0, 0), (0, 0), (0, 0)])
+    _, height, width, channels = graph.get_shape(x)
+    looks = []
+    for first in range(0, reach, dilation):
+        end = first + (count - 1) * stride + 1
+        looks.append(graph.cut(x, [first, 0, 0, 0], [end, height, width, channels], [stride, 1, 1, 1]))
+    flat = kernel.transpose(4, 1, 2, 0, 3).reshape(filters, *kernel.shape[1:3], length * channels)
+    return _add_plane(graph, layer, graph.join(looks, 3), flat, bias)
+
+
+def _add_pooling(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    operator = "AVERAGE_POOL_2D" if layer.class_name.startswith("Average") else "MAX_POOL_2D"
+    rank = 3 if layer.class_name.endswith("3D") else 2
+    size = spread(layer.settings.get("pool_size", 2), rank)
+    strides = spread(layer.settings.get("strides") or size, rank)
+    x = _pool(graph, layer, operator, sources[0], (size[-2:], strides[-2:]))
+    if rank == 2 or size[0] == strides[0] == 1:
+        return x
+    rows, height, width, channels = graph.get_shape(x)
+    turned = graph.reshape(x, (1, rows, height * width, channels))  # time as the height of one picture
+    pooled = _pool(graph, layer, operator, turned, ((size[0], 1), (strides[0], 1)))
+    return graph.reshape(pooled, (graph.get_shape(pooled)[1], height, width, channels))
+
+
+def _pool(
+    graph: Graph, layer: Layer, operator: str, source: int, window: tuple[tuple[int, ...], tuple[int, ...]]
+) -> int:
+    """Add a pooling of pictures; the window is its height and width, and how far it moves."""
+    padding, (size, strides) = check_padding(layer), window
+    rows, *sizes, channels = graph.get_shape(source)
+    return graph.add(
+        operator,
+        [source],
+        (rows, *shrink_axes(tuple(sizes), size, strides, padding), channels),
+        padding=_PADDINGS[padding],
+        stride_h=strides[0],
+        stride_w=strides[1],
+        filter_height=size[0],
+        filter_width=size[1],
+    )
+
+
+def _add_global_average(graph: Graph, _layer: Layer, sources: list[int]) -> int:
+    rows, _, _, channels = graph.get_shape(sources[0])
+    axes = graph.add_constant([1, 2], np.int32)
+    return graph.add("MEAN", [sources[0], axes], (rows, channels), keep_dims=False)
+
+
+def _add_dense(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    *places, width = graph.get_shape(sources[0])
+    units = int(layer.settings["units"])
+    kernel, *bias = take_weights(layer, (width, units), (units,))
+    flat = graph.reshape(sources[0], (math.prod(places), width))
+    made = _multiply(graph, flat, kernel, bias, _FUSED.get(layer.settings.get("activation"), NO_ACTIVATION))
+    return _activate(graph, graph.reshape(made, (*places, units)), layer)
+
+
+def _multiply(graph: Graph, source: int, kernel: Any, bias: list[Any], activation: int = NO_ACTIVATION) -> int:
+    """Add the product of rows and a matrix [width, unit]."""
+    inputs = [source, graph.add_constant(kernel.T), graph.add_constant(bias[0]) if bias else NOTHING]
+    shape = (graph.get_shape(source)[0], kernel.shape[1])
+    return graph.add("FULLY_CONNECTED", inputs, shape, activation=activation)
+
+
+def _add_normalization(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    shape = graph.get_shape(sources[0])
+    factor, shift = fold_normalization(layer, _drop_batch(shape))
+    scaled = graph.add("MUL", [sources[0], graph.add_constant(factor)], shape, activation=NO_ACTIVATION)
+    return graph.add("ADD", [scaled, graph.add_constant(shift)], shape, activation=NO_ACTIVATION)
+
+
+def _add_lstm(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    settings = layer.settings
+    gate = settings.get("recurrent_activation", "sigmoid")
+    plain = settings.get("activation", "tanh") == "tanh" and gate in ("sigmoid", "hard_sigmoid")
+    if not plain or settings.get("go_backwards", False):
+        raise PilotError(
+            f"the LSTM {layer.name!r} is not a plain one (tanh; sigmoid or hard_sigmoid; forwards); "
+            "it cannot be written."
+        )
+    length, width = graph.get_shape(sources[0])
+    units = int(settings["units"])
+    weights = take_weights(layer, (width, 4 * units), (units, 4 * units), (4 * units,))
+    kernel, recurrent, *bias = weights
+    seen = _multiply(graph, sources[0], kernel, bias)
+    recalled, said = (graph.add_constant(recurrent.T), gate), []
+    state = None
+    for row in range(length):
+        gates = graph.cut(seen, [row, 0], [row + 1, 4 * units])
+        state = _add_lstm_step(graph, gates, recalled, state)
+        said.append(state[1])
+    return graph.join(said, 0) if settings.get("return_sequences", False) else said[-1]
+
+
+def _add_lstm_step(
+    graph: Graph, gates: int, recalled: tuple[int, str], state: tuple[int, int] | None
+) -> tuple[int, int]:
+    """Add one step of an LSTM; returns its cell and what it says.
+
+    Args:
+        graph: Where to.
+        gates: What the input says to its gates, shape [1, 4 * unit]: in, forget, cell, out.
+        recalled: The recurrent kernel, and the activation of gates.
+        state: The cell, and what it said, before; None: at the first step.
+    """
+    kernel, gate = recalled
+    shape = (1, graph.get_shape(gates)[1] // 4)
+    if state is not None:
+        heard = graph.add("FULLY_CONNECTED", [state[1], kernel, NOTHING], graph.get_shape(gates), activation=0)
+        gates = graph.add("ADD", [gates, heard], graph.get_shape(gates), activation=0)
+    axis = graph.add_constant(1, np.int32)
+    into, forget, cell, out = graph.add_many("SPLIT", [axis, gates], [shape] * 4, num_splits=4)
+    cell = graph.add("MUL", [_open(graph, into, gate), graph.add("TANH", [cell], shape)], shape, activation=0)
+    if state is not None:
+        kept = graph.add("MUL", [_open(graph, forget, gate), state[0]], shape, activation=0)
+        cell = graph.add("ADD", [kept, cell], shape, activation=0)
+    said = graph.add("MUL", [_open(graph, out, gate), graph.add("TANH", [cell], shape)], shape, activation=0)
+    return cell, said
+
+
+def _open(graph: Graph, index: int, gate: str) -> int:
+    """Return how far a gate of an LSTM is open."""
+    shape = graph.get_shape(index)
+    if gate == "sigmoid":
+        return graph.add("LOGISTIC", [index], shape)
+    raised = graph.add("ADD", [index, graph.add_constant([3.0])], shape, activation=RELU6)
+    return graph.add("MUL", [raised, graph.add_constant([1.0 / 6.0])], shape, activation=0)
+
+
+def _add_flatten(graph: Graph, _layer: Layer, sources: list[int]) -> int:
+    return graph.reshape(sources[0], (1, math.prod(graph.get_shape(sources[0]))))
+
+
+def _add_activation(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    if layer.settings.get("activation") == "relu":
+        return graph.add("RELU", sources, graph.get_shape(sources[0]))
+    return _activate(graph, sources[0], layer)
+
+
+def _pass_on(_graph: Graph, _layer: Layer, sources: list[int]) -> int:
+    """Dropout does nothing while driving."""
+    return sources[0]
+
+
+def _add_concatenation(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    shape, axis = graph.get_shape(sources[0]), int(layer.settings.get("axis", -1))
+    if axis not in (-1, len(_drop_batch(shape))):
+        raise PilotError(f"the layer {layer.name!r} joins along axis {axis}; only the last one can be written.")
+    return graph.join(sources, len(shape) - 1)
+
+
+def _drop_batch(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape as Keras has it, without the batch; that of a sequence has none here."""
+    return shape[1:] if shape[0] == 1 else shape
+
+
+def _add_sum(graph: Graph, _layer: Layer, sources: list[int]) -> int:
+    total = sources[0]
+    for other in sources[1:]:
+        total = graph.add("ADD", [total, other], graph.get_shape(total), activation=NO_ACTIVATION)
+    return total
+
+
+def _add_cropping(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    shape = graph.get_shape(sources[0])
+    rank = 3 if layer.class_name.endswith("3D") else 2
+    edges = [(0, 0)] * (3 - rank) + spread_edges(layer.settings["cropping"], rank) + [(0, 0)]
+    ends = [size - last for size, (_, last) in zip(shape, edges, strict=True)]
+    return graph.cut(sources[0], [first for first, _ in edges], ends)
+
+
+def _add_padding(graph: Graph, layer: Layer, sources: list[int]) -> int:
+    return graph.pad(sources[0], [(0, 0), *spread_edges(layer.settings["padding"], 2), (0, 0)])
+
+
+_ADDERS: dict[str, Callable[[Graph, Layer, list[int]], int]] = {
+    "Conv2D": _add_convolution,
+    "Conv3D": _add_convolution_in_time,
+    "Dense": _add_dense,
+    "LSTM": _add_lstm,
+    "BatchNormalization": _add_normalization,
+    **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
+    "GlobalAveragePooling2D": _add_global_average,
+    **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),
+    "ZeroPadding2D": _add_padding,
+    "Flatten": _add_flatten,
+    "Activation": _add_activation,
+    **dict.fromkeys(("Dropout", "SpatialDropout2D"), _pass_on),
+    "Concatenate": _add_concatenation,
+    "Add": _add_sum,
+}
