@@ -11,20 +11,14 @@ from typing import Any, NoReturn
 
 from donkeysim.cluster.sweep.folder import Order
 from donkeysim.cluster.sweep.plan import Job
-from donkeysim.cluster.sweep.spec import Options, SweepFile
-from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown, shorten
+from donkeysim.cluster.sweep.spec import SweepFile
+from donkeysim.core.errors import SpecError
 
 OWN = {
     "rl": {"help", "out", "resume", "steps", "page", "tensorboard", "test", "test-roads"},
     "train": {"help", "model", "framework", "set.MAX_EPOCHS"},
 }
 """What a sweep says itself, or has no use for."""
-
-FIGURES = {
-    "rl": ("laps", "speed", "departures", "passed", "reward", "steps"),
-    "train": ("val_loss", "loss"),
-}
-"""That may be minimized or maximized."""
 
 PILOT = "pilot.h5"
 
@@ -51,63 +45,6 @@ def list_options(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
         for name in action.option_strings
         if name.startswith("--")
     }
-
-
-def check_sweep(file: SweepFile) -> None:
-    """Check all names and values, before anything is trained.
-
-    Raises:
-        SpecError: One of them is not possible; the text says where it stands.
-    """
-    spec, parser = file.spec, make_parser(file.spec.command)
-    if spec.metric not in FIGURES[spec.command]:
-        kind = f"figure of donkey {spec.command}"
-        raise SpecError(f"{file.path}: {describe_unknown(kind, spec.metric, FIGURES[spec.command])}")
-    for name, value in file.fixed.items():
-        _check_value(file, parser, name, value)
-    for name, dimension in file.search.items():
-        for value in dimension.list_samples():
-            _check_value(file, parser, name, value)
-    first = {name: dimension.list_samples()[0] for name, dimension in file.search.items()}
-    _check_trial(file, first, "")
-    for name, dimension in file.search.items():
-        for value in dimension.list_samples()[1:]:
-            _check_trial(file, {**first, name: value}, name)
-
-
-def _check_value(file: SweepFile, parser: argparse.ArgumentParser, name: str, value: Any) -> None:
-    command = file.spec.command
-    known = {option for option in list_options(parser) if option not in OWN[command]}
-    option = name.split(".")[0]
-    if name in OWN[command]:
-        raise SpecError(f"{file.locate(name)}: {name} is the sweep's own matter; leave it out.")
-    if option not in known:
-        kind = f"option of donkey {command}"
-        raise SpecError(f"{file.locate(name)}: {describe_unknown(kind, name, known)}")
-    try:
-        parser.parse_args(spell_option(parser, name, value))
-    except SpecError as error:
-        text = shorten(repr(value))
-        raise SpecError(f"{file.locate(name)}: {name} is {text}, which donkey {command} refuses: {error}.") from error
-
-
-def _check_trial(file: SweepFile, options: Options, name: str) -> None:
-    """Check the options of a trial together.
-
-    Args:
-        file: What was asked for.
-        options: That differ.
-        name: Of the one to blame; empty: the file as a whole.
-    """
-    from donkeysim.cli.sweep_training import CHECKS
-
-    job = Job(0, 0, options, file.spec.budget, "")
-    words = spell_training(file, job, Path("a new folder"), None)
-    try:
-        CHECKS[file.spec.command](make_parser(file.spec.command).parse_args(words))
-    except DonkeySimError as error:
-        place = file.locate(name) if name else str(file.path)
-        raise SpecError(f"{place}: {error}") from error
 
 
 def spell_option(parser: argparse.ArgumentParser, name: str, value: Any) -> list[str]:

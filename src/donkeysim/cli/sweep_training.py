@@ -6,7 +6,6 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,6 @@ from donkeysim.cli.commands import rl, train
 from donkeysim.cli.sweep_options import PILOT, make_parser, spell_order, spell_repeat
 from donkeysim.cluster.sweep.folder import Order
 from donkeysim.cluster.sweep.plan import Result
-from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
     from donkeysim.learn.fit import EpochResult
@@ -105,27 +103,4 @@ def _train(order: Order, arguments: argparse.Namespace) -> dict[str, float]:
     return {"val_loss": result.best_loss, "loss": best, "epochs": float(len(result.history["loss"]))}
 
 
-def _check_learning(arguments: argparse.Namespace) -> None:
-    task, _ = rl.read_request(arguments)
-    task.make_course()
-    if task.source and not Path(task.source).is_file():
-        raise SpecError(f"there is no pilot {task.source} to go on from.")
-
-
-def _check_training(arguments: argparse.Namespace) -> None:
-    from donkeysim.car.config import load_config
-    from donkeysim.learn.kinds import get_kind
-    from donkeysim.tub.folder import open_tubs
-
-    changes = train.read_changes(arguments.changes)
-    config = load_config(arguments.config, arguments.myconfig, driving=False, changes=changes)
-    get_kind(arguments.type or config.DEFAULT_MODEL_TYPE)
-    open_tubs(arguments.tub or [config.DATA_PATH])
-    if arguments.transfer and not Path(arguments.transfer).is_file():
-        raise SpecError(f"there is no pilot {arguments.transfer} to begin with.")
-
-
 _TRAININGS: Mapping[str, Callable[[Order, argparse.Namespace], dict[str, float]]] = {"rl": _learn, "train": _train}
-
-CHECKS: Mapping[str, Callable[[argparse.Namespace], None]] = {"rl": _check_learning, "train": _check_training}
-"""Whether a command can do what it is asked; each raises a `DonkeySimError` if not."""

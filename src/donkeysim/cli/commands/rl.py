@@ -74,12 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of all cars together, to learn from at most; without --minutes no other limit",
     )
-    add(
-        "--laps",
-        type=int,
-        metavar="N",
-        help="to drive in a row on the road (default 10; on several tracks 1)",
-    )
+    add("--laps", type=int, metavar="N", help="to drive in a row on the road (default 10; on several tracks 1)")
     add("--speed", type=float, metavar="SHARE", help="to reach, of the fast pace car's mean speed (default 0.75)")
     add("--cars", type=int, metavar="N", help="that learn together (default 128)")
     add("--colour", action="store_true", default=None, help="the policy sees colours (default: grey)")

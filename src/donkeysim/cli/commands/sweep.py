@@ -70,7 +70,7 @@ def open_site(arguments: argparse.Namespace) -> Site:
     Raises:
         DonkeySimError: What is asked for is not possible, or the folder cannot be used.
     """
-    from donkeysim.cli.sweep_options import check_sweep
+    from donkeysim.cli.sweep_check import check_sweep
     from donkeysim.cli.sweep_training import do_training
     from donkeysim.cluster.sweep.folder import Site, claim_folder, resume_folder
     from donkeysim.cluster.sweep.spec import read_sweep
