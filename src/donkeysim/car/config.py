@@ -18,7 +18,7 @@ from typing import Any
 
 from donkeysim.car.keys import describe_bad_value
 from donkeysim.car.unused_keys import is_untouched, read_unused_keys
-from donkeysim.core.errors import SpecError, nearest_name
+from donkeysim.core.errors import SpecError, nearest_name, shorten
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,11 @@ class Config:
 
 
 def load_config(
-    config_path: str | os.PathLike[str] | None = None, myconfig: str = "myconfig.py", *, driving: bool = True
+    config_path: str | os.PathLike[str] | None = None,
+    myconfig: str = "myconfig.py",
+    *,
+    driving: bool = True,
+    changes: Mapping[str, Any] | None = None,
 ) -> Config:
     """Read a car folder's configuration.
 
@@ -69,9 +73,10 @@ def load_config(
         config_path: The config.py; without it the one in the working folder.
         myconfig: File next to it, or anywhere when absolute, whose keys win.
         driving: The car is to be driven, so that `DONKEY_GYM = False` is an error.
+        changes: Keys whose values win over those of the files; of the folder's own keys only.
 
     Raises:
-        SpecError: A file is missing or is no Python, or a key has a value that it does not take.
+        SpecError: A file is missing or is no Python, a key has a value that it does not take, or there is no such key.
     """
     path = Path("config.py" if config_path is None else config_path).expanduser()
     if not path.is_file():
@@ -86,7 +91,8 @@ def load_config(
         given = _adapt_foreign(path, given)
     _report_unused(own_path, own, defaults)
     sources = dict.fromkeys(given, path) | dict.fromkeys(own, own_path)
-    config = Config(defaults | given | own, sources)
+    changed = _check_names(changes or {}, defaults | given | own)
+    config = Config(defaults | given | own | changed, {name: sources[name] for name in sources.keys() - changed.keys()})
     check_values(config)
     if driving and not config.DONKEY_GYM:
         raise SpecError(
@@ -94,6 +100,20 @@ def load_config(
             f"= True in {own_path}."
         )
     return config
+
+
+def _check_names(changes: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """Return changes of a configuration.
+
+    Raises:
+        SpecError: It has no such key.
+    """
+    for name in changes:
+        if name not in known:
+            nearest = nearest_name(name, known)
+            hint = f"did you mean {nearest}?" if nearest else "docs/config.md lists them."
+            raise SpecError(f"the configuration has no key {shorten(name)}; {hint}")
+    return dict(changes)
 
 
 def peek_config(config_path: Path) -> Config:

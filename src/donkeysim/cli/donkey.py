@@ -29,6 +29,7 @@ COMMANDS = {
     "evaluate": "let a pilot drive laps faster than real time and write a report",
     "sample": "record an expert's laps into a tub",
     "generate": "make labelled frames at scale, on all cores or on a cluster",
+    "sweep": "train many pilots with different options, on all cores or on a cluster, and keep the best",
     "race": "race pilots by a rule book, verify a race, hold tournaments and leagues",
     "mcp": "let an agent drive by the Model Context Protocol, in simulated time that waits for it",
     "demo": "sample, train and evaluate in one go, ending in a report",

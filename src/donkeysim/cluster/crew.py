@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
@@ -59,8 +60,12 @@ class Crew:
         return self._run_tasks(function, shared, over)
 
     def _run_tasks(self, function: Callable[..., T], shared: tuple[Any, ...], over: Iterable[int]) -> Iterator[T]:
-        ray = import_extra("ray", "work on several processes needs Ray", "cluster")
-        owned = self._join(ray)
+        with self.open_ray() as ray:
+            yield from self._yield_results(ray, function, shared, over)
+
+    def _yield_results(
+        self, ray: Any, function: Callable[..., T], shared: tuple[Any, ...], over: Iterable[int]
+    ) -> Iterator[T]:
         try:
             task = ray.remote(max_retries=MOST_RETRIES)(function)
             given = [ray.put(argument) for argument in shared]
@@ -81,6 +86,18 @@ class Crew:
             if isinstance(cause, DonkeySimError):
                 raise type(cause)(str(cause)) from error
             raise
+
+    @contextmanager
+    def open_ray(self) -> Iterator[Any]:
+        """Be connected to Ray while the block runs; gives its module.
+
+        Raises:
+            DonkeySimError: Ray is not installed, does not start, or the cluster cannot be reached.
+        """
+        ray = import_extra("ray", "work on several processes needs Ray", "cluster")
+        owned = self._join(ray)
+        try:
+            yield ray
         finally:
             if owned:
                 ray.shutdown()
@@ -92,6 +109,8 @@ class Crew:
         quiet = {"log_to_driver": False, "include_dashboard": False, "logging_level": "ERROR"}
         # Ray hides GPUs from tasks that ask for none and warns of it; nobody here asks for one.
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        # Ray reports how it is used to its makers unless told not to; who wants that says so in the environment.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             if self.address is not None:
                 ray.init(self.address, log_to_driver=False, logging_level="ERROR")

@@ -13,8 +13,10 @@ from donkeysim.core.types import LongArray
 
 
 def count_cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may use; no more than OMP_NUM_THREADS says, as Ray tells its workers."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, max(1, int(told))) if told.isdecimal() else cores
 
 
 RowTask = Callable[[int, LongArray], None]

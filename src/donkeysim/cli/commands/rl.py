@@ -30,7 +30,7 @@ from donkeysim.core.extras import import_extra
 if TYPE_CHECKING:
     from donkeysim.learn.rl.page import Ending, LivePage
     from donkeysim.learn.rl.progress import Check, Update, Watch
-    from donkeysim.learn.rl.session import Outcome, Session
+    from donkeysim.learn.rl.session import Limit, Outcome, Session
     from donkeysim.learn.rl.task import Task
 
 BEGUN = time.perf_counter()
@@ -40,6 +40,9 @@ FILM_TIME = 60.0
 """Longest film of a lap in the report [s]."""
 
 PAGE_PORT = 8889
+
+MINUTES, DAY = 10.0, 1440.0
+"""For learning, where nothing is said of it, and where a number of steps is [min]."""
 
 CURVE_NAME = "curve.jsonl"
 
@@ -64,13 +67,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--from", dest="source", metavar="FILE", help="pilot to go on from: .h5, .keras or .onnx")
     add("--seed", type=int, metavar="N", help="of all chance; the same command gives the same weights (default 0)")
-    add("--minutes", type=float, default=10.0, metavar="M", help="for learning, earlier sittings included (default 10)")
+    add("--minutes", type=float, metavar="M", help="for learning, earlier sittings included (default 10)")
     add(
-        "--laps",
+        "--steps",
         type=int,
         metavar="N",
-        help="to drive in a row on the road (default 10; on several tracks 1)",
+        help="of all cars together, to learn from at most; without --minutes no other limit",
     )
+    add("--laps", type=int, metavar="N", help="to drive in a row on the road (default 10; on several tracks 1)")
     add("--speed", type=float, metavar="SHARE", help="to reach, of the fast pace car's mean speed (default 0.75)")
     add("--cars", type=int, metavar="N", help="that learn together (default 128)")
     add("--colour", action="store_true", default=None, help="the policy sees colours (default: grey)")
@@ -98,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.learn.rl.session import Session
 
     task, folder = read_request(arguments)
-    session = Session(task, folder, arguments.minutes, BEGUN, arguments.resume is not None)
+    session = Session(task, folder, read_limit(arguments), BEGUN, arguments.resume is not None)
     with ExitStack() as stack:
         watches = open_records(session, arguments.tensorboard, stack)
         page = open_live_page(session, arguments.page, stack)
@@ -136,8 +140,7 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
         "reward": arguments.reward,
     }
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if not arguments.minutes > 0:
-        raise SpecError(f"--minutes {arguments.minutes:g} is not valid; it takes a number above 0.")
+    read_limit(arguments)  # what is not possible is said before anything is written
     if arguments.resume is None:
         several = len(chosen.get("tracks", ())) > 1 or "all" in chosen.get("tracks", ()) or chosen.get("roads")
         task = Task(**({"laps": 1} if several else {}) | chosen)
@@ -151,6 +154,24 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
             "leave it out, or begin anew with --out."
         )
     return task, folder
+
+
+def read_limit(arguments: argparse.Namespace) -> Limit:
+    """Return when learning ends at the latest.
+
+    Raises:
+        SpecError: That is never, or at once.
+    """
+    from donkeysim.learn.rl.session import Limit
+
+    minutes, steps = arguments.minutes, arguments.steps
+    if minutes is not None and not minutes > 0:
+        raise SpecError(f"--minutes {minutes:g} is not valid; it takes a number above 0.")
+    if steps is not None and steps < 1:
+        raise SpecError(f"--steps {steps} is not valid; it takes a whole number above 0.")
+    if minutes is None:
+        minutes = MINUTES if steps is None else DAY
+    return Limit(60.0 * minutes, steps)
 
 
 def choose_folder(task: Task, out: str | None) -> Path:
@@ -263,7 +284,8 @@ def describe_ending(outcome: Outcome) -> str:
         return f"It drives: all checks passed {spent}."
     if outcome.was_interrupted:
         return f"Stopped by Ctrl-C {spent}; what was learned is kept."
-    return f"The time is up {spent}, and the checks are not passed yet; the best policy is kept."
+    what = "The steps are done" if outcome.has_used_steps else "The time is up"
+    return f"{what} {spent}, and the checks are not passed yet; the best policy is kept."
 
 
 def show_checks(checks: Sequence[Check], title: str) -> None:

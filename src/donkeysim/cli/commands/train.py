@@ -8,14 +8,16 @@ tubs), a plot of the losses, and an entry in database.json.
 from __future__ import annotations
 
 import argparse
+import ast
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from donkeysim.cli.console import Report, console
+from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--myconfig", default="myconfig.py", help="file that overrides it (default: myconfig.py beside it)")
     add("--framework", choices=("tensorflow", "pytorch"), help="accepted; pilots are always Keras on PyTorch")
     add("--transfer", metavar="FILE", help="start from the weights of this pilot (.h5 or .keras)")
+    add(
+        "--set",
+        dest="changes",
+        nargs="+",
+        action="extend",
+        metavar="KEY=VALUE",
+        help="keys of the configuration to change",
+    )
     add("--comment", help="stored in the database of pilots")
 
 
@@ -52,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.framework is not None:
         console.print("Pilots are trained by Keras on PyTorch; their .h5 files load in TensorFlow 2.15 too.")
-    config = load_config(arguments.config, arguments.myconfig, driving=False)
+    config = load_config(arguments.config, arguments.myconfig, driving=False, changes=read_changes(arguments.changes))
     with show_training(config.MAX_EPOCHS, config.VERBOSE_TRAIN) as (report, tell):
         result = train(
             config,
@@ -73,6 +83,24 @@ def run(arguments: argparse.Namespace) -> int:
         if path is not None:
             console.print(f"Wrote {path}", soft_wrap=True)
     return 130 if result.was_interrupted else 0
+
+
+def read_changes(words: Sequence[str] | None) -> dict[str, Any]:
+    """Return what `--set` changes: values are written as in Python, texts also without quotes.
+
+    Raises:
+        SpecError: A word has no value.
+    """
+    changes = {}
+    for word in words or ():
+        key, equals, text = word.partition("=")
+        if not (equals and key):
+            raise SpecError(f"--set {word} is not valid; it takes KEY=VALUE, for example LEARNING_RATE=0.0005.")
+        try:
+            changes[key] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            changes[key] = text
+    return changes
 
 
 @contextmanager

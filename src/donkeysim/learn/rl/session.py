@@ -45,6 +45,27 @@ NEW_SITTING = 1_000_003
 
 
 @dataclass(frozen=True)
+class Limit:
+    """When learning ends at the latest.
+
+    Attributes:
+        seconds: After the command was given, earlier sittings included.
+        steps: Of all cars together; None: any number.
+    """
+
+    seconds: float
+    steps: int | None = None
+
+    def is_reached(self, seconds: float, steps: int) -> bool:
+        """Return whether learning has to end."""
+        return seconds >= self.seconds or self.has_used_steps(steps)
+
+    def has_used_steps(self, steps: int) -> bool:
+        """Return whether these are as many as there may be."""
+        return self.steps is not None and steps >= self.steps
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a sitting left.
 
@@ -56,6 +77,7 @@ class Outcome:
         was_interrupted: Whether Ctrl-C ended it.
         seconds: All sittings took together, from the command to the end of the last check.
         steps: Of all cars together.
+        has_used_steps: Whether these were as many as it had.
     """
 
     folder: Path
@@ -65,6 +87,7 @@ class Outcome:
     was_interrupted: bool
     seconds: float
     steps: int
+    has_used_steps: bool
 
 
 class Session:
@@ -78,13 +101,13 @@ class Session:
         actor: The policy.
     """
 
-    def __init__(self, task: Task, folder: Path, minutes: float, begun: float, is_resumed: bool = False) -> None:
+    def __init__(self, task: Task, folder: Path, limit: Limit, begun: float, is_resumed: bool = False) -> None:
         """Build the tracks.
 
         Args:
             task: What there is to learn.
             folder: Where everything is written.
-            minutes: All sittings may take together.
+            limit: When learning ends at the latest, all sittings together.
             begun: When the command was given, on the clock of `time.perf_counter` [s].
             is_resumed: Whether to go on where an earlier sitting stopped.
 
@@ -92,7 +115,7 @@ class Session:
             DonkeySimError: There is no such track, or a file cannot be read or written.
         """
         self.task, self.folder = task, folder
-        self._limit, self._begun = 60.0 * minutes, begun
+        self._limit, self._begun = limit, begun
         self._kept = read_checkpoint(folder) if is_resumed else None
         self.steps = self._kept["steps"] if self._kept else 0
         self._sitting, self._next_check, self._kept_at = 0, FIRST_CHECK, begun
@@ -127,7 +150,7 @@ class Session:
             learner = make_learner(self.task, self.course, self.actor, shares)
             self._go_on(learner)
             try:
-                while self.seconds < self._limit and not self.is_passed:
+                while not (self.is_passed or self._limit.is_reached(self.seconds, learner.steps)):
                     self._advance(learner, watches)
                 if not self.is_passed:
                     self._check(learner)
@@ -209,7 +232,7 @@ class Session:
         )
         return Update(
             seconds=self.seconds,
-            time_limit=self._limit,
+            time_limit=self._limit.seconds,
             steps=learner.steps,
             rate=rate,
             reward=figures.pop("reward", 0.0),
@@ -251,6 +274,7 @@ class Session:
             was_interrupted,
             self.seconds,
             learner.steps,
+            self._limit.has_used_steps(learner.steps),
         )
 
     def _write_summary(self, learner: Learner) -> None:

@@ -1,0 +1,136 @@
+"""Train many pilots with different options, and keep the best one.
+
+A small file of TOML says which command trains (rl or train), which of its options differ, and which figure decides: all
+combinations (grid), drawn ones (random), drawn ones of which fewer and fewer train longer and longer (halving), or ones
+that take over the training of better ones with changed options (population). Trainings are done by all cores of this
+machine, or by a cluster of Ray, one thread each; the same file gives the same pilots wherever they are trained.
+
+The folder then holds every training, a report with curves and a table, and the best pilot with the command lines that
+train it again. Ctrl-C ends the sweep; --resume goes on, also after the program was killed: no training is done twice.
+
+For example: donkey sweep learning_rate.toml
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.console import console
+from donkeysim.core.errors import SpecError
+
+if TYPE_CHECKING:
+    from donkeysim.cluster.sweep.folder import Site
+    from donkeysim.cluster.sweep.plan import Job, Plan, Result
+
+COMMANDS_NAME, REPORT_NAME = "commands.txt", "report.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's options."""
+    add = parser.add_argument
+    add("file", nargs="?", metavar="FILE.toml", help="what to train")
+    add("--out", metavar="DIR", help="folder to write into (default: the file's name without .toml)")
+    add("--resume", metavar="DIR", help="go on with the sweep in this folder")
+    add("--workers", type=int, metavar="N", help="processes; 0: this one, without Ray (default: one per core)")
+    add("--address", metavar="ADDRESS", help="of a Ray cluster that this machine belongs to: auto, or HOST:PORT")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train what is left, show how it goes, and write the report."""
+    from donkeysim.cli.sweep_options import spell_repeat
+    from donkeysim.cli.sweep_table import show_table
+    from donkeysim.cluster.crew import Crew
+    from donkeysim.cluster.sweep.plan import Plan, find_best
+    from donkeysim.cluster.sweep.report import write_report
+    from donkeysim.cluster.sweep.run import run_sweep
+
+    crew = Crew(arguments.workers, arguments.address)
+    site = open_site(arguments)
+    plan = Plan(site.file)
+    logging.getLogger("donkeysim").setLevel(logging.WARNING)
+    with show_table(site, plan) as watch:
+        run_sweep(site, crew, plan, watch)
+    best = find_best(site.file.spec, plan.done)
+    report = write_report(site.file, plan.done, best, site.folder / REPORT_NAME)
+    if best is not None:
+        keep_best(site, best)
+        commands = [shlex.join(spell_repeat(site.file, job)) for job in list_chain(plan, best[0])]
+        (site.folder / "best" / COMMANDS_NAME).write_text("\n".join(commands) + "\n", encoding="utf-8")
+    return say_result(site, plan, best, report)
+
+
+def open_site(arguments: argparse.Namespace) -> Site:
+    """Return where the sweep takes place, begun or gone on with.
+
+    Raises:
+        DonkeySimError: What is asked for is not possible, or the folder cannot be used.
+    """
+    from donkeysim.cli.sweep_check import check_sweep
+    from donkeysim.cli.sweep_training import do_training
+    from donkeysim.cluster.sweep.folder import Site, claim_folder, resume_folder
+    from donkeysim.cluster.sweep.spec import read_sweep
+
+    if (arguments.file is None) == (arguments.resume is None):
+        raise SpecError("give the FILE.toml of a sweep, or --resume with the folder of one, and only one of them.")
+    if arguments.resume is not None:
+        if arguments.out is not None:
+            raise SpecError("--resume goes on in its folder; leave --out away.")
+        folder = Path(arguments.resume).expanduser().resolve()
+        file, base = resume_folder(folder)
+        return Site(file, folder, base, do_training)
+    path = Path(arguments.file).expanduser()
+    check_sweep(read_sweep(path))
+    folder = Path(arguments.out or path.with_suffix("").name).expanduser().resolve()
+    return Site(claim_folder(path, folder), folder, Path.cwd(), do_training)
+
+
+def list_chain(plan: Plan, job: Job) -> list[Job]:
+    """Return the trainings that lead to one, in their order."""
+    jobs = {(done.trial, done.turn): done for done, _ in plan.done}
+    chain = [job]
+    while (source := chain[0].source) is not None:
+        chain.insert(0, jobs[source.trial, source.turn])
+    return chain
+
+
+def keep_best(site: Site, best: tuple[Job, Result]) -> None:
+    """Copy the best pilot, with all that lies beside it under its name, into a folder of its own."""
+    folder = site.folder / "best"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    job, result = best
+    for path in site.locate(job).glob(f"{Path(result.pilot).stem}.*"):
+        shutil.copy2(path, folder / path.name)
+
+
+def say_result(site: Site, plan: Plan, best: tuple[Job, Result] | None, report: Path) -> int:
+    """Say what came of it and return the exit code."""
+    from donkeysim.cli.sweep_options import describe_options
+
+    failed = [(job, result) for job, result in plan.done if result.error]
+    for job, result in failed[:3]:
+        console.print(
+            f"Trial {job.trial} ({describe_options(job.options)}): {result.error}", style="yellow", markup=False
+        )
+    if len(failed) > 3:
+        console.print(f"{len(failed) - 3} more could not be done; the report says why.", style="yellow")
+    if best is not None:
+        job, result = best
+        value = result.figures[site.file.spec.metric]
+        console.print(
+            f"Best: trial {job.trial}, {site.file.spec.metric} {value:.6g}, {describe_options(job.options)}",
+            markup=False,
+        )
+        console.print(
+            f"Pilot: {site.folder / 'best' / result.pilot}; {COMMANDS_NAME} beside it trains it again", soft_wrap=True
+        )
+    console.print(f"Report: {report}", soft_wrap=True)
+    if not plan.is_over:
+        console.print(f"Go on: donkey sweep --resume {site.folder}", soft_wrap=True)
+        return 130
+    return 0 if best is not None else 1

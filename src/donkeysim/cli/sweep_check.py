@@ -1,0 +1,98 @@
+"""Whether a sweep can be done: all names and values of its file, before anything is trained."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from donkeysim.cli.commands import rl, train
+from donkeysim.cli.sweep_options import OWN, list_options, make_parser, spell_option, spell_training
+from donkeysim.cluster.sweep.plan import Job
+from donkeysim.cluster.sweep.spec import Options, SweepFile
+from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown, shorten
+
+FIGURES = {
+    "rl": ("laps", "speed", "departures", "passed", "reward", "steps"),
+    "train": ("val_loss", "loss"),
+}
+"""That may be minimized or maximized."""
+
+
+def check_sweep(file: SweepFile) -> None:
+    """Check all names and values, before anything is trained.
+
+    Raises:
+        SpecError: One of them is not possible; the text says where it stands.
+    """
+    spec, parser = file.spec, make_parser(file.spec.command)
+    if spec.metric not in FIGURES[spec.command]:
+        kind = f"figure of donkey {spec.command}"
+        raise SpecError(f"{file.path}: {describe_unknown(kind, spec.metric, FIGURES[spec.command])}")
+    for name, value in file.fixed.items():
+        _check_value(file, parser, name, value)
+    for name, dimension in file.search.items():
+        for value in dimension.list_samples():
+            _check_value(file, parser, name, value)
+    first = {name: dimension.list_samples()[0] for name, dimension in file.search.items()}
+    _check_trial(file, first, "")
+    for name, dimension in file.search.items():
+        for value in dimension.list_samples()[1:]:
+            _check_trial(file, {**first, name: value}, name)
+
+
+def _check_value(file: SweepFile, parser: argparse.ArgumentParser, name: str, value: Any) -> None:
+    command = file.spec.command
+    known = {option for option in list_options(parser) if option not in OWN[command]}
+    option = name.split(".")[0]
+    if name in OWN[command]:
+        raise SpecError(f"{file.locate(name)}: {name} is the sweep's own matter; leave it out.")
+    if option not in known:
+        kind = f"option of donkey {command}"
+        raise SpecError(f"{file.locate(name)}: {describe_unknown(kind, name, known)}")
+    try:
+        parser.parse_args(spell_option(parser, name, value))
+    except SpecError as error:
+        text = shorten(repr(value))
+        raise SpecError(f"{file.locate(name)}: {name} is {text}, which donkey {command} refuses: {error}.") from error
+
+
+def _check_trial(file: SweepFile, options: Options, name: str) -> None:
+    """Check the options of a trial together.
+
+    Args:
+        file: What was asked for.
+        options: That differ.
+        name: Of the one to blame; empty: the file as a whole.
+    """
+    job = Job(0, 0, options, file.spec.budget, "")
+    words = spell_training(file, job, Path("a new folder"), None)
+    try:
+        _CHECKS[file.spec.command](make_parser(file.spec.command).parse_args(words))
+    except DonkeySimError as error:
+        place = file.locate(name) if name else str(file.path)
+        raise SpecError(f"{place}: {error}") from error
+
+
+def _check_learning(arguments: argparse.Namespace) -> None:
+    task, _ = rl.read_request(arguments)
+    task.make_course()
+    if task.source and not Path(task.source).is_file():
+        raise SpecError(f"there is no pilot {task.source} to go on from.")
+
+
+def _check_training(arguments: argparse.Namespace) -> None:
+    from donkeysim.car.config import load_config
+    from donkeysim.learn.kinds import get_kind
+    from donkeysim.tub.folder import open_tubs
+
+    changes = train.read_changes(arguments.changes)
+    config = load_config(arguments.config, arguments.myconfig, driving=False, changes=changes)
+    get_kind(arguments.type or config.DEFAULT_MODEL_TYPE)
+    open_tubs(arguments.tub or [config.DATA_PATH])
+    if arguments.transfer and not Path(arguments.transfer).is_file():
+        raise SpecError(f"there is no pilot {arguments.transfer} to begin with.")
+
+
+_CHECKS: Mapping[str, Callable[[argparse.Namespace], None]] = {"rl": _check_learning, "train": _check_training}

@@ -1,0 +1,79 @@
+"""How a sweep goes, on the terminal: a table that changes, of the best trials and of those under way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from donkeysim.cli.console import console
+from donkeysim.cli.sweep_options import describe_options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from donkeysim.cluster.sweep.folder import Site
+    from donkeysim.cluster.sweep.plan import Job, Plan, Result
+
+SHOWN = 10
+"""Trials that are done, the best ones."""
+
+REFRESH = 1.0
+"""Time between two pictures of the table [s]."""
+
+
+@contextmanager
+def show_table(site: Site, plan: Plan) -> Iterator[Callable[[], None]]:
+    """Show the table while the block runs; elsewhere than on a terminal a line for each training that is done."""
+    from rich.live import Live
+
+    shown, told = 0.0, 0
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def watch() -> None:
+            nonlocal shown, told
+            if not console.is_interactive:
+                for job, result in plan.done[told:]:
+                    console.print(_describe(site, job, result), soft_wrap=True, markup=False)
+                told = len(plan.done)
+            elif time.monotonic() - shown > REFRESH:
+                shown = time.monotonic()
+                live.update(draw_table(site, plan), refresh=True)
+
+        yield watch
+
+
+def _describe(site: Site, job: Job, result: Result) -> str:
+    metric = site.file.spec.metric
+    value = result.error or f"{metric} {result.figures.get(metric, float('nan')):.6g}"
+    turn = f", round {job.turn + 1}" if site.file.spec.method in ("halving", "population") else ""
+    return f"trial {job.trial}{turn}: {value}  {describe_options(job.options)}  {result.seconds:.1f} s"
+
+
+def draw_table(site: Site, plan: Plan) -> Table:
+    """Return the table as things stand."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    spec, running = site.file.spec, site.read_running()
+    table = Table(title=_describe_state(plan, len(running)), title_justify="left")
+    for heading in ("trial", "round", spec.metric, "options", "s"):
+        table.add_column(heading, justify="left" if heading == "options" else "right", overflow="fold")
+    for name, point in sorted(running.items()):
+        trial, _, turn = name.partition("-")
+        value = "" if point is None or spec.metric not in point[1] else f"{point[1][spec.metric]:.6g}"
+        where = "begins" if point is None else f"under way, at {point[0]:,.0f}"
+        table.add_row(str(int(trial)), str(int(turn) + 1), value, where, "", style="cyan")
+    best = sorted(plan.done, key=lambda pair: (-spec.score(pair[1].figures), -pair[0].turn, pair[0].trial))
+    for job, result in best[:SHOWN]:
+        value = f"{result.figures[spec.metric]:.6g}" if spec.metric in result.figures else "failed"
+        options = escape(describe_options(job.options))
+        table.add_row(str(job.trial), str(job.turn + 1), value, options, f"{result.seconds:.1f}")
+    return table
+
+
+def _describe_state(plan: Plan, running: int) -> str:
+    failed = sum(bool(result.error) for _, result in plan.done)
+    trouble = f", {failed} failed" if failed else ""
+    return f"{len(plan.done)} trainings done{trouble}, {running} under way, {plan.waiting} of this round wait"

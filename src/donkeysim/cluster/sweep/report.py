@@ -1,0 +1,244 @@
+"""The report of a sweep: one HTML file with curves, what each option does, and a table of all trials."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+
+import numpy as np
+
+from donkeysim import __version__
+from donkeysim.cluster.sweep.plan import Job, Result, list_latest
+from donkeysim.cluster.sweep.spec import Range, SweepFile
+from donkeysim.core.errors import format_count, shorten
+from donkeysim.core.files import write_whole
+
+_TEMPLATE = Path(__file__).with_name("report.html")
+
+Done = tuple[Job, Result]
+
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 900, 300, 62, 12, 12, 40
+"""Of the plot of curves, and room for its axes [pixel]."""
+
+SMALL_WIDTH, SMALL_HEIGHT = 330, 190
+"""Of a plot of one option."""
+
+CLIPPED = 0.05
+"""Curves' highest and lowest values, this share of them, do not stretch the plot: first steps often lie far away."""
+
+_UNITS = {"rl": "steps", "train": "epochs"}
+
+
+class Axis:
+    """Where values lie in a plot."""
+
+    def __init__(self, low: float, high: float, begin: float, end: float, is_log: bool = False) -> None:
+        """Spread values from `low` to `high` over the pixels from `begin` to `end`."""
+        if low == high:
+            low, high = low - 0.5 * (abs(low) or 1.0), high + 0.5 * (abs(high) or 1.0)
+        self.low, self.high, self.is_log = low, high, is_log and low > 0
+        self._begin, self._end = begin, end
+
+    def place(self, value: float) -> float:
+        """Return the pixel of a value; of one outside, the nearest end's."""
+        value = min(max(value, self.low), self.high)
+        if self.is_log:
+            share = math.log(value / self.low) / math.log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return self._begin + share * (self._end - self._begin)
+
+    def list_ticks(self) -> list[float]:
+        """Return about five round values."""
+        if self.is_log:
+            first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+            ticks = [10.0**power for power in range(first, last + 1)]
+            return ticks if len(ticks) > 1 else [self.low, self.high]
+        raw = (self.high - self.low) / 5.0
+        scale = 10.0 ** math.floor(math.log10(raw))
+        step = next(scale * factor for factor in (1.0, 2.0, 5.0, 10.0) if scale * factor >= raw)
+        return [step * count for count in range(math.ceil(self.low / step), math.floor(self.high / step + 1e-9) + 1)]
+
+
+def write_report(file: SweepFile, done: Sequence[Done], best: Done | None, path: Path) -> Path:
+    """Write the report of a sweep and return where it is.
+
+    Args:
+        file: What was asked for.
+        done: All trainings that are done.
+        best: The best of them; None: all failed.
+        path: Of the HTML file.
+
+    Raises:
+        DonkeySimError: It cannot be written.
+    """
+    write_whole(path, format_report(file, done, best).encode())
+    return path
+
+
+def format_report(file: SweepFile, done: Sequence[Done], best: Done | None) -> str:
+    """Return the report of a sweep as HTML."""
+    spec = file.spec
+    facts = {
+        "command": f"donkey {spec.command}",
+        "method": spec.method,
+        "trials": str(len(list_latest(done))),
+        "trainings": str(len(done)),
+        "failed": str(sum(bool(result.error) for _, result in done)),
+        "budget": format_count(spec.budget, _UNITS[spec.command].removesuffix("s")),
+        "seed": str(spec.seed),
+        "training time": f"{sum(result.seconds for _, result in done):,.0f} s",
+        "donkeysim": __version__,
+        "written": time.strftime("%Y-%m-%d %H:%M"),
+    }
+    goal = "lowest" if spec.minimize else "highest"
+    parts = [_format_best(best), _format_curves(file, done, best)]
+    parts += [_format_options(file, done, best), _format_table(file, done, best)]
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=escape(f"{len(list_latest(done))} trials of donkey {spec.command}: {goal} {spec.metric}"),
+        facts="".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items()),
+        sections="".join(parts),
+    )
+
+
+def _format_best(best: Done | None) -> str:
+    if best is None:
+        return "<section><h2>No trial could be done</h2><p>The table says why.</p></section>"
+    job, result = best
+    figures = ", ".join(f"{escape(name)} <b>{value:.6g}</b>" for name, value in result.figures.items())
+    options = ", ".join(f"{escape(name)} <b>{escape(format_value(value))}</b>" for name, value in job.options.items())
+    words = escape(" ".join(result.words))
+    before = "" if job.source is None else " (its last round; best/commands.txt has all)"
+    return (
+        f"<section><h2>Best: trial {job.trial}</h2><p>{figures}</p><p>{options}</p>"
+        f"<pre>{words}</pre><p>trains it again{before}.</p></section>"
+    )
+
+
+def format_value(value: object) -> str:
+    """Return the value of an option in a few characters."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _format_curves(file: SweepFile, done: Sequence[Done], best: Done | None) -> str:
+    """Return a plot of the figure that decides on its way, a curve for each trial."""
+    metric = file.spec.metric
+    curves = [(job, result.curve[metric]) for job, result in list_latest(done) if metric in result.curve]
+    if not curves:
+        return ""
+    values = np.array([value for _, points in curves for _, value in points])
+    low, high = np.quantile(values, [0.0, 1.0 - CLIPPED] if file.spec.minimize else [CLIPPED, 1.0])
+    across = Axis(0.0, max(points[-1][0] for _, points in curves), LEFT, LEFT + WIDTH)
+    up = Axis(float(low), float(high), TOP + HEIGHT, TOP)
+    chosen = best[0].trial if best else -1
+    lines = [
+        _draw_curve(job.trial, [(across.place(x), up.place(y)) for x, y in points], job.trial == chosen)
+        for job, points in sorted(curves, key=lambda pair: pair[0].trial == chosen)
+    ]
+    axes = draw_axes(across, list_numbers(across), up, _UNITS[file.spec.command], (WIDTH, HEIGHT))
+    return (
+        f"<section><h2>{escape(metric)} on the way</h2>{_open_svg(WIDTH, HEIGHT)}{axes}{''.join(lines)}</svg></section>"
+    )
+
+
+def _open_svg(width: float, height: float) -> str:
+    return f'<svg viewBox="0 0 {LEFT + width + RIGHT:g} {TOP + height + BOTTOM:g}" role="img">'
+
+
+def _draw_curve(trial: int, points: Sequence[tuple[float, float]], is_best: bool) -> str:
+    kind = "curve best" if is_best else "curve"
+    if len(points) == 1:
+        x, y = points[0]
+        return f'<circle class="{kind.replace("curve", "dot")}" data-trial="{trial}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    return f'<path class="{kind}" data-trial="{trial}" d="{path}"><title>trial {trial}</title></path>'
+
+
+Ticks = Sequence[tuple[float, str]]
+"""Values of an axis that have a mark, and what stands there."""
+
+
+def draw_axes(across: Axis, ticks: Ticks, up: Axis, name: str, size: tuple[int, int]) -> str:
+    """Return lines, numbers and the name of the lower axis, as SVG."""
+    width, height = size
+    parts = []
+    for tick in up.list_ticks():
+        y = up.place(tick)
+        parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}h{width}"/>')
+        parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:.4g}</text>')
+    for tick, text in ticks:
+        x = across.place(tick)
+        parts.append(f'<path class="grid" d="M{x:.1f} {TOP + height}v5"/>')
+        parts.append(
+            f'<text class="tick" x="{x:.1f}" y="{TOP + height + 19}" text-anchor="middle">{escape(text)}</text>'
+        )
+    foot = f'x="{LEFT + width}" y="{TOP + height + 36}" text-anchor="end"'
+    return "".join([*parts, f'<text class="label" {foot}>{escape(name)}</text>'])
+
+
+def list_numbers(axis: Axis) -> Ticks:
+    """Return the marks of an axis of numbers."""
+    return [(tick, f"{tick:,.6g}") for tick in axis.list_ticks()]
+
+
+def _format_options(file: SweepFile, done: Sequence[Done], best: Done | None) -> str:
+    """Return a small plot for each option: its values and what came of them."""
+    metric = file.spec.metric
+    rows = [(job, result.figures[metric]) for job, result in list_latest(done) if metric in result.figures]
+    if not rows:
+        return ""
+    values = np.array([value for _, value in rows])
+    low, high = np.quantile(values, [0.0, 1.0 - CLIPPED] if file.spec.minimize else [CLIPPED, 1.0])
+    up = Axis(float(low), float(high), TOP + SMALL_HEIGHT, TOP)
+    plots = [_draw_option(file, name, rows, up, best[0].trial if best else -1) for name in file.search]
+    return f'<section><h2>What the options do</h2><div class="dots">{"".join(plots)}</div></section>'
+
+
+def _draw_option(file: SweepFile, name: str, rows: Sequence[tuple[Job, float]], up: Axis, chosen: int) -> str:
+    dimension, end = file.search[name], LEFT + SMALL_WIDTH
+    if isinstance(dimension, Range):
+        across = Axis(dimension.low, dimension.high, LEFT, end, dimension.kind == "log_uniform")
+        places, ticks = [job.options[name] for job, _ in rows], list_numbers(across)
+    else:
+        across = Axis(-0.5, len(dimension.values) - 0.5, LEFT, end)
+        places = [dimension.values.index(job.options[name]) for job, _ in rows]
+        ticks = [(place, shorten(format_value(value), 14)) for place, value in enumerate(dimension.values)]
+    size = (SMALL_WIDTH, SMALL_HEIGHT)
+    axes = draw_axes(across, ticks, up, name.removeprefix("set."), size)
+    dots = [
+        f'<circle class="dot{" best" if job.trial == chosen else ""}" data-trial="{job.trial}" '
+        f'cx="{across.place(x):.1f}" cy="{up.place(value):.1f}" r="4">'
+        f"<title>trial {job.trial}: {value:.6g}</title></circle>"
+        for (job, value), x in sorted(zip(rows, places, strict=True), key=lambda pair: pair[0][0].trial == chosen)
+    ]
+    return f"{_open_svg(*size)}{axes}{''.join(dots)}</svg>"
+
+
+def _format_table(file: SweepFile, done: Sequence[Done], best: Done | None) -> str:
+    """Return a row for each trial, the best ones first."""
+    spec = file.spec
+    rows = sorted(list_latest(done), key=lambda pair: (-pair[0].turn, -spec.score(pair[1].figures), pair[0].trial))
+    figures = list(dict.fromkeys([spec.metric, *(name for _, result in rows for name in result.figures)]))
+    heads = ["trial", "round", *figures, *(name.removeprefix("set.") for name in file.search), "s"]
+    head = "".join(f"<th><button>{escape(name)}</button></th>" for name in heads)
+    chosen = best[0].trial if best else -1
+    body = "".join(_format_row(file, figures, job, result, job.trial == chosen) for job, result in rows)
+    return (
+        f'<section><h2>All trials</h2><div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
+        "</table></div></section>"
+    )
+
+
+def _format_row(file: SweepFile, figures: Sequence[str], job: Job, result: Result, is_best: bool) -> str:
+    cells = [f"<td>{job.trial}</td><td>{job.turn + 1}</td>"]
+    if result.error:
+        cells.append(f'<td class="error" colspan="{len(figures)}">{escape(result.error)}</td>')
+    else:
+        cells += [f"<td>{result.figures[name]:.6g}</td>" if name in result.figures else "<td></td>" for name in figures]
+    cells += [f"<td>{escape(format_value(job.options[name]))}</td>" for name in file.search]
+    kind = ' class="best"' if is_best else ""
+    return f'<tr{kind} data-trial="{job.trial}">{"".join(cells)}<td>{result.seconds:.1f}</td></tr>'
