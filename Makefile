@@ -7,8 +7,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 HASHED := $(PIP) --no-deps --require-hashes --requirement
 BASE := $(VENV)/.base
 DEV := $(VENV)/.dev
+RLLIB := .venv-rllib
+INTO_RLLIB := $(RLLIB)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps
 
-.PHONY: run test check bench soak device gpu audit pins clean
+.PHONY: run test check bench soak device gpu rllib audit pins clean
 
 run: $(BASE)
 	@exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
@@ -40,6 +42,10 @@ gpu: $(DEV)
 	$(HASHED) requirements/gpu.txt
 	$(BIN)/python -m pytest -m gpu -n 0 -s --timeout 3600 tests/gpu $(ARGS)
 
+# The example of RLlib, in an environment of its own, as RLlib takes one older Gymnasium only.
+rllib: $(RLLIB)/.made
+	$(RLLIB)/bin/python examples/rllib_ppo.py $(ARGS)
+
 # Licences, then known faults; the second asks a service on the internet and says so when it cannot.
 audit: $(DEV)
 	$(BIN)/python -m supply licences
@@ -69,5 +75,13 @@ $(DEV): pyproject.toml $(wildcard requirements/*.txt) | $(VENV)/bin/python
 	@$(BIN)/python -m pip --disable-pip-version-check check
 	@touch $(BASE) $@
 
+$(RLLIB)/.made: pyproject.toml requirements/rllib.txt
+	@echo "Installing donkeysim and RLlib into $(RLLIB) (once, about 0.6 GB to download)"
+	@$(PYTHON) -m venv $(RLLIB)
+	@$(INTO_RLLIB) --require-hashes --requirement requirements/rllib.txt
+	@$(INTO_RLLIB) --require-hashes --requirement requirements/torch-cpu.txt 2>/dev/null || $(INTO_RLLIB) --require-hashes --requirement requirements/torch.txt
+	@$(INTO_RLLIB) --no-build-isolation --editable .
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/donkeysim/.kernels
+	rm -rf $(VENV) $(RLLIB) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/donkeysim/.kernels

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,14 +16,23 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 CONSTRAINTS = ROOT / "constraints.txt"
-DEV, TORCH, TORCH_CPU, GPU = (ROOT / "requirements" / f"{name}.txt" for name in ("dev", "torch", "torch-cpu", "gpu"))
+DEV, TORCH, TORCH_CPU, GPU, RLLIB = (
+    ROOT / "requirements" / f"{name}.txt" for name in ("dev", "torch", "torch-cpu", "gpu", "rllib")
+)
 WITH_TORCH = re.compile(r"(torch|triton|cuda-[a-z-]+|nvidia-[a-z0-9-]+)$")
 """What only torch of the package index needs; a CPU build of torch comes without."""
 HEADS = {
     DEV: "# Written by `make pins` from pyproject.toml and constraints.txt: all but torch and `gpu`, with hashes.\n",
     TORCH: "# Written by `make pins`: torch of the package index, and on Linux the CUDA libraries that it loads.\n",
+    RLLIB: "# Written by `make pins`: the base and RLlib with the one Gymnasium that RLlib takes; all but torch.\n",
     GPU: "# Written by `make pins`: what the extra `gpu` brings; some of it torch of the package index brings too.\n",
 }
+
+
+BESIDE_RLLIB = "ray[rllib]\ntorch\nsetuptools\n"
+"""What the environment of `make rllib` has beside the package."""
+OF_RLLIB = "gymnasium"
+"""What RLlib takes at another version than constraints.txt holds."""
 
 
 class Pin(NamedTuple):
@@ -64,13 +74,15 @@ def write_pins() -> int:
         text = CONSTRAINTS.read_text(encoding="utf-8")
         CONSTRAINTS.write_text(complete_constraints(text, resolve_pins(extras)), encoding="utf-8")
         pins, brought = resolve_pins(set(extras) - {"gpu"}), resolve_pins(["gpu"])
+        of_rllib = resolve_rllib_pins()
     except subprocess.CalledProcessError as error:
         return error.returncode
-    files: dict[Path, list[Pin]] = {DEV: [], TORCH: [], GPU: []}
+    files: dict[Path, list[Pin]] = {DEV: [], TORCH: [], GPU: [], RLLIB: []}
     for pin in pins:
         files[TORCH if WITH_TORCH.match(pin.name) else DEV].append(pin)
     known = {pin.name for pin in files[DEV]}
     files[GPU] = [pin for pin in brought if pin.name not in known]
+    files[RLLIB] = [pin for pin in of_rllib if not WITH_TORCH.match(pin.name)]
     for file, own in files.items():
         file.write_text(HEADS[file] + format_pins(own), encoding="utf-8")
     return 0
@@ -78,12 +90,24 @@ def write_pins() -> int:
 
 def resolve_pins(extras: Iterable[str]) -> list[Pin]:
     """Return what the package with some extras needs on any platform, within constraints.txt."""
-    options = "--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header"
     chosen = [part for extra in sorted(extras) for part in ("--extra", extra)]
-    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", *options.split(), *chosen]
-    inputs = ["--constraint", CONSTRAINTS.name, "pyproject.toml"]
+    return _resolve(*chosen, "--constraint", CONSTRAINTS.name, "pyproject.toml")
+
+
+def resolve_rllib_pins() -> list[Pin]:
+    """Return what the package and RLlib need, within constraints.txt and, for what only RLlib needs, the last pins."""
+    held = {pin.name: pin for pin in read_pins(RLLIB, CONSTRAINTS) if pin.name != OF_RLLIB}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, CONSTRAINTS.name)
+        path.write_text("".join(f"{pin.name}=={pin.version}\n" for pin in held.values()), encoding="utf-8")
+        return _resolve("--constraint", str(path), "pyproject.toml", "-", given=BESIDE_RLLIB)
+
+
+def _resolve(*words: str, given: str = "") -> list[Pin]:
+    options = "--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header"
+    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", *options.split(), *words]
     return parse_pins(
-        subprocess.run([*command, *inputs], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+        subprocess.run(command, cwd=ROOT, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
     )
 
 

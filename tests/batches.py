@@ -1,6 +1,21 @@
 """Actions for batches of environments, and comparisons of what they give."""
 
+import gymnasium
 import numpy as np
+import pytest
+
+from donkeysim.envs.autoreset import AutoresetMode
+
+
+def make_theirs(makers, mode):
+    """Return Gymnasium's own batch; 1.0 has only one mode, and no name for it."""
+    if hasattr(gymnasium.vector, "AutoresetMode"):
+        return gymnasium.vector.SyncVectorEnv(makers, autoreset_mode=mode)
+    if mode != "NextStep":
+        pytest.skip("Gymnasium 1.0 knows NextStep only")
+    theirs = gymnasium.vector.SyncVectorEnv(makers)
+    theirs.autoreset_mode = theirs.metadata["autoreset_mode"] = AutoresetMode.NEXT_STEP
+    return theirs
 
 
 def draw_actions(steps, count, seed=0):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from benchmarks.batch_memory import Roomy
 from gymnasium.utils.env_checker import data_equivalence
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import vector as wrappers
 
 import donkeysim  # noqa: F401  (registers the ids)
-from batches import assert_same, draw_actions
+from batches import assert_same, draw_actions, make_theirs
 from donkeysim.core.device import open_device
 from donkeysim.core.errors import SpecError
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.batch_env import BatchEnv
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 from donkeysim.world.randomization import CarRanges, DelayRanges, RandomizationSpec, read_randomization
@@ -178,7 +178,7 @@ def test_gymnasium_makes_it_when_a_device_is_given():
 def test_gymnasium_s_own_batch_of_the_same_cars_does_the_same(mode):
     tracks = ["generated_track", "flat", "generated_track"]
     ours = BatchEnv(3, tracks, threads=1, autoreset_mode=mode, **SETTINGS)
-    theirs = SyncVectorEnv([lambda track=track: TrackEnv(track, **SETTINGS) for track in tracks], autoreset_mode=mode)
+    theirs = make_theirs([lambda track=track: TrackEnv(track, **SETTINGS) for track in tracks], mode)
     assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"]
     assert (ours.observation_space, ours.action_space) == (theirs.observation_space, theirs.action_space)
     assert data_equivalence(ours.reset(seed=5)[0], theirs.reset(seed=5)[0])

@@ -3,9 +3,8 @@
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import SyncVectorEnv
 
-from batches import assert_same, assert_same_info, draw_actions
+from batches import assert_same, assert_same_info, draw_actions, make_theirs
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.donkey_env import DonkeyEnv
@@ -41,7 +40,7 @@ def assert_same_steps(own, other):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_a_batch_is_as_single_environments(mode, conf):
     batch = gymnasium.make_vec(ID, 3, "vector_entry_point", conf=conf, autoreset_mode=mode, threads=2)
-    theirs = SyncVectorEnv([lambda: DonkeyEnv(conf=conf)] * 3, autoreset_mode=mode)
+    theirs = make_theirs([lambda: DonkeyEnv(conf=conf)] * 3, mode)
     assert batch.observation_space == theirs.observation_space
     assert batch.action_space == theirs.action_space
     seen, info = batch.reset(seed=3)

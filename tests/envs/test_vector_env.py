@@ -3,10 +3,10 @@
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from batches import assert_same, assert_same_info, draw_actions, list_arrays
+from batches import assert_same, assert_same_info, draw_actions, list_arrays, make_theirs
 from donkeysim.core.errors import SceneError, SpecError
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 
 MODES = [mode.value for mode in AutoresetMode]
@@ -21,7 +21,7 @@ def make(count=3, **options):
 def test_a_batch_is_as_gymnasium_s_own_of_the_same_cars(mode):
     tracks = ["generated_track", "flat", "generated_track"]
     batch = TrackVectorEnv(3, tracks, autoreset_mode=mode, threads=2, **SETTINGS)
-    theirs = SyncVectorEnv([lambda track=track: TrackEnv(track, **SETTINGS) for track in tracks], autoreset_mode=mode)
+    theirs = make_theirs([lambda track=track: TrackEnv(track, **SETTINGS) for track in tracks], mode)
     assert batch.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"]
     assert batch.autoreset_mode is theirs.autoreset_mode
     assert batch.observation_space == theirs.observation_space

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 
 from batches import draw_actions
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.batch_env import BatchEnv
 from donkeysim.envs.track_env import TrackVectorEnv
 

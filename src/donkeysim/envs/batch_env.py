@@ -8,12 +8,12 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from donkeysim.core.device import Device, Graph, open_device
 from donkeysim.core.errors import SpecError
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.batch_observer import BatchObserver
 from donkeysim.envs.batch_settings import make_rules
 from donkeysim.envs.fleet import read_start
@@ -326,7 +326,8 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
     def close_extras(self, **kwargs: Any) -> None:
         """Give the device's threads and memory back."""
         del kwargs
-        self.simulator.close()
+        if hasattr(self, "simulator"):  # Gymnasium up to 1.2 also closes what could not be made
+            self.simulator.close()
 
 
 def _make_told(device: Device, count: int) -> Told:

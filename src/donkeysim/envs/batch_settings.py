@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from gymnasium.vector import AutoresetMode
-
 from donkeysim.core.errors import SpecError
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.kernels.tasks import DISABLED, END_NAMES, NEXT_STEP, REWARD_NAMES, SAME_STEP, Rules
 from donkeysim.envs.observations import check_observe
 from donkeysim.envs.track_settings import TrackSettings

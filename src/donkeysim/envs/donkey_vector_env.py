@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import BoolArray, FloatArray
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.built_in import configure_car, specify_place
 from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.fleet import Fleet, FleetSnapshot

@@ -11,12 +11,12 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import describe_install
 from donkeysim.core.types import BoolArray, FloatArray
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.observations import Observation
 from donkeysim.envs.vector_env import FleetVectorEnv
 

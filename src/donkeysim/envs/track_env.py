@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.observations import Observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.track_settings import check_count, read_settings

@@ -9,7 +9,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
@@ -17,6 +16,7 @@ from donkeysim.core.errors import SpecError, describe_unknown, shorten
 from donkeysim.core.kernel import get_formula
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
 from donkeysim.core.workers import count_cores
+from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.fleet import Fleet, read_start
 from donkeysim.envs.kernels.episodes import scale_throttle
 from donkeysim.envs.observations import Observation, Observer, copy_observation
@@ -227,7 +227,8 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
         del kwargs
-        self.fleet.close()
+        if hasattr(self, "fleet"):  # Gymnasium up to 1.2 also closes what could not be made
+            self.fleet.close()
 
     def _seed_worlds(self, seed: int | Sequence[int | None] | None, worlds: Sequence[int]) -> None:
         if isinstance(seed, (int, np.integer)):
