@@ -1,10 +1,11 @@
-"""Look after dependencies: `python -m supply pins`, `licences`, `faults` or `sizes`."""
+"""Look after dependencies: `python -m supply pins`, `licences`, `faults`, `sizes`, `build` or `wheels`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 
+from supply.build import build_all
 from supply.faults import report_faults
 from supply.licences import report_licences
 from supply.pins import write_pins
@@ -15,6 +16,7 @@ COMMANDS: dict[str, Callable[[], int]] = {
     "licences": report_licences,
     "faults": report_faults,
     "sizes": print_sizes,
+    "build": build_all,
 }
 
 
