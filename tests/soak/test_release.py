@@ -1,4 +1,4 @@
-"""A release: the same bytes twice, and a wheel whose first start compiles nothing and shows a picture within seconds."""
+"""A release: the same bytes twice, and a wheel whose first start compiles nothing and soon shows a picture."""
 
 import json
 import os
@@ -26,19 +26,13 @@ def test_sources_and_wheel_are_the_same_bytes_when_built_again_elsewhere_with_ot
     tmp_path_factory, sources, monkeypatch
 ):
     moment = read_moment()
-    wheels = [
-        build_wheel(unpack(sources, folder / "tree"), folder, moment) for folder in make_folders(tmp_path_factory)
-    ]
+    folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
+    wheels = [build_wheel(unpack(sources, folder / "tree"), folder, moment) for folder in folders]
     assert wheels[0].read_bytes() == wheels[1].read_bytes()
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     again = build_sources(tmp_path_factory.mktemp("again"), moment)
     assert again.read_bytes() == sources.read_bytes()
     print(f"\n{sources.name}: {sources.stat().st_size} bytes; {wheels[0].name}: {wheels[0].stat().st_size} bytes")
-
-
-def make_folders(factory):
-    """Return two folders."""
-    return factory.mktemp("one"), factory.mktemp("two")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +56,7 @@ def test_the_wheel_of_this_system_compiles_nothing_and_shows_a_picture_soon(inst
     options = ("--page-port", "0", "--scene", "generated_track", "--pace-car")
     with SimulatorProcess(*options, page=True, environment=environment) as program:
         page = time.perf_counter() - program.started
-        wait_for_picture(program.page_address.replace("http", "ws"))
+        wait_for_picture(program.page_address)
         picture = time.perf_counter() - program.started
         assert program.interrupt() == 0
     compiled = [path.name for path in cache.rglob("*.nbc")]
@@ -84,7 +78,11 @@ def test_the_wheel_of_this_system_compiles_nothing_and_shows_a_picture_soon(inst
 
 def wait_for_picture(address):
     """Return when a watcher has seen a car."""
-    with connect(f"{address}/state") as state, connect(f"{address}/picture") as pictures:
+    socket = address.replace("http", "ws")
+    with (
+        connect(f"{socket}/state", origin=address) as state,
+        connect(f"{socket}/picture", origin=address) as pictures,
+    ):
         cars = []
         while not cars:
             state.send("{}")

@@ -114,7 +114,7 @@ class _Kept(CompileResultCacheImpl):
     def __init__(self, function: Callable[..., Any], shelf: _Shelf) -> None:
         others = CompileResultCacheImpl._locator_classes if shelf.is_written_to else []
         self._locator_classes: Any = [shelf, *others]
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
 
 
 class KernelCache(FunctionCache):
@@ -122,7 +122,7 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any], shelf: _Shelf) -> None:
         self._shelf = shelf
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
 
     def _impl_class(self, function: Callable[..., Any]) -> _Kept:  # type: ignore[override]
         return _Kept(function, self._shelf)
@@ -136,7 +136,7 @@ class ReadyCache(KernelCache):
         super().__init__(function, shelf)
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        own, (system, *_), hashes = super()._index_key(signature, codegen)
+        own, (system, *_), hashes = super()._index_key(signature, codegen)  # type: ignore[no-untyped-call]
         return own, (system, self._target.name, self._target.switches), hashes
 
 
