@@ -10,6 +10,7 @@ from supply.faults import report_faults
 from supply.licences import report_licences
 from supply.pins import write_pins
 from supply.sizes import print_sizes
+from supply.wheels import report_wheels
 
 COMMANDS: dict[str, Callable[[], int]] = {
     "pins": write_pins,
@@ -17,6 +18,7 @@ COMMANDS: dict[str, Callable[[], int]] = {
     "faults": report_faults,
     "sizes": print_sizes,
     "build": build_all,
+    "wheels": report_wheels,
 }
 
 
