@@ -22,6 +22,7 @@ test: $(DEV)
 
 check: $(DEV)
 	$(BIN)/ruff check .
+	$(BIN)/ruff check --preview --select PLW1514 src
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports

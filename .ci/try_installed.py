@@ -22,10 +22,12 @@ from pathlib import Path
 PATIENCE = 180.0
 """How long anything may take, compiling included [s]."""
 
+IS_WINDOWS = sys.platform == "win32"
+
 
 def main() -> None:
     """Try each in turn; anything that is not as it should be ends this program."""
-    programs = Path(sys.argv[1]).resolve() / "bin"
+    programs = Path(sys.argv[1]).resolve() / ("Scripts" if IS_WINDOWS else "bin")
     try_simulator(programs)
     try_car_folder(programs)
     print("The installed package drives, draws, shows its pages, records and evaluates.")
@@ -66,8 +68,7 @@ def try_car_folder(programs: Path) -> None:
     folder = Path("mysim")
     with (folder / "myconfig.py").open("a", encoding="utf-8") as settings:
         settings.write("RECORD_DURING_AI = True\n")
-    python = "python.exe" if sys.platform == "win32" else "python"
-    command = [str(programs / python), "manage.py", "drive"]
+    command = [str(programs / "python"), "manage.py", "drive"]
     environment = {"WEB_CONTROL_PORT": "0", "WATCH_PAGE_PORT": "0"}
     with start(command, folder, environment) as (process, lines):
         url = next(found[1] + "/drive" for line in lines if (found := re.search(r"go to (http://\S+) to drive", line)))
@@ -100,10 +101,12 @@ def start(
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
+        env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        encoding="utf-8",
+        creationflags=subprocess.CREATE_NEW_PROCESS_GROUP if sys.platform == "win32" else 0,
     )
     assert process.stdout is not None
     try:
@@ -114,7 +117,7 @@ def start(
 
 def stop(process: subprocess.Popen[str], lines: Iterator[str]) -> None:
     """End a program as Ctrl-C does; its last words are shown."""
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.CTRL_BREAK_EVENT if sys.platform == "win32" else signal.SIGINT)
     for _ in lines:
         pass
     assert process.wait(20) == 0, f"exit code {process.returncode} after SIGINT"

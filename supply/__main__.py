@@ -1,20 +1,24 @@
-"""Look after dependencies: `python -m supply pins`, `licences`, `faults` or `sizes`."""
+"""Look after dependencies: `python -m supply pins`, `licences`, `faults`, `sizes`, `build` or `wheels`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 
+from supply.build import build_all
 from supply.faults import report_faults
 from supply.licences import report_licences
 from supply.pins import write_pins
 from supply.sizes import print_sizes
+from supply.wheels import report_wheels
 
 COMMANDS: dict[str, Callable[[], int]] = {
     "pins": write_pins,
     "licences": report_licences,
     "faults": report_faults,
     "sizes": print_sizes,
+    "build": build_all,
+    "wheels": report_wheels,
 }
 
 

@@ -4,12 +4,31 @@ import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from donkeysim.core import files
 from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.core.files import describe_failure, make_folder, replace_file, write_whole
 from small_disk import fill_up, forbid_writing, list_files, mount_disk
+
+
+def test_a_file_that_somebody_reads_is_replaced_once_they_are_done_where_windows_refuses_it(tmp_path, monkeypatch):
+    path, refusals = tmp_path / "report.html", [PermissionError(13, "Access is denied")] * 3
+    write_whole(path, b"old")
+    replace = Path.replace
+
+    def refuse(fresh, target):
+        if refusals:
+            raise refusals.pop()
+        return replace(fresh, target)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(files, "RENAME_TRIES", 50)
+    write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert not refusals
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -86,13 +87,16 @@ def test_what_nobody_holds_leaves_no_process_and_no_pipe(tmp_path, monkeypatch):
     assert all(pipe.closed for process in processes for pipe in (process.stdin, process.stdout))
 
 
-def test_a_stage_is_marked_for_the_sources_as_they_are(tmp_path, monkeypatch):
-    source = tmp_path / "kernel.py"
-    source.write_text("a = 1")
-    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(compile_processes, "list_kernel_sources", lambda: [source])
+def test_a_stage_is_compiled_when_this_machine_or_the_package_has_its_kernels(tmp_path, monkeypatch):
+    cache, ready = tmp_path / "cache", tmp_path / "ready"
+    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", cache)
+    monkeypatch.setattr(compile_processes, "READY_FOLDER", ready)
     assert not compile_processes.is_compiled("camera")
-    compile_processes.mark_compiled("camera")
-    assert compile_processes.is_compiled("camera")
-    os.utime(source, (1, 1))
-    assert not compile_processes.is_compiled("camera")
+    for folder in (cache, ready):
+        folder.mkdir()
+        monkeypatch.setattr(compile_processes, "CACHE_FOLDER", folder)
+        compile_processes.mark_compiled("camera")
+        monkeypatch.setattr(compile_processes, "CACHE_FOLDER", cache)
+        assert compile_processes.is_compiled("camera")
+        shutil.rmtree(folder)
+        assert not compile_processes.is_compiled("camera")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from donkeysim import __version__
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import put_in_place
 
 PLACES = {
     "linux": "DonkeySimLinux/donkey_sim.x86_64",
@@ -46,7 +47,7 @@ def install_launcher(folder: str | os.PathLike[str], platform: str = sys.platfor
         draft = target.with_name(f"{target.name}.new")
         draft.write_bytes(content)
         draft.chmod(0o755)
-        draft.replace(target)
+        put_in_place(draft, target)
         if platform == "darwin":
             _describe_bundle(target.parent.parent)
     except OSError as error:

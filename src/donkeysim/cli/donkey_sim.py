@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from donkeysim.web.access import Access
     from donkeysim.web.serving import PageServer
 
+END_SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
+
 SWITCH_SECONDS = 0.0005
 """After so long the event loop lets the simulation go on, which asks for it after each picture [s]."""
 
@@ -274,12 +276,12 @@ async def _follow_drive(
 
 
 def _end_at_signals(quit_program: Callable[[], object]) -> None:
-    """Let SIGINT and SIGTERM end the event loop's work."""
+    """Let Ctrl-C, SIGTERM, and on Windows Ctrl-Break and a closed window end the event loop's work."""
     import asyncio
     import signal
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (getattr(signal, name) for name in END_SIGNALS if hasattr(signal, name)):
         try:
             loop.add_signal_handler(number, quit_program)
         except NotImplementedError:  # Windows

@@ -19,7 +19,7 @@ from donkeysim.cluster.crew import Crew
 from donkeysim.cluster.frames import DEPTH_STEP, FramesSpec, open_stage
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.extras import import_extra
-from donkeysim.core.files import describe_failure, write_whole
+from donkeysim.core.files import describe_failure, put_in_place, write_whole
 from donkeysim.core.types import Report
 
 SPEC_NAME, SUMMARY_NAME = "frames.json", "dataset.json"
@@ -130,7 +130,7 @@ def write_shard(spec: FramesSpec, folder: str, number: int) -> Shard:
     part = path.with_name(f".{path.name}.{platform.node()}-{os.getpid()}{PART}")
     try:
         _write_rows(spec, number, part)
-        part.replace(path)
+        put_in_place(part, path)
     except OSError as error:
         raise DonkeySimError(f"{path} cannot be written ({describe_failure(error)}).") from error
     finally:

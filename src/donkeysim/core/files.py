@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,11 @@ _ADVICE = {
 
 _LEFT_OVER = re.compile(r"\..*\.(\d+)-\w{8}\.new(\.\w+)?")
 """Names of files that are not whole yet, with the process that writes them."""
+
+RENAME_TRIES = 50 if os.name == "nt" else 0
+
+RENAME_PAUSE = 0.005
+"""Between two tries [s]."""
 
 _under_way: set[str] = set()
 """Names of files that this process is writing: its number alone may have been that of a killed one, too."""
@@ -86,7 +92,7 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: 
         yield beside
         if beside.exists():
             beside.chmod(mode & ~_read_umask())
-            beside.replace(path)
+            put_in_place(beside, path)
     except OSError as error:
         raise kind(f"cannot write {path}: {describe_failure(error)}.") from error
     finally:
@@ -94,6 +100,17 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: 
             with contextlib.suppress(OSError):
                 beside.unlink(missing_ok=True)
             _under_way.discard(beside.name)
+
+
+def put_in_place(fresh: Path, path: Path) -> None:
+    """Give a new file the name of another, which it replaces; Windows refuses while somebody reads that one."""
+    for _ in range(RENAME_TRIES):
+        try:
+            fresh.replace(path)
+            return
+        except PermissionError:
+            threading.Event().wait(RENAME_PAUSE)
+    fresh.replace(path)
 
 
 @contextlib.contextmanager

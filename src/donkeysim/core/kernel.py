@@ -28,7 +28,6 @@ from typing import Any, TypeVar
 import llvmlite.binding
 import numba
 from numba import types
-from numba.core.caching import FunctionCache
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUTargetOptions
 from numba.core.options import TargetOptions
@@ -36,6 +35,7 @@ from numba.extending import intrinsic
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.files import describe_failure
+from donkeysim.core.ready_kernels import find_target, open_cache, open_ready
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,6 +54,8 @@ if hasattr(Flags, "noalias"):
     _NO_OVERLAP["noalias"] = True
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+
+_TARGET = find_target()
 
 _SHARED = (
     "core/kernel.py",
@@ -76,12 +78,17 @@ class _Cache:
     """Compiled forms of one kernel, kept by Numba; damage to them and a full disk cost a compilation, never a run."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        make: Any = FunctionCache
-        self._kept = make(function)
+        self._kept: Any = open_cache(function, numba.config.CACHE_DIR)  # type: ignore[attr-defined]
+        self._ready: Any = None
+        if READY_FOLDER is not None and _TARGET is not None:
+            self._ready = open_ready(function, str(READY_FOLDER), _TARGET)
         self.cache_path: str = self._kept.cache_path
         self.flush: Callable[[], None] = self._kept.flush
 
     def load_overload(self, signature: Any, context: Any) -> Any:
+        with contextlib.suppress(Exception):  # the package's files may be damaged, too
+            if self._ready is not None and (ready := self._ready.load_overload(signature, context)) is not None:
+                return ready
         try:
             return self._kept.load_overload(signature, context)
         except Exception:  # noqa: BLE001  (a damaged pickle may raise anything)
@@ -328,15 +335,30 @@ def _list_sources(package: Path) -> tuple[Path, ...]:
     return (*sorted(package.rglob("kernels/**/*.py")), *(package / name for name in _SHARED))
 
 
-def _hash_sources() -> str:
+def _hash_sources(processor: str | None = None) -> str:
+    """Return a name that changes with the kernels' sources, Python, Numba and the processor, which is the one here."""
     digest = hashlib.sha256()
     for source in list_kernel_sources():
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     digest.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())
-    digest.update(str(llvmlite.binding.get_host_cpu_name()).encode())
+    digest.update((processor or str(llvmlite.binding.get_host_cpu_name())).encode())
     return digest.hexdigest()[:16]
 
 
+def name_ready_folder() -> Path | None:
+    """Return where kernels for these sources lie in the package if it carries them; None: no such can run here."""
+    if _TARGET is None:
+        return None
+    return _PACKAGE / "ready_kernels" / _hash_sources(f"{sys.platform} {_TARGET.name} {llvmlite.__version__}")
+
+
+def find_ready_folder() -> Path | None:
+    """Return where kernels lie that came with the package; None where none fit."""
+    folder = name_ready_folder()
+    return folder if folder is not None and folder.is_dir() else None
+
+
 CACHE_FOLDER = find_cache_folder()
+READY_FOLDER = find_ready_folder()
 numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]

@@ -5,11 +5,11 @@ Nothing of the file is lost: the acts and the new result follow the old one, so 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import put_in_place
 from donkeysim.meeting.race_file import Acted, Ended, Note, Report, pack_note, save_report
 from donkeysim.meeting.verify import Recount, verify_race
 from donkeysim.race.act import Act
@@ -61,4 +61,4 @@ def _rewrite(path: Path, notes: Sequence[Note]) -> None:
     for note in notes:
         writer.append(log.Noted(pack_note(note)))
     writer.close()
-    os.replace(writer.path, path)
+    put_in_place(writer.path, path)

@@ -8,15 +8,13 @@ each leaves when its standard input closes.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import TracebackType
 
-from donkeysim.core.kernel import CACHE_FOLDER, is_cache_whole, list_kernel_sources
+from donkeysim.core.kernel import CACHE_FOLDER, READY_FOLDER, is_cache_whole
 
 PARTS = (("vehicles and contacts", "lidar"), ("camera",))
 """Compile stages that each process works through; together they are all of `Simulator.list_compile_stages`."""
@@ -24,7 +22,7 @@ PARTS = (("vehicles and contacts", "lidar"), ("camera",))
 CompileReport = Callable[[str, int, int], None]
 """Called as report(stage, done, total) before each stage and once at the end."""
 
-_WORKPLACE = "donkeysim.sim.compile_apart"
+WORKPLACE = "donkeysim.sim.compile_apart"
 
 
 class CompileProcesses:
@@ -40,7 +38,7 @@ class CompileProcesses:
             missing = [stage for stage in stages if not is_compiled(stage)]
             if missing and sys.executable:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", _WORKPLACE, *missing],
+                    [sys.executable, "-m", WORKPLACE, *missing],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
@@ -81,21 +79,21 @@ def _end_processes(process_by_stage: dict[str, subprocess.Popen[str]]) -> None:
 
 
 def is_compiled(stage: str) -> bool:
-    """Return whether a stage has been compiled into the cache for the sources as they lie there now."""
-    return _find_mark(stage).exists()
+    """Return whether a stage has been compiled into the cache, or came compiled with the package."""
+    mark = _name_mark(stage)
+    return (CACHE_FOLDER / mark).exists() or (READY_FOLDER is not None and (READY_FOLDER / mark).exists())
 
 
 def mark_compiled(stage: str) -> None:
     """Note that a stage's kernels lie in the cache, if they do."""
     if is_cache_whole():
         with contextlib.suppress(OSError):
-            _find_mark(stage).touch()
+            (CACHE_FOLDER / _name_mark(stage)).touch()
 
 
-def _find_mark(stage: str) -> Path:
-    """Return the file that says so; Numba forgets kernels when their sources' times change, so they are in its name."""
-    times = " ".join(str(source.stat().st_mtime_ns) for source in list_kernel_sources())
-    return CACHE_FOLDER / f"{stage.replace(' ', '-')}-{hashlib.sha256(times.encode()).hexdigest()[:8]}.done"
+def _name_mark(stage: str) -> str:
+    """Return the name of the file that says so."""
+    return f"{stage.replace(' ', '-')}.done"
 
 
 def compile_stages(

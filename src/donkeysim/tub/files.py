@@ -8,17 +8,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
-from donkeysim.core.files import describe_failure
+from donkeysim.core.files import describe_failure, put_in_place
 
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate newlines without it
-
-_RENAME_TRIES = 50 if os.name == "nt" else 0  # Windows renames onto no file that somebody is reading
-_RENAME_PAUSE = 0.005  # [s]
 
 NEW_SUFFIX = ".new"
 """Ending of a file that is about to replace another."""
@@ -38,21 +34,11 @@ def replace_file(path: Path, content: bytes) -> None:
     fresh = path.with_name(path.name + NEW_SUFFIX)
     try:
         write_file(fresh, content)
-        _rename(fresh, path)
+        put_in_place(fresh, path)
     except OSError:
         with contextlib.suppress(OSError):
             fresh.unlink()
         raise
-
-
-def _rename(fresh: Path, path: Path) -> None:
-    for _ in range(_RENAME_TRIES):
-        try:
-            os.replace(fresh, path)
-            return
-        except PermissionError:
-            threading.Event().wait(_RENAME_PAUSE)
-    os.replace(fresh, path)
 
 
 class AppendedFile:

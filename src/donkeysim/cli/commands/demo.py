@@ -108,7 +108,7 @@ def _take_over(mark: Path) -> None:
     folder = mark.parent
     if _is_at_work(mark):
         raise SpecError(
-            f"a demo is running in {folder} (process {mark.read_text()}); wait for it, or choose another --out."
+            f"a demo is running in {folder} (process {mark.read_text('utf-8')}); wait for it, or choose another --out."
         )
     console.print(f"The demo in {folder} did not end well; beginning anew there.", soft_wrap=True)
     for name in ("data", "models"):
@@ -120,7 +120,7 @@ def _is_at_work(mark: Path) -> bool:
     import psutil
 
     try:
-        process = psutil.Process(int(mark.read_text()))
+        process = psutil.Process(int(mark.read_text("utf-8")))
         return process.pid != os.getpid() and bool(process.create_time() <= mark.stat().st_mtime)
     except (psutil.Error, ValueError):
         return False

@@ -1,0 +1,38 @@
+"""Every file of the repository can lie on Windows and macOS too."""
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+LONGEST = 140
+"""Characters of a path: Windows allows 260, of which a user's folder takes its part."""
+
+
+@pytest.fixture(scope="module")
+def entries():
+    """Return mode and path of everything that git knows here, or all sources where there is no git."""
+    said = subprocess.run(["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True)
+    lines = [line.split(None, 3) for line in said.stdout.splitlines()]
+    return [(mode, path.strip('"')) for mode, _, _, path in lines] or [
+        ("100644", path.relative_to(ROOT).as_posix()) for path in (ROOT / "src").rglob("*") if path.is_file()
+    ]
+
+
+def test_no_two_names_differ_by_case_alone(entries):
+    counts = Counter(path.lower() for _, path in entries)
+    assert [path for path, count in counts.items() if count > 1] == []
+
+
+def test_every_name_is_one_that_windows_takes(entries):
+    parts = {part for _, path in entries for part in path.split("/")}
+    assert [part for part in parts if RESERVED.fullmatch(part) or re.search(r'[<>:"|?*\\]|[. ]$', part)] == []
+    assert [path for _, path in entries if len(path) > LONGEST] == []
+
+
+def test_there_are_no_symbolic_links(entries):
+    assert [path for mode, path in entries if mode == "120000"] == []
