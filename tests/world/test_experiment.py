@@ -75,6 +75,7 @@ def test_settings_of_environments_name_every_part_of_an_experiment_but_the_seed(
         "challenges": ChallengeSpec(cones=4),
         "look": "",
         "car": "original-2021",
+        "camera": "pi_v2",
         "log": tmp_path / "a.dlog",
         "randomization": "wide",
     }
@@ -84,7 +85,9 @@ def test_settings_of_environments_name_every_part_of_an_experiment_but_the_seed(
         SceneSpec(name, (str(tmp_path),), road, ChallengeSpec(cones=4))
         for name, road in (("generated_road", RoadSpec(2)), ("flat", None))
     )
-    wanted = Experiment(scenes, "original-2021", 0, str(tmp_path / "a.dlog"), read_randomization("wide"))
+    wanted = Experiment(
+        scenes, "original-2021", 0, str(tmp_path / "a.dlog"), read_randomization("wide"), camera="pi_v2"
+    )
     assert read_settings(given, ["generated_road", "flat"]).experiment == wanted
     with pytest.raises(SpecError, match="unknown setting 'seed'"):
         read_settings({"seed": 1}, ["flat"])
