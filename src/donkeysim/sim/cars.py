@@ -56,11 +56,10 @@ class Cars(CommandShorthands):
             SpecError: There is no such car.
         """
         self.workers = Workers(worker_count)
-        self.place = make_place(spec, self.workers, scene)
+        place = self.place = make_place(spec, self.workers, scene)
         self.world_key = make_world_keys([spec.seed] * spec.world_count, range(spec.world_count))
         self.car_count = spec.world_count * spec.cars_per_world
-        room = (spec.world_count, spec.cars_per_world, self.place.props_per_world)
-        self.state = make_state(*room, self.car_spec.has_actuators)
+        self.state = make_state(spec.world_count, spec.cars_per_world, place.props_per_world, place.car.has_actuators)
         self.control = make_control(self.car_count)
         self._equipment = Equipment()
         self._held: Snapshot | None = None
