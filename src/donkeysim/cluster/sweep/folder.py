@@ -6,6 +6,7 @@ each training is done once.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -113,7 +114,6 @@ class Site:
         """
         if (result := self.read(job)) is not None:
             return result
-        os.chdir(self.base)
         # A name of this process on this machine: the folder may be shared, and a training may be begun twice.
         part = self.locate(job).with_name(f".{job.name}.{platform.node()}-{os.getpid()}{PART}")
         shutil.rmtree(part, ignore_errors=True)
@@ -123,7 +123,8 @@ class Site:
                 (part / RESULT_NAME).unlink()
             else:
                 part.mkdir(parents=True)
-            result = self._train(job, part)
+            with contextlib.chdir(self.base):
+                result = self._train(job, part)
             note = {"format": FORMAT, "job": asdict(job), "result": asdict(result)}
             (part / RESULT_NAME).write_text(json.dumps(note), encoding="utf-8")
             part.rename(self.locate(job))

@@ -88,7 +88,7 @@ class Result:
 
     figures: Mapping[str, float] = field(default_factory=dict)
     curve: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
-    words: Sequence[str] = ()
+    words: Sequence[str] = field(default_factory=list)
     pilot: str = ""
     error: str = ""
     seconds: float = 0.0
