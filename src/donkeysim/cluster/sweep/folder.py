@@ -129,6 +129,9 @@ class Site:
             (part / RESULT_NAME).write_text(json.dumps(note), encoding="utf-8")
             part.rename(self.locate(job))
         except OSError as error:
+            if (found := self.read(job)) is not None:  # another worker, thought dead, was done first
+                shutil.rmtree(part, ignore_errors=True)
+                return found
             raise DonkeySimError(f"{part} cannot be written ({describe_failure(error)}).") from error
         return result
 
