@@ -256,6 +256,14 @@ def test_who_is_stopped_goes_on_and_does_nothing_twice(tmp_path):
     assert (file, base) == (site.file, Path.cwd())
 
 
+def test_one_sweep_at_a_time_works_in_a_folder(tmp_path):
+    site = make_site(tmp_path, pretend)
+    refusal = pytest.raises(SpecError, match="another donkey sweep works in")
+    with site.locked(), refusal:
+        run_sweep(site, Crew(workers=0), Plan(site.file), lambda: None)
+    run_sweep(site, Crew(workers=0), Plan(site.file), lambda: None)
+
+
 def test_figures_that_are_no_numbers_are_left_out(tmp_path):
     site = make_site(tmp_path, pretend)
     job = Plan(site.file).take()

@@ -12,10 +12,11 @@ import math
 import os
 import platform
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import filelock
 import msgspec
 
 from donkeysim import __version__
@@ -25,6 +26,8 @@ from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure, write_whole
 
 COPY_NAME, NOTE_NAME, RESULT_NAME, PROGRESS_NAME = "sweep.toml", "sweep.json", "result.json", "progress.jsonl"
+
+LOCK_NAME = ".lock"
 
 TRIALS, BEST, TUNE = "trials", "best", ".tune"
 """Folders: of trainings, of the best pilot, and of what Ray Tune writes for itself."""
@@ -157,6 +160,23 @@ class Site:
             points = read_progress(part / PROGRESS_NAME)
             found[part.name.split(".")[1]] = points[-1] if points else None
         return found
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only one who sweeps here while the block runs.
+
+        Raises:
+            SpecError: Somebody else does.
+        """
+        lock = filelock.FileLock(self.folder / LOCK_NAME, timeout=0)
+        try:
+            lock.acquire()
+        except filelock.Timeout as error:
+            raise SpecError(f"another donkey sweep works in {self.folder}; wait for it, or end it.") from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def clear(self) -> None:
         """Take away what killed workers have left."""
