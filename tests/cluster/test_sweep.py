@@ -1,14 +1,17 @@
 """A sweep's trials, rounds, folder and report; who is stopped goes on, and the order of arrival changes nothing."""
 
+import io
 import json
 import random
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from donkeysim.cli import donkey
 from donkeysim.cli.sweep_check import check_sweep
 from donkeysim.cli.sweep_options import OWN, list_options, make_parser, spell_repeat, spell_training
+from donkeysim.cli.sweep_table import draw_table
 from donkeysim.cluster.crew import Crew
 from donkeysim.cluster.sweep.folder import PROGRESS_NAME, Site, claim_folder, gather_curve, resume_folder
 from donkeysim.cluster.sweep.plan import Job, Plan, Result, draw_trials, find_best
@@ -300,3 +303,22 @@ def test_a_folder_that_holds_something_is_refused(tmp_path, monkeypatch, capsys)
     assert "holds no sweep" in capsys.readouterr().err
     assert donkey.run(["sweep"]) != 0
     assert "give the FILE.toml" in capsys.readouterr().err
+
+
+def test_the_table_shows_who_is_done_and_who_is_under_way(tmp_path):
+    site = make_site(tmp_path, pretend)
+    plan = Plan(site.file)
+    done, under_way, begins = plan.take(), plan.take(), plan.take()
+    plan.note(done, site.do(done))
+    for job, text in ((under_way, '[40, {"laps": 2.5}]\n'), (begins, "")):
+        part = site.locate(job).with_name(f".{job.name}.host-1.part")
+        part.mkdir()
+        (part / PROGRESS_NAME).write_text(text)
+    screen = Console(file=io.StringIO(), width=120)
+    screen.print(draw_table(site, plan))
+    title, *lines = screen.file.getvalue().splitlines()
+    assert title.strip() == "1 training done, 2 under way, 6 of this round wait"
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if line.startswith("│")]
+    assert [(row[0], row[2]) for row in rows] == [("1", "2.5"), ("2", ""), ("0", f"{100 * done.options['speed']:.6g}")]
+    assert rows[0][3].endswith("(40 of 100)")
+    assert rows[1][3].endswith("(begins)")
