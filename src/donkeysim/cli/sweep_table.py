@@ -79,4 +79,5 @@ def draw_table(site: Site, plan: Plan) -> Table:
 def _describe_state(plan: Plan, running: int) -> str:
     failed = sum(bool(result.error) for _, result in plan.done)
     trouble = f", {failed} failed" if failed else ""
-    return f"{format_count(len(plan.done), 'training')} done{trouble}, {running} under way, {plan.waiting} of this round wait"
+    done = format_count(len(plan.done), "training")
+    return f"{done} done{trouble}, {running} under way, {plan.waiting} of this round wait"
