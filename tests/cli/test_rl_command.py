@@ -12,6 +12,7 @@ QUICK = ["--cars", "8", "--laps", "1", "--page", "0"]
     ("words", "message"),
     [
         (["--minutes", "0"], "number above 0"),
+        (["--steps", "0"], "whole number above 0"),
         (["--teacher", "nobody"], "learned"),
         (["--resume", "nowhere"], "to go on with"),
         (["--track", "nowhere"], "nowhere"),
@@ -45,3 +46,19 @@ def test_a_second_run_gets_a_folder_of_its_own(tmp_path, monkeypatch):
         folder.mkdir()
         names.append(folder.name)
     assert names == ["rl_warren_0", "rl_warren_0_2", "rl_warren_0_3"]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("cars = [16, 5000]", "line 6: 5000 cars are not valid"),
+        ("cars = [16]\n[options]\ntrack = 'nowhere'", "nowhere"),
+    ],
+)
+def test_a_sweep_is_refused_by_what_the_command_refuses(table, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    head = 'command = "rl"\nmethod = "grid"\nbudget = 9\nmaximize = "laps"\n[search]\n'
+    (tmp_path / "sweep.toml").write_text(head + table)
+    assert donkey.run(["sweep", "sweep.toml"]) != 0
+    assert message in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["sweep.toml"]

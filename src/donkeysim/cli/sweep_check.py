@@ -64,20 +64,24 @@ def _check_trial(file: SweepFile, options: Options, name: str) -> None:
     Args:
         file: What was asked for.
         options: That differ.
-        name: Of the one to blame; empty: the file as a whole.
+        name: Of the one to blame; empty: the one that the error names, if any.
     """
     job = Job(0, 0, options, file.spec.budget, "")
     words = spell_training(file, job, Path("a new folder"), None)
     try:
         _CHECKS[file.spec.command](make_parser(file.spec.command).parse_args(words))
     except DonkeySimError as error:
-        place = file.locate(name) if name else str(file.path)
-        raise SpecError(f"{place}: {error}") from error
+        told = (option for option in (*file.search, *file.fixed) if option.rpartition(".")[2] in str(error))
+        blamed = name or next(told, "")
+        raise SpecError(f"{file.locate(blamed) if blamed else file.path}: {error}") from error
 
 
 def _check_learning(arguments: argparse.Namespace) -> None:
+    from donkeysim.world.tracks.catalogue import find_track
+
     task, _ = rl.read_request(arguments)
-    task.make_course()
+    for scene in task.make_course().scenes:
+        find_track(scene)
     if task.source and not Path(task.source).is_file():
         raise SpecError(f"there is no pilot {task.source} to go on from.")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console
 from donkeysim.cli.sweep_options import describe_options
+from donkeysim.core.errors import format_count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,15 +57,17 @@ def draw_table(site: Site, plan: Plan) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    spec, running = site.file.spec, site.read_running()
+    spec = site.file.spec
+    running = {name: point for name, point in site.read_running().items() if name in plan.taken}
     table = Table(title=_describe_state(plan, len(running)), title_justify="left")
     for heading in ("trial", "round", spec.metric, "options", "s"):
         table.add_column(heading, justify="left" if heading == "options" else "right", overflow="fold")
     for name, point in sorted(running.items()):
-        trial, _, turn = name.partition("-")
+        job = plan.taken[name]
         value = "" if point is None or spec.metric not in point[1] else f"{point[1][spec.metric]:.6g}"
-        where = "begins" if point is None else f"under way, at {point[0]:,.0f}"
-        table.add_row(str(int(trial)), str(int(turn) + 1), value, where, "", style="cyan")
+        where = "begins" if point is None else f"{point[0]:,.0f} of {job.budget:,}"
+        options = f"{escape(describe_options(job.options))} ({where})"
+        table.add_row(str(job.trial), str(job.turn + 1), value, options, "", style="cyan")
     best = sorted(plan.done, key=lambda pair: (-spec.score(pair[1].figures), -pair[0].turn, pair[0].trial))
     for job, result in best[:SHOWN]:
         value = f"{result.figures[spec.metric]:.6g}" if spec.metric in result.figures else "failed"
@@ -76,4 +79,5 @@ def draw_table(site: Site, plan: Plan) -> Table:
 def _describe_state(plan: Plan, running: int) -> str:
     failed = sum(bool(result.error) for _, result in plan.done)
     trouble = f", {failed} failed" if failed else ""
-    return f"{len(plan.done)} trainings done{trouble}, {running} under way, {plan.waiting} of this round wait"
+    done = format_count(len(plan.done), "training")
+    return f"{done} done{trouble}, {running} under way, {plan.waiting} of this round wait"

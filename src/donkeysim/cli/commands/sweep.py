@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.cli.sweep_options import spell_repeat
     from donkeysim.cli.sweep_table import show_table
     from donkeysim.cluster.crew import Crew
+    from donkeysim.cluster.sweep.folder import BEST
     from donkeysim.cluster.sweep.plan import Plan, find_best
     from donkeysim.cluster.sweep.report import write_report
     from donkeysim.cluster.sweep.run import run_sweep
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if best is not None:
         keep_best(site, best)
         commands = [shlex.join(spell_repeat(site.file, job)) for job in list_chain(plan, best[0])]
-        (site.folder / "best" / COMMANDS_NAME).write_text("\n".join(commands) + "\n", encoding="utf-8")
+        (site.folder / BEST / COMMANDS_NAME).write_text("\n".join(commands) + "\n", encoding="utf-8")
     return say_result(site, plan, best, report)
 
 
@@ -100,7 +101,9 @@ def list_chain(plan: Plan, job: Job) -> list[Job]:
 
 def keep_best(site: Site, best: tuple[Job, Result]) -> None:
     """Copy the best pilot, with all that lies beside it under its name, into a folder of its own."""
-    folder = site.folder / "best"
+    from donkeysim.cluster.sweep.folder import BEST
+
+    folder = site.folder / BEST
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     job, result = best
@@ -111,6 +114,7 @@ def keep_best(site: Site, best: tuple[Job, Result]) -> None:
 def say_result(site: Site, plan: Plan, best: tuple[Job, Result] | None, report: Path) -> int:
     """Say what came of it and return the exit code."""
     from donkeysim.cli.sweep_options import describe_options
+    from donkeysim.cluster.sweep.folder import BEST
 
     failed = [(job, result) for job, result in plan.done if result.error]
     for job, result in failed[:3]:
@@ -127,7 +131,7 @@ def say_result(site: Site, plan: Plan, best: tuple[Job, Result] | None, report: 
             markup=False,
         )
         console.print(
-            f"Pilot: {site.folder / 'best' / result.pilot}; {COMMANDS_NAME} beside it trains it again", soft_wrap=True
+            f"Pilot: {site.folder / BEST / result.pilot}; {COMMANDS_NAME} beside it trains it again", soft_wrap=True
         )
     console.print(f"Report: {report}", soft_wrap=True)
     if not plan.is_over:

@@ -6,15 +6,17 @@ each training is done once.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import platform
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import filelock
 import msgspec
 
 from donkeysim import __version__
@@ -24,6 +26,8 @@ from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure, write_whole
 
 COPY_NAME, NOTE_NAME, RESULT_NAME, PROGRESS_NAME = "sweep.toml", "sweep.json", "result.json", "progress.jsonl"
+
+LOCK_NAME = ".lock"
 
 TRIALS, BEST, TUNE = "trials", "best", ".tune"
 """Folders: of trainings, of the best pilot, and of what Ray Tune writes for itself."""
@@ -113,7 +117,6 @@ class Site:
         """
         if (result := self.read(job)) is not None:
             return result
-        os.chdir(self.base)
         # A name of this process on this machine: the folder may be shared, and a training may be begun twice.
         part = self.locate(job).with_name(f".{job.name}.{platform.node()}-{os.getpid()}{PART}")
         shutil.rmtree(part, ignore_errors=True)
@@ -123,11 +126,15 @@ class Site:
                 (part / RESULT_NAME).unlink()
             else:
                 part.mkdir(parents=True)
-            result = self._train(job, part)
+            with contextlib.chdir(self.base):
+                result = self._train(job, part)
             note = {"format": FORMAT, "job": asdict(job), "result": asdict(result)}
             (part / RESULT_NAME).write_text(json.dumps(note), encoding="utf-8")
             part.rename(self.locate(job))
         except OSError as error:
+            if (found := self.read(job)) is not None:  # another worker, thought dead, was done first
+                shutil.rmtree(part, ignore_errors=True)
+                return found
             raise DonkeySimError(f"{part} cannot be written ({describe_failure(error)}).") from error
         return result
 
@@ -153,6 +160,23 @@ class Site:
             points = read_progress(part / PROGRESS_NAME)
             found[part.name.split(".")[1]] = points[-1] if points else None
         return found
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only one who sweeps here while the block runs.
+
+        Raises:
+            SpecError: Somebody else does.
+        """
+        lock = filelock.FileLock(self.folder / LOCK_NAME, timeout=0)
+        try:
+            lock.acquire()
+        except filelock.Timeout as error:
+            raise SpecError(f"another donkey sweep works in {self.folder}; wait for it, or end it.") from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def clear(self) -> None:
         """Take away what killed workers have left."""

@@ -88,7 +88,7 @@ class Result:
 
     figures: Mapping[str, float] = field(default_factory=dict)
     curve: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
-    words: Sequence[str] = ()
+    words: Sequence[str] = field(default_factory=list)
     pilot: str = ""
     error: str = ""
     seconds: float = 0.0
@@ -176,6 +176,7 @@ class Plan:
 
     Attributes:
         done: All jobs that are done, with their results.
+        taken: Those that were taken and are not done, by name.
     """
 
     def __init__(self, file: SweepFile) -> None:
@@ -185,6 +186,7 @@ class Plan:
         self._jobs = [Job(n, 0, options, budget, name_job(n, 0)) for n, options in enumerate(draw_trials(file))]
         self._waiting, self._results = list(self._jobs), dict[str, Result]()
         self.done: list[tuple[Job, Result]] = []
+        self.taken: dict[str, Job] = {}
 
     @property
     def is_over(self) -> bool:
@@ -198,14 +200,21 @@ class Plan:
 
     def take(self) -> Job | None:
         """Return the next job; None: none is ready before another is done."""
-        return self._waiting.pop(0) if self._waiting else None
+        if not self._waiting:
+            return None
+        job = self._waiting.pop(0)
+        self.taken[job.name] = job
+        return job
 
     def postpone(self, jobs: Sequence[Job]) -> None:
         """Take jobs back that were taken; they come first."""
         self._waiting[:0] = jobs
+        for job in jobs:
+            del self.taken[job.name]
 
     def note(self, job: Job, result: Result) -> None:
         """Take down what came of a job."""
+        del self.taken[job.name]
         self._results[job.name] = result
         self.done.append((job, result))
         if len(self._results) == len(self._jobs):

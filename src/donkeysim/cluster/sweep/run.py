@@ -31,13 +31,14 @@ def run_sweep(site: Site, crew: Crew, plan: Plan, watch: Watch) -> None:
     """
     if crew.address is not None and crew.address.startswith("ray://"):
         raise SpecError(f"--address {crew.address} is a client's; give auto or HOST:PORT, on a machine of the cluster.")
-    site.clear()
-    _skip_done(site, plan)
-    if crew.workers == 0:
-        _run_here(site, plan, watch)
-    elif not plan.is_over:
-        _run_trials(site, crew, plan, watch)
-    site.clear()
+    with site.locked():
+        site.clear()
+        _skip_done(site, plan)
+        if crew.workers == 0:
+            _run_here(site, plan, watch)
+        elif not plan.is_over:
+            _run_trials(site, crew, plan, watch)
+        site.clear()
 
 
 def _skip_done(site: Site, plan: Plan) -> None:

@@ -120,20 +120,20 @@ class SweepSpec:
 
     def __post_init__(self) -> None:
         if bool(self.minimize) == bool(self.maximize):
-            raise SpecError("minimize or maximize has to name a figure, and only one of them.")
+            raise ValueError("minimize or maximize has to name a figure, and only one of them.")
         if self.method == "grid" and self.trials:
-            raise SpecError("trials is not for a grid, which has all combinations; leave it out.")
+            raise ValueError("trials is not for a grid, which has all combinations; leave it out.")
         if self.method != "grid" and not 1 <= self.trials <= MOST_TRIALS:
-            raise SpecError(f"trials is {self.trials}; it takes 1 to {MOST_TRIALS}.")
+            raise ValueError(f"trials is {self.trials}; it takes 1 to {MOST_TRIALS}.")
         if self.budget < 1 or self.seed < 0:
             name, least = ("budget", 1) if self.budget < 1 else ("seed", 0)
-            raise SpecError(f"{name} is {getattr(self, name)}; it takes {least} or more.")
+            raise ValueError(f"{name} is {getattr(self, name)}; it takes {least} or more.")
         for name, (method, least) in _OWN_KEYS.items():
             value = getattr(self, name)
             if value and self.method != method:
-                raise SpecError(f"{name} is for the method {method}, not for {self.method}; leave it out.")
+                raise ValueError(f"{name} is for the method {method}, not for {self.method}; leave it out.")
             if value and not least <= value <= self.budget:
-                raise SpecError(f"{name} is {value}; it takes {least} or more, and no more than the budget.")
+                raise ValueError(f"{name} is {value}; it takes {least} or more, and no more than the budget.")
 
     @property
     def budgets(self) -> list[int]:
