@@ -142,6 +142,9 @@ def car(tmp_path_factory):
 
 
 def test_both_files_drive_laps_and_integers_are_near_and_quick(car, capsys):
+    trained = (car / "models/mypilot.int8.tflite").read_bytes()
+    assert run(["models", "--tflite", "models/mypilot.h5", "--tub", "data"]) == 0
+    assert (car / "models/mypilot.int8.tflite").read_bytes() == trained
     sessions = {name: open_file(car, name) for name in ("mypilot.tflite", "mypilot.int8.tflite")}
     pictures = [record.load_image() for record in TubReader(car / "data")][::5]
     said, times = {}, {name: [] for name in sessions}
