@@ -6,13 +6,26 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from donkeysim.car.folder import create_car
 from donkeysim.cli.donkey import run
+from donkeysim.learn.files.h5 import write_h5
+from donkeysim.learn.files.header import make_header
+from donkeysim.learn.files.network import Layer, Network
+from donkeysim.learn.files.places import read_places
 from stand_ins.steered_tub import SIZE, write_steered_tub
+from stand_ins.untrained_models import DefaultConfig
 
 SMALL = f"IMAGE_W = {SIZE}\nIMAGE_H = {SIZE}\nBATCH_SIZE = 32\nMAX_EPOCHS = 1\n"
+
+
+LAYERS = (
+    Layer("InputLayer", "img_in", {"shape": (2, 2, 3)}, ()),
+    Layer("Flatten", "flattened", {}, ("img_in",)),
+    Layer("Dense", "n_outputs0", {"units": 1}, ("flattened",), (np.ones((12, 1)), np.zeros(1))),
+)
 
 
 @pytest.fixture
@@ -39,6 +52,22 @@ def test_the_pages_command_trains(car, capsys):
         "mypilot.png",
         "mypilot.tflite",
     ]
+
+
+def test_models_writes_an_earlier_pilot_for_a_car(car, capsys):
+    network = Network("linear", LAYERS, ("img_in",), ("n_outputs0",))
+    (car / "models").mkdir(exist_ok=True)
+    write_h5(network, car / "models/tiny.h5", make_header("inferred", DefaultConfig, ["oval"]))
+    assert run(["models", "--tflite", "models/tiny.h5"]) == 0
+    assert "Wrote models/tiny.tflite" in capsys.readouterr().out.replace("\\", "/")
+    assert read_places(car / "models/tiny.tflite") == ("oval",)
+    for words, sentence in (
+        (["--tflite", "models/tiny.tflite"], "give the .h5 or .keras file"),
+        (["--tub", "data"], "--tub goes with --tflite FILE"),
+        (["--tflite", "models/tiny.h5", "--tub", "data"], "the pilot takes 2x2x3, but the tub"),
+    ):
+        assert run(["models", *words]) == 1
+        assert sentence in " ".join(capsys.readouterr().err.split())
 
 
 def test_models_lists_what_was_trained(car, capsys):

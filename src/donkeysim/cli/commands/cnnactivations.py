@@ -1,6 +1,6 @@
 """Draw what each convolution of a pilot sees in a picture: one PNG per layer, with all of its feature maps.
 
-The pilot must be an .h5 or .keras file: an .onnx file no longer contains the layers.
+The pilot must be an .h5 or .keras file: .onnx and .tflite files no longer contain the layers.
 """
 
 from __future__ import annotations

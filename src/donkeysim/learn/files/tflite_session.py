@@ -38,9 +38,9 @@ class TfliteSession:
         try:
             self._interpreter = litert.Interpreter(model_content=model, num_threads=1)
             self._interpreter.allocate_tensors()
+            self._interpreter.invoke()
         except (ValueError, RuntimeError) as error:
-            reason = str(error).splitlines()[0] if str(error) else "it is broken"
-            raise PilotError(f"{path} is not a .tflite file that LiteRT can run: {reason}") from error
+            raise PilotError(f"{path} is not a .tflite file that LiteRT can run: {_find_reason(error)}") from error
         names = self._read_names()
         self._given = _sort_ends(self._interpreter.get_input_details(), names[0])
         self._given.sort(key=lambda end: -len(end["shape"]))
@@ -85,6 +85,16 @@ def _sort_ends(ends: list[dict[str, Any]], names: dict[int, str]) -> list[dict[s
     """Return inputs or outputs in the order of their names, which is the one that the original takes them in."""
     told = [{**end, "told": names.get(end["index"], end["name"])} for end in ends]
     return sorted(told, key=lambda end: str(end["told"]))
+
+
+def _find_reason(error: Exception) -> str:
+    reason = str(error).splitlines()[0] if str(error) else "it is broken."
+    if "Select TensorFlow op" not in reason:
+        return reason
+    return (
+        "it needs operations that only TensorFlow has; write it anew from the pilot's .h5 file: "
+        "donkey models --tflite FILE."
+    )
 
 
 def _encode(value: Any, end: dict[str, Any]) -> Any:

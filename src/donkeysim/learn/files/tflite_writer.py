@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, write_header
+from donkeysim.learn.files.layer_fusion import fuse_layers
 from donkeysim.learn.files.network import Network
 from donkeysim.learn.files.tflite_file import write_tflite
 from donkeysim.learn.files.tflite_graph import Graph
@@ -33,7 +34,7 @@ def make_graph(network: Network) -> Graph:
     Raises:
         PilotError: A layer or a setting that this cannot write.
     """
-    graph = Graph()
+    network, graph = fuse_layers(network), Graph()
     tensors: dict[str, int] = {}
     for name in sorted(network.inputs, key=lambda name: -len(network.find(name).settings["shape"])):
         shape = tuple(network.find(name).settings["shape"])

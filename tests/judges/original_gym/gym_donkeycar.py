@@ -1,0 +1,1 @@
+"""Registers nothing: `gym` beside it makes the only environment."""
