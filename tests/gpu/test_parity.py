@@ -21,9 +21,9 @@ EQUAL_BYTES, MOST_OFF = 0.999, 8
 """Least share of a picture's bytes that are the same on a GPU, and by how much others may differ [grey level]."""
 
 
-def open_batch(device, scene, worlds, cars=1):
+def open_batch(device, scene, worlds, cars=1, car="original"):
     """Return cars along the road, one world further on than the other; several in a world stand on the grid."""
-    simulator = BatchSimulator(WorldSpec(SceneSpec(scene), world_count=worlds, cars_per_world=cars), device)
+    simulator = BatchSimulator(WorldSpec(SceneSpec(scene), car=car, world_count=worlds, cars_per_world=cars), device)
     start = np.full((worlds * cars, 3), np.nan)
     if cars == 1:
         length = float(device.download(simulator.path_length)[0])
@@ -44,9 +44,9 @@ def drive(simulator, frames, throttle):
     return touched
 
 
-def compare_drives(bench, judge, scene, cars, frames, throttle):
+def compare_drives(bench, judge, scene, cars, frames, throttle, car="original"):
     """Return by how much the last second's positions differ at most [m], and whether cars touched something."""
-    ours, theirs = (open_batch(device, scene, bench.worlds, cars) for device in (bench.device, judge))
+    ours, theirs = (open_batch(device, scene, bench.worlds, cars, car) for device in (bench.device, judge))
     drive(theirs, frames, throttle)
     for own, other in zip(ours.state, theirs.state, strict=True):
         bench.device.copy_to(own, other)
@@ -64,6 +64,11 @@ def compare_drives(bench, judge, scene, cars, frames, throttle):
 def test_free_cars_are_within_a_nanometre_after_a_second(bench, judge):
     apart, touched = compare_drives(bench, judge, "generated_track", 1, 0, 0.3)
     assert not touched.any()
+    assert apart <= WITHOUT_CONTACT
+
+
+def test_servo_esc_and_battery_work_alike(bench, judge):
+    apart, _ = compare_drives(bench, judge, "generated_track", 1, 5, -0.3, car="rc16")
     assert apart <= WITHOUT_CONTACT
 
 

@@ -110,6 +110,24 @@ def test_everything_that_can_be_done_is_done_again(tmp_path):
     assert np.array_equal(replay.simulator.get_picture(0, True), driven.get_picture(0, True))
 
 
+def test_servo_esc_and_battery_are_repeated_too(tmp_path):
+    driven = open_simulator(WorldSpec(SceneSpec("flat"), car="rc10"), log=tmp_path / "run.dlog")
+    driven.add_car()
+    drive(driven, 10)
+    moment = driven.snapshot()
+    drive(driven, 10, seed=1)
+    states = [driven.state.powertrain.copy()]
+    driven.restore(moment)
+    drive(driven, 10, seed=1)
+    states.append(driven.state.powertrain.copy())
+    driven.close()
+    replay = play(tmp_path / "run.dlog")
+    assert replay.deviation is None
+    assert np.array_equal(*states)
+    assert states[0].any()
+    assert np.array_equal(replay.simulator.state.powertrain, states[0])
+
+
 def test_a_log_changes_nothing(tmp_path):
     states = []
     for log in (None, tmp_path / "run.dlog"):

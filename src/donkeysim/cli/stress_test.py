@@ -55,10 +55,12 @@ def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from donkeysim.cluster.stress import name_pilot
+
     table = Table(title="share of the way before anything went wrong, with 95 % intervals")
     table.add_column("")
     for model in spec.models:
-        table.add_column(escape(Path(model).stem), justify="right", overflow="fold")
+        table.add_column(escape(name_pilot(model)), justify="right", overflow="fold")
     for column in spec.columns:
         row = [cell.score for cell in cells if cell.column == column]
         texts = [f"{100 * score.mean:.0f} % ({100 * score.low:.0f} to {100 * score.high:.0f})" for score in row]

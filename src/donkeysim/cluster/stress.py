@@ -19,7 +19,7 @@ from donkeysim.cluster.crew import Crew
 from donkeysim.cluster.matrix import Interval
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.learn.evaluate import Conditions, Run, evaluate
-from donkeysim.learn.pilot import NetworkPilot, load_pilot
+from donkeysim.learn.pilot import BUILT_IN_PILOT, NetworkPilot, load_pilot
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 
@@ -214,6 +214,11 @@ def score_run(run: Run) -> float:
     step = np.diff(run.column("along"), prepend=run.column("along")[0])
     way = float(((step + 0.5 * path) % path - 0.5 * path)[clean].sum())
     return min(max(way / (run.wanted_laps * path), 0.0), 1.0)
+
+
+def name_pilot(model: str) -> str:
+    """Return what to call a pilot in tables."""
+    return "built-in" if Path(model) == BUILT_IN_PILOT else Path(model).stem
 
 
 @functools.lru_cache(maxsize=4)

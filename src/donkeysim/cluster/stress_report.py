@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from donkeysim import __version__
-from donkeysim.cluster.stress import NONE, StressCell, StressSpec
+from donkeysim.cluster.stress import NONE, StressCell, StressSpec, name_pilot
 
 _TEMPLATE = Path(__file__).with_name("stress_report.html")
 
@@ -22,7 +22,7 @@ def format_report(spec: StressSpec, cells: list[StressCell]) -> str:
     )
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         told=escape(told),
-        heads="".join(f"<th>{escape(Path(model).stem)}</th>" for model in spec.models),
+        heads="".join(f"<th>{escape(name_pilot(model))}</th>" for model in spec.models),
         rows="".join(_format_row(column, [cell for cell in cells if cell.column == column]) for column in spec.columns),
         version=__version__,
         written=time.strftime("%Y-%m-%d %H:%M"),

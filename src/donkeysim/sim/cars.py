@@ -22,7 +22,7 @@ from donkeysim.sim.snapshot import Snapshot, write_snapshot
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec, LidarSpec, SceneSpec, WorldSpec
-from donkeysim.world.state import HIT_NONE, State, make_control, make_state
+from donkeysim.world.state import HIT_NONE, State, make_control
 
 RESET_BRAKE = 10.0
 """Brake request that a reset leaves until the next command, as the original does."""
@@ -56,10 +56,10 @@ class Cars(CommandShorthands):
             SpecError: There is no such car.
         """
         self.workers = Workers(worker_count)
-        place = self.place = make_place(spec, self.workers, scene)
+        self.place = make_place(spec, self.workers, scene)
         self.world_key = make_world_keys([spec.seed] * spec.world_count, range(spec.world_count))
         self.car_count = spec.world_count * spec.cars_per_world
-        self.state = make_state(spec.world_count, spec.cars_per_world, place.props_per_world, place.car.has_actuators)
+        self.state = self.place.make_state()
         self.control = make_control(self.car_count)
         self._equipment = Equipment()
         self._held: Snapshot | None = None
@@ -264,8 +264,8 @@ class Cars(CommandShorthands):
 
     def _set_params(self, command: commands.SetParams) -> None:
         packed = self.physics.car_params.packed
-        given = np.frombuffer(command.packed, packed.dtype).reshape(len(packed), -1)
-        packed[:, : given.shape[1]] = given  # an older log knows fewer columns
+        given = np.frombuffer(command.packed, packed.dtype).reshape(len(packed), -1)  # of an old log: fewer columns
+        packed[:, : given.shape[1]] = given
 
     # -- what commands do ---------------------------------------------------------------------------------------------
 
@@ -325,7 +325,7 @@ class Cars(CommandShorthands):
             place.physics.car_params.packed[:] = self.physics.car_params.packed
         self.state.touching[:] = HIT_NONE  # codes of the old place
         if place.props_per_world != self.place.props_per_world:
-            fresh = make_state(self.spec.world_count, self.spec.cars_per_world, place.props_per_world)
+            fresh = place.make_state()
             props = {name: getattr(fresh, name) for name in State._fields if name.startswith("prop_")}
             self.state = self.state._replace(**props)
         self.place, self._held = place, None

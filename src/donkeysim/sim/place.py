@@ -21,7 +21,7 @@ from donkeysim.world.grid import choose_place
 from donkeysim.world.layout import make_layout
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec
-from donkeysim.world.state import State
+from donkeysim.world.state import State, make_state
 from donkeysim.world.tracks.catalogue import share_scene
 
 _WORD = 0x7FFFFFFFFFFFFFFF
@@ -53,6 +53,11 @@ class Place:
     renderer: Renderer
     lidar: LidarScanner
     randomizer: Randomizer | None
+
+    def make_state(self) -> State:
+        """Return a state of these worlds, with every slot empty."""
+        spec = self.spec
+        return make_state(spec.world_count, spec.cars_per_world, self.props_per_world, self.car.has_actuators)
 
     def get_scene(self, car: int) -> Scene:
         """Return the scene that a car's world is on."""

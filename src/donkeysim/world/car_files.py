@@ -34,7 +34,11 @@ def read_car(kind: type[T], name: str) -> T:
     """
     path = Path(name).expanduser()
     if path.suffix == ".toml":
-        return read_dataclass(kind, _read_table(path), path)
+        table = _read_table(path)
+        try:
+            return read_dataclass(kind, table, path)
+        except SpecError as error:  # what a table says of itself has no place yet
+            raise error if str(path) in str(error) else SpecError(f"{path}: {error}") from error
     path, surface = _find_preset(name)
     table = read_toml(path)
     if surface:
@@ -44,9 +48,9 @@ def read_car(kind: type[T], name: str) -> T:
 
 def _find_preset(name: str) -> tuple[Path, str]:
     """Return a preset's file and the surface, "" for its own."""
+    if (path := _CARS / f"{name}.toml").is_file():
+        return path, ""
     for path in _CARS.glob("*.toml"):
-        if name == path.stem:
-            return path, ""
         if name in _list_surfaces(path):
             return path, name.removeprefix(f"{path.stem}-")
     raise SpecError(f"{describe_unknown('car preset', name, list_names())} A file of your own ends in .toml.")
