@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--ahead", type=float, default=60.0, metavar="MM", help="lens before the middle between the axles (default 60)")
     add("--tub", metavar="TUB", help="a short drive, for the scales of steering and throttle")
+    add("--rate", type=float, metavar="HZ", help="records in a second of the drive (default: by their timestamps)")
     add("--car", default="original", metavar="PRESET", help="preset that the car's file begins with (default original)")
     add(
         "--out", default="mycar", metavar="NAME", help="NAME_camera.toml, NAME_car.toml, NAME_check.png (default mycar)"
@@ -59,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _calibrate(arguments: argparse.Namespace, board: object) -> int:
     from donkeysim.learn.calibration import wizard
     from donkeysim.learn.calibration.board import Board
+    from donkeysim.learn.calibration.motion import FloorCamera
     from donkeysim.world.specs import load_car
 
     assert isinstance(board, Board), "made by run"
@@ -67,12 +69,13 @@ def _calibrate(arguments: argparse.Namespace, board: object) -> int:
     floor_paths = wizard.list_pictures(arguments.floor)
     floor = wizard.look_for_board(floor_paths, board)
     fit, mount = wizard.solve_camera(views, floor, board)
+    camera = FloorCamera(fit.lens, mount, ahead)
     _tell_camera(views, floor, fit, mount)
     wizard.write_camera(Path(f"{out}_camera.toml"), fit, mount, ahead, car)
-    wizard.write_check(Path(f"{out}_check.png"), floor_paths[0], fit, mount, ahead)
+    wizard.write_check(Path(f"{out}_check.png"), floor_paths[0], camera)
     console.print(f"saved {out}_camera.toml and {out}_check.png (horizon red, lanes green)", soft_wrap=True)
     if arguments.tub:
-        scales = wizard.fit_car(arguments.car, wizard.follow_drive(Path(arguments.tub), fit, mount, ahead))
+        scales = wizard.fit_car(arguments.car, wizard.follow_drive(Path(arguments.tub), camera, arguments.rate))
         wizard.write_car(Path(f"{out}_car.toml"), arguments.car, scales)
         told = (
             f"steering 1 turns the wheels by {math.degrees(scales.steer_gain):.2f}° ± {scales.steer_spread:.1%},"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -93,8 +93,13 @@ def solve_camera(views: Seen, floor: Seen, board: Board) -> tuple[LensFit, Mount
     return fit, solve_mount(fit.lens, floor.corners, board)
 
 
-def follow_drive(tub: Path, fit: LensFit, mount: Mount, ahead: float) -> Drive:
+def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> Drive:
     """Return how a car moved in a tub, by its pictures.
+
+    Args:
+        tub: Its folder.
+        camera: Of any size; its pictures may be smaller.
+        rate: Records in a second; None: by their timestamps.
 
     Raises:
         DonkeySimError: The tub has too few records.
@@ -105,9 +110,11 @@ def follow_drive(tub: Path, fit: LensFit, mount: Mount, ahead: float) -> Drive:
         raise DonkeySimError(f"the tub {tub} has {len(records)} records; record a drive of a minute.")
     pictures = (record.load_image() for record in records)
     first = records[0].load_image()
-    camera = FloorCamera(scale_lens(fit.lens, (first.shape[1], first.shape[0])), mount, ahead)
-    moves = follow_floor(pictures, camera)
-    time = (np.array([record.timestamp_ms for record in records]) - records[0].timestamp_ms) / 1000.0
+    moves = follow_floor(pictures, replace(camera, lens=scale_lens(camera.lens, (first.shape[1], first.shape[0]))))
+    if rate is None:
+        time = (np.array([record.timestamp_ms for record in records]) - records[0].timestamp_ms) / 1000.0
+    else:
+        time = np.arange(len(records)) / rate
     step = np.maximum(np.diff(time), 1e-3)
     speed, turn = (np.append(moves[:, column] / step, np.nan) for column in (0, 2))
     steering, throttle = (
@@ -117,9 +124,9 @@ def follow_drive(tub: Path, fit: LensFit, mount: Mount, ahead: float) -> Drive:
     return Drive(time, steering, throttle, speed, turn)
 
 
-def write_check(path: Path, picture: Path, fit: LensFit, mount: Mount, ahead: float) -> None:
+def write_check(path: Path, picture: Path, camera: FloorCamera) -> None:
     """Write a picture with the horizon and lines on the floor where the camera says they are."""
-    Image.fromarray(draw_overlay(read_picture(picture), FloorCamera(fit.lens, mount, ahead))).save(path)
+    Image.fromarray(draw_overlay(read_picture(picture), camera)).save(path)
 
 
 def fit_car(car: str, drive: Drive) -> Scales:
