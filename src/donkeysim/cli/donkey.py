@@ -40,6 +40,7 @@ COMMANDS = {
     "convert": "convert tubs to LeRobot, Minari, MCAP and Parquet, and back",
     "cnnactivations": "draw what a pilot's layers see in a picture",
     "createjs": "set up a joystick that is not in the list",
+    "calibrate": "find a real car's camera and scales from pictures of a board and a short drive",
     "replay": "replay an action log, check that the result is identical, and make a film of it",
     "doctor": "check this machine and this folder for problems",
     "tracks": "list tracks, show one, or make your own with a live preview",

@@ -25,6 +25,7 @@ UNSEEN = -1.0
 
 _NEWTON_STEPS = 8
 _SMALL = 1e-6
+_EXACT = 1e-6
 
 
 class Warp(NamedTuple):
@@ -70,7 +71,10 @@ def unbend_rays(lens: LensSpec, x: FloatArray, y: FloatArray) -> tuple[FloatArra
     ray_x, ray_y = x * share, y * share
     for _ in range(_NEWTON_STEPS if lens.model == "plumb_bob" else 2):
         ray_x, ray_y = _step_to(lens, (ray_x, ray_y), (x, y))
-    return ray_x, ray_y
+    # Where a polynomial is about to turn back, steps go astray.
+    at_x, at_y = bend_rays(lens, ray_x, ray_y)
+    astray = ~(np.hypot(at_x - x, at_y - y) < _EXACT) | ~(np.hypot(ray_x, ray_y) <= radius[count - 1])
+    return np.where(astray, np.nan, ray_x), np.where(astray, np.nan, ray_y)
 
 
 @lru_cache(maxsize=16)

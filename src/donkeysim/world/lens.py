@@ -10,7 +10,7 @@ from donkeysim.core.errors import SpecError, describe_unknown
 LENS_MODELS = {"plumb_bob": 5, "equidistant": 4}
 """How a lens bends rays, by the names that ROS gives them, and how many coefficients each takes."""
 
-MOST_ANGLE = math.radians(80.0)
+MOST_ANGLE = math.radians(75.0)
 """Rays farther from the optical axis are not drawn [rad]; the picture is black there."""
 
 

@@ -1,0 +1,87 @@
+"""The printed board: drawn for paper, and found in pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from donkeysim.core.errors import SpecError
+from donkeysim.core.extras import import_extra
+from donkeysim.core.types import ByteArray, FloatArray
+
+PAPER = (297.0, 210.0)
+"""Of the sheet, A4 lying; Letter holds the same board [mm]."""
+
+DOTS_PER_MM = 300 / 25.4
+
+LEAST_WIDTH = 960
+"""Pictures are made so wide at least before corners are looked for: small squares are not found [pixel]."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """A chessboard.
+
+    Attributes:
+        columns: Corners between squares, along the sheet's long side.
+        rows: Likewise along the short one.
+        square: Side of a square [m].
+    """
+
+    columns: int = 8
+    rows: int = 5
+    square: float = 0.03
+
+    def __post_init__(self) -> None:
+        if not 0.001 <= self.square <= 1.0:
+            raise SpecError(f"a board's square of {self.square * 1000:g} mm is not valid; it takes 1 to 1000 mm.")
+
+    def list_corners(self) -> FloatArray:
+        """Return the corners on the board, row by row, x along the long side, z = 0 [m], shape [count, 3]."""
+        row, column = np.divmod(np.arange(self.columns * self.rows), self.columns)
+        return np.stack([column, row, np.zeros_like(row)], axis=-1) * self.square
+
+
+def draw_board(board: Board, path: Path) -> None:
+    """Write the board as a `.pdf` or a picture to print at its own size, without fitting it to the page.
+
+    Raises:
+        SpecError: It does not fit on the sheet.
+    """
+    sides = (board.columns + 1) * board.square * 1000, (board.rows + 1) * board.square * 1000
+    if sides[0] > PAPER[0] - 10 or sides[1] > PAPER[1] - 10:
+        raise SpecError(
+            f"squares of {board.square * 1000:g} mm make a board larger than the sheet; take 30 mm at most."
+        )
+    width, height = (round(side * DOTS_PER_MM) for side in PAPER)
+    y, x = np.mgrid[:height, :width] + 0.5
+    across, down = ((at / DOTS_PER_MM - 0.5 * (paper - side)) / (board.square * 1000)
+                    for at, paper, side in zip((x, y), PAPER, sides, strict=True))  # fmt: skip
+    inside = (across >= 0) & (across < board.columns + 1) & (down >= 0) & (down < board.rows + 1)
+    is_black = inside & ((np.floor(across) + np.floor(down)) % 2 == 0)
+    sheet = Image.fromarray(np.where(is_black, 0, 255).astype(np.uint8))
+    sheet.save(path, resolution=300.0, dpi=(300, 300))
+
+
+def find_corners(picture: ByteArray, board: Board) -> FloatArray | None:
+    """Return where the board's corners are in a picture [pixel], shape [count, 2]; None: they were not all found.
+
+    Args:
+        picture: Shape [height, width, 3] or [height, width, 1].
+        board: What to look for; it may be turned by 180°.
+    """
+    cv2 = import_extra("cv2", "finding a board needs OpenCV")
+    weights = (0.2126, 0.7152, 0.0722) if picture.shape[2] == 3 else (1.0,)
+    grey = (picture @ weights).astype(np.uint8)
+    scale = max(1, -(-LEAST_WIDTH // grey.shape[1]))
+    large = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
+    flags = cv2.CALIB_CB_NORMALIZE_IMAGE | cv2.CALIB_CB_ACCURACY
+    for more in (0, cv2.CALIB_CB_EXHAUSTIVE):  # which takes seconds where there is no board
+        found, corners = cv2.findChessboardCornersSB(large, (board.columns, board.rows), flags=flags | more)
+        if found:
+            places: FloatArray = (corners.reshape(-1, 2).astype(float) + 0.5) / scale - 0.5
+            return places
+    return None

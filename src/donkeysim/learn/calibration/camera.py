@@ -1,0 +1,171 @@
+"""A camera's lens from views of a board, and how it is mounted from views of the board on the floor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.spatial.transform import Rotation
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.extras import import_extra
+from donkeysim.core.types import FloatArray
+from donkeysim.learn.calibration.board import Board
+from donkeysim.render.warp import bend_rays, unbend_rays
+from donkeysim.world.lens import LensSpec
+
+FEWEST_VIEWS = 4
+ENOUGH_VIEWS = 10
+LARGE_ERROR = 0.5
+"""Reprojection errors above this, in a picture of 640 columns, are told [pixel]."""
+
+LEAST_TILT = math.radians(25.0)
+"""Boards should lean so far towards each other at least, in some two views [rad]."""
+
+LEAST_COVER = 0.6
+"""Share of the picture's 24 cells that corners should have been seen in."""
+
+
+@dataclass(frozen=True)
+class LensFit:
+    """A lens that was found.
+
+    Attributes:
+        lens: It.
+        error: Root of the mean square distance of corners from where it shows them [pixel].
+        warnings: What makes it doubtful, sentences.
+    """
+
+    lens: LensSpec
+    error: float
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mount:
+    """How a camera looks at the floor.
+
+    Attributes:
+        height: Of its optical centre above the floor [m].
+        pitch: Of its axis, positive down [rad].
+        roll: Positive when its left side is higher [rad].
+        spread: Largest difference of height [m] and pitch [rad] from these, among the views.
+    """
+
+    height: float
+    pitch: float
+    roll: float
+    spread: tuple[float, float] = (0.0, 0.0)
+
+
+def solve_lens(views: Sequence[FloatArray], size: tuple[int, int], board: Board) -> LensFit:
+    """Return the lens that shows a board's corners where they were seen, of the model that does so best.
+
+    Args:
+        views: Corners of the board, as `find_corners` returns them.
+        size: Width and height of the pictures [pixel].
+        board: The board.
+
+    Raises:
+        DonkeySimError: There are too few views, or no lens shows them.
+    """
+    cv2 = import_extra("cv2", "calibration needs OpenCV")
+    if len(views) < FEWEST_VIEWS:
+        raise DonkeySimError(
+            f"the board was found in {len(views)} views; it takes {FEWEST_VIEWS}, better {ENOUGH_VIEWS} or more."
+        )
+    points = [board.list_corners().astype(np.float32).reshape(-1, 1, 3)] * len(views)
+    seen = [view.astype(np.float32).reshape(-1, 1, 2) for view in views]
+    try:
+        error, matrix, bend, turns, places = cv2.calibrateCamera(points, seen, size, None, None, flags=cv2.CALIB_FIX_K3)
+    except cv2.error as failure:
+        raise DonkeySimError("no lens shows the board where it was seen; are its corners counted right?") from failure
+    lens = _make_lens("plumb_bob", size, matrix, np.ravel(bend)[:5])
+    poses = np.concatenate([np.reshape(turns, (-1, 3)), np.reshape(places, (-1, 3))], axis=1)
+    fisheye, fisheye_error = _solve_equidistant(lens, poses, views, board)
+    if fisheye_error < error:
+        lens, error = fisheye, fisheye_error
+    return LensFit(lens, error, tuple(_list_doubts(views, size, turns, error)))
+
+
+def solve_mount(lens: LensSpec, views: Sequence[FloatArray], board: Board) -> Mount:
+    """Return how a camera looks at a board that lies on the floor, the mean of all views.
+
+    Raises:
+        DonkeySimError: A board is seen from below or cannot be placed.
+    """
+    cv2 = import_extra("cv2", "calibration needs OpenCV")
+    found = []
+    for view in views:
+        (cx, cy), (fx, fy) = lens.centre, lens.focal
+        rays = np.stack(unbend_rays(lens, (view[:, 0] - cx) / fx, (view[:, 1] - cy) / fy), axis=-1)
+        if not np.isfinite(rays).all():
+            raise DonkeySimError(
+                "the board on the floor reaches where the lens was not seen to; move it to the middle."
+            )
+        done, turned, place = cv2.solvePnP(board.list_corners(), rays, np.eye(3), None)
+        if not done:
+            raise DonkeySimError("the board on the floor cannot be placed; take another picture of it.")
+        normal = cv2.Rodrigues(turned)[0][:, 2]
+        up = normal if normal @ place.ravel() < 0.0 else -normal
+        found.append((abs(float(normal @ place.ravel())), math.asin(-up[2]), math.atan2(-up[0], -up[1])))
+    height, pitch, roll = np.mean(found, axis=0)
+    apart = np.abs(np.array(found)[:, :2] - (height, pitch)).max(axis=0)
+    return Mount(float(height), float(pitch), float(roll), (float(apart[0]), float(apart[1])))
+
+
+def _solve_equidistant(
+    lens: LensSpec, poses: FloatArray, views: Sequence[FloatArray], board: Board
+) -> tuple[LensSpec, float]:
+    """Return the best fisheye and its error; `lens` and `poses`, rotation vectors and places: where to begin."""
+    corners, seen, size = board.list_corners(), np.array(views), np.array(lens.size)
+
+    def bend(values: FloatArray) -> FloatArray:
+        """Return by how much the lens of these values shows corners elsewhere, in columns and rows."""
+        fx, fy, cx, cy, *terms = values[:8]
+        candidate = LensSpec("equidistant", lens.size, (fx, fy), lens.centre, tuple(terms))
+        pose = values[8:].reshape(-1, 6)
+        points = np.einsum("vij,cj->vci", Rotation.from_rotvec(pose[:, :3]).as_matrix(), corners) + pose[:, None, 3:]
+        x, y = bend_rays(candidate, points[..., 0] / points[..., 2], points[..., 1] / points[..., 2])
+        apart: FloatArray = np.stack([fx * x + cx, fy * y + cy], axis=-1) - seen
+        return apart.ravel()
+
+    start = np.concatenate([lens.focal, lens.centre, np.zeros(4), poses.ravel()])
+    low, high = np.full(len(start), -np.inf), np.full(len(start), np.inf)
+    low[:4], high[:4] = (*0.05 * size, 0.0, 0.0), (*20.0 * size, *size)
+    found = least_squares(bend, np.clip(start, low + 1e-9, high - 1e-9), bounds=(low, high), x_scale="jac", max_nfev=60)
+    fx, fy, cx, cy, *terms = (float(value) for value in found.x[:8])
+    return LensSpec("equidistant", lens.size, (fx, fy), (cx, cy), tuple(terms)), math.sqrt(
+        2.0 * found.cost / len(seen) / len(corners)
+    )
+
+
+def _make_lens(model: str, size: tuple[int, int], matrix: FloatArray, bend: FloatArray) -> LensSpec:
+    centre = (float(np.clip(matrix[0, 2], 0, size[0])), float(np.clip(matrix[1, 2], 0, size[1])))
+    focal = (float(matrix[0, 0]), float(matrix[1, 1]))
+    return LensSpec(model, size, focal, centre, tuple(float(term) for term in np.ravel(bend)))
+
+
+def _list_doubts(views: Sequence[FloatArray], size: tuple[int, int], turns: Any, error: float) -> list[str]:
+    """Return what makes a fit doubtful."""
+    import cv2
+
+    doubts = []
+    if len(views) < ENOUGH_VIEWS:
+        doubts.append(f"the board was found in {len(views)} views only; take {ENOUGH_VIEWS} or more.")
+    normals = np.array([cv2.Rodrigues(np.asarray(turned))[0][:, 2] for turned in turns])
+    tilt = float(np.arccos(np.clip(np.abs(normals @ normals.T), 0.0, 1.0)).max())
+    if tilt < LEAST_TILT:
+        doubts.append(
+            f"all views are alike: the board leans by {math.degrees(tilt):.0f}° at most; lean it by 30° or more."
+        )
+    cells = {(int(6 * x / size[0]), int(4 * y / size[1])) for view in views for x, y in view}
+    if len(cells) < LEAST_COVER * 24:
+        doubts.append(f"the board was seen in {len(cells) / 24:.0%} of the picture only; show it in the corners too.")
+    if error > LARGE_ERROR * size[0] / 640:
+        doubts.append(f"corners are {error:.2f} pixels off on average; is the board flat, and are the pictures sharp?")
+    return doubts
