@@ -3,6 +3,7 @@
 No image is built, so the base image's own share of the size is added as its publisher states it.
 """
 
+import os
 import re
 import shlex
 import shutil
@@ -36,7 +37,8 @@ def place(tmp_path_factory):
     (steps,) = re.findall(r"^RUN (python -m venv .*?[^\\])$", read_recipe(), re.MULTILINE | re.DOTALL)
     words = steps.replace("python -m venv", f"{shlex.quote(sys.executable)} -m venv", 1)
     words = words.replace("/opt/donkeysim", str(folder / "opt" / "donkeysim"))
-    subprocess.run(["bash", "-ec", words.replace("\\\n", " ")], cwd=source, check=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DONKEYSIM_"))}
+    subprocess.run(["bash", "-ec", words.replace("\\\n", " ")], cwd=source, env=environment, check=True)
     return folder
 
 
