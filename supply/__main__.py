@@ -1,4 +1,4 @@
-"""Look after dependencies: `python -m supply pins`, `licences`, `faults`, `sizes`, `build` or `wheels`."""
+"""Look after dependencies and releases: `python -m supply` with one of the words of COMMANDS."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from supply.build import build_all
 from supply.faults import report_faults
 from supply.licences import report_licences
 from supply.pins import write_pins
+from supply.release import make_release
 from supply.sizes import print_sizes
 from supply.wheels import report_wheels
 
@@ -19,13 +20,14 @@ COMMANDS: dict[str, Callable[[], int]] = {
     "sizes": print_sizes,
     "build": build_all,
     "wheels": report_wheels,
+    "release": make_release,
 }
 
 
 def main() -> int:
     """Run the command that was named and return its exit code."""
     words = sys.argv[1:]
-    if len(words) != 1 or words[0] not in COMMANDS:
+    if not words or words[0] not in COMMANDS or len(words) != 1 + (words[0] == "release"):
         print(f"{' '.join(words) or 'Nothing'} was asked for; say one of {', '.join(COMMANDS)}.", file=sys.stderr)
         return 2
     return COMMANDS[words[0]]()

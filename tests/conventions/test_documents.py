@@ -10,7 +10,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "donkeysim"
 ROOMS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "SECURITY.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 NARROW = ("README.md", "docs/architecture.md", "docs/figures.md")
 WIDEST = 160
 """Characters of a line."""
