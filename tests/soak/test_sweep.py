@@ -111,9 +111,10 @@ def count_trials(folder):
 
 
 def find_workers(folder):
-    """Return the processes that train now, by training."""
+    """Return the processes that train now, by training; folders of killed ones lie there until the end."""
     names = [path.name for path in (folder / "trials").glob(".*.part")]
-    return {name.split(".")[1]: int(name.removesuffix(".part").rpartition("-")[2]) for name in names}
+    workers = {name.split(".")[1]: int(name.removesuffix(".part").rpartition("-")[2]) for name in names}
+    return {name: worker for name, worker in workers.items() if psutil.pid_exists(worker)}
 
 
 def wait_for(condition, seconds=300.0):
