@@ -115,7 +115,8 @@ class Crew:
             if self.address is not None:
                 ray.init(self.address, log_to_driver=False, logging_level="ERROR")
             else:
-                ray.init(num_cpus=self.workers, **quiet)
+                # Else it would join a cluster that somebody has started on this machine, or refuse to.
+                ray.init("local", num_cpus=self.workers, **quiet)
         except (ConnectionError, RuntimeError, ValueError) as error:
             what = f"the cluster at {self.address} cannot be reached" if self.address else "Ray cannot start here"
             raise DonkeySimError(f"{what} ({error}).") from error
