@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 HASHED := $(PIP) --no-deps --require-hashes --requirement
 BASE := $(VENV)/.base
 DEV := $(VENV)/.dev
-RLLIB := .venv-rllib
+RLLIB := $(VENV)/rllib
 INTO_RLLIB := $(RLLIB)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps
 
 .PHONY: run test check bench soak device gpu rllib audit pins clean
@@ -76,13 +76,13 @@ $(DEV): pyproject.toml $(wildcard requirements/*.txt) | $(VENV)/bin/python
 	@$(BIN)/python -m pip --disable-pip-version-check check
 	@touch $(BASE) $@
 
-$(RLLIB)/.made: pyproject.toml requirements/rllib.txt
-	@echo "Installing donkeysim and RLlib into $(RLLIB) (once, about 0.6 GB to download)"
-	@$(PYTHON) -m venv $(RLLIB)
+$(RLLIB)/.made: pyproject.toml requirements/rllib.txt | $(VENV)/bin/python
+	@echo "Installing donkeysim and RLlib into $(RLLIB) (once)"
+	@$(BIN)/python -m venv $(RLLIB)
 	@$(INTO_RLLIB) --require-hashes --requirement requirements/rllib.txt
 	@$(INTO_RLLIB) --require-hashes --requirement requirements/torch-cpu.txt 2>/dev/null || $(INTO_RLLIB) --require-hashes --requirement requirements/torch.txt
 	@$(INTO_RLLIB) --no-build-isolation --editable .
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RLLIB) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/donkeysim/.kernels
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/donkeysim/.kernels

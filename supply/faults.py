@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from supply.pins import DEV, GPU, TORCH, Pin, read_pins
+from supply.pins import DEV, GPU, RLLIB, TORCH, Pin, read_pins
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class Report(msgspec.Struct, frozen=True):
 
 def report_faults() -> int:
     """Print the known faults, or that nobody could be asked, or that there are none; only then return 0."""
-    pins = list({pin.name: pin for pin in read_pins(DEV, GPU, TORCH)}.values())
+    pins = list({pin.name: pin for pin in read_pins(RLLIB, DEV, GPU, TORCH)}.values())
     said = ask_for_faults(pins)
     report = msgspec.json.decode(said.stdout, type=Report) if said.stdout.strip() else Report()
     lines = describe_report(report, {pin.name for pin in pins}, said.stderr)

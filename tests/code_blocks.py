@@ -33,6 +33,8 @@ NOT_RUN = {
         "docs/envs/donkey_env.md",
         'gymnasium.make("donkey-generated-track-v0", conf={"host": "192.168.1.20", "port": 9091})',
     ): ("needs another machine, and the original's simulator"),
+    ("docs/envs/learning.md", "make rllib"): "an environment of its own: soak/test_rllib.py",
+    ("docs/envs/learning.md", "from ray.rllib.algorithms.ppo import PPOConfig"): "a part of the example",
     ("docs/envs/gpu.md", "make gpu"): "needs a GPU; tests/gpu run tiny on the CPU",
     ("docs/guide/README.md", "python manage.py drive --js"): "needs a joystick; tests/drive has a drawn one",
     ("docs/guide/joystick.md", "python manage.py drive --js"): "needs a joystick; tests/drive has a drawn one",

@@ -9,7 +9,7 @@ import pytest
 from donkeysim.core.extras import INSTALL, describe_install
 
 ROOT = Path(__file__).resolve().parents[2]
-PLACES = ("README.md", "SECURITY.md", "docs", "examples", "src")
+PLACES = ("README.md", "SECURITY.md", "docs", "examples", "notebooks", "src")
 LINE = re.compile(r'pip install (?:-\S+ )*("?)(donkeysim|\.)(?:\[([\w,-]+)\])?("?)(?![\w./\\-])')
 PACKAGE = INSTALL.rsplit(" ", 1)[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]

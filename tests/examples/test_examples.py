@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,12 @@ def test_an_example_without_its_packages_says_how_to_install_them(name, tmp_path
     assert re.fullmatch(
         r"No module named 'torch'\. This example needs .*; install it .*pip install \".*\[rl\]\"\n", ended.stderr
     )
+
+
+def test_the_example_of_rllib_without_it_says_which_target_makes_its_environment(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(SystemExit, match=r"ray halted; .* This example needs RLlib, .* run: make rllib"):
+        runpy.run_path(str(EXAMPLES / "rllib_ppo.py"))
 
 
 def test_the_lidar_follower_drives_a_lap_between_the_hedges():

@@ -63,7 +63,7 @@ def test_the_first_version_is_the_least_that_the_package_asks_for():
 
 
 def test_environments_keep_their_promises(environment, version):
-    pytest_words = ("-m", "pytest", "-n", "0", "--timeout", "900", "-q")
+    pytest_words = ("-m", "pytest", "-n", "0", "--timeout", "900")
     found = run(environment, "-c", MAKE)
     assert version in ("newest", found)
     told = run(environment, *pytest_words, "-rs", "tests/envs", "-m", "not soak and not gpu")

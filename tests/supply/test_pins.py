@@ -12,6 +12,8 @@ from supply.pins import (
     CONSTRAINTS,
     DEV,
     GPU,
+    OF_RLLIB,
+    RLLIB,
     ROOT,
     TORCH,
     TORCH_CPU,
@@ -81,7 +83,7 @@ def test_constraints_and_hashed_files_pin_the_same_versions():
 
 
 def test_every_pin_is_exact_and_has_sha256_hashes():
-    for pin in (*HASHED, *read_pins(TORCH_CPU)):
+    for pin in (*HASHED, *read_pins(TORCH_CPU, RLLIB)):
         assert re.fullmatch(r"==[^,*]+", str(pin.requirement.specifier)), pin.name
         assert pin.hashes, f"{pin.name} has no hash"
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", value) for value in pin.hashes), pin.name
@@ -109,6 +111,15 @@ def test_what_only_a_gpu_needs_is_in_no_other_file():
     others = {pin.name for pin in read_pins(DEV, TORCH)}
     assert "numba-cuda" in {pin.name for pin in read_pins(GPU)} - others
     assert [pin.name for pin in read_pins(GPU) if pin in read_pins(DEV)] == []
+
+
+def test_the_environment_of_rllib_differs_in_gymnasium_alone_which_is_the_one_that_rllib_takes():
+    others, own = ({pin.name: pin.version for pin in read_pins(*files)} for files in ([CONSTRAINTS], [RLLIB]))
+    assert [name for name in own if others.get(name, own[name]) != own[name]] == [OF_RLLIB]
+    asked = [one for one in read_requirements("ray") if one.marker and one.marker.evaluate({"extra": "rllib"})]
+    assert str(next(one for one in asked if one.name == OF_RLLIB).specifier) == f"=={own[OF_RLLIB]}"
+    base = [Requirement(line) for line in PROJECT["dependencies"]]
+    assert {canonicalize_name(one.name) for one in (*asked, *base)} - set(own) == set()
 
 
 def test_pins_are_read_as_they_are_written():
