@@ -150,9 +150,9 @@ def test_both_files_drive_laps_and_integers_are_near_and_quick(car, capsys):
     said, times = {}, {name: [] for name in sessions}
     for picture in pictures:  # by turns, as the machine is not always as fast
         for name, session in sessions.items():
-            begun = time.perf_counter()
+            begun = time.thread_time()  # others work here, too
             said.setdefault(name, []).append(np.concatenate(session.run(picture, [])))
-            times[name].append(time.perf_counter() - begun)
+            times[name].append(time.thread_time() - begun)
     exact, coarse = map(np.array, said.values())
     medians = [float(np.median(values)) for values in times.values()]
     error = np.abs(coarse - exact)
