@@ -1,6 +1,6 @@
 """Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
-`python docs/pictures/take.py [watching] [control] [tubclean] [report] [race_report] [preview] [learning]`, from
+`python docs/pictures/take.py [watching] [control] [tubclean] [report] [race_report] [preview] [learning] [stress:FILE]`, from
 anywhere; without words all of them. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim`, opens its page, and
@@ -9,6 +9,7 @@ anywhere; without words all of them. Needs the extra `dev` and a Chromium; write
   its choice of places.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
 * report: lets the built-in pilot drive three laps, and opens the report.
+* stress:FILE: opens the report of a stress test, which takes long to drive (docs/guide/evaluate.md says how).
 * race_report: races fourteen drivers, and opens the race's report.
 * preview: writes a new track, opens its page, then makes a mistake in it.
 * learning: lets a policy learn to drive, and opens its page meanwhile and at the end; takes some minutes.
@@ -90,11 +91,13 @@ def main() -> None:
         "preview": take_preview,
         "learning": take_learning,
     }
-    names = sys.argv[1:] or [*takers]
+    words = sys.argv[1:] or [*takers]
+    takers["stress"] = take_stress
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        for name in names:
-            takers[name](browser, Path(folder))
+        for word in words:
+            name, _, file = word.partition(":")
+            takers[name](browser, Path(file or folder))
         browser.close()
 
 
@@ -194,6 +197,11 @@ def take_report(browser: Browser, folder: Path) -> None:
     words = [sys.executable, "-m", "donkeysim", "evaluate", "--tracks", "generated_track", "--out", str(report)]
     subprocess.run(words, cwd=folder, check=True)
     take(open_page(browser, report.as_uri(), 1280, 960, "light"), "report")
+
+
+def take_stress(browser: Browser, report: Path) -> None:
+    """Take the report of a stress test."""
+    take(open_page(browser, report.resolve().as_uri(), 1280, 960, "light"), "stress")
 
 
 def take_race_report(browser: Browser, folder: Path) -> None:
