@@ -44,6 +44,24 @@ NOT_RUN = {
     ): "no program; conventions/test_code_blocks.py reads it as the car does",
     ("docs/guide/createjs.md", "donkey createjs"): "needs a joystick and a hand; tests/cli has drawn ones",
     ("docs/guide/createjs.md", "def init_trigger_maps(self):"): "a piece of what createjs writes",
+    ("docs/guide/class.md", 'pip install ".[learn]"'): "run in docs/guide/README.md",
+    (
+        "docs/guide/class.md",
+        "donkey race host --track generated_track --rules virtual_race_league --host 0.0.0.0 --wait 120 --out class",
+    ): "needs a class: soak/test_race_evening.py",
+    (
+        "docs/guide/class.md",
+        "donkey drive --simulator 192.168.0.10:9091 --model models/mypilot.h5",
+    ): "needs another machine: soak/test_join_simulator.py",
+    ("docs/guide/container.md", "docker build --tag donkeysim ."): "needs containers: soak/test_container.py",
+    (
+        "docs/guide/container.md",
+        "docker run --rm --publish 9091:9091 --publish 9093:9093 donkeysim",
+    ): "needs containers: soak/test_container.py",
+    (
+        "docs/guide/container.md",
+        "RACE_HOST=race.example.org RACE_TRACK=mini_monaco docker compose up --build",
+    ): "needs containers: soak/test_container.py",
     ("docs/guide/demo.md", "donkey demo"): "run in docs/guide/README.md",
     ("docs/guide/drive.md", "class SlowInCurves:"): "run by e2e/test_guide_drive.py",
     ("docs/guide/donkey_sim.md", "import json, socket"): "run by e2e/test_guide.py",
