@@ -164,7 +164,7 @@ def train(options: argparse.Namespace) -> RLModule:
 def main() -> int:
     """Learn or load, then show."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=500_000, help="of all cars together (default 500,000)")
+    parser.add_argument("--steps", type=int, default=400_000, help="of all cars together (default 400,000)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--runners", type=int, default=0, help="processes that drive (default 0: this one)")
     parser.add_argument("--address", default="local", help="of a Ray cluster (default: one of its own, here)")
