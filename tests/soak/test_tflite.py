@@ -203,7 +203,7 @@ def test_a_car_folder_of_the_original_drives_laps_with_them(python, car, name, t
     assert greatest / 8 < 0.3
 
 
-def wait_for_laps(app, log, count, seconds=240.0):
+def wait_for_laps(app, log, count, seconds=600.0):
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         assert app.poll() is None, (log.parent / "manage.log").read_text()[-2000:]
