@@ -48,12 +48,12 @@ def test_the_preset_real_covers_every_column():
 
 def test_distractors_stand_about_and_cannot_be_hit():
     scene = make_conditions(Conditions(), "distractors", 2, 0).conf.experiment.scene
-    assert (scene.challenges.cones, scene.challenges.trees, scene.challenges.ghosts) == (16, 60, True)
+    assert (scene.challenges.cones, scene.challenges.trees, scene.challenges.ghosts) == (24, 80, True)
     assert make_conditions(Conditions(), "light", 2, 0).conf.experiment.scene.challenges.cones == 0
 
 
 def make_run(along, departures=(), is_passed=False):
-    columns = {"time": np.arange(len(along)) * 0.05, "along": np.array(along, float)}
+    columns = {"time": np.arange(len(along)) * 0.05, "along": np.array(along, float), "cte": np.zeros(len(along))}
     path = SimpleNamespace(frame=SimpleNamespace(length=10.0))
     return SimpleNamespace(
         is_passed=is_passed,
@@ -83,10 +83,11 @@ def test_an_interval_is_never_empty_and_stays_within_its_scale():
 def test_pilots_are_summed_up_by_column_and_strength():
     spec = StressSpec(("a.h5", "b<.h5"), ("t",), seeds=1, columns=(NONE, "light"))
     assert len(spec.drives) == 2 * (3 + 3)
-    drives = [StressDrive(*drive, 0.25 * drive[2], "", 1.0) for drive in spec.drives]
+    drives = [StressDrive(*drive, 0.25 * drive[2], "", 1.0, 0.1) for drive in spec.drives]
     cells = sum_up(spec, drives)
     assert [(cell.model, cell.column, cell.count) for cell in cells][1] == ("a.h5", "light", 3)
     assert cells[1].by_strength == (0.25, 0.5, 0.75)
+    assert cells[1].cte.mean == pytest.approx(0.1)
     page = format_report(spec, cells)
     assert "b&lt;" in page
     assert "nothing" in page

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.evaluation_matrix import find_laps
+from donkeysim.cli.evaluation_matrix import find_laps, format_interval
 
 if TYPE_CHECKING:
     from donkeysim.cluster.stress import StressCell, StressDrive, StressSpec
@@ -57,15 +57,19 @@ def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
 
     from donkeysim.cluster.stress import name_pilot
 
-    table = Table(title="share of the way before anything went wrong, with 95 % intervals")
+    table = Table(title="share of the way before anything went wrong, with 95 % intervals; mean |cte| until then")
     table.add_column("")
     for model in spec.models:
         table.add_column(escape(name_pilot(model)), justify="right", overflow="fold")
     for column in spec.columns:
-        row = [cell.score for cell in cells if cell.column == column]
-        texts = [f"{100 * score.mean:.0f} % ({100 * score.low:.0f} to {100 * score.high:.0f})" for score in row]
-        table.add_row(column, *texts)
+        table.add_row(column, *(_describe(cell) for cell in cells if cell.column == column))
     console.print(table)
+
+
+def _describe(cell: StressCell) -> str:
+    score = cell.score
+    share = f"{100 * score.mean:.0f} % ({100 * score.low:.0f} to {100 * score.high:.0f})"
+    return f"{share}, {format_interval(cell.cte, 100.0)} cm"
 
 
 def write_drives(path: Path, spec: StressSpec, drives: list[StressDrive], cells: list[StressCell]) -> None:

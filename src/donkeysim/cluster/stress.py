@@ -16,8 +16,9 @@ from typing import TypeAlias
 import numpy as np
 
 from donkeysim.cluster.crew import Crew
-from donkeysim.cluster.matrix import Interval
+from donkeysim.cluster.matrix import Interval, estimate_mean
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.types import BoolArray
 from donkeysim.learn.evaluate import Conditions, Run, evaluate
 from donkeysim.learn.pilot import BUILT_IN_PILOT, NetworkPilot, load_pilot
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
@@ -37,37 +38,44 @@ _ANY = (0.0, -math.pi, math.pi)
 COLUMNS: dict[str, dict[str, Bounds]] = {
     NONE: {},
     "light": {
-        "sun.strength": (1.0, 0.2, 1.7),
-        "sun.ambient": (1.0, 0.5, 1.5),
-        "picture.exposure": (0.0, -1.5, 1.3),
+        "sun.strength": (1.0, 0.1, 2.0),
+        "sun.ambient": (1.0, 0.4, 1.7),
+        "picture.exposure": (0.0, -2.2, 2.0),
     },
     "shadow": {
-        "road.patches": (0.0, 0.5, 0.75),
-        "ground.patches": (0.0, 0.5, 0.75),
-        "sun.height": (1.2, 0.2, 0.4),
+        "road.patches": (0.0, 0.9, 1.0),
+        "ground.patches": (0.0, 0.9, 1.0),
+        "road.patch_size": (0.3, 0.6, 1.2),
+        "sun.height": (1.2, 0.05, 0.2),
         "sun.azimuth": _ANY,
     },
     "distractors": {
         "props.hue": _ANY,
-        "ground.hue": (0.0, -0.8, 0.8),
-        "ground.saturation": (1.0, 0.2, 1.6),
-        "sky.tint": (1.0, 0.6, 1.3),
+        "ground.hue": _ANY,
+        "ground.saturation": (1.0, 0.0, 2.0),
+        "ground.contrast": (1.0, 1.5, 2.0),
+        "sky.tint": (1.0, 0.5, 1.5),
     },
-    "battery": {"car.motor": (1.0, 0.6, 1.8), "battery.charge": (1.0, 0.0, 0.3)},
-    "delay": {"delay.picture": (0.0, 0.16, 0.16), "delay.action": (0.0, 0.15, 0.15)},
-    "field of view": {"camera.fov": (0.0, -0.4, 0.4), "camera.distortion": (0.0, 0.1, 0.4)},
+    "battery": {"car.motor": (1.0, 0.4, 2.4), "battery.charge": (1.0, 0.0, 0.3)},
+    "delay": {
+        "delay.picture": (0.0, 0.16, 0.16),
+        "delay.action": (0.0, 0.15, 0.15),
+        "delay.picture_jitter": (0.0, 0.08, 0.08),
+        "delay.action_jitter": (0.0, 0.08, 0.08),
+    },
+    "field of view": {"camera.fov": (0.0, -0.6, 0.6), "camera.distortion": (0.0, 0.2, 0.7)},
     "mounting": {
-        "camera.pitch": (0.0, -0.14, 0.14),
-        "camera.yaw": (0.0, -0.07, 0.07),
-        "camera.roll": (0.0, -0.08, 0.08),
-        "camera.z": (0.0, -0.04, 0.04),
+        "camera.pitch": (0.0, -0.25, 0.25),
+        "camera.yaw": (0.0, -0.12, 0.12),
+        "camera.roll": (0.0, -0.2, 0.2),
+        "camera.z": (0.0, -0.06, 0.06),
     },
-    "picture": {"picture.noise": (0.0, 12.0, 20.0), "picture.blur": (0.0, 0.8, 1.6)},
-    "grip": {"car.friction": (1.0, 0.35, 0.5), "car.steer_trim": (0.0, -0.08, 0.08)},
+    "picture": {"picture.noise": (0.0, 30.0, 50.0), "picture.blur": (0.0, 2.0, 3.5)},
+    "grip": {"car.friction": (1.0, 0.15, 0.3), "car.steer_trim": (0.0, -0.12, 0.12)},
 }
 """What is put to the test, and how far it goes at full strength."""
 
-TREES, CONES = 30, 8
+TREES, CONES = 40, 12
 """Trees beside the road and cones that cannot be hit, on it too, for each strength of the distractors."""
 
 SCORE_Z = 1.959964
@@ -130,6 +138,7 @@ class StressDrive:
         score: Share of the way that was made cleanly, 0 to 1.
         ending: How it ended.
         speed: Mean [m/s].
+        cte: Mean distance from the path, as far as the score counts the way [m].
     """
 
     model: str
@@ -140,6 +149,7 @@ class StressDrive:
     score: float
     ending: str
     speed: float
+    cte: float
 
 
 @dataclass(frozen=True)
@@ -152,6 +162,7 @@ class StressCell:
         count: Drives.
         score: Mean of all.
         by_strength: Mean at each of `STRENGTHS`; the column without anything has one only.
+        cte: Mean distance from the path of its drives, by Student [m].
     """
 
     model: str
@@ -159,6 +170,7 @@ class StressCell:
     count: int
     score: Interval
     by_strength: tuple[float, ...]
+    cte: Interval
 
 
 def drive_stress(spec: StressSpec, conditions: Conditions, crew: Crew) -> Iterator[StressDrive]:
@@ -171,7 +183,8 @@ def drive_one(spec: StressSpec, conditions: Conditions, number: int) -> StressDr
     model, column, strength, track, seed = spec.drives[number]
     hard = make_conditions(conditions, column, strength, seed)
     run = evaluate(_load(model, spec.kind), [track], spec.laps, hard, seed + 1).runs[0]
-    return StressDrive(model, column, strength, track, seed, score_run(run), run.ending, run.speed_mean)
+    score, cte = score_run(run), float(np.abs(run.column("cte"))[find_clean(run)].mean())
+    return StressDrive(model, column, strength, track, seed, score, run.ending, run.speed_mean, cte)
 
 
 def make_conditions(conditions: Conditions, column: str, strength: int, seed: int) -> Conditions:
@@ -207,13 +220,18 @@ def score_run(run: Run) -> float:
     """Return the share of its way that a run made before anything went wrong."""
     if run.is_passed:
         return 1.0
-    time = run.column("time")
-    ends = [event.time for event in (*run.departures, *run.hits)]
-    clean = time < min(ends, default=math.inf)
-    path = run.scene.path.frame.length
+    path, clean = run.scene.path.frame.length, find_clean(run)
     step = np.diff(run.column("along"), prepend=run.column("along")[0])
     way = float(((step + 0.5 * path) % path - 0.5 * path)[clean].sum())
     return min(max(way / (run.wanted_laps * path), 0.0), 1.0)
+
+
+def find_clean(run: Run) -> BoolArray:
+    """Return which rows of a run's trace come before anything went wrong; the first always does."""
+    time = run.column("time")
+    ends = [event.time for event in (*run.departures, *run.hits)]
+    clean: BoolArray = (time < min(ends, default=math.inf)) | (time == time[0])
+    return clean
 
 
 def name_pilot(model: str) -> str:
@@ -236,7 +254,8 @@ def _describe(model: str, column: str, drives: Sequence[StressDrive]) -> StressC
     own = [drive for drive in drives if (drive.model, drive.column) == (model, column)]
     strengths = sorted({drive.strength for drive in own})
     means = [float(np.mean([drive.score for drive in own if drive.strength == strength])) for strength in strengths]
-    return StressCell(model, column, len(own), estimate_share([drive.score for drive in own]), tuple(means))
+    score, cte = estimate_share([drive.score for drive in own]), estimate_mean([drive.cte for drive in own])
+    return StressCell(model, column, len(own), score, tuple(means), cte)
 
 
 def estimate_share(scores: Sequence[float]) -> Interval:

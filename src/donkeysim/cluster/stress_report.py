@@ -30,9 +30,14 @@ def format_report(spec: StressSpec, cells: list[StressCell]) -> str:
 
 
 def _format_row(column: str, cells: list[StressCell]) -> str:
-    best = max(cell.score.mean for cell in cells)
+    best = max(map(_rank, cells))
     name = "nothing" if column == NONE else column
-    return f"<tr><th>{name}</th>{''.join(_format_cell(cell, cell.score.mean == best) for cell in cells)}</tr>"
+    return f"<tr><th>{name}</th>{''.join(_format_cell(cell, _rank(cell) == best) for cell in cells)}</tr>"
+
+
+def _rank(cell: StressCell) -> tuple[float, float]:
+    """Return what a cell is judged by: whole per cents of the way, then how near to the path."""
+    return round(cell.score.mean, 2), -cell.cte.mean
 
 
 def _format_cell(cell: StressCell, is_best: bool) -> str:
@@ -43,5 +48,5 @@ def _format_cell(cell: StressCell, is_best: bool) -> str:
     return (
         f"<td{' class=best' if is_best else ''}><b>{100 * score.mean:.0f} %</b>"
         f"<small>{100 * score.low:.0f} to {100 * score.high:.0f} %</small>"
-        f'<div class="bars">{bars}</div></td>'
+        f'<div class="bars">{bars}</div><small>|cte| {100 * cell.cte.mean:.1f} cm</small></td>'
     )
