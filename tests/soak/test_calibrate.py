@@ -12,7 +12,7 @@ import trimesh
 from PIL import Image
 
 from donkeysim.cli.donkey import run
-from donkeysim.learn.calibration.board import Board
+from donkeysim.learn.calibration.board import Board, find_corners
 from donkeysim.render.warp import bend_rays, open_warp
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
@@ -240,3 +240,7 @@ def test_twenty_cameras_and_cars_are_found(hall, tmp_path, capsys):
         with capsys.disabled():
             print(lines[-1], flush=True)
     assert not failures, "\n".join(failures)
+
+
+def test_no_board_is_found_where_there_is_none():
+    assert find_corners(np.full((48, 64, 3), 128, np.uint8), BOARD) is None

@@ -17,7 +17,7 @@ PAPER = (297.0, 210.0)
 
 DOTS_PER_MM = 300 / 25.4
 
-LEAST_WIDTH = 960
+LEAST_WIDTH = 600
 """Pictures are made so wide at least before corners are looked for: small squares are not found [pixel]."""
 
 
@@ -56,12 +56,13 @@ def draw_board(board: Board, path: Path) -> None:
         raise SpecError(
             f"squares of {board.square * 1000:g} mm make a board larger than the sheet; take 30 mm at most."
         )
-    width, height = (round(side * DOTS_PER_MM) for side in PAPER)
-    y, x = np.mgrid[:height, :width] + 0.5
-    across, down = ((at / DOTS_PER_MM - 0.5 * (paper - side)) / (board.square * 1000)
-                    for at, paper, side in zip((x, y), PAPER, sides, strict=True))  # fmt: skip
-    inside = (across >= 0) & (across < board.columns + 1) & (down >= 0) & (down < board.rows + 1)
-    is_black = inside & ((np.floor(across) + np.floor(down)) % 2 == 0)
+    marks = []
+    for paper, side in zip(PAPER, sides, strict=True):
+        at = (np.arange(round(paper * DOTS_PER_MM)) + 0.5) / DOTS_PER_MM - 0.5 * (paper - side)
+        marks.append((np.floor(at / (board.square * 1000)).astype(int), (at >= 0.0) & (at < side)))
+    (across, is_across), (down, is_down) = marks
+    is_black = (down[:, None] + across) % 2 == 0
+    is_black &= is_down[:, None] & is_across
     sheet = Image.fromarray(np.where(is_black, 0, 255).astype(np.uint8))
     sheet.save(path, resolution=300.0, dpi=(300, 300))
 

@@ -23,6 +23,9 @@ ENOUGH_VIEWS = 10
 LARGE_ERROR = 0.5
 """Reprojection errors above this, in a picture of 640 columns, are told [pixel]."""
 
+FISHEYE_SHARE = 0.9
+"""A fisheye must be so much nearer to what was seen to be preferred; near the axis, both models can show anything."""
+
 LEAST_TILT = math.radians(25.0)
 """Boards should lean so far towards each other at least, in some two views [rad]."""
 
@@ -87,7 +90,7 @@ def solve_lens(views: Sequence[FloatArray], size: tuple[int, int], board: Board)
     lens = _make_lens("plumb_bob", size, matrix, np.ravel(bend)[:5])
     poses = np.concatenate([np.reshape(turns, (-1, 3)), np.reshape(places, (-1, 3))], axis=1)
     fisheye, fisheye_error = _solve_equidistant(lens, poses, views, board)
-    if fisheye_error < error:
+    if fisheye_error < FISHEYE_SHARE * error:
         lens, error = fisheye, fisheye_error
     return LensFit(lens, error, tuple(_list_doubts(views, size, turns, error)))
 
@@ -122,7 +125,7 @@ def _solve_equidistant(
     lens: LensSpec, poses: FloatArray, views: Sequence[FloatArray], board: Board
 ) -> tuple[LensSpec, float]:
     """Return the best fisheye and its error; `lens` and `poses`, rotation vectors and places: where to begin."""
-    corners, seen, size = board.list_corners(), np.array(views), np.array(lens.size)
+    corners, seen = board.list_corners(), np.array(views)
 
     def bend(values: FloatArray) -> FloatArray:
         """Return by how much the lens of these values shows corners elsewhere, in columns and rows."""
@@ -135,13 +138,10 @@ def _solve_equidistant(
         return apart.ravel()
 
     start = np.concatenate([lens.focal, lens.centre, np.zeros(4), poses.ravel()])
-    low, high = np.full(len(start), -np.inf), np.full(len(start), np.inf)
-    low[:4], high[:4] = (*0.05 * size, 0.0, 0.0), (*20.0 * size, *size)
-    found = least_squares(bend, np.clip(start, low + 1e-9, high - 1e-9), bounds=(low, high), x_scale="jac", max_nfev=60)
-    fx, fy, cx, cy, *terms = (float(value) for value in found.x[:8])
-    return LensSpec("equidistant", lens.size, (fx, fy), (cx, cy), tuple(terms)), math.sqrt(
-        2.0 * found.cost / len(seen) / len(corners)
-    )
+    found = least_squares(bend, start, method="lm", x_scale=np.maximum(np.abs(start), 0.1), max_nfev=100 * len(start))
+    fx, fy, cx, cy, *terms = found.x[:8]
+    fisheye = _make_lens("equidistant", lens.size, np.array([[fx, 0.0, cx], [0.0, fy, cy]]), np.array(terms))
+    return fisheye, math.sqrt(2.0 * found.cost / len(seen) / len(corners))
 
 
 def _make_lens(model: str, size: tuple[int, int], matrix: FloatArray, bend: FloatArray) -> LensSpec:

@@ -78,53 +78,80 @@ def follow_floor(pictures: Iterable[ByteArray], camera: FloorCamera) -> FloatArr
     Not numbers where too little of the floor could be followed. Shape [picture_count - 1, 3].
     """
     cv2 = import_extra("cv2", "following the floor needs OpenCV")
-    mask = _mask_floor(camera)
+    floor, mask = _map_floor(camera)
     moves: list[FloatArray] = []
     last: ByteArray | None = None
     guess = np.zeros(3)
     for picture in pictures:
-        grey = np.ascontiguousarray(
-            picture[..., 0] if picture.shape[2] == 1 else cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
-        )
+        grey = picture[..., 0] if picture.shape[2] == 1 else cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+        grey = np.ascontiguousarray(grey)
         if last is not None:
-            move = _find_move(cv2, last, grey, mask, camera, guess)
+            begin = cv2.goodFeaturesToTrack(last, MOST_POINTS, 0.01, 4, mask=mask, blockSize=5)
+            move = guess
+            # At a constant speed the last motion is as good as a first pass.
+            for _ in range(1 if guess.any() else 2):
+                move = _improve_move(cv2, begin, (last, grey), floor, camera, move)
             guess = move if np.isfinite(move).all() else np.zeros(3)
             moves.append(move)
         last = grey
     return np.array(moves).reshape(-1, 3)
 
 
-def _mask_floor(camera: FloorCamera) -> ByteArray:
-    """Return where pictures show the floor near enough, 255 there."""
+def _map_floor(camera: FloorCamera) -> tuple[FloatArray, ByteArray]:
+    """Return the floor under each pixel, row by row, and where it is near enough, 255 there."""
     width, height = camera.lens.size
     places = np.indices((height, width))[::-1].reshape(2, -1).T.astype(float)
     floor = camera.find_floor(places)
     away = np.hypot(floor[:, 0] - camera.ahead, floor[:, 1])
     near: ByteArray = np.where(away < FARTHEST * camera.mount.height, 255, 0).astype(np.uint8).reshape(height, width)
     near[-2:] = 0
-    return near
+    return floor, near
 
 
-def _find_move(
-    cv2: Any, before: ByteArray, after: ByteArray, mask: ByteArray, camera: FloorCamera, guess: FloatArray
+def _improve_move(
+    cv2: Any,
+    begin: Any,
+    pictures: tuple[ByteArray, ByteArray],
+    floor: FloatArray,
+    camera: FloorCamera,
+    guess: FloatArray,
 ) -> FloatArray:
-    """Return ahead, left and turn from one picture to the next; `guess`: what it may be like."""
+    """Return ahead, left and turn from one picture to the next.
+
+    The later picture is drawn as the earlier one would look if the guess were right, and only what is left is followed:
+    else near floor, which moves more, would pull at what lies behind it.
+
+    Args:
+        cv2: OpenCV.
+        begin: Points of the earlier picture, None where there are none.
+        pictures: Both.
+        floor: See `_map_floor`.
+        camera: Of both.
+        guess: What the motion is about.
+    """
     lost = np.full(3, np.nan)
-    begin = cv2.goodFeaturesToTrack(before, MOST_POINTS, 0.01, 4, mask=mask, blockSize=5)
-    if begin is None or len(begin) < FEWEST_POINTS:
+    if begin is None or len(begin) < FEWEST_POINTS or not np.isfinite(guess).all():
         return lost
-    floor = camera.find_floor(begin.reshape(-1, 2).astype(float))
-    aimed = camera.find_places(_move_floor(floor, guess)).astype(np.float32).reshape(-1, 1, 2)
-    how = {"winSize": _WINDOW, "maxLevel": 3, "flags": cv2.OPTFLOW_USE_INITIAL_FLOW}
-    end, found, _ = cv2.calcOpticalFlowPyrLK(before, after, begin, aimed.copy(), **how)
-    back, returned, _ = cv2.calcOpticalFlowPyrLK(after, before, end, begin.copy(), **how)
+    before, after = pictures
+    places = camera.find_places(_move_floor(np.nan_to_num(floor, nan=1e3), guess)).astype(np.float32)
+    places = places.reshape(*before.shape, 2)
+    aligned = cv2.remap(after, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    how = {"winSize": _WINDOW, "maxLevel": 3}
+    end, found, _ = cv2.calcOpticalFlowPyrLK(before, aligned, begin, None, **how)
+    back, returned, _ = cv2.calcOpticalFlowPyrLK(aligned, before, end, None, **how)
+    start, goal = begin.reshape(-1, 2).astype(float), end.reshape(-1, 2).astype(float)
     kept = (found.ravel() == 1) & (returned.ravel() == 1)
-    kept &= np.linalg.norm((back - begin).reshape(-1, 2), axis=1) < _BACK
+    kept &= np.linalg.norm(back.reshape(-1, 2) - start, axis=1) < _BACK
+    reached = camera.find_floor(goal)
+    kept &= np.isfinite(reached).all(axis=1)
+    reached = camera.find_places(_move_floor(reached[kept], guess))
+    kept[kept] = ((reached > 0.0) & (reached < np.array(camera.lens.size) - 1.0)).all(axis=1)
     if kept.sum() < FEWEST_POINTS:
         return lost
-    floor, goal = floor[kept], end.reshape(-1, 2)[kept].astype(float)
+    points = camera.find_floor(start[kept])
+    goal = camera.find_places(_move_floor(camera.find_floor(goal[kept]), guess))
     solved = least_squares(
-        lambda move: (camera.find_places(_move_floor(floor, move)) - goal).ravel(),
+        lambda move: (camera.find_places(_move_floor(points, move)) - goal).ravel(),
         guess,
         loss="cauchy",
         f_scale=_SOFT,

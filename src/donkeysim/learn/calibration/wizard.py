@@ -62,18 +62,14 @@ def look_for_board(paths: Sequence[Path], board: Board) -> Seen:
     Raises:
         DonkeySimError: They differ in size, or one cannot be read.
     """
-    corners, missed, sizes = [], [], dict[tuple[int, int], str]()
-    for path in paths:
-        picture = read_picture(path)
-        sizes.setdefault((picture.shape[1], picture.shape[0]), path.name)
-        view = find_corners(picture, board)
-        if view is None:
-            missed.append(path.name)
-        else:
-            corners.append(view)
+    pictures = {str(path): read_picture(path) for path in paths}
+    sizes = {(picture.shape[1], picture.shape[0]): name for name, picture in pictures.items()}
     if len(sizes) > 1:
         told = ", ".join(f"{name} has {width}x{height}" for (width, height), name in sizes.items())
         raise DonkeySimError(f"pictures of the board differ in size: {told}; take all with the same settings.")
+    views = {name: find_corners(picture, board) for name, picture in pictures.items()}
+    corners = [view for view in views.values() if view is not None]
+    missed = [name for name, view in views.items() if view is None]
     return Seen(next(iter(sizes)), tuple(corners), tuple(missed))
 
 
