@@ -11,6 +11,7 @@ import donkeysim.cli.checkup as checkup
 from donkeysim.car.config import TEMPLATE_FOLDER
 from donkeysim.cli.checkup import FINE, NOTE, WRONG, Finding, check_all
 from donkeysim.cli.donkey import run
+from donkeysim.core import kernel
 from donkeysim.core.extras import describe_install
 
 
@@ -118,6 +119,14 @@ def test_no_folder_for_kernels_is_wrong(here):
     ended = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert "state='wrong'" in ended.stdout
     assert "set DONKEYSIM_KERNEL_CACHE" in ended.stdout
+
+
+def test_kernels_that_came_with_the_package_are_fine_though_none_were_compiled(here, monkeypatch):
+    monkeypatch.setattr(kernel, "READY_FOLDER", here)
+    monkeypatch.setattr(kernel, "count_cached_kernels", lambda: 0)
+    finding = checkup._check_kernels()
+    assert finding.state == FINE
+    assert finding.text.startswith("came with the package")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="joysticks are only supported on Linux")
