@@ -22,6 +22,7 @@ from donkeysim.learn.files.header import read_header
 from donkeysim.race.shelf import load_rule_book
 from donkeysim.wire import replies
 from donkeysim.wire.reading import read_request
+from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.tracks.track_file import TrackFile, choose_look, read_track
 
@@ -179,6 +180,10 @@ def test_tables_are_read_by_what_reads_them(block, tmp_path):
     if block.document == "docs/race/rule_books.md":
         path.write_text(block.text, encoding="utf-8")
         assert load_rule_book(str(path)).penalty[1].out_after == 3
+        return
+    if block.document == "docs/camera.md":
+        path.write_text(block.text, encoding="utf-8")
+        assert load_camera(str(path)).lens.model == "plumb_bob"
         return
     path.write_text(FORMAT[0].text, encoding="utf-8")
     read_track(path)

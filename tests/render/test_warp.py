@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SpecError
+from donkeysim.envs.conf import read_conf
+from donkeysim.envs.track_settings import read_settings
 from donkeysim.render.warp import UNSEEN, bend_rays, list_rays, open_warp, unbend_rays
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
@@ -102,3 +104,10 @@ def test_broken_files_are_told_with_their_name(tmp_path, text, expected):
 def test_an_unknown_name_is_told_with_the_presets():
     with pytest.raises(SpecError, match="pi_v1"):
         load_camera("pi_v9")
+
+
+def test_environments_take_a_camera_by_its_name():
+    assert read_conf({"camera": "pi_v2"}).experiment.camera == "pi_v2"
+    settings = read_settings({"camera": "wide"}, ["generated_track"])
+    assert (settings.camera, settings.experiment.camera) == (None, "wide")
+    assert settings.experiment.specify_world().camera == "wide"

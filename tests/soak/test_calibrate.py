@@ -207,7 +207,7 @@ def record_drive(simulator, truth, path):
             simulator.step()
 
 
-def test_twenty_cameras_and_cars_are_found(hall, tmp_path, capsys):
+def test_twenty_cameras_and_cars_are_calibrated(hall, tmp_path, capsys):
     draws, lines, failures = np.random.default_rng(7), [], []
     gain, torque = hall.car_spec.steer_gain, hall.car_spec.torque_max
     for number in range(CAMERAS):
