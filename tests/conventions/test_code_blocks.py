@@ -24,6 +24,7 @@ from donkeysim.wire import replies
 from donkeysim.wire.reading import read_request
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization
+from donkeysim.world.specs import load_car
 from donkeysim.world.tracks.track_file import TrackFile, choose_look, read_track
 
 TRANSLATIONS = sorted((ROOT / "docs" / "guide").glob("*.??.md"))
@@ -176,6 +177,10 @@ def test_tables_are_read_by_what_reads_them(block, tmp_path):
     if block.document == "docs/envs/randomization.md":
         path.write_text(block.text, encoding="utf-8")
         assert read_randomization(path).car.mass == (0.9, 1.2)
+        return
+    if block.document == "docs/physics.md":
+        path.write_text(block.text, encoding="utf-8")
+        assert load_car(str(path)).steer_gain == 0.41
         return
     if block.document == "docs/race/rule_books.md":
         path.write_text(block.text, encoding="utf-8")
