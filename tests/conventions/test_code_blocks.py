@@ -16,6 +16,7 @@ from code_blocks import LANGUAGES, NOT_RUN, ROOT, Block, find_blocks, list_block
 from donkeysim.car.config import make_default_config
 from donkeysim.cli.donkey import COMMANDS
 from donkeysim.cli.options import _make_parser
+from donkeysim.cluster.sweep.spec import read_sweep
 from donkeysim.core.config import read_dataclass
 from donkeysim.drive.joystick.custom import load_layout
 from donkeysim.learn.files.header import read_header
@@ -189,6 +190,10 @@ def test_tables_are_read_by_what_reads_them(block, tmp_path):
     if block.document == "docs/camera.md":
         path.write_text(block.text, encoding="utf-8")
         assert load_camera(str(path)).lens.model == "plumb_bob"
+        return
+    if block.document == "docs/guide/sweep.md":
+        path.write_text(block.text, encoding="utf-8")
+        assert read_sweep(path).spec.budgets == [2, 6, 18]
         return
     path.write_text(FORMAT[0].text, encoding="utf-8")
     read_track(path)
