@@ -29,7 +29,7 @@ def run(*arguments):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--randomization", "mildd"], "did you mean 'mild'? These come along: mild, wide.\n"),
+        (["--randomization", "mildd"], "did you mean 'mild'? These come along: mild, real, wide.\n"),
         (["--prot", "9091"], "did you mean '--port'?\n"),
         (["-port", "9091"], "'--port'"),
         (["9091"], "only takes options"),
