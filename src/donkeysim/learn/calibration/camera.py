@@ -29,8 +29,17 @@ STANDS_OUT = 4.0
 LEAST_WRONG = 0.75
 """Corners that are off by less, in a picture of 640 columns, are kept whatever the median is [pixel]."""
 
+AT_ONCE = 0.5
+"""Corners are left out at once with the worst one if they are off by so large a share of it at least."""
+
 FEWEST_CORNERS = 12
 """Views with fewer corners that are right are left out."""
+
+MOST_FITS = 5
+"""So often at most, what is wrong for a fisheye is looked for."""
+
+MANY_WRONG = 0.05
+"""When a larger share of the corners stands out, it is told as a doubt."""
 
 FISHEYE_SHARE = 0.9
 """A fisheye must be so much nearer to what was seen to be preferred; near the axis, both models can show anything."""
@@ -109,22 +118,50 @@ def solve_lens(views: Sequence[FloatArray], size: tuple[int, int], board: Board)
             f"the board was found in {len(views)} views; it takes {FEWEST_VIEWS}, better {ENOUGH_VIEWS} or more."
         )
     seen = np.array(views)
+    kept, best = _solve_without_wrong(cv2, seen, size, board)
+    used = kept.any(axis=1)
+    best = best._replace(poses=best.poses[used], apart=best.apart[used])
+    kept_too, fisheye = _solve_fisheye(best, seen[used], kept[used], board)
+    if _score(fisheye.apart, size) < FISHEYE_SHARE * _score(best.apart, size):
+        best, kept[used] = fisheye, kept_too
+    doubts = _list_doubts(seen[used], size, best.poses[:, :3], best.error)
+    if kept.mean() < 1.0 - MANY_WRONG:
+        doubts.append(f"{1.0 - kept.mean():.0%} of the corners stand out; is the board flat, and its corners counted?")
+    return LensFit(best.lens, best.error, tuple(doubts), kept)
+
+
+def _solve_without_wrong(cv2: Any, seen: FloatArray, size: tuple[int, int], board: Board) -> tuple[BoolArray, _Poses]:
+    """Return which corners are right and the Brown-Conrady lens that follows from them."""
     kept = np.ones(seen.shape[:2], bool)
     while True:
-        first = _solve_plumb_bob(cv2, seen, kept, size, board)
-        wrong = _find_wrong(first.apart, kept, size)
+        found = _solve_plumb_bob(cv2, seen, kept, size, board)
+        wrong = _find_wrong(found.apart, kept, size)
         if not wrong.any():
-            break
+            return kept, found
         kept &= ~wrong
         kept[kept.sum(axis=1) < FEWEST_CORNERS] = False
         if kept.any(axis=1).sum() < FEWEST_VIEWS:
             raise DonkeySimError("no lens shows the board where it was seen; are its corners counted right?")
-    used = kept.any(axis=1)
-    lens, error = first.lens, first.error
-    fisheye, fisheye_error = _solve_equidistant(lens, first.poses[used], seen[used], kept[used], board)
-    if fisheye_error < FISHEYE_SHARE * error:
-        lens, error = fisheye, fisheye_error
-    return LensFit(lens, error, tuple(_list_doubts(seen[used], size, first.poses[used, :3], error)), kept)
+
+
+def _solve_fisheye(first: _Poses, seen: FloatArray, kept: BoolArray, board: Board) -> tuple[BoolArray, _Poses]:
+    """Return which corners are right if the lens is a fisheye, and that.
+
+    A Brown-Conrady lens may have left out corners that only a fisheye shows where they are.
+    """
+    found = first
+    for _ in range(MOST_FITS):
+        found = _solve_equidistant(found, seen, kept, board)
+        right = found.apart <= _find_most(found.apart[kept], first.lens.size)
+        if (right == kept).all():
+            break
+        kept = right
+    return kept, found
+
+
+def _score(apart: FloatArray, size: tuple[int, int]) -> float:
+    """Return how far off all corners are; what was found wrongly counts, but not by how much it is wrong."""
+    return float(np.sqrt(np.mean(np.minimum(apart, LEAST_WRONG * size[0] / 640) ** 2)))
 
 
 def _solve_plumb_bob(cv2: Any, seen: FloatArray, kept: BoolArray, size: tuple[int, int], board: Board) -> _Poses:
@@ -146,14 +183,19 @@ def _solve_plumb_bob(cv2: Any, seen: FloatArray, kept: BoolArray, size: tuple[in
 
 
 def _find_wrong(apart: FloatArray, kept: BoolArray, size: tuple[int, int]) -> BoolArray:
-    """Return which of the kept corners are farthest off in their view, and by more than others are.
+    """Return which of the kept corners are farthest off, and by more than others are.
 
-    Only those, as what is wrong in a view moves the whole board in it, and with it corners that are right.
+    Only those, as what is wrong in a view moves the whole board in it, and the lens a little, and with them corners
+    that are right.
     """
     off = np.where(kept, apart, 0.0)
-    most = max(STANDS_OUT * float(np.median(apart[kept])), LEAST_WRONG * size[0] / 640)
-    wrong: BoolArray = (off > most) & (off > 0.6 * off.max(axis=1, keepdims=True))
+    wrong: BoolArray = off > max(_find_most(apart[kept], size), AT_ONCE * off.max())
     return wrong
+
+
+def _find_most(apart: FloatArray, size: tuple[int, int]) -> float:
+    """Return by how much a corner may be off that is right."""
+    return max(STANDS_OUT * float(np.median(apart)), LEAST_WRONG * size[0] / 640)
 
 
 def solve_mount(lens: LensSpec, views: Sequence[FloatArray], board: Board, kept: BoolArray | None = None) -> Mount:
@@ -191,27 +233,30 @@ def solve_mount(lens: LensSpec, views: Sequence[FloatArray], board: Board, kept:
     return Mount(float(height), float(pitch), float(roll), (float(apart[0]), float(apart[1])))
 
 
-def _solve_equidistant(
-    lens: LensSpec, poses: FloatArray, seen: FloatArray, kept: BoolArray, board: Board
-) -> tuple[LensSpec, float]:
-    """Return the best fisheye and its error; `lens` and `poses`, rotation vectors and places: where to begin."""
-    corners = board.list_corners()
+def _solve_equidistant(first: _Poses, seen: FloatArray, kept: BoolArray, board: Board) -> _Poses:
+    """Return the best fisheye; `first`: where to begin."""
+    corners, lens = board.list_corners(), first.lens
 
     def bend(values: FloatArray) -> FloatArray:
-        """Return by how much the lens of these values shows corners elsewhere, in columns and rows."""
+        """Return by how much the lens of these values shows corners elsewhere, shape [view_count, corner_count, 2]."""
         fx, fy, cx, cy, *terms = values[:8]
         candidate = LensSpec("equidistant", lens.size, (fx, fy), lens.centre, tuple(terms))
         pose = values[8:].reshape(-1, 6)
         points = np.einsum("vij,cj->vci", Rotation.from_rotvec(pose[:, :3]).as_matrix(), corners) + pose[:, None, 3:]
         x, y = bend_rays(candidate, points[..., 0] / points[..., 2], points[..., 1] / points[..., 2])
         apart: FloatArray = np.stack([fx * x + cx, fy * y + cy], axis=-1) - seen
-        return apart[kept].ravel()
+        return apart
 
-    start = np.concatenate([lens.focal, lens.centre, np.zeros(4), poses.ravel()])
-    found = least_squares(bend, start, method="lm", x_scale=np.maximum(np.abs(start), 0.1), max_nfev=100 * len(start))
+    terms = lens.coefficients if lens.model == "equidistant" else (0.0,) * 4
+    start = np.concatenate([lens.focal, lens.centre, terms, first.poses.ravel()])
+    scale = np.maximum(np.abs(start), 0.1)
+    found = least_squares(
+        lambda values: bend(values)[kept].ravel(), start, method="lm", x_scale=scale, max_nfev=100 * len(start)
+    )
     fx, fy, cx, cy, *terms = found.x[:8]
     fisheye = _make_lens("equidistant", lens.size, np.array([[fx, 0.0, cx], [0.0, fy, cy]]), np.array(terms))
-    return fisheye, math.sqrt(2.0 * found.cost / kept.sum())
+    apart = np.linalg.norm(bend(found.x), axis=-1)
+    return _Poses(fisheye, found.x[8:].reshape(-1, 6), apart, math.sqrt(2.0 * found.cost / kept.sum()))
 
 
 def _make_lens(model: str, size: tuple[int, int], matrix: FloatArray, bend: FloatArray) -> LensSpec:
