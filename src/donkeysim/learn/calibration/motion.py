@@ -180,7 +180,7 @@ def _improve_move(
     reached = camera.find_floor(goal)
     kept &= np.isfinite(reached).all(axis=1)
     reached = camera.find_places(_move_floor(reached[kept], guess))
-    inside: BoolArray = ((reached > 0.0) & (reached < np.array(camera.lens.size) - 1.0)).all(axis=1)
+    inside: BoolArray = np.logical_and.reduce((reached > 0.0) & (reached < np.array(camera.lens.size) - 1.0), axis=1)
     column, row = np.where(inside[:, None], reached, 0.0).astype(int).T
     kept[kept] = inside & ~own[row, column]
     if kept.sum() < FEWEST_POINTS:
