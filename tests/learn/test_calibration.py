@@ -15,7 +15,7 @@ from donkeysim.core.rotation import make_rotation
 from donkeysim.learn.calibration import wizard
 from donkeysim.learn.calibration.board import Board, draw_board, find_corners
 from donkeysim.learn.calibration.camera import LensFit, Mount, solve_lens, solve_mount
-from donkeysim.learn.calibration.motion import FloorCamera, follow_floor, scale_lens
+from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, follow_floor, scale_lens
 from donkeysim.learn.calibration.overlay import HORIZON_COLOUR, draw_overlay
 from donkeysim.learn.calibration.response import Drive, Response, find_steady, fit_scales
 from donkeysim.render.warp import bend_rays
@@ -53,6 +53,27 @@ def test_a_lens_is_found_from_where_it_shows_corners(lens):
     assert math.degrees(fit.lens.fov) == pytest.approx(math.degrees(lens.fov), abs=0.05)
     assert any("5 views only" in doubt for doubt in fit.warnings)
     assert not any("alike" in doubt for doubt in fit.warnings)
+
+
+def test_corners_that_were_found_wrongly_are_left_out():
+    views = [project(LENS, pose) for pose in POSES]
+    views[1][7] += (9.0, 4.0)
+    views[1][8] += (0.0, 3.0)
+    fit = solve_lens(views, SIZE, BOARD)
+    assert np.argwhere(~fit.kept).tolist() == [[1, 7], [1, 8]]
+    assert math.degrees(fit.lens.fov) == pytest.approx(math.degrees(LENS.fov), abs=0.05)
+
+
+def test_a_view_of_another_board_is_left_out():
+    views = [project(LENS, pose) for pose in POSES]
+    views += [project(LENS, (-roll, -pitch, yaw, -x, -y, z)) for roll, pitch, yaw, x, y, z in POSES]
+    views.append(views[0] + np.random.default_rng(1).normal(0.0, 12.0, (40, 2)))
+    fit = solve_lens(views, SIZE, BOARD)
+    assert fit.kept[:10].all()
+    assert not fit.kept[10].any()
+    assert any("corners stand out" in doubt for doubt in fit.warnings)
+    with pytest.raises(DonkeySimError, match="other pictures"):
+        solve_mount(fit.lens, views[10:], BOARD, fit.kept[10:])
 
 
 def test_views_that_are_alike_are_told():
@@ -106,13 +127,14 @@ def test_a_smaller_picture_shows_what_the_large_one_does():
     assert small.find_floor(places) == pytest.approx(large.find_floor(2.0 * places + 0.5), abs=1e-6)
 
 
-def test_a_car_s_motion_is_seen_in_the_floor():
+@pytest.fixture(scope="module")
+def drive_by():
+    """A camera, and what takes its picture of a speckled floor from a place."""
     camera = FloorCamera(scale_lens(LENS, (160, 120)), MOUNT, 0.06)
     speckle = gaussian_filter(np.random.default_rng(3).normal(size=(800, 800)), 2.0)
     speckle = 128.0 + 45.0 * speckle / speckle.std()
     pixels = np.indices((120, 160))[::-1].reshape(2, -1).T.astype(float)
     floor = camera.find_floor(pixels)
-    move = np.array([0.04, 0.003, 0.06])
 
     def take_picture(place):
         c, s = math.cos(place[2]), math.sin(place[2])
@@ -120,8 +142,28 @@ def test_a_car_s_motion_is_seen_in_the_floor():
         shade = map_coordinates(speckle, 200.0 * where.T + 400.0, order=1, mode="constant", cval=128.0)
         return np.clip(shade, 0, 255).astype(np.uint8).reshape(120, 160, 1)
 
+    return camera, take_picture
+
+
+def test_a_car_s_motion_is_seen_in_the_floor(drive_by):
+    camera, take_picture = drive_by
+    move = np.array([0.04, 0.003, 0.06])
     (found,) = follow_floor([take_picture(np.zeros(3)), take_picture(move)], camera)
     assert found == pytest.approx(move, abs=6e-4)
+
+
+def test_the_car_s_own_body_in_the_picture_is_not_taken_for_floor(drive_by):
+    camera, take_picture = drive_by
+    pictures = [take_picture((0.05 * frame, 0.0, 0.0)) for frame in range(40)]
+    row, column = np.indices((48, 160))
+    for picture in pictures:
+        picture[72:] = np.where((row // 6 + column // 6) % 2, 250, 10)[..., None]
+    own = find_own_body(pictures)
+    assert own[72:].mean() > 0.95
+    assert own[52:64].mean() < 0.3
+    seen, fooled = (follow_floor(pictures[:4], camera, body)[:, 0] for body in (own, None))
+    assert seen == pytest.approx(0.05, abs=2e-3)
+    assert abs(fooled - 0.05).max() > 0.01
 
 
 def test_a_floor_without_a_pattern_is_not_followed():
@@ -157,7 +199,7 @@ def test_a_drive_that_holds_nothing_is_refused():
 
 
 def test_the_files_say_what_was_found(tmp_path):
-    fit, car = LensFit(FISHEYE, 0.1, ()), load_car("original")
+    fit, car = LensFit(FISHEYE, 0.1, (), np.ones((1, 40), bool)), load_car("original")
     wizard.write_camera(tmp_path / "camera.toml", fit, MOUNT, 0.06, car)
     found = load_camera(str(tmp_path / "camera.toml"))
     assert (found.lens.model, found.lens.size) == (FISHEYE.model, SIZE)

@@ -93,6 +93,10 @@ def _tell_camera(views: Seen, floor: Seen, fit: LensFit, mount: Mount) -> None:
     console.print(f"the board was found in {len(views.corners)} of {count} views", soft_wrap=True)
     for name in (*views.missed, *floor.missed):
         console.print(f"  not in {name}", soft_wrap=True)
+    for name, kept in zip((*views.names, *floor.names), fit.kept, strict=True):
+        if not kept.all():
+            told = f"{(~kept).sum()} of {len(kept)} corners stand out and were left out" if kept.any() else "left out"
+            console.print(f"  {name}: {told}", soft_wrap=True)
     console.print(
         f"field of view {math.degrees(fit.lens.fov):.2f}°, {fit.lens.model}, error {fit.error:.2f} pixels; "
         f"{mount.height * 100:.1f} cm above the floor, {math.degrees(mount.pitch):.2f}° down, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -19,6 +20,9 @@ DOTS_PER_MM = 300 / 25.4
 
 LEAST_WIDTH = 600
 """Pictures are made so wide at least before corners are looked for: small squares are not found [pixel]."""
+
+LEAST_SIDE = 20.0
+"""Corners of squares smaller than this are looked for again in a picture twice as large [pixel]."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,15 @@ def find_corners(picture: ByteArray, board: Board) -> FloatArray | None:
     weights = (0.2126, 0.7152, 0.0722) if picture.shape[2] == 3 else (1.0,)
     grey = (picture @ weights).astype(np.uint8)
     scale = max(1, -(-LEAST_WIDTH // grey.shape[1]))
+    places = _look_for_corners(cv2, grey, board, scale)
+    if places is not None and _find_least_side(places, board) * scale < LEAST_SIDE:
+        again = _look_for_corners(cv2, grey, board, 2 * scale)
+        return places if again is None else again
+    return places
+
+
+def _look_for_corners(cv2: Any, grey: ByteArray, board: Board, scale: int) -> FloatArray | None:
+    """Return where corners are, looked for in a picture so many times as large."""
     large = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
     flags = cv2.CALIB_CB_NORMALIZE_IMAGE | cv2.CALIB_CB_ACCURACY
     for more in (0, cv2.CALIB_CB_EXHAUSTIVE):  # which takes seconds where there is no board
@@ -86,3 +99,9 @@ def find_corners(picture: ByteArray, board: Board) -> FloatArray | None:
             places: FloatArray = (corners.reshape(-1, 2).astype(float) + 0.5) / scale - 0.5
             return places
     return None
+
+
+def _find_least_side(places: FloatArray, board: Board) -> float:
+    """Return the shortest side of a square [pixel]."""
+    grid = places.reshape(board.rows, board.columns, 2)
+    return float(min(np.linalg.norm(np.diff(grid, axis=axis), axis=-1).min() for axis in (0, 1)))

@@ -11,7 +11,7 @@ from scipy.optimize import least_squares
 
 from donkeysim.core.extras import import_extra
 from donkeysim.core.rotation import make_rotation
-from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray
 from donkeysim.learn.calibration.camera import Mount
 from donkeysim.render.warp import bend_rays, unbend_rays
 from donkeysim.world.lens import LensSpec
@@ -23,6 +23,9 @@ MOST_POINTS = 160
 FEWEST_POINTS = 12
 
 _WINDOW = (15, 15)
+_STILL = 1.0  # Pictures that differ by less on average are those of a standing car [grey level]
+_FLAT = 1.0  # Slopes that are smaller on average are no edges [grey level/pixel]
+_STAYS = 0.5  # Edges of which so large a share is left in the mean of all pictures move with the camera
 _BACK = 0.4  # Points that come back so far from where they began were lost [pixel]
 _SOFT = 0.3  # Points that lie this far off count less [pixel]
 
@@ -72,29 +75,61 @@ def scale_lens(lens: LensSpec, size: tuple[int, int]) -> LensSpec:
     return replace(lens, size=size, focal=(lens.focal[0] * share, lens.focal[1] * share), centre=(centre_x, centre_y))
 
 
-def follow_floor(pictures: Iterable[ByteArray], camera: FloorCamera) -> FloatArray:
+def find_own_body(pictures: Iterable[ByteArray]) -> BoolArray:
+    """Return where pictures show edges that stay while the car drives: its own body, shape [height, width].
+
+    It would be followed, and it says that the car stands.
+    """
+    cv2 = import_extra("cv2", "following the floor needs OpenCV")
+    last: FloatArray | None = None
+    mean, size, count = np.zeros((2, 1, 1)), np.zeros((1, 1)), 0
+    for picture in pictures:
+        grey = cv2.GaussianBlur(_make_grey(cv2, picture), (0, 0), 1.0).astype(np.float64)
+        if last is not None and np.abs(grey - last).mean() < _STILL:
+            continue  # or all that is seen by a standing car would be its body
+        slope = np.stack(np.gradient(grey))
+        mean, size, count = mean + slope, size + np.linalg.norm(slope, axis=0), count + 1
+        last = grey
+    stays = np.linalg.norm(mean, axis=0) > np.maximum(_STAYS * size, count * _FLAT)
+    body: BoolArray = cv2.dilate(stays.astype(np.uint8), np.ones(_WINDOW, np.uint8)).astype(bool)
+    return body
+
+
+def follow_floor(pictures: Iterable[ByteArray], camera: FloorCamera, own: BoolArray | None = None) -> FloatArray:
     """Return how the car moved from each picture to the next: ahead and to the left [m], to the left [rad].
 
     Not numbers where too little of the floor could be followed. Shape [picture_count - 1, 3].
+
+    Args:
+        pictures: In order.
+        camera: That took them.
+        own: Where they show the car itself, see `find_own_body`; None: nowhere.
     """
     cv2 = import_extra("cv2", "following the floor needs OpenCV")
-    floor, mask = _map_floor(camera)
+    floor, near = _map_floor(camera)
+    own = np.zeros(near.shape, bool) if own is None else own
+    near[own] = 0
     moves: list[FloatArray] = []
     last: ByteArray | None = None
     guess = np.zeros(3)
     for picture in pictures:
-        grey = picture[..., 0] if picture.shape[2] == 1 else cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
-        grey = np.ascontiguousarray(grey)
+        grey = _make_grey(cv2, picture)
         if last is not None:
-            begin = cv2.goodFeaturesToTrack(last, MOST_POINTS, 0.01, 4, mask=mask, blockSize=5)
+            begin = cv2.goodFeaturesToTrack(last, MOST_POINTS, 0.01, 4, mask=near, blockSize=5)
             move = guess
             # At a constant speed the last motion is as good as a first pass.
             for _ in range(1 if guess.any() else 2):
-                move = _improve_move(cv2, begin, (last, grey), floor, camera, move)
-            guess = move if np.isfinite(move).all() else np.zeros(3)
+                move = _improve_move(cv2, begin, (last, grey), (floor, own), camera, move)
             moves.append(move)
+            if np.isfinite(move).all():  # else the last motion is still the best guess
+                guess = move
         last = grey
     return np.array(moves).reshape(-1, 3)
+
+
+def _make_grey(cv2: Any, picture: ByteArray) -> ByteArray:
+    grey = picture[..., 0] if picture.shape[2] == 1 else cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+    return np.ascontiguousarray(grey)
 
 
 def _map_floor(camera: FloorCamera) -> tuple[FloatArray, ByteArray]:
@@ -112,7 +147,7 @@ def _improve_move(
     cv2: Any,
     begin: Any,
     pictures: tuple[ByteArray, ByteArray],
-    floor: FloatArray,
+    ground: tuple[FloatArray, BoolArray],
     camera: FloorCamera,
     guess: FloatArray,
 ) -> FloatArray:
@@ -125,14 +160,14 @@ def _improve_move(
         cv2: OpenCV.
         begin: Points of the earlier picture, None where there are none.
         pictures: Both.
-        floor: See `_map_floor`.
+        ground: Floor under each pixel, see `_map_floor`, and where the car itself is seen instead.
         camera: Of both.
         guess: What the motion is about.
     """
     lost = np.full(3, np.nan)
     if begin is None or len(begin) < FEWEST_POINTS or not np.isfinite(guess).all():
         return lost
-    before, after = pictures
+    (before, after), (floor, own) = pictures, ground
     places = camera.find_places(_move_floor(np.nan_to_num(floor, nan=1e3), guess)).astype(np.float32)
     places = places.reshape(*before.shape, 2)
     aligned = cv2.remap(after, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -145,7 +180,9 @@ def _improve_move(
     reached = camera.find_floor(goal)
     kept &= np.isfinite(reached).all(axis=1)
     reached = camera.find_places(_move_floor(reached[kept], guess))
-    kept[kept] = ((reached > 0.0) & (reached < np.array(camera.lens.size) - 1.0)).all(axis=1)
+    inside: BoolArray = np.logical_and.reduce((reached > 0.0) & (reached < np.array(camera.lens.size) - 1.0), axis=1)
+    column, row = np.where(inside[:, None], reached, 0.0).astype(int).T
+    kept[kept] = inside & ~own[row, column]
     if kept.sum() < FEWEST_POINTS:
         return lost
     points = camera.find_floor(start[kept])

@@ -15,7 +15,7 @@ from donkeysim.core.files import write_whole
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.learn.calibration.board import Board, find_corners
 from donkeysim.learn.calibration.camera import LensFit, Mount, solve_lens, solve_mount
-from donkeysim.learn.calibration.motion import FloorCamera, follow_floor, scale_lens
+from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, follow_floor, scale_lens
 from donkeysim.learn.calibration.overlay import draw_overlay
 from donkeysim.learn.calibration.response import Drive, Scales, fit_scales, measure_response
 from donkeysim.tub.reader import TubReader
@@ -31,11 +31,13 @@ class Seen:
     Attributes:
         size: Width and height of all of them [pixel].
         corners: Of the board, in those where it was found.
+        names: Of those.
         missed: Names of the others.
     """
 
     size: tuple[int, int]
     corners: tuple[FloatArray, ...]
+    names: tuple[str, ...]
     missed: tuple[str, ...]
 
 
@@ -68,9 +70,9 @@ def look_for_board(paths: Sequence[Path], board: Board) -> Seen:
         told = ", ".join(f"{name} has {width}x{height}" for (width, height), name in sizes.items())
         raise DonkeySimError(f"pictures of the board differ in size: {told}; take all with the same settings.")
     views = {name: find_corners(picture, board) for name, picture in pictures.items()}
-    corners = [view for view in views.values() if view is not None]
+    found = {name: view for name, view in views.items() if view is not None}
     missed = [name for name, view in views.items() if view is None]
-    return Seen(next(iter(sizes)), tuple(corners), tuple(missed))
+    return Seen(next(iter(sizes)), tuple(found.values()), tuple(found), tuple(missed))
 
 
 def solve_camera(views: Seen, floor: Seen, board: Board) -> tuple[LensFit, Mount]:
@@ -86,7 +88,7 @@ def solve_camera(views: Seen, floor: Seen, board: Board) -> tuple[LensFit, Mount
             "the board was found in no picture of the floor; lay it flat before the car, all in sight."
         )
     fit = solve_lens([*views.corners, *floor.corners], views.size, board)
-    return fit, solve_mount(fit.lens, floor.corners, board)
+    return fit, solve_mount(fit.lens, floor.corners, board, fit.kept[len(views.corners) :])
 
 
 def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> Drive:
@@ -104,9 +106,10 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> D
     records = list(TubReader(tub))
     if len(records) < 2:
         raise DonkeySimError(f"the tub {tub} has {len(records)} records; record a drive of a minute.")
-    pictures = (record.load_image() for record in records)
     first = records[0].load_image()
-    moves = follow_floor(pictures, replace(camera, lens=scale_lens(camera.lens, (first.shape[1], first.shape[0]))))
+    camera = replace(camera, lens=scale_lens(camera.lens, (first.shape[1], first.shape[0])))
+    own = find_own_body(record.load_image() for record in records)
+    moves = follow_floor((record.load_image() for record in records), camera, own)
     if rate is None:
         time = (np.array([record.timestamp_ms for record in records]) - records[0].timestamp_ms) / 1000.0
     else:
