@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import console, show_progress
 
 if TYPE_CHECKING:
+    from donkeysim.cluster.crew import Crew
     from donkeysim.cluster.matrix import Cell, Cells, Interval, MatrixSpec
     from donkeysim.learn.evaluate import Conditions
 
@@ -38,18 +39,30 @@ def find_laps(arguments: argparse.Namespace, default: int = 3) -> int:
     return default if arguments.laps is None else int(arguments.laps)
 
 
-def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
-    """Drive, print, write; return 0 if every drive was clean."""
-    from donkeysim.cluster.crew import Crew
-    from donkeysim.cluster.matrix import MatrixSpec, drive_matrix, sum_up
+def check_pilots(arguments: argparse.Namespace, models: list[Path]) -> tuple[str, ...]:
+    """Return the full names of pilots' files; what cannot be read is said before anybody drives."""
     from donkeysim.learn.pilot import load_pilot
 
-    for model in models:  # what cannot be read is said before anybody drives
+    for model in models:
         load_pilot(model, arguments.type)
-    names = tuple(str(model.resolve()) for model in models)
-    spec = MatrixSpec(names, tuple(tracks), arguments.seeds or 1, find_laps(arguments), arguments.type or "")
+    return tuple(str(model.resolve()) for model in models)
+
+
+def choose_crew(arguments: argparse.Namespace) -> Crew:
+    """Return who drives: this process alone, unless workers or a cluster are asked for."""
+    from donkeysim.cluster.crew import Crew
+
     alone = arguments.workers is None and arguments.address is None
-    crew = Crew(0 if alone else arguments.workers, arguments.address)
+    return Crew(0 if alone else arguments.workers, arguments.address)
+
+
+def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
+    """Drive, print, write; return 0 if every drive was clean."""
+    from donkeysim.cluster.matrix import MatrixSpec, drive_matrix, sum_up
+
+    names = check_pilots(arguments, models)
+    spec = MatrixSpec(names, tuple(tracks), arguments.seeds or 1, find_laps(arguments), arguments.type or "")
+    crew = choose_crew(arguments)
     cells = []
     with show_progress("driving") as report:
         for cell in drive_matrix(spec, conditions, crew):

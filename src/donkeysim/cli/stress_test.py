@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.evaluation_matrix import find_laps, format_interval
+from donkeysim.cli.evaluation_matrix import check_pilots, choose_crew, find_laps, format_interval
 
 if TYPE_CHECKING:
     from donkeysim.cluster.stress import StressCell, StressDrive, StressSpec
@@ -23,19 +23,14 @@ SEEDS = 4
 
 def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
     """Drive, print, write; a pilot that fails under stress is no error, so the exit code is 0."""
-    from donkeysim.cluster.crew import Crew
     from donkeysim.cluster.stress import StressSpec, drive_stress, sum_up
     from donkeysim.cluster.stress_report import format_report
     from donkeysim.core.files import write_whole
-    from donkeysim.learn.pilot import load_pilot
 
-    for model in models:  # what cannot be read is said before anybody drives
-        load_pilot(model, arguments.type)
-    names = tuple(str(model.resolve()) for model in models)
+    names = check_pilots(arguments, models)
     seeds = SEEDS if arguments.seeds is None else arguments.seeds
     spec = StressSpec(names, tuple(tracks), seeds, find_laps(arguments, 1), kind=arguments.type or "")
-    alone = arguments.workers is None and arguments.address is None
-    crew = Crew(0 if alone else arguments.workers, arguments.address)
+    crew = choose_crew(arguments)
     drives = []
     with show_progress("driving") as report:
         for drive in drive_stress(spec, conditions, crew):
