@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import types
 
-import numba
 import pytest
 from numba.core.dispatcher import Dispatcher
+
+from kept_kernels import compile_kept
 
 
 @functools.cache
 def compile_for_processor(kernel):
     """Return an inner kernel with what it lacks: an entry from Python."""
-    return numba.njit(error_model="numpy")(kernel.py_func)
+    return compile_kept(kernel, "strict", error_model="numpy")
 
 
 @functools.cache

@@ -44,6 +44,14 @@ NOT_RUN = {
     ): "no program; conventions/test_code_blocks.py reads it as the car does",
     ("docs/guide/createjs.md", "donkey createjs"): "needs a joystick and a hand; tests/cli has drawn ones",
     ("docs/guide/createjs.md", "def init_trigger_maps(self):"): "a piece of what createjs writes",
+    (
+        "docs/guide/calibrate.md",
+        "donkey calibrate --views views --floor floor --tub data --square 29.8 --ahead 55 --out mycar",
+    ): "needs pictures of a real board: soak/test_calibrate.py draws some",
+    (
+        "docs/guide/calibrate.md",
+        "donkey_sim --camera mycar_camera.toml --car mycar_car.toml",
+    ): "needs the files that the line above writes",
     ("docs/guide/class.md", 'pip install ".[learn]"'): "run in docs/guide/README.md",
     (
         "docs/guide/class.md",

@@ -1,5 +1,6 @@
 """A crew runs tasks in this process or with Ray; who is killed loses nothing."""
 
+import functools
 import os
 import signal
 from pathlib import Path
@@ -46,6 +47,25 @@ def test_tasks_run_elsewhere_and_a_killed_one_again(work, tmp_path):
         list(Crew(workers=1).run(work, str(tmp_path), over=[5]))
 
 
+@pytest.fixture
+def no_cluster(tmp_path, monkeypatch):
+    """Hides clusters of others, which Ray finds in its folder, in the environment and among the machine's processes."""
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray._private.services.find_gcs_addresses", functools.cache(set))
+
+
+@pytest.mark.usefixtures("no_cluster")
 def test_a_cluster_that_is_not_there_is_named(work):
     with pytest.raises(DonkeySimError, match="the cluster at auto cannot be reached"):
         list(Crew(address="auto").run(work, ".", over=[0]))
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_what_the_environment_says_of_ray_stays(work, monkeypatch):
+    monkeypatch.setattr(os, "environ", {**os.environ, "RAY_USAGE_STATS_ENABLED": "1"})
+    os.environ.pop("LOG_NAME_UPDATE_INTERVAL_S", None)
+    with pytest.raises(DonkeySimError):
+        list(Crew(address="auto").run(work, ".", over=[0]))
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "1"
+    assert os.environ["LOG_NAME_UPDATE_INTERVAL_S"] == "60"

@@ -88,7 +88,7 @@ def test_pilots_are_summed_up_by_column_and_strength():
     assert [(cell.model, cell.column, cell.count) for cell in cells][1] == ("a.h5", "light", 3)
     assert cells[1].by_strength == (0.25, 0.5, 0.75)
     assert cells[1].cte.mean == pytest.approx(0.1)
-    page = format_report(spec, cells)
+    page = format_report(spec, cells, "rc10")
     assert "b&lt;" in page
     assert "nothing" in page
     assert "<script" not in page

@@ -93,8 +93,8 @@ def test_drawn_options_lie_within_their_ranges_and_are_the_same_again(read):
         (f"{HEAD}method = 'random'\ntrials = 3\n[search]\ncars = {{ log_uniform = [0, 1] }}\n", "above 0"),
         (f"{HEAD}method = 'grid'\n[options]\ncars = 8\n[search]\ncars = [16]\n", "line 8: cars is in [options], too"),
         (
-            f"{HEAD}method = 'grid'\n[search]\ncar = [16]\n",
-            "line 6: unknown option of donkey rl 'car'; did you mean 'cars'?",
+            f"{HEAD}method = 'grid'\n[search]\ncarss = [16]\n",
+            "line 6: unknown option of donkey rl 'carss'; did you mean 'cars'?",
         ),
         (
             f"{HEAD}method = 'grid'\n[search]\ncars = ['x']\n",

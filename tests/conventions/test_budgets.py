@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from budgets import BUDGETS, find_folder, list_excesses
-from lanes import LEARNING, find_lane
+from lanes import CASTING, LEARNING, find_lane
 
 TESTS = Path(__file__).parents[1]
 WORKERS, SECONDS = 3, 300.0
@@ -29,7 +29,14 @@ def test_a_test_belongs_to_the_folder_right_below_tests():
 
 def test_all_files_that_train_share_a_worker_and_exist():
     assert {find_lane(file) for file in (*LEARNING, "tests/learn/test_train.py")} == {"learn"}
-    assert all((TESTS.parent / file).exists() for file in LEARNING)
+    assert all((TESTS.parent / file).exists() for file in (*LEARNING, *CASTING))
+
+
+def test_files_that_look_through_the_sources_share_a_worker_and_those_that_cast_rays_another():
+    assert {find_lane(f"tests/conventions/{path.name}") for path in Path(__file__).parent.glob("test_*.py")} == {
+        "conventions"
+    }
+    assert {find_lane(file) for file in CASTING} == {"rays"}
 
 
 def test_browsers_share_one_worker_and_programs_another():

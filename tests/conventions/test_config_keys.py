@@ -1,18 +1,17 @@
 """Every key of a car's config.py is read by something: a key that does nothing would be a promise that is not kept."""
 
 import ast
-from pathlib import Path
 
 from donkeysim.learn.options import TrainingOptions
+from sources import PACKAGE, list_nodes, read_tree
 
-PACKAGE = Path(__file__).resolve().parents[2] / "src" / "donkeysim"
 KNOWS_ALL = {PACKAGE / "car" / name for name in ("keys.py", "template/config.py")}
 READ_BY_OWN_PARTS = {"PACKAGE_PATH"}
 """The original's second name of CAR_PATH."""
 
 
 def list_keys():
-    body = ast.parse((PACKAGE / "car" / "template" / "config.py").read_text(encoding="utf-8")).body
+    body = read_tree(PACKAGE / "car" / "template" / "config.py").body
     return {target.id for node in body if isinstance(node, ast.Assign) for target in node.targets}
 
 
@@ -20,7 +19,7 @@ def list_names_read(folder, but_not):
     """Return all attributes that sources read, and all texts in them, which may be names of keys."""
     read = set()
     for path in set(folder.rglob("*.py")) - but_not:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in list_nodes(path):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 read.add(node.attr)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sources import PACKAGE, read_tree
+
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "src" / "donkeysim"
 ROOMS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
 DOCUMENTS = [
     ROOT / "README.md",
@@ -34,7 +35,7 @@ def list_marked(text: str) -> list[str]:
 def list_names(path: Path) -> dict[str, ast.AST]:
     """Return what a module defines, by name; members of classes as `Class.member`."""
     found: dict[str, ast.AST] = {}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in read_tree(path).body:
         for name in name_targets(node):
             found[name] = node
         if isinstance(node, ast.ClassDef):

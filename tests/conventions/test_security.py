@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sources import PACKAGE, list_nodes
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)
@@ -27,8 +29,15 @@ RUNNING = re.compile(
 
 def list_runs(path: Path) -> set[str]:
     """Return the calls in a module that may run what they are given."""
-    calls = (node.func for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
-    return {name for name in map(ast.unparse, calls) if RUNNING.fullmatch(name)}
+    calls = (node.func for node in list_nodes(path) if isinstance(node, ast.Call))
+    return {name for name in map(name_function, calls) if RUNNING.fullmatch(name)}
+
+
+def name_function(node: ast.expr) -> str:
+    """Return what is called as it is written, where it is a name with or without dots."""
+    if isinstance(node, ast.Attribute):
+        return f"{name_function(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def test_every_row_of_the_tables_names_tests():
@@ -44,8 +53,7 @@ def test_a_test_that_is_named_exists(file, name):
 
 
 def test_nothing_that_is_read_is_run_but_what_is_a_program():
-    package = ROOT / "src" / "donkeysim"
-    found = {str(path.relative_to(package)): list_runs(path) for path in package.rglob("*.py")}
+    found = {str(path.relative_to(PACKAGE)): list_runs(path) for path in PACKAGE.rglob("*.py")}
     assert {name: runs for name, runs in found.items() if runs} == PROGRAMS
 
 

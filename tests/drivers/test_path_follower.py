@@ -11,8 +11,9 @@ from donkeysim.core.errors import SpecError
 from donkeysim.drivers.action import Action
 from donkeysim.drivers.driving_line import ease_turns, find_least_radius, plan_fastest, refine_line
 from donkeysim.drivers.lap_time import GripUse
-from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.drivers.path_follower import FAST_GRIP, FAST_MARGIN, PathFollower
 from donkeysim.sim.snapshot import hash_state
+from donkeysim.world.specs import load_car
 from driving import CAR, Course, load_track, mirror_scene
 
 
@@ -24,6 +25,22 @@ def track():
 @pytest.fixture(scope="module")
 def drivers(track):
     return {style: PathFollower(track, CAR, style) for style in ("steady", "fast")}
+
+
+def test_drivers_of_a_scene_share_a_plan_where_car_style_grip_and_speed_are_the_same(track, drivers):
+    assert PathFollower(track, load_car("original"), "fast").plan is drivers["fast"].plan
+    others = [
+        PathFollower(mirror_scene(track), CAR, "fast"),
+        PathFollower(track, load_car("original-2021"), "fast"),
+        PathFollower(track, CAR, "fast", GripUse(0.8, 0.5)),
+        PathFollower(track, CAR, "steady", speed_limit=1.0),
+    ]
+    known = [drivers["steady"].plan, drivers["fast"].plan]
+    for driver in others:
+        assert all(driver.plan is not plan and not np.array_equal(driver.plan.speed, plan.speed) for plan in known)
+        known.append(driver.plan)
+    alone = plan_fastest(track.path, track.ground, CAR, FAST_GRIP, FAST_MARGIN)
+    assert np.array_equal(alone.speed, known[1].speed)
 
 
 class ProportionalDriver:

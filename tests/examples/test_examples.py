@@ -35,10 +35,12 @@ def test_the_example_of_rllib_without_it_says_which_target_makes_its_environment
         runpy.run_path(str(EXAMPLES / "rllib_ppo.py"))
 
 
-def test_the_lidar_follower_drives_a_lap_between_the_hedges():
-    ended = run("lidar_follower.py", "--laps", "1")
-    assert ended.returncode == 0, ended.stderr
-    assert re.fullmatch(r"1 of 1 lap, the last one in \d\d\.\d s; no fault\n", ended.stdout)
+def test_the_lidar_follower_drives_a_lap_between_the_hedges(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["lidar_follower.py", "--laps", "1"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(EXAMPLES / "lidar_follower.py"), run_name="__main__")
+    assert ended.value.code == 0
+    assert re.fullmatch(r"1 of 1 lap, the last one in \d\d\.\d s; no fault\n", capsys.readouterr().out)
 
 
 @pytest.mark.soak

@@ -15,13 +15,15 @@ from donkeysim.core.rotation import make_rotation
 from donkeysim.learn.calibration import wizard
 from donkeysim.learn.calibration.board import Board, draw_board, find_corners
 from donkeysim.learn.calibration.camera import LensFit, Mount, solve_lens, solve_mount
-from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, follow_floor, scale_lens
+from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, find_rates, follow_floor, scale_lens
 from donkeysim.learn.calibration.overlay import HORIZON_COLOUR, draw_overlay
-from donkeysim.learn.calibration.response import Drive, Response, find_steady, fit_scales
+from donkeysim.learn.calibration.response import FLOOR, Drive, Response, find_steady, fit_scales, measure_response
 from donkeysim.render.warp import bend_rays
+from donkeysim.sim import commands
+from donkeysim.sim.simulator import Simulator
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.lens import LensSpec
-from donkeysim.world.specs import load_car
+from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
 
 BOARD = Board()
 SIZE = (320, 240)
@@ -171,13 +173,44 @@ def test_a_floor_without_a_pattern_is_not_followed():
     assert np.isnan(follow_floor([np.full((120, 160, 3), 90, np.uint8)] * 2, camera)).all()
 
 
+@pytest.mark.parametrize("turn", [0.0, 1e-9, 0.08, -0.15])
+def test_rates_are_those_along_the_bend_not_along_its_chord(turn):
+    ahead, left = 0.05, 0.004 * np.sign(turn)
+    place, heading, count = np.zeros(2), 0.0, 20000
+    for _ in range(count):  # driven in small steps
+        heading += 0.5 * turn / count
+        c, s = math.cos(heading), math.sin(heading)
+        place = place + np.array([c * ahead - s * left, s * ahead + c * left]) / count
+        heading += 0.5 * turn / count
+    found = find_rates(np.array([[*place, turn]]), np.array([0.05]))[0]
+    assert found == pytest.approx([ahead / 0.05, left / 0.05, turn / 0.05], abs=1e-8)
+
+
+def test_a_preset_that_drives_as_itself_has_its_own_steering():
+    response = measure_response("original")
+    steering = np.repeat([0.35, -0.35, 0.55, -0.55, 0.2, -0.2], 70)
+    simulator = Simulator(WorldSpec(SceneSpec(str(FLOOR)), world_count=2))
+    simulator.apply(commands.Join([0, 1], []))
+    speed, yaw_rate = np.zeros((2, 2, len(steering)))
+    for frame, steer in enumerate(steering):
+        for row, throttle in enumerate((0.09, 0.14)):
+            simulator.drive_car(row, -float(steer), throttle, 0.0)
+        simulator.step()
+        speed[:, frame], yaw_rate[:, frame] = simulator.ledger.forward_speed, simulator.ledger.yaw_rate
+    simulator.close()
+    time = np.arange(len(steering)) / 20.0
+    for row, throttle in enumerate((0.09, 0.14)):
+        drive = Drive(time, steering, np.full(len(steering), throttle), speed[row], yaw_rate[row])
+        assert fit_scales(response, drive).steer_gain == pytest.approx(response.car.steer_gain, rel=2e-3)
+
+
 def make_drive(gain, share, trim=0.0):
     """A car without slip whose speed is proportional to throttle."""
     car, steering = load_car("original"), np.repeat([0.4, -0.4, 0.7, -0.7], 60)
     base = car.wheel_position[0][0] - car.wheel_position[2][0]
     throttle, speed = np.full(240, 0.1), np.full(240, 0.8)
     yaw_rate = speed * np.tan(trim - gain * steering) / base
-    response = Response(car, np.eye(7)[0], 0.125 * share * np.eye(10)[1])
+    response = Response(car, np.eye(8)[0], 0.125 * share * np.eye(10)[1])
     return response, Drive(np.arange(240) / 20.0, steering, throttle, speed, yaw_rate)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from donkeysim.learn.files.model_file import save_model
-from donkeysim.learn.files.places import read_places
+from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
 from donkeysim.learn.train import train
 from donkeysim.tub.writer import TubWriter
@@ -19,6 +19,7 @@ def write_tub_of(path, *places):
     """A tub with a few records more, driven at these places."""
     write_steered_tub(path, 40)
     with TubWriter(path) as tub:
+        tub.note_car(f"car of {path.name}")
         rng = np.random.default_rng(1)
         for place in places:
             record = {"cam/image_array": draw_post(0.5, rng), "user/angle": 0.5, "user/throttle": 0.2}
@@ -33,9 +34,12 @@ def test_a_pilot_knows_the_places_of_its_tubs_and_of_the_pilot_it_began_with(tmp
     assert result.places == ("oval", "ring", "hall")
     assert read_places(tmp_path / "first.h5") == read_places(tmp_path / "first.onnx") == result.places
     assert [read_places(path) for path in result.lite_paths] == [result.places] * 2
+    assert result.cars == ("car of a", "car of b")  # in the unknown one nothing was driven
+    assert all(read_cars(path) == result.cars for path in (tmp_path / "first.onnx", *result.lite_paths))
     later = write_tub_of(tmp_path / "later", "yard", "ring")
     train(make_config(tmp_path), later, tmp_path / "second.keras", transfer=tmp_path / "first.h5")
     assert read_places(tmp_path / "second.keras") == ("oval", "ring", "hall", "yard")
+    assert read_cars(tmp_path / "second.keras") == ("car of a", "car of b", "car of later")
 
 
 @pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx", ".tflite"])

@@ -1,5 +1,7 @@
 """A batch learnt in parts on several threads: the same weights however many there are, and those of the whole batch."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,23 @@ def learn(kind, part_size, thread_count, monkeypatch, dropout=True, steps=2):
     finally:
         torch.set_num_threads(before)
     return np.concatenate([weight.ravel() for weight in model.get_weights()]), losses
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_thread_is_the_one_that_asks(count):
+    """What a library's own threads do to the memory of new ones, in a worker of Ray for example, costs nothing then."""
+    import torch
+
+    from donkeysim.learn.shares import Shares
+
+    shares, before = Shares(0), torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        with shares.opened():
+            found = shares.work(range(4), lambda _: threading.get_ident())
+    finally:
+        torch.set_num_threads(before)
+    assert (set(found) == {threading.get_ident()}) == (count == 1)
 
 
 @pytest.mark.parametrize("kind", ["linear", "rnn"])

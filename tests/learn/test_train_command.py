@@ -1,5 +1,6 @@
 """`donkey train` and `donkey models` in a car folder: what they write, print and end with."""
 
+import io
 import json
 import runpy
 import signal
@@ -8,13 +9,16 @@ import sys
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from donkeysim.car.folder import create_car
+from donkeysim.cli.commands import train
 from donkeysim.cli.donkey import run
 from donkeysim.learn.files.h5 import write_h5
 from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.places import read_places
+from donkeysim.learn.fit import EpochResult
 from stand_ins.steered_tub import SIZE, write_steered_tub
 from stand_ins.untrained_models import DefaultConfig
 
@@ -52,6 +56,28 @@ def test_the_pages_command_trains(car, capsys):
         "mypilot.png",
         "mypilot.tflite",
     ]
+
+
+def test_the_bar_names_what_is_going_on(monkeypatch):
+    bars = []
+
+    class KeptProgress(train.Progress):
+        def __init__(self, *columns, **options):
+            super().__init__(*columns, **options)
+            bars.append(self)
+
+    monkeypatch.setattr(train, "Progress", KeptProgress)
+    monkeypatch.setattr(train, "console", Console(file=io.StringIO(), force_terminal=True))
+    named = []
+    with train.show_training(2) as (report, tell):
+        for total, number in ((3, 0), (2, 1), (2, 2)):
+            for done in range(1, total + 1):
+                report(done, total)
+                named.append(bars[0].tasks[0].description)
+            if number:
+                tell(EpochResult(number, {"loss": 1.0, "val_loss": 1.0}, False, 100.0))
+        named.append(bars[0].tasks[0].description)  # files are still to be written
+    assert named == ["Pictures"] * 3 + ["Epoch 1/2"] * 2 + ["Epoch 2/2"] * 3
 
 
 def test_models_writes_an_earlier_pilot_for_a_car(car, capsys):

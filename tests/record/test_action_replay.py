@@ -12,6 +12,7 @@ from donkeysim.record import action_log
 from donkeysim.record.action_log import LogReader
 from donkeysim.record.recorder import open_simulator
 from donkeysim.record.replay import Replay
+from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.sim import commands
 from donkeysim.sim import place as sim_place
 from donkeysim.sim.simulator import Simulator
@@ -108,6 +109,78 @@ def test_everything_that_can_be_done_is_done_again(tmp_path):
     replay.simulator.render([0])
     driven.render([0])
     assert np.array_equal(replay.simulator.get_picture(0, True), driven.get_picture(0, True))
+
+
+CAR = """
+base = "rc16"
+mass = 1.9
+wheel_radius = 0.035
+[camera]
+position = [0.02, 0.0, 0.2]
+"""
+
+CAMERA = """
+width = 80
+height = 60
+[lens]
+model = "plumb_bob"
+size = [640, 480]
+focal = [500.0, 500.0]
+centre = [319.5, 239.5]
+coefficients = [-0.2, 0.03, 0.001, 0.0, 0.0]
+"""
+
+
+def drive_own(folder):
+    """Drive a car of files, and return the files and the simulator, after it has gone back to a moment."""
+    files = folder / "own.toml", folder / "eye.toml"
+    for file, text in zip(files, (CAR, CAMERA), strict=True):
+        file.write_text(text)
+    spec = WorldSpec(SceneSpec("flat"), car=str(files[0]), camera=str(files[1]))
+    driven = open_simulator(spec, log=folder / "run.dlog")
+    driven.add_car()
+    drive(driven, 8)
+    moment = driven.snapshot()
+    drive(driven, 8, seed=1)
+    driven.restore(moment)
+    save_snapshot(folder / "moment.npz", driven)
+    driven.close()
+    return files, driven
+
+
+def test_a_log_and_a_snapshot_hold_a_car_and_a_camera_of_files(tmp_path):
+    files, driven = drive_own(tmp_path)
+    for file in files:
+        file.unlink()
+    replay = play(tmp_path / "run.dlog")
+    assert (replay.broken, replay.deviation) == ("", None)
+    assert replay.simulator.car_spec == driven.car_spec
+    assert replay.simulator.car_spec.camera.lens.focal == (500.0, 500.0)
+    assert hash_state(replay.simulator.state) == hash_state(driven.state)
+    stored = load_snapshot(tmp_path / "moment.npz")
+    again = Simulator(stored.spec)
+    again.restore(stored.snapshot)
+    assert hash_state(again.state) == hash_state(driven.state)
+
+
+def test_a_file_that_has_changed_since_changes_no_replay(tmp_path):
+    files, _ = drive_own(tmp_path)
+    files[0].write_text(CAR.replace("1.9", "2.9"))
+    assert play(tmp_path / "run.dlog").deviation is None
+
+
+def test_a_log_of_old_that_only_names_its_car_is_replayed_where_the_file_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("donkeysim.record.recorder.hold_car", lambda spec, _: spec)
+    files, _ = drive_own(tmp_path)
+    assert play(tmp_path / "run.dlog").deviation is None
+    files[0].unlink()
+    with pytest.raises(SpecError, match=r"own\.toml"):
+        Replay(tmp_path / "run.dlog")
+
+
+def test_presets_are_named_only(tmp_path):
+    open_simulator(FLAT, log=tmp_path / "run.dlog").close()
+    assert LogReader(tmp_path / "run.dlog").head.spec == FLAT
 
 
 def test_servo_esc_and_battery_are_repeated_too(tmp_path):

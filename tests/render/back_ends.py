@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from types import FunctionType
 
-import numba
 import numpy as np
+
+from kept_kernels import compile_kept
 
 OPTIONS = ("nogil", "error_model", "fastmath")
 """Of how a kernel is compiled; what else it was given is about who may call it."""
@@ -16,7 +17,7 @@ OPTIONS = ("nogil", "error_model", "fastmath")
 def compile_kernel(kernel):
     """Return a kernel compiled for this processor, with an entry from Python."""
     chosen = {name: kernel.targetoptions[name] for name in OPTIONS if name in kernel.targetoptions}
-    return numba.njit(**chosen)(kernel.py_func)
+    return compile_kept(kernel, "pictures", **chosen)
 
 
 @functools.cache

@@ -210,7 +210,7 @@ class Reference:
     def __init__(self, simulator):
         self.simulator = simulator
         self.scene = simulator.scene
-        self.pyramids = [build_pyramid(texture) for texture in self.scene.textures]
+        self._pyramids = {}
 
     def render(self, car, camera, grid=GRID):
         """Return (picture [height, width, 3], share of static samples per pixel [height, width])."""
@@ -291,7 +291,9 @@ class Reference:
 
     def _read(self, texture, uv, footprint):
         """Return texels, bilinear, at the mip level nearest to the longer side of the footprint."""
-        texels, sizes = self.pyramids[texture]
+        if texture not in self._pyramids:
+            self._pyramids[texture] = build_pyramid(self.scene.textures[texture])
+        texels, sizes = self._pyramids[texture]
         longest = np.maximum(*(np.linalg.norm(change * sizes[0, :2], axis=1) for change in footprint))
         level = np.clip(np.round(np.log2(np.maximum(longest, 1e-9))), 0, len(sizes) - 1).astype(np.int64)
         return _read_bilinear(texels, sizes, np.ascontiguousarray(uv), level)
@@ -360,7 +362,7 @@ def _halve(layer):
     return layer.reshape(high, layer.shape[0] // high, wide, layer.shape[1] // wide, -1).mean((1, 3))
 
 
-@njit
+@njit(cache=True)
 def _read_bilinear(texels, sizes, uv, level):
     colour = np.empty((len(uv), 3))
     for row in range(len(uv)):
@@ -380,7 +382,7 @@ def _read_bilinear(texels, sizes, uv, level):
     return colour
 
 
-@njit
+@njit(cache=True)
 def _compute_darkness(local, extent, slope):
     result = np.empty(len(local), np.float32)
     for row in range(len(local)):

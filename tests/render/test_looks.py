@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from dataclasses import replace
 
@@ -50,6 +51,25 @@ def test_many_cars_dressed_at_once_look_as_when_dressed_one_by_one():
     for world in range(2):
         assert np.array_equal(draw(together, world), draw(apart, world))
     assert not np.array_equal(draw(together), draw(make_renderer()))
+
+
+def test_a_scene_looks_the_same_with_what_was_remembered_of_it_and_it_goes_with_the_scene(monkeypatch):
+    monkeypatch.setattr(looks, "_MESHES", {})
+    monkeypatch.setattr(texture, "_SMALLER_LEVELS", {})
+    turned = tuple(np.ascontiguousarray(picture[..., [2, 0, 1, 3]]) for picture in make_scene().textures)
+    one, two = make_scene(), make_scene(textures=turned)
+    new = make_renderer([one, two], 2).tables, make_renderer([two, one], 2).tables
+    assert list(looks._MESHES) == [id(one), id(two)]
+    monkeypatch.setattr(looks, "_MESHES", {})
+    monkeypatch.setattr(texture, "_SMALLER_LEVELS", {})
+    apart = make_renderer([two, one], 2).tables, make_renderer([one, two], 2).tables
+    for own, other in zip(new, reversed(apart), strict=True):
+        for name, table in own._asdict().items():
+            assert np.array_equal(table, getattr(other, name)), name
+    assert not np.array_equal(new[0].triangle_mean, new[1].triangle_mean)
+    del one, two, turned
+    gc.collect()
+    assert looks._MESHES == texture._SMALLER_LEVELS == {}
 
 
 @pytest.mark.parametrize("most", [looks.MOST_PLATES, 5])

@@ -25,6 +25,10 @@ pytestmark = pytest.mark.soak
 GUIDE = "docs/guide/README.md"
 IN_THE_CHECKOUT = ("docs/envs/learning.md", "docs/guide/tracks.md")
 EVENING = next(line for line in list_blocks("docs/guide/race.md")[0].list_commands() if " host " in line)
+MANY_STARTS, STRESS = (
+    next(line for block in list_blocks("docs/guide/evaluate.md") for line in block.list_commands() if option in line)
+    for option in ("--seeds", "--stress")
+)
 DRIVE_A_LITTLE = "donkey sample --out data --laps 2"
 TRAIN_BRIEFLY = "printf 'MAX_EPOCHS = 2\\n' >> myconfig.py"
 BEFORE = {
@@ -36,10 +40,18 @@ BEFORE = {
     ("docs/guide/tracks.md", ""): ("cp examples/tracks/larkmoor.csv .", "mkdir tracks"),
     ("docs/guide/train.md", ""): (TRAIN_BRIEFLY,),
     ("docs/guide/evaluate.md", ""): ("cp models/mypilot.h5 models/p.h5",),
+    ("docs/guide/evaluate.md", MANY_STARTS): ("cp models/mypilot.h5 first.h5", "cp models/mypilot.onnx second.onnx"),
+    ("docs/guide/evaluate.md", STRESS): ("cp second.onnx without.onnx", "cp second.onnx randomised.onnx"),
+    ("docs/guide/sweep.md", ""): (
+        "sed -n '/^# rates.toml/,/^```/p' ~/donkeysim/docs/guide/sweep.md"
+        " | sed '/^```/d; s/^trials = .*/trials = 3/; s/^budget = .*/budget = 3/' > rates.toml",
+    ),
 }
 """What people do before a line: drive, for example; "" stands for a document's first line."""
 TYPED_AS = {
     EVENING: EVENING + " --laps 1",
+    MANY_STARTS: MANY_STARTS.replace("--seeds 20", "--seeds 2"),
+    STRESS: STRESS + " --seeds 1",
     "donkey demo": "donkey demo --quick --records 500",
     "python examples/sb3_ppo.py": "python examples/sb3_ppo.py --steps 12288 --laps 1",
     "python examples/cleanrl_ppo_pixels.py --seed 0": "python examples/cleanrl_ppo_pixels.py --seed 0 --steps 8192",
@@ -52,6 +64,7 @@ CODES = {
     "python examples/cleanrl_ppo_pixels.py --seed 0 --steps 8192": (0, 1),
     "donkey evaluate --model models/mypilot.h5 --tracks generated_track --laps 3": (0, 1),
     "donkey evaluate --model models/p.h5 --laps 10": (0, 1),
+    MANY_STARTS.replace("--seeds 20", "--seeds 2"): (0, 1),
     "donkey tubhist --tub ./data --record user/angel": (1,),
     "donkey doctor": (0, 1),
 }

@@ -83,15 +83,12 @@ def _check_files(options: Options) -> None:
 
     Other broken tracks are reported in the log.
     """
-    from donkeysim.world.camera_file import load_camera
-    from donkeysim.world.specs import load_car
+    from donkeysim.cli.shared_options import check_car
     from donkeysim.world.tracks.catalogue import find_track, list_scenes
     from donkeysim.world.tracks.track_file import read_track
 
     experiment = options.simulation.experiment
-    load_car(experiment.car)
-    if experiment.camera:
-        load_camera(experiment.camera)
+    check_car(experiment.car, experiment.camera)
     if not options.begins_in_menu:
         read_track(find_track(experiment.scene), experiment.scene.look)
     list_scenes(experiment.scene.folders, lambda error: _log.warning("left out of the menu: %s", error))

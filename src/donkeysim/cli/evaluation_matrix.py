@@ -71,7 +71,7 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     found = sum_up(spec, cells)
     print_matrix(found)
     out = Path(arguments.out or MATRIX_NAME)
-    write_matrix(out, spec, cells, found)
+    write_matrix(out, spec, cells, found, conditions.conf.experiment.describe_car())
     console.print(f"all drives: {out}", soft_wrap=True)
     return 0 if all(row.passed == row.count for row in found) else 1
 
@@ -105,7 +105,7 @@ def format_interval(interval: Interval, factor: float) -> str:
     return f"{factor * interval.mean:.2f}" + ("" if math.isnan(half) else f" ± {factor * half:.2f}")
 
 
-def write_matrix(path: Path, spec: MatrixSpec, cells: list[Cell], rows: list[Cells]) -> None:
+def write_matrix(path: Path, spec: MatrixSpec, cells: list[Cell], rows: list[Cells], car: str) -> None:
     """Write everything as JSON; what is no number is null.
 
     Raises:
@@ -116,5 +116,5 @@ def write_matrix(path: Path, spec: MatrixSpec, cells: list[Cell], rows: list[Cel
     from donkeysim.core.files import write_whole
 
     drives = [asdict(cell) for cell in sorted(cells, key=lambda cell: cell.number)]
-    whole = {"format": 1, **asdict(spec), "pairs": [asdict(row) for row in rows], "drives": drives}
+    whole = {"format": 1, **asdict(spec), "car": car, "pairs": [asdict(row) for row in rows], "drives": drives}
     write_whole(path, json.dumps(json.loads(msgspec.json.encode(whole)), indent=1).encode() + b"\n")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from donkeysim import __version__
-from donkeysim.cli.shared_options import add_tracks_argument
+from donkeysim.cli.shared_options import add_car_arguments, add_tracks_argument
 from donkeysim.core.errors import SpecError, nearest_name
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.wire_control import DEFAULT_CONTROL, WIRE_CONTROLS
@@ -94,7 +94,7 @@ def _read_experiment(given: argparse.Namespace, parser: argparse.ArgumentParser)
         randomization = read_randomization(given.randomization)
     except SpecError as error:
         parser.error(str(error))
-    return Experiment((scene,), given.car, given.seed, given.action_log, randomization, given.camera)
+    return Experiment((scene,), given.car or Experiment.car, given.seed, given.action_log, randomization, given.camera)
 
 
 def _read_road(given: argparse.Namespace, parser: argparse.ArgumentParser) -> RoadSpec | None:
@@ -139,8 +139,7 @@ def _make_parser() -> _Parser:
     add("--telemetry-hz", type=_rate, default=20, help="telemetry messages per simulated second (default 20)")
     add("--pace-car", nargs="?", const="steady", choices=("steady", "fast"), help="add a car that drives by itself")
     add("--drive", metavar="FOLDER", nargs="?", const="mycar", help="drive the car of this folder too (default mycar)")
-    add("--car", default="original", metavar="CAR", help="physics of all cars: preset or TOML file (default original)")
-    add("--camera", default="", metavar="NAME|FILE", help="camera of all cars: pi_v1, pi_v2, wide, usb or a .toml file")
+    add_car_arguments(parser, "original")
     add("--max-cars", type=_car_count, default=64, help="maximum number of client cars (default 64)")
     add("--idle-timeout", type=_seconds, help="disconnect clients whose car has not moved for this many seconds")
     add("--no-page", action="store_true", help="do not serve the watching page")

@@ -1,4 +1,4 @@
-"""Options that several commands share: which car (--config, --myconfig), and where tracks are looked for (--tracks)."""
+"""Options that several commands share: which car (--config, --myconfig; --car, --camera), which tracks (--tracks)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,49 @@ def find_config(arguments: argparse.Namespace) -> Config:
     if arguments.config is None and not Path("config.py").is_file():
         return make_default_config()
     return load_config(arguments.config, arguments.myconfig)
+
+
+def add_car_arguments(parser: argparse.ArgumentParser, default: str) -> None:
+    """Describe what drives and what looks out of it; `default`: what is meant where nothing is said, in words."""
+    add = parser.add_argument
+    add("--car", default="", metavar="CAR", help=f"physics of all cars: preset or TOML file (default {default})")
+    add("--camera", default="", metavar="NAME|FILE", help="camera of all cars: pi_v1, pi_v2, wide, usb or a .toml file")
+
+
+def read_car_arguments(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return what of "car" and "camera" is asked for; files by their whole path, as others may read them elsewhere.
+
+    Raises:
+        SpecError: There is no such preset or file, or it is broken.
+    """
+    given = {"car": str(arguments.car), "camera": str(arguments.camera)}
+    for name, value in given.items():
+        if value.endswith(".toml") and (path := Path(value).expanduser()).is_file():
+            given[name] = str(path.resolve())
+    check_car(given["car"], given["camera"])
+    return {name: value for name, value in given.items() if value}
+
+
+def check_car(car: str, camera: str) -> None:
+    """Raise SpecError where a car or a camera does not exist or is broken; empty: none is asked for."""
+    from donkeysim.world.camera_file import load_camera
+    from donkeysim.world.specs import load_car
+
+    if car:
+        load_car(car)
+    if camera:
+        load_camera(camera)
+
+
+def choose_car(config: Config, arguments: argparse.Namespace) -> Config:
+    """Return a config whose GYM_CONF names the car and camera that were asked for, if they were.
+
+    Raises:
+        SpecError: There is no such car or camera, or it is broken.
+    """
+    if given := read_car_arguments(arguments):
+        vars(config).update(GYM_CONF={**(config.GYM_CONF or {}), **given})
+    return config
 
 
 def add_tracks_argument(parser: argparse.ArgumentParser) -> None:

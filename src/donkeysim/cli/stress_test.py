@@ -37,10 +37,11 @@ def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[s
             drives.append(drive)
             report(len(drives), len(spec.drives))
     found = sum_up(spec, drives)
+    car = conditions.conf.experiment.describe_car()
     print_cells(spec, found)
     out = Path(arguments.out or REPORT_NAME)
-    write_whole(out, format_report(spec, found).encode())
-    write_drives(out.with_suffix(".json"), spec, drives, found)
+    write_whole(out, format_report(spec, found, car).encode())
+    write_drives(out.with_suffix(".json"), spec, drives, found, car)
     console.print(f"report: {out}, all drives: {out.with_suffix('.json')}", soft_wrap=True)
     return 0
 
@@ -67,7 +68,7 @@ def _describe(cell: StressCell) -> str:
     return f"{share}, {format_interval(cell.cte, 100.0)} cm"
 
 
-def write_drives(path: Path, spec: StressSpec, drives: list[StressDrive], cells: list[StressCell]) -> None:
+def write_drives(path: Path, spec: StressSpec, drives: list[StressDrive], cells: list[StressCell], car: str) -> None:
     """Write everything as JSON.
 
     Raises:
@@ -75,6 +76,6 @@ def write_drives(path: Path, spec: StressSpec, drives: list[StressDrive], cells:
     """
     from donkeysim.core.files import write_whole
 
-    whole = {"format": 1, **asdict(spec), "cells": [asdict(cell) for cell in cells]}
+    whole = {"format": 1, **asdict(spec), "car": car, "cells": [asdict(cell) for cell in cells]}
     whole["drives"] = [asdict(drive) for drive in drives]
     write_whole(path, json.dumps(whole, indent=1).encode() + b"\n")

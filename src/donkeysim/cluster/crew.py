@@ -21,6 +21,14 @@ T = TypeVar("T")
 MOST_RETRIES = 5
 """How often a task begins anew whose worker was killed."""
 
+SETTINGS = {
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # it hides GPUs from tasks that ask for none, and warns of it
+    "RAY_USAGE_STATS_ENABLED": "0",  # reports to its makers how it is used
+    "RAY_prestart_worker_first_driver": "0",  # workers for tasks; actors get others, and those would be in vain
+    "LOG_NAME_UPDATE_INTERVAL_S": "60",  # looks for new logs [s]; nobody reads them here
+}
+"""What Ray is told where donkeysim starts it, unless the environment says otherwise."""
+
 
 @dataclass(frozen=True)
 class Crew:
@@ -107,10 +115,8 @@ class Crew:
         if ray.is_initialized():
             return False
         quiet = {"log_to_driver": False, "include_dashboard": False, "logging_level": "ERROR"}
-        # Ray hides GPUs from tasks that ask for none and warns of it; nobody here asks for one.
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        # Ray reports how it is used to its makers unless told not to; who wants that says so in the environment.
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        for name, value in SETTINGS.items():
+            os.environ.setdefault(name, value)
         try:
             if self.address is not None:
                 ray.init(self.address, log_to_driver=False, logging_level="ERROR")

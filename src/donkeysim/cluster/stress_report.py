@@ -13,12 +13,13 @@ from donkeysim.cluster.stress import NONE, StressCell, StressSpec, name_pilot
 _TEMPLATE = Path(__file__).with_name("stress_report.html")
 
 
-def format_report(spec: StressSpec, cells: list[StressCell]) -> str:
-    """Return the report as HTML."""
+def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
+    """Return the report as HTML; `car`: that all drove, in words."""
     tracks = ", ".join(Path(track).stem for track in spec.tracks)
     told = (
         f"Share of the way that a car makes before it first leaves the road, hits something or gives up: {spec.laps} "
-        f"lap{'s' if spec.laps > 1 else ''} of {tracks}, {spec.seeds} drives at each strength, the same for all pilots."
+        f"lap{'s' if spec.laps > 1 else ''} of {tracks}, {spec.seeds} drives at each strength, the same for all "
+        f"pilots, of the car {car}."
     )
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         told=escape(told),

@@ -35,6 +35,7 @@ from numba.extending import intrinsic
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.files import describe_failure
+from donkeysim.core.inner_compiler import COMPILER
 from donkeysim.core.ready_kernels import find_target, open_cache, open_ready
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,7 +44,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # and division is exact, so that a value does not depend on whether it was computed in a vector or alone.
 _LOOSE = {"contract", "nnan", "ninf", "nsz"}
 
-_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False, **COMPILER}
 
 # Numba has this flag for its own parallel loops; a name makes it an option of `njit`. Without it pictures are only
 # slower.
@@ -148,8 +149,22 @@ def span_kernel(function: F) -> F:
 
 
 def inline_kernel(function: F) -> F:
-    """Compile a small strict function that is copied into every kernel that calls it."""
+    """Compile a small function that Numba copies into every kernel that calls it, before it knows any types.
+
+    Its arithmetic is as strict as the kernel's. Copying is slow and done for each call: a minute of first starts, when
+    all was copied. What is long, or called from many places, is better a `merged_kernel`.
+    """
     return _compile(function, nogil=True, error_model="numpy", inline="always")
+
+
+def merged_kernel(function: F) -> F:
+    """Compile a strict function once, whose code LLVM takes into every kernel that calls it."""
+    return _compile(function, nogil=True, error_model="numpy", forceinline=True, **_INNER)
+
+
+def merged_pixel_kernel(function: F) -> F:
+    """Compile the same for pictures: arithmetic may fuse for speed."""
+    return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, forceinline=True, **_INNER)
 
 
 def inner_kernel(function: F) -> F:
@@ -186,7 +201,7 @@ def take_row(_context: Any, next_row: Any) -> Any:
 def index_kernel(function: F) -> F:
     """Compile a strict function `f(index, room, ...)` that a `core.device.Device` runs for many indices."""
     # Called, it would be handed all arrays of the state for each index, which takes a twentieth of a world's step.
-    return _compile(function, nogil=True, error_model="numpy", forceinline=True, **_INNER)
+    return merged_kernel(function)
 
 
 def index_pixel_kernel(function: F) -> F:

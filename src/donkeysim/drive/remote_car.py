@@ -34,9 +34,11 @@ class RemoteSimulatedCar:
     Attributes:
         threaded: True: a thread talks to the simulator.
         settings: As the config says.
+        car_kind: "": only the simulator knows what drives.
     """
 
     threaded = True
+    car_kind = ""
 
     def __init__(self, settings: SimulatorSettings) -> None:
         """Start the simulator if it is to be started, and connect; `update` waits until the car senses something.

@@ -107,6 +107,7 @@ def record_sample(
     channels = (*CHANNELS, *settings.channels)
     try:
         with TubWriter(tub_path, [name for name, _ in channels], [kind for _, kind in channels]) as tub:
+            tub.note_car(settings.conf.experiment.describe_car())
             drive = _Drive(car, settings, tub, seed, redraws=randomization is not None)
             return drive.record(lap_count, record_count, report)
     finally:

@@ -62,6 +62,7 @@ class BuiltInSimulatedCar:
         loop_done: Notified after every loop.
         is_ready: Set once the kernels are compiled.
         loading_stage: What is being done until then, one phrase for people.
+        car_kind: What drives, see `Experiment.describe_car`.
         place: Where it drives.
         places: Where it could drive; () for a moment at the start.
     """
@@ -91,6 +92,7 @@ class BuiltInSimulatedCar:
         self._late_steps = round(settings.latency * PHYSICS_RATE)
         self._sensed: deque[SensorFrame] = deque()
         self._reset_wanted = False
+        self.car_kind = settings.conf.experiment.describe_car()
         self.place = settings.scene
         self.places: tuple[str, ...] = ()
         self._next_place: tuple[str, Place] | None = None

@@ -11,10 +11,11 @@ import math
 from typing import NamedTuple
 
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.remembered import remember
 from donkeysim.core.rotation import wrap_angle
 from donkeysim.drivers.action import Action
 from donkeysim.drivers.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
-from donkeysim.drivers.lap_time import GripUse, find_axles, make_powertrain, sample_friction
+from donkeysim.drivers.lap_time import GripUse, SpeedPlan, find_axles, make_powertrain, sample_friction
 from donkeysim.drivers.line_table import LineTable
 from donkeysim.drivers.steering import PERIOD, Motion, Regulator
 from donkeysim.drivers.traffic import Traffic
@@ -84,6 +85,23 @@ class _Pose(NamedTuple):
     up: float
 
 
+_PLANS: dict[int, dict[tuple[object, ...], SpeedPlan]] = {}
+"""Of living scenes by their `id`: drivers of a race choose among the same lines, and all choices take a tenth of a
+second."""
+
+
+def _take_plan(scene: Scene, car: CarSpec, style: str, use: GripUse | None, speed_limit: float) -> SpeedPlan:
+    """Return the line of a style and the speed along it; see `PathFollower`."""
+    plans = remember(_PLANS, scene, dict[tuple[object, ...], SpeedPlan])
+    key = car, style, use, speed_limit
+    if key not in plans:
+        if style == "fast":
+            plans[key] = plan_fastest(scene.path, scene.ground, car, use or FAST_GRIP, FAST_MARGIN)
+        else:
+            plans[key] = plan_path(scene.path, scene.ground, car, use or STEADY_GRIP, speed_limit)
+    return plans[key]
+
+
 class PathFollower:
     """Drives any car of its kind along its line; `drive` once per telemetry (1/20 s) or more often.
 
@@ -92,7 +110,13 @@ class PathFollower:
     """
 
     def __init__(
-        self, scene: Scene, car: CarSpec, style: str, use: GripUse | None = None, speed_limit: float = STEADY_SPEED
+        self,
+        scene: Scene,
+        car: CarSpec,
+        style: str,
+        use: GripUse | None = None,
+        speed_limit: float = STEADY_SPEED,
+        speed_gain: float = SPEED_GAIN,
     ) -> None:
         """Choose the line and plan the speed.
 
@@ -102,17 +126,16 @@ class PathFollower:
             style: Which line, one of `STYLES`.
             use: How much of the grip to use; None: what the style does.
             speed_limit: Greatest speed of the steady style [m/s].
+            speed_gain: Acceleration per missing speed [1/s].
 
         Raises:
             SpecError: Unknown style.
         """
         if style not in STYLES:
             raise SpecError(describe_unknown("style of the path follower", style, STYLES))
-        if style == "fast":
-            self.plan = plan_fastest(scene.path, scene.ground, car, use or FAST_GRIP, FAST_MARGIN)
-        else:
-            self.plan = plan_path(scene.path, scene.ground, car, use or STEADY_GRIP, speed_limit)
+        self.plan = _take_plan(scene, car, style, use, speed_limit)
         friction = sample_friction(scene.ground, self.plan.point)
+        self._speed_gain = speed_gain
         self._factor = count_points_per_node(scene.path)
         self._line = LineTable(self.plan)
         self._regulator = Regulator(self.plan, car, friction)
@@ -172,7 +195,7 @@ class PathFollower:
             limit = min(limit, 0.6 if course > 1.0 else 1.0)
         if wanted > limit:
             wanted, gain = limit, 0.0
-        gain += SPEED_GAIN * (wanted - speed)
+        gain += self._speed_gain * (wanted - speed)
         return (self._train.mass + self._train.spin_mass) * gain + self._train.loss * speed
 
     def _limit_force(self, ledger: Ledger, car: int, pose: _Pose, force: float) -> float:

@@ -12,7 +12,8 @@ def keep_freed_memory() -> None:
     """Let the C library keep large blocks that are freed, for the rest of the process; on Linux with glibc only.
 
     Else every step of training asks the system anew for hundreds of megabytes, and it clears each page: a fifth of the
-    time. All threads share one heap, as that of another thread than the first gives large blocks back all the same.
+    time. All threads share one heap, as that of another thread than the first gives large blocks back all the same;
+    but where there have been more than eight threads before, as in Ray's workers, glibc makes each a heap as ever.
     Elsewhere nothing changes.
     """
     if not sys.platform.startswith("linux"):

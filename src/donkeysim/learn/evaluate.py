@@ -23,6 +23,7 @@ from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS, read_channel
+from donkeysim.world.experiment import Experiment
 from donkeysim.world.scene import Scene
 
 OFF_ROAD_PATIENCE = 3.0
@@ -164,11 +165,13 @@ class Evaluation:
         kind: Type of the pilot.
         seed: Of the start places.
         runs: In the order of the tracks.
+        car: What it drove, and with which camera, see `Experiment.describe_car`.
     """
 
     kind: str
     seed: int
     runs: tuple[Run, ...]
+    car: str = Experiment.car
 
     @property
     def is_passed(self) -> bool:
@@ -203,7 +206,8 @@ def evaluate(
             f"cannot drive {format_count(lap_count, 'lap')} on {format_count(len(scenes), 'track')} "
             f"with seed {seed}; ask for 1 lap or more on 1 track or more, and a seed of 0 or more."
         )
-    drives = [_Drive(pilot, scene, lap_count, conditions or Conditions(), seed) for scene in scenes]
+    conditions = conditions or Conditions()
+    drives = [_Drive(pilot, scene, lap_count, conditions, seed) for scene in scenes]
     runs = []
     for index, drive in enumerate(drives):
 
@@ -211,7 +215,7 @@ def evaluate(
             report(100 * lap_count * before + done, 100 * lap_count * len(scenes))
 
         runs.append(drive.run(tell))
-    return Evaluation(pilot.kind, seed, tuple(runs))
+    return Evaluation(pilot.kind, seed, tuple(runs), conditions.conf.experiment.describe_car())
 
 
 class _Drive:

@@ -50,8 +50,15 @@ class Shares:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Have the threads while the block runs; as many as PyTorch would use, each computing alone."""
+        """Have the threads while the block runs; as many as PyTorch would use, each computing alone.
+
+        Where that is one, it is the thread that asks. Another would have to be waited for at each batch, and would have
+        a heap of its own, see `keep_freed_memory`.
+        """
         count = torch.get_num_threads()
+        if count == 1:
+            yield
+            return
         with ThreadPoolExecutor(count, "donkeysim-shares", torch.set_num_threads, (1,)) as self._pool:
             try:
                 torch.set_num_threads(1)  # for what this thread does between batches

@@ -21,7 +21,7 @@ from donkeysim.learn.database import append_entry, make_entry, name_beside, name
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.model_file import check_ending, save_model
-from donkeysim.learn.files.places import read_places
+from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.kinds import PilotKind, get_kind, read_spec
 from donkeysim.learn.lite import write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
@@ -51,6 +51,7 @@ class TrainingResult:
         images_per_second: Of the fastest epoch, validation not counted.
         was_interrupted: Ctrl-C ended it early; the pilot is the best until then.
         places: Where it learnt, as far as its tubs tell, and the pilot it began with.
+        cars: What it learnt to drive, likewise.
     """
 
     model_path: Path
@@ -63,6 +64,7 @@ class TrainingResult:
     images_per_second: float
     was_interrupted: bool
     places: tuple[str, ...] = ()
+    cars: tuple[str, ...] = ()
     lite_paths: tuple[Path, ...] = ()
 
 
@@ -99,7 +101,7 @@ def train(
     source = Path(transfer).expanduser() if transfer else None
     tubs = split_paths([str(path) for path in given])
     examples = load_examples(config, tubs, named, options, report)
-    job = _Job(config, options, named, path, number, tubs, source, comment, _collect_places(tubs, source))
+    job = _Job(config, options, named, path, number, tubs, source, comment, *_collect_origin(tubs, source))
     with _seeded(options.train_seed):
         model = _make_model(job)
     from donkeysim.learn.fit import fit
@@ -124,10 +126,11 @@ class _Job:
     transfer: Path | None
     comment: str | None
     places: tuple[str, ...]
+    cars: tuple[str, ...]
 
     def save(self, model: Any, path: Path) -> None:
         """Write a pilot of this training."""
-        save_model(model, path, self.kind.name, self.config, self.places)
+        save_model(model, path, self.kind.name, self.config, self.places, self.cars)
 
 
 class _BestKeeper:
@@ -202,13 +205,15 @@ def _choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int
     return path, 0
 
 
-def _collect_places(tubs: Sequence[Path], transfer: Path | None) -> tuple[str, ...]:
-    """Return where a pilot learns: the places of the one it begins with, then those of the tubs, each once."""
-    lists = [read_places(transfer)] if transfer else []
+def _collect_origin(tubs: Sequence[Path], transfer: Path | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return where a pilot learns and in what: places, cars of the one it begins with, then of the tubs, each once."""
+    places, cars = ([read_places(transfer)], [read_cars(transfer)]) if transfer else ([], [])
     for path in tubs:
-        with suppress(TubError):  # of the format before 2, which knows no places
-            lists.append(read_manifest(path).places)
-    return tuple(dict.fromkeys(itertools.chain(*lists)))
+        with suppress(TubError):  # of the format before 2, which knows neither
+            manifest = read_manifest(path)
+            places.append(manifest.places)
+            cars.append(manifest.cars)
+    return tuple(dict.fromkeys(itertools.chain(*places))), tuple(dict.fromkeys(itertools.chain(*cars)))
 
 
 @contextmanager
@@ -296,6 +301,7 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
         images_per_second=max(epoch.images_per_second for epoch in result.epochs),
         was_interrupted=result.was_interrupted,
         places=job.places,
+        cars=job.cars,
         lite_paths=lite_paths,
     )
 
@@ -304,5 +310,5 @@ def _write_lite(job: _Job, model: Any, examples: Examples) -> tuple[Path, ...]:
     """Write the `.tflite` files beside a pilot, the one in integers for what it is validated with."""
     from donkeysim.learn.files.keras_model import describe_model
 
-    header = make_header(job.kind.name, job.config, job.places)
+    header = make_header(job.kind.name, job.config, job.places, job.cars)
     return write_lite(describe_model(model), header, job.path, examples)

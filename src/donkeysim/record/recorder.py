@@ -13,6 +13,7 @@ from donkeysim.record.origin import describe_origin
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays
+from donkeysim.world.layout import hold_car
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import WorldSpec
 
@@ -57,7 +58,8 @@ class Recorder:
             DonkeySimError: It cannot be created.
         """
         self._simulator = weakref.ref(simulator)
-        self._writer = log.LogWriter(path, log.Head(simulator.spec, describe_origin(simulator.scenes)))
+        spec = hold_car(simulator.spec, simulator.car_spec)
+        self._writer = log.LogWriter(path, log.Head(spec, describe_origin(simulator.scenes)))
         self.path = self._writer.path
         self.close = weakref.finalize(simulator, self._writer.close)
         self._moments: dict[bytes, int] = {}

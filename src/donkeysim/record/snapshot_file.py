@@ -20,6 +20,7 @@ from donkeysim.record.origin import describe_origin
 from donkeysim.sim.ledger import WAY_FIELDS
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
+from donkeysim.world.layout import hold_car
 from donkeysim.world.specs import WorldSpec
 
 FORMAT = 2
@@ -65,7 +66,7 @@ def save_snapshot(path: str | Path, simulator: Simulator, snapshot: Snapshot | N
         DonkeySimError: The file cannot be written.
     """
     target = Path(path).expanduser()
-    head = _Head(FORMAT, simulator.spec, describe_origin(simulator.scenes))
+    head = _Head(FORMAT, hold_car(simulator.spec, simulator.car_spec), describe_origin(simulator.scenes))
     entries: dict[str, Any] = dict(list_arrays(snapshot or simulator.snapshot()))
     entries[_HEAD] = np.frombuffer(msgspec.json.encode(head), np.uint8)
     buffer = io.BytesIO()

@@ -17,6 +17,7 @@ from donkeysim.core.kernel import RepeatedCall
 from donkeysim.core.rotation import yaw_to_quaternion
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
+from donkeysim.render.body import fit_models
 from donkeysim.render.kernels.lidar import (
     SHAPE,
     SHAPE_BOX,
@@ -181,7 +182,7 @@ def _measure_car(scene: Scene, car: CarSpec) -> tuple[FloatArray, FloatArray]:
     centre, half = np.array(car.chassis_centre, np.float64), 0.5 * np.array(car.chassis_size, np.float64)
     low, high = centre - half, centre + half
     if BODY_STYLES[0] in scene.car_models:
-        vertex = scene.models[scene.car_models[BODY_STYLES[0]].body].vertex.astype(np.float64)
+        vertex = fit_models(scene, car)[scene.car_models[BODY_STYLES[0]].body].vertex.astype(np.float64)
         low, high = np.minimum(low, vertex.min(axis=0)), np.maximum(high, vertex.max(axis=0))
     return low, high
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import ShapeError
+from donkeysim.core.remembered import remember
 from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.render.geometry import GrowingTable, MeshStore, prepare_mesh
+from donkeysim.render.body import fit_models
+from donkeysim.render.geometry import GrowingTable, MeshStore, PreparedMesh, prepare_mesh
 from donkeysim.render.kernels.layout import CAR_MESH, SHADOW, SHADOW_WIDTH, SPHERE_RADIUS
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import Plate, prepare_plate
@@ -39,6 +41,9 @@ PLATE_ROOM = 0.1
 """More than name plates stand above the sphere around a body [m]."""
 
 
+_MESHES: dict[int, list[PreparedMesh]] = {}
+"""Of living scenes by their `id`: what never moves, and the models."""
+
 MOST_PLATES = 128
 """Once there are so many, a new name takes the place of one that nobody wears; they have up to 1.4 MB each."""
 
@@ -66,6 +71,7 @@ class Looks:
         self._class_cell = np.zeros(1, np.uint8)
         self._white = self._pool.add([np.full((1, 1, 4), 255, np.uint8)])
         self._model_base: list[int] = []
+        self._models: list[tuple[Mesh, ...]] = []
         self._plates: dict[tuple[str, int], _PlateSlot] = {}
         self._shadows: dict[tuple[int, str], list[float]] = {}
         scene_mesh = np.array([self._add_scene(scene) for scene in scenes], np.int32).reshape(-1, 2)
@@ -127,16 +133,24 @@ class Looks:
                 texture = texture_base + material.texture
                 class_map = class_maps[material.class_map] if material.class_map >= 0 else NO_CLASS_MAP
             self._materials.add(material.flags, material.colour, texture, material.segment, class_map)
-        static = self._add_mesh(scene.static, material_base)
-        self._model_base.append(len(self._store.triangle_counts))
-        for model in scene.models:
-            self._add_mesh(model, material_base)
+        models = fit_models(scene, self._car)
+        meshes = self._prepare_all(scene, models, material_base)
+        static, *_ = [self._store.add(mesh, material_base, self._materials.flags.room) for mesh in meshes]
+        self._model_base.append(static + 1)
+        self._models.append(models)
         return static, self._add_sky(scene)
 
-    def _add_mesh(self, mesh: Mesh, material_base: int) -> int:
-        materials = self._materials
-        prepared = prepare_mesh(mesh, materials.texture.room[material_base:], self._pool)
-        return self._store.add(prepared, material_base, materials.flags.room)
+    def _prepare_all(self, scene: Scene, models: Sequence[Mesh], material_base: int) -> list[PreparedMesh]:
+        """Return the ground, and a scene's models as they fit the car; what is not bent to fit is made once a scene."""
+        made = remember(_MESHES, scene, lambda: self._prepare((scene.static, *scene.models), material_base))
+        bent = [model for model, drawn in zip(models, scene.models, strict=True) if model is not drawn]
+        fitted = iter(self._prepare(bent, material_base))
+        kept = zip(models, scene.models, made[1:], strict=True)
+        return [made[0], *(mesh if model is drawn else next(fitted) for model, drawn, mesh in kept)]
+
+    def _prepare(self, meshes: Iterable[Mesh], material_base: int) -> list[PreparedMesh]:
+        texture = self._materials.texture.room[material_base:]
+        return [prepare_mesh(mesh, texture, self._pool) for mesh in meshes]
 
     def _add_class_maps(self, scene: Scene) -> list[tuple[int, int, int]]:
         """Append a scene's class maps to all and return a row of `PictureTables.material_class` for each."""
@@ -164,7 +178,8 @@ class Looks:
         material_base = self._materials.flags.count
         for texture in textures:
             self._materials.add(SHADE_UNLIT | SHADE_NO_FOG, WHITE, texture, CLASS_SKY)
-        return self._add_mesh(make_sky_box(), material_base)
+        (box,) = self._prepare([make_sky_box()], material_base)
+        return self._store.add(box, material_base, self._materials.flags.room)
 
     def _add_props(self, scene: int) -> None:
         """Give the props of a scene to all its worlds."""
@@ -187,7 +202,7 @@ class Looks:
         model, base = about.car_models[body.style], self._model_base[scene]
         meshes = base + model.body, base + model.wheel, plate
         if (scene, body.style) not in self._shadows:
-            self._shadows[scene, body.style] = measure_body(about, about.models[model.body], self._car)
+            self._shadows[scene, body.style] = measure_body(about, self._models[scene][model.body], self._car)
         tables.car_mesh[rows] = meshes
         tables.car_paint[rows] = np.array(body.colour, np.float32) / 255.0
         tables.car_shadow[rows] = self._shadows[scene, body.style]

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 import os
 import threading
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 
 from donkeysim.core.errors import SceneError, ShapeError
+from donkeysim.core.remembered import remember
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
-
-M = TypeVar("M", ByteArray, WordArray)
 
 LEVEL_LIMIT = 14
 """Mip levels a texture may have; its longer side is at most 2 ** (LEVEL_LIMIT - 1) texels."""
@@ -51,6 +48,9 @@ _SKY_FACES: dict[int, list[ByteArray]] = {}
 
 _HOLED_LEVELS: dict[int, list[WordArray]] = {}
 """Mip levels of living pictures with holes by their `id`: those of leaves take as long as those of a whole ground."""
+
+_SMALLER_LEVELS: dict[int, list[WordArray]] = {}
+"""Mip levels of other living pictures by their `id`, but for the first, which is the picture: a third of its memory."""
 
 
 @dataclass
@@ -183,13 +183,18 @@ def check_picture(picture: ByteArray) -> None:
 def make_mip_levels(picture: ByteArray) -> Iterator[WordArray]:
     """Give a texture's mip levels one by one, each half as wide and high as the one before, down to one texel.
 
-    Colours are averaged weighted by alpha, so that holes do not bleed into what surrounds them. A picture with holes is
-    remembered: nobody may change it afterwards.
+    Colours are averaged weighted by alpha, so that holes do not bleed into what surrounds them. The levels are
+    remembered: nobody may change the picture afterwards.
     """
     if has_holes(picture):
-        yield from _remember(_HOLED_LEVELS, picture, lambda: list(_make_holed_levels(picture)))
-        return
-    yield _pack(picture)
+        yield from remember(_HOLED_LEVELS, picture, lambda: list(_make_holed_levels(picture)))
+    else:
+        yield _pack(picture)
+        yield from remember(_SMALLER_LEVELS, picture, lambda: list(_make_smaller_levels(picture)))
+
+
+def _make_smaller_levels(picture: ByteArray) -> Iterator[WordArray]:
+    """Give the mip levels of a picture without holes, but for the first."""
     # The first levels as whole sums of 2 ** bits texels: a large picture in floats would take much memory.
     total, bits = picture, 0
     while bits < 8 and min(total.shape[:2]) > 1:
@@ -305,16 +310,7 @@ def _pack(picture: ByteArray) -> WordArray:
 
 def take_sky_faces(panorama: ByteArray) -> list[ByteArray]:
     """Return what `make_sky_faces` does, made once for as long as the panorama lives: nobody writes a scene's."""
-    return _remember(_SKY_FACES, panorama, lambda: make_sky_faces(panorama))
-
-
-def _remember(known: dict[int, list[M]], picture: ByteArray, make: Callable[[], list[M]]) -> list[M]:
-    """Return what is made of a picture, made once for as long as the picture lives; two threads may both make it."""
-    key = id(picture)
-    if key not in known:
-        known[key] = make()
-        weakref.finalize(picture, known.pop, key, None)
-    return known[key]
+    return remember(_SKY_FACES, panorama, lambda: make_sky_faces(panorama))
 
 
 def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:

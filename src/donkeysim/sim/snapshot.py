@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import ShapeError, SpecError
 from donkeysim.core.types import LongArray
 from donkeysim.sim.delay_line import list_under_way, make_lines
-from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
+from donkeysim.world.layout import find_car
+from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.state import Control, State, make_control, make_state
 
 
@@ -116,7 +117,7 @@ def make_snapshot(spec: WorldSpec, props_per_world: int) -> Snapshot:
     """Return a snapshot of a simulator without cars."""
     world_count, cars_per_world = spec.world_count, spec.cars_per_world
     car_count = world_count * cars_per_world
-    has_actuators = load_car(spec.car).has_actuators
+    has_actuators = find_car(spec).has_actuators
     state = make_state(world_count, cars_per_world, props_per_world, has_actuators)
     control = make_control(car_count)
     lines = make_lines(spec.randomization.delay, world_count, cars_per_world, props_per_world)

@@ -6,7 +6,7 @@ line content
 1    inputs: the keys of a record
 2    types of these, one each
 3    the user's metadata
-4    the tub's own: when it began, its sessions, the places where they were driven
+4    the tub's own: when it began, its sessions, the places where they were driven, the cars
 5    catalogs: file names, index of the next record, records per catalog, deleted positions
 ==== ==========================================================================================
 
@@ -60,13 +60,29 @@ class Manifest:
     @property
     def places(self) -> tuple[str, ...]:
         """Names of the places where records were driven, in the order of the first; () where nobody noted them."""
-        places = self.own_metadata.get("places")
-        return tuple(place for place in places if isinstance(place, str)) if isinstance(places, list) else ()
+        return self._list_names("places")
 
     def add_place(self, place: str) -> None:
         """Note a place; "" is none."""
-        if place and place not in self.places:
-            self.own_metadata["places"] = [*self.places, place]
+        self._note("places", place)
+
+    @property
+    def cars(self) -> tuple[str, ...]:
+        """What was driven, in the order of the first; () where nobody noted it."""
+        return self._list_names("cars")
+
+    def add_car(self, car: str) -> None:
+        """Note a car; "" is none."""
+        self._note("cars", car)
+
+    def _list_names(self, key: str) -> tuple[str, ...]:
+        names = self.own_metadata.get(key)
+        return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+
+    def _note(self, key: str, name: str) -> None:
+        known = self._list_names(key)
+        if name and name not in known:
+            self.own_metadata[key] = [*known, name]
 
     def next_session_number(self) -> int:
         """Return the number of the session that would begin now."""

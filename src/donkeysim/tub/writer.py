@@ -87,7 +87,7 @@ class TubWriter:
         self._types = dict(zip(self._manifest.inputs, self._manifest.types, strict=True))
         self._session = self._manifest.next_session_number()
         self.session_id = f"{time.strftime('%y-%m-%d')}_{self._session}"
-        self._place = ""
+        self._place = self._car = ""
         self._forget_texts()
         self._is_open = True
         self._is_behind = False
@@ -102,6 +102,10 @@ class TubWriter:
     def inputs(self) -> tuple[str, ...]:
         """Keys of a record."""
         return tuple(self._manifest.inputs)
+
+    def note_car(self, car: str) -> None:
+        """Have the tub remember what is driven, with the next record; "" where that is not known."""
+        self._car = car
 
     def write_record(self, record: Mapping[str, object], place: str = "") -> int:
         """Append a record and return its index.
@@ -235,9 +239,10 @@ class TubWriter:
         self._forget_texts()
 
     def _note_drive(self, place: str) -> None:
-        """Note the session and the place with their first record."""
+        """Note the session, the car and the place with their first record."""
         if self._manifest.session_ids[-1:] != (self.session_id,):
             self._manifest.add_session(self.session_id, self._session)
+            self._manifest.add_car(self._car)
             self._forget_texts()
         if place and place != self._place:
             self._place = place

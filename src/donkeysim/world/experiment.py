@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from donkeysim.core.errors import SpecError
 from donkeysim.world.randomization import RandomizationSpec
@@ -38,6 +39,11 @@ class Experiment:
     def scene(self) -> SceneSpec:
         """The place of the first world."""
         return self.scenes[0]
+
+    def describe_car(self) -> str:
+        """Return which car drives, and with which camera if not its own: presets, or files without their folders."""
+        names = [Path(name).name for name in (self.car, self.camera) if name]
+        return " with camera ".join(names)
 
     def move_to(self, scene_name: str) -> Experiment:
         """Return the same experiment in another scene, with the first one's folders, road, challenges and look."""

@@ -47,7 +47,22 @@ def make_layout(spec: WorldSpec, scenes: Sequence[Scene]) -> Layout:
     """
     world_scene = (np.arange(spec.world_count) % len(scenes)).astype(np.int32)
     props_per_world = max(len(scene.props.mass) for scene in scenes)
+    return Layout(scenes, world_scene, find_car(spec), spec.world_count, spec.cars_per_world, props_per_world)
+
+
+def find_car(spec: WorldSpec) -> CarSpec:
+    """Return the car of an experiment, with its camera.
+
+    Raises:
+        SpecError: There is no such car or camera.
+    """
+    if spec.car_spec is not None:
+        return spec.car_spec
     car = load_car(spec.car)
-    if spec.camera:
-        car = replace(car, camera=load_camera(spec.camera, car.camera))
-    return Layout(scenes, world_scene, car, spec.world_count, spec.cars_per_world, props_per_world)
+    return replace(car, camera=load_camera(spec.camera, car.camera)) if spec.camera else car
+
+
+def hold_car(spec: WorldSpec, car: CarSpec) -> WorldSpec:
+    """Return a spec that contains its car where a file says what it is: that may be elsewhere later, or another one."""
+    is_own = any(name.endswith(".toml") for name in (spec.car, spec.camera))
+    return replace(spec, car_spec=car) if is_own else spec

@@ -330,6 +330,8 @@ class WorldSpec:
         randomization: What differs from car to car and from reset to reset; nothing unless something is asked for.
         car: Physics of all cars: one of `list_cars`, or a TOML file.
         camera: Of all cars, as `camera_file.load_camera` takes it; empty: as the car says.
+        car_spec: The car itself, camera and all, whatever `car` and `camera` name; None: it is what they name. Logs and
+            snapshots hold what came from files.
         world_count: Independent worlds.
         cars_per_world: Slots for cars in each world.
         seed: Of every random number.
@@ -343,6 +345,7 @@ class WorldSpec:
     more_scenes: tuple[SceneSpec, ...] = ()
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     camera: str = ""
+    car_spec: CarSpec | None = None
 
     @property
     def scenes(self) -> tuple[SceneSpec, ...]:

@@ -144,7 +144,7 @@ def test_an_onnx_file_of_another_tool_takes_pictures_either_way_round(tmp_path, 
 
 
 def test_an_onnx_file_can_be_read_by_old_runtimes_and_names_itself():
-    header = make_header("categorical", SmallConfig, ["oval"])
+    header = make_header("categorical", SmallConfig, ["oval"], ["rc10"])
     model = onnx.load_from_string(make_onnx(describe_model(get_model("categorical", SmallConfig)), header))
     onnx.checker.check_model(model, full_check=True)
     assert (model.ir_version, model.opset_import[0].version) == (8, 13)
@@ -157,6 +157,7 @@ def test_an_onnx_file_can_be_read_by_old_runtimes_and_names_itself():
         "transformations": ["CROP"],
         "post_transformations": [],
         "places": ["oval"],
+        "cars": ["rc10"],
         "format": 1,
     }
 
@@ -177,8 +178,8 @@ def test_a_newer_format_is_refused(ending, tmp_path, monkeypatch):
         load_pilot(path)
 
 
-def make_newer_header(kind, config, places):
-    header = make_header(kind, config, places)
+def make_newer_header(*told):
+    header = make_header(*told)
     return type(header)(**{**vars(header), "format": 2})
 
 

@@ -166,7 +166,8 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         record |= {"pilot/angle": "float", "pilot/throttle": "float"}
     tub_path = choose_tub_path(config.DATA_PATH, config.AUTO_CREATE_NEW_TUB)
     metadata = [*options.metadata, *config.METADATA]
-    tub = TubRecorder(tub_path, [*record], [*record.values()], metadata, lambda: simulator.place)
+    find_place, car_kind = lambda: simulator.place, simulator.car_kind  # the tub remembers both
+    tub = TubRecorder(tub_path, [*record], [*record.values()], metadata, find_place, car_kind)
     car.add(tub, inputs=[*record], outputs=["tub/num_records", "recording"], run_condition="recording")
     if joystick:
         joystick.on("arm_launch", launch.arm)

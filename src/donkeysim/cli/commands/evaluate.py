@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.evaluation_matrix import add_matrix_arguments, find_laps, is_matrix, run_matrix
-from donkeysim.cli.shared_options import add_config_arguments, find_config
+from donkeysim.cli.shared_options import add_car_arguments, add_config_arguments, choose_car, find_config
 from donkeysim.cli.stress_test import run_stress
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="0 starts on the grid, any other elsewhere on the road")
     parser.add_argument("--out", metavar="FILE", help="the report (default: the model's file with _report.html)")
     add_matrix_arguments(parser)
+    add_car_arguments(parser, "that of the config's GYM_CONF")
     add_config_arguments(parser)
 
 
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
     from donkeysim.world.tracks.catalogue import expand_tracks
 
-    config = find_config(arguments)
+    config = choose_car(find_config(arguments), arguments)
     conditions, scene = read_conditions(config)
     tracks = expand_tracks(arguments.tracks or [scene])
     if arguments.stress or is_matrix(arguments):
@@ -109,6 +110,7 @@ def report_evaluation(evaluation: Evaluation, model: Path, out: str | Path) -> P
     pace = sum(run.simulated_time for run in evaluation.runs) / sum(run.wall_time for run in evaluation.runs)
     facts = {
         "type": evaluation.kind,
+        "car": evaluation.car,
         "file": f"{model.name}, {model.stat().st_size / 1e6:.2f} MB",
         "a picture takes": f"{1000.0 * slowest:.2f} ms",
         "driven at": f"{pace:.0f} times real time",

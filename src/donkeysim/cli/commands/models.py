@@ -11,12 +11,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from donkeysim.cli.console import console
 from donkeysim.core.errors import SpecError
 
-COLUMNS = ("Number", "Name", "Pilot", "Type", "Tubs", "Places", "Time", "Transfer", "Comment")
+COLUMNS = ("Number", "Name", "Pilot", "Type", "Tubs", "Places", "Cars", "Time", "Transfer", "Comment")
+
+
+WHOLE = ("Name", "Type", "Places", "Cars")
+"""Columns whose words are not broken where the terminal is narrow."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the table, or write the files."""
     from donkeysim.car.config import load_config
     from donkeysim.learn.database import group_tubs, read_entries
-    from donkeysim.learn.files.places import read_places
+    from donkeysim.learn.files.places import read_cars, read_places
 
     config = load_config(arguments.config, driving=False)
     if arguments.tub and not arguments.tflite:
@@ -44,10 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
         console.print(f"No pilot has been trained in {config.MODELS_PATH} yet.", soft_wrap=True)
         return 0
     groups = group_tubs(entries) if arguments.group else {}
-    table = Table(*COLUMNS)
+    rows = []
     for entry in entries:
-        told = {**entry, "Places": "\n".join(read_places(folder / str(entry.get("Name"))))}
-        table.add_row(*(_show(told, column, groups) for column in COLUMNS))
+        path = folder / str(entry.get("Name"))
+        told = {**entry, "Places": "\n".join(read_places(path)), "Cars": "\n".join(read_cars(path))}
+        rows.append([_show(told, column, groups) for column in COLUMNS])
+    filled = [index for index in range(len(COLUMNS)) if any(row[index] for row in rows)]
+    table = Table(*(Column(COLUMNS[index], no_wrap=COLUMNS[index] in WHOLE) for index in filled))
+    for row in rows:
+        table.add_row(*(row[index] for index in filled))
     console.print(table)
     if groups:
         tubs = Table("Group", "Tubs")

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.shared_options import add_car_arguments, read_car_arguments
 from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
 
@@ -78,8 +79,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--speed", type=float, metavar="SHARE", help="to reach, of the fast pace car's mean speed (default 0.75)")
     add("--cars", type=int, metavar="N", help="that learn together (default 128)")
     add("--colour", action="store_true", default=None, help="the policy sees colours (default: grey)")
+    add("--pictures", type=int, metavar="N", help="that it sees at once; with 2 it sees how fast it is (default 1)")
     add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, real, wide, or a file")
     add("--reward", metavar="FILE", help="Python file with a DeepRacer reward_function(params) to learn from")
+    add_car_arguments(parser, "original")
     add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
     add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")
     add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
@@ -111,10 +114,10 @@ def run(arguments: argparse.Namespace) -> int:
         with show_bar() as bar:
             outcome = session.run([bar, *watches])
         if page:
-            finish_page(page, outcome, None)
+            finish_page(page, task, outcome, None)
         report = say_result(session, outcome, arguments)
         if page:
-            finish_page(page, outcome, report)
+            finish_page(page, task, outcome, report)
     return 130 if outcome.was_interrupted else 0 if outcome.is_passed else 1
 
 
@@ -136,8 +139,10 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
         "share": arguments.speed,
         "car_count": arguments.cars,
         "has_colour": arguments.colour,
+        "pictures": arguments.pictures,
         "randomization": arguments.randomize,
         "reward": arguments.reward,
+        **read_car_arguments(arguments),
     }
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     read_limit(arguments)  # what is not possible is said before anything is written
@@ -253,7 +258,7 @@ def describe_update(update: Update) -> str:
 def describe_checks(checks: tuple[Check, ...]) -> str:
     """Return the checks of a policy in a few words."""
     if len(checks) > 1:
-        return f"passed on {sum(check.is_passed for check in checks)} of {len(checks)} tracks"
+        return f"passed {sum(check.is_passed for check in checks)} of {len(checks)} checks"
     check = checks[0]
     return f"{check.laps:.1f} of {check.wanted_laps} laps at {check.speed:.2f} of {check.wanted_speed:.2f} m/s"
 
@@ -266,6 +271,8 @@ def say_result(session: Session, outcome: Outcome, arguments: argparse.Namespace
     if outcome.checks:
         show_checks(outcome.checks, "where it has learned")
     console.print(f"Pilot: {outcome.pilot} and .onnx; drive with it: {describe_drive(outcome)}", soft_wrap=True)
+    if session.task.equipment:
+        console.print(f"It knows one car only: GYM_CONF = {session.task.equipment} in myconfig.py", soft_wrap=True)
     if outcome.was_interrupted:
         console.print(f"Go on: {describe_resume(outcome)}", soft_wrap=True)
         return None
@@ -333,11 +340,12 @@ def test_elsewhere(session: Session, arguments: argparse.Namespace) -> None:
 def judge_pilot(session: Session, outcome: Outcome) -> Path:
     """Let the pilot drive as `donkey evaluate` does, and write the report with a film of its best lap."""
     from donkeysim.cli.commands.evaluate import report_evaluation, show_evaluation
+    from donkeysim.envs.conf import EnvConf
     from donkeysim.learn.evaluate import Conditions, evaluate
     from donkeysim.learn.pilot import load_pilot
 
     tracks = list(dict.fromkeys(scene.name for scene in session.course.scenes if scene.road is None))
-    conditions = Conditions(film_time=FILM_TIME, films_best_lap=True)
+    conditions = Conditions(EnvConf(session.task.experiment), film_time=FILM_TIME, films_best_lap=True)
     pilot = outcome.pilot.with_suffix(".onnx")
     with show_progress("driving") as report:
         evaluation = evaluate(load_pilot(pilot), tracks, session.task.laps, conditions, 0, report)
@@ -350,12 +358,18 @@ def describe_drive(outcome: Outcome) -> str:
     return f"python manage.py drive --model {outcome.pilot.resolve()}"
 
 
+def describe_evaluation(task: Task, outcome: Outcome) -> str:
+    """Return the command that evaluates the pilot in the car that it learned to drive."""
+    words = [f"donkey evaluate --model {outcome.pilot}", *(f"--{key} {name}" for key, name in task.equipment.items())]
+    return " ".join(words)
+
+
 def describe_resume(outcome: Outcome) -> str:
     """Return the command that goes on."""
     return f"donkey rl --resume {outcome.folder}"
 
 
-def finish_page(page: LivePage, outcome: Outcome, report: Path | None) -> None:
+def finish_page(page: LivePage, task: Task, outcome: Outcome, report: Path | None) -> None:
     """Show on the page how it ended."""
     from donkeysim.learn.rl import page as pages
 
@@ -366,7 +380,7 @@ def finish_page(page: LivePage, outcome: Outcome, report: Path | None) -> None:
             pilot=str(outcome.pilot),
             report=str(report or ""),
             drive=describe_drive(outcome),
-            evaluate=f"donkey evaluate --model {outcome.pilot}",
+            evaluate=describe_evaluation(task, outcome),
             go_on="" if outcome.is_passed else describe_resume(outcome),
         )
     )

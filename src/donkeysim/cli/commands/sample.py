@@ -14,7 +14,13 @@ from __future__ import annotations
 import argparse
 
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
+from donkeysim.cli.shared_options import (
+    add_car_arguments,
+    add_config_arguments,
+    add_tracks_argument,
+    choose_car,
+    find_config,
+)
 from donkeysim.core.errors import format_count
 
 
@@ -29,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_tracks_argument(parser)
     parser.add_argument("--seed", type=int, default=0, help="a different seed gives a different drive (default 0)")
     parser.add_argument("--randomize", metavar="PRESET", help="vary light, camera and car: real, mild, wide, or a file")
+    add_car_arguments(parser, "that of the config's GYM_CONF")
     add_config_arguments(parser)
 
 
@@ -37,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.drive.sample import record_sample
     from donkeysim.world.randomization import read_randomization
 
-    config = find_config(arguments)
+    config = choose_car(find_config(arguments), arguments)
     randomization = read_randomization(arguments.randomize) if arguments.randomize else None
     with show_progress("recording") as report:
         result = record_sample(

@@ -109,18 +109,24 @@ def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Repor
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
     is_off = not (has_bar and console.is_interactive)
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=is_off) as progress:
-        task = progress.add_task("Pictures", total=None)
+        task, begun, is_over = progress.add_task("Pictures", total=None), 0, False
 
         def report(done: int, total: int) -> None:
+            nonlocal begun, is_over
+            if is_over:  # the pictures, or an epoch: this is of the next one
+                begun += 1
+                progress.update(task, description=f"Epoch {begun}/{max_epochs}")
+            is_over = done >= total
             progress.update(task, completed=done, total=total)
 
         def tell(epoch: EpochResult) -> None:
+            nonlocal is_over
+            is_over = True
             losses = epoch.losses
             mark = "  best so far" if epoch.is_best else ""
             console.print(
                 f"Epoch {epoch.number}/{max_epochs}: loss {losses['loss']:.5f}, val_loss {losses['val_loss']:.5f}, "
                 f"{epoch.images_per_second:.0f} images/s{mark}"
             )
-            progress.update(task, description=f"Epoch {epoch.number + 1}/{max_epochs}", completed=0)
 
         yield report, tell

@@ -74,6 +74,7 @@ class TubRecorder:
         types: Sequence[str],
         metadata: Sequence[tuple[str, str]] = (),
         find_place: Callable[[], str] = lambda: "",
+        car_kind: str = "",
     ) -> None:
         """Open the tub.
 
@@ -84,12 +85,15 @@ class TubRecorder:
             metadata: The user's.
             find_place: Returns where the car drives, a scene's name or file; "" where that is not known.
 
+            car_kind: What drives, see `Experiment.describe_car`; "" where that is not known.
+
         Raises:
             TubError: The tub cannot be opened, or holds records of other keys.
         """
         self.path = Path(path)
         self.inputs = tuple(inputs)
         self.tub = TubWriter(self.path, inputs, types, metadata)
+        self.tub.note_car(car_kind)
         self._find_place = find_place
 
     def run(self, *values: Any) -> tuple[int, bool] | None:

@@ -106,25 +106,36 @@ def follow_floor(pictures: Iterable[ByteArray], camera: FloorCamera, own: BoolAr
         own: Where they show the car itself, see `find_own_body`; None: nowhere.
     """
     cv2 = import_extra("cv2", "following the floor needs OpenCV")
-    floor, near = _map_floor(camera)
-    own = np.zeros(near.shape, bool) if own is None else own
-    near[own] = 0
+    follower = _Follower(cv2, camera, own)
     moves: list[FloatArray] = []
     last: ByteArray | None = None
     guess = np.zeros(3)
     for picture in pictures:
         grey = _make_grey(cv2, picture)
         if last is not None:
-            begin = cv2.goodFeaturesToTrack(last, MOST_POINTS, 0.01, 4, mask=near, blockSize=5)
-            move = guess
-            # At a constant speed the last motion is as good as a first pass.
-            for _ in range(1 if guess.any() else 2):
-                move = _improve_move(cv2, begin, (last, grey), (floor, own), camera, move)
+            move = follower.find_move(last, grey, guess)
             moves.append(move)
             if np.isfinite(move).all():  # else the last motion is still the best guess
                 guess = move
         last = grey
     return np.array(moves).reshape(-1, 3)
+
+
+def find_rates(moves: FloatArray, step: FloatArray) -> FloatArray:
+    """Return how fast a car drove ahead and to the left [m/s] and turned [rad/s] that moved so.
+
+    A move ends at the end of a chord, which is shorter than the bend that was driven, and leads aside.
+
+    Args:
+        moves: From one picture to the next, as `follow_floor` gives them, shape [count, 3].
+        step: Time that each took [s], shape [count].
+    """
+    ahead, left, turn = moves.T
+    half = 0.5 * turn
+    shorter = np.where(np.abs(half) < 1e-6, 1.0, half / np.tan(np.where(np.abs(half) < 1e-6, 1.0, half)))
+    way = np.column_stack([shorter * ahead + half * left, shorter * left - half * ahead, turn])
+    rates: FloatArray = way / step[:, None]
+    return rates
 
 
 def _make_grey(cv2: Any, picture: ByteArray) -> ByteArray:
@@ -143,59 +154,73 @@ def _map_floor(camera: FloorCamera) -> tuple[FloatArray, ByteArray]:
     return floor, near
 
 
-def _improve_move(
-    cv2: Any,
-    begin: Any,
-    pictures: tuple[ByteArray, ByteArray],
-    ground: tuple[FloatArray, BoolArray],
-    camera: FloorCamera,
-    guess: FloatArray,
-) -> FloatArray:
-    """Return ahead, left and turn from one picture to the next.
+class _Follower:
+    """Finds how a car moved between two pictures of its camera.
 
-    The later picture is drawn as the earlier one would look if the guess were right, and only what is left is followed:
+    The later picture is drawn as the earlier one would look if a guess were right, and only what is left is followed:
     else near floor, which moves more, would pull at what lies behind it.
-
-    Args:
-        cv2: OpenCV.
-        begin: Points of the earlier picture, None where there are none.
-        pictures: Both.
-        ground: Floor under each pixel, see `_map_floor`, and where the car itself is seen instead.
-        camera: Of both.
-        guess: What the motion is about.
     """
-    lost = np.full(3, np.nan)
-    if begin is None or len(begin) < FEWEST_POINTS or not np.isfinite(guess).all():
-        return lost
-    (before, after), (floor, own) = pictures, ground
-    places = camera.find_places(_move_floor(np.nan_to_num(floor, nan=1e3), guess)).astype(np.float32)
-    places = places.reshape(*before.shape, 2)
-    aligned = cv2.remap(after, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    how = {"winSize": _WINDOW, "maxLevel": 3}
-    end, found, _ = cv2.calcOpticalFlowPyrLK(before, aligned, begin, None, **how)
-    back, returned, _ = cv2.calcOpticalFlowPyrLK(aligned, before, end, None, **how)
-    start, goal = begin.reshape(-1, 2).astype(float), end.reshape(-1, 2).astype(float)
-    kept = (found.ravel() == 1) & (returned.ravel() == 1)
-    kept &= np.linalg.norm(back.reshape(-1, 2) - start, axis=1) < _BACK
-    reached = camera.find_floor(goal)
-    kept &= np.isfinite(reached).all(axis=1)
-    reached = camera.find_places(_move_floor(reached[kept], guess))
-    inside: BoolArray = np.logical_and.reduce((reached > 0.0) & (reached < np.array(camera.lens.size) - 1.0), axis=1)
-    column, row = np.where(inside[:, None], reached, 0.0).astype(int).T
-    kept[kept] = inside & ~own[row, column]
-    if kept.sum() < FEWEST_POINTS:
-        return lost
-    points = camera.find_floor(start[kept])
-    goal = camera.find_places(_move_floor(camera.find_floor(goal[kept]), guess))
-    solved = least_squares(
-        lambda move: (camera.find_places(_move_floor(points, move)) - goal).ravel(),
-        guess,
-        loss="cauchy",
-        f_scale=_SOFT,
-        x_scale=(0.05, 0.02, 0.05),
-    )
-    move: FloatArray = solved.x
-    return move
+
+    def __init__(self, cv2: Any, camera: FloorCamera, own: BoolArray | None) -> None:
+        """Note where the floor is; `own`: where the car itself is seen instead, None: nowhere."""
+        self._cv2, self._camera = cv2, camera
+        self._floor, self._near = _map_floor(camera)
+        self._own = np.zeros(self._near.shape, bool) if own is None else own
+        self._near[self._own] = 0
+
+    def find_move(self, before: ByteArray, after: ByteArray, guess: FloatArray) -> FloatArray:
+        """Return ahead, left and turn; not numbers where too little of the floor could be followed."""
+        begin = self._cv2.goodFeaturesToTrack(before, MOST_POINTS, 0.01, 4, mask=self._near, blockSize=5)
+        # At a constant speed the last motion is as good as a first pass.
+        for _ in range(1 if guess.any() else 2):
+            if begin is None or len(begin) < FEWEST_POINTS or not np.isfinite(guess).all():
+                return np.full(3, np.nan)
+            start, goal = self._follow(before, self._align(after, guess), begin)
+            guess = self._solve(*self._undo(start, goal, guess), guess)
+        return guess
+
+    def _align(self, after: ByteArray, guess: FloatArray) -> ByteArray:
+        """Return the later picture as it would look from where the earlier one was taken, if the guess were right."""
+        places = self._camera.find_places(_move_floor(np.nan_to_num(self._floor, nan=1e3), guess)).astype(np.float32)
+        places = places.reshape(*after.shape, 2)
+        cv2 = self._cv2
+        aligned: ByteArray = cv2.remap(after, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return aligned
+
+    def _follow(self, before: ByteArray, aligned: ByteArray, begin: Any) -> tuple[FloatArray, FloatArray]:
+        """Return points of the earlier picture and where the aligned one shows them, as far as they come back."""
+        how = {"winSize": _WINDOW, "maxLevel": 3}
+        end, found, _ = self._cv2.calcOpticalFlowPyrLK(before, aligned, begin, None, **how)
+        back, returned, _ = self._cv2.calcOpticalFlowPyrLK(aligned, before, end, None, **how)
+        start, goal = begin.reshape(-1, 2).astype(float), end.reshape(-1, 2).astype(float)
+        kept = (found.ravel() == 1) & (returned.ravel() == 1)
+        kept &= np.linalg.norm(back.reshape(-1, 2) - start, axis=1) < _BACK
+        return start[kept], goal[kept]
+
+    def _undo(self, start: FloatArray, goal: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return points of the earlier picture and where the later one itself shows them, if that is floor."""
+        reached = self._camera.find_floor(goal)
+        seen = np.isfinite(reached).all(axis=1)
+        start, places = start[seen], self._camera.find_places(_move_floor(reached[seen], guess))
+        inside = np.logical_and.reduce((places > 0.0) & (places < np.array(self._camera.lens.size) - 1.0), axis=1)
+        column, row = np.where(inside[:, None], places, 0.0).astype(int).T
+        kept = inside & ~self._own[row, column]
+        return start[kept], places[kept]
+
+    def _solve(self, start: FloatArray, goal: FloatArray, guess: FloatArray) -> FloatArray:
+        """Return the motion that moves points of the floor from pixels of one picture to those of the next."""
+        if len(start) < FEWEST_POINTS:
+            return np.full(3, np.nan)
+        points, camera = self._camera.find_floor(start), self._camera
+        solved = least_squares(
+            lambda move: (camera.find_places(_move_floor(points, move)) - goal).ravel(),
+            guess,
+            loss="cauchy",
+            f_scale=_SOFT,
+            x_scale=(0.05, 0.02, 0.05),
+        )
+        move: FloatArray = solved.x
+        return move
 
 
 def _move_floor(floor: FloatArray, move: FloatArray) -> FloatArray:

@@ -110,9 +110,9 @@ class Response:
     angle: FloatArray
     throttle: FloatArray
 
-    def find_angle(self, speed: FloatArray, curvature: FloatArray) -> FloatArray:
-        """Return at which wheel angle the car drives a curvature [1/m, + = left] at a speed [rad]."""
-        found: FloatArray = _list_angle_terms(self.car, speed, curvature) @ self.angle
+    def find_angle(self, speed: FloatArray, curvature: FloatArray, gain: FloatArray) -> FloatArray:
+        """Return at which wheel angle the car drives a curvature [1/m, + = left] at a speed that grows [m/s²] [rad]."""
+        found: FloatArray = _list_angle_terms(self.car, speed, curvature, gain) @ self.angle
         return found
 
     def find_throttle(self, speed: FloatArray, curvature: FloatArray, gain: FloatArray) -> FloatArray:
@@ -146,7 +146,7 @@ def measure_response(car: str) -> Response:
     )
     kept = (speed > LEAST_SPEED) & (np.abs(speed * yaw_rate) < MOST_PULL) & ~slides
     speed, curvature, gain, steer, throttle = (values[kept] for values in (speed, curvature, gain, steer, throttle))
-    angle = np.linalg.lstsq(_list_angle_terms(spec, speed, curvature), steer * spec.steer_gain)[0]
+    angle = np.linalg.lstsq(_list_angle_terms(spec, speed, curvature, gain), steer * spec.steer_gain)[0]
     keeps = np.linalg.lstsq(_list_throttle_terms(speed, curvature, gain), throttle)[0]
     return Response(spec, angle, keeps)
 
@@ -189,7 +189,7 @@ def fit_scales(response: Response, drive: Drive) -> Scales:
     if len({round(float(value), 1) for value in steady.steering[calm]}) < 2:
         raise DonkeySimError("the drive holds one steering only; hold several, to the left and to the right.")
     curvature = steady.yaw_rate[calm] / steady.speed[calm]
-    angle = response.find_angle(steady.speed[calm], curvature)
+    angle = response.find_angle(steady.speed[calm], curvature, steady.gain[calm])
     terms = np.column_stack([-steady.steering[calm], np.ones(calm.sum())])
     (gain, trim), gain_spread = _fit_line(terms, angle, steady.seconds[calm])
     needed = response.find_throttle(steady.speed[calm], curvature, steady.gain[calm])
@@ -208,11 +208,12 @@ def _fit_line(terms: FloatArray, values: FloatArray, weights: FloatArray) -> tup
     return tuple(float(factor) for factor in found), spread / max(abs(float(found[0])), 1e-12)
 
 
-def _list_angle_terms(car: CarSpec, speed: FloatArray, curvature: FloatArray) -> FloatArray:
-    """Return terms that the wheel angle is a sum of: the angle without slip, and what slip adds."""
+def _list_angle_terms(car: CarSpec, speed: FloatArray, curvature: FloatArray, gain: FloatArray) -> FloatArray:
+    """Return terms that the wheel angle is a sum of: the angle without slip, and what slip and gaining speed add."""
     ideal = _find_ideal(car, curvature)
     pull, square = speed**2 * curvature, speed**2
-    return np.column_stack([ideal, ideal**3, pull, pull**3, pull * ideal**2, pull * square, curvature * np.abs(pull)])
+    bends = [ideal, ideal**3, pull, pull**3, pull * ideal**2, pull * square, curvature * np.abs(pull)]
+    return np.column_stack([*bends, pull * gain])
 
 
 def _find_ideal(car: CarSpec, curvature: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from donkeysim.core.files import write_whole
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.learn.calibration.board import Board, find_corners
 from donkeysim.learn.calibration.camera import LensFit, Mount, solve_lens, solve_mount
-from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, follow_floor, scale_lens
+from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, find_rates, follow_floor, scale_lens
 from donkeysim.learn.calibration.overlay import draw_overlay
 from donkeysim.learn.calibration.response import Drive, Scales, fit_scales, measure_response
 from donkeysim.tub.reader import TubReader
@@ -115,7 +115,7 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> D
     else:
         time = np.arange(len(records)) / rate
     step = np.maximum(np.diff(time), 1e-3)
-    speed, turn = (np.append(moves[:, column] / step, np.nan) for column in (0, 2))
+    speed, turn = (np.append(column, np.nan) for column in find_rates(moves, step).T[[0, 2]])
     steering, throttle = (
         np.array([float(record.values.get(key) or 0.0) for record in records])
         for key in ("user/angle", "user/throttle")

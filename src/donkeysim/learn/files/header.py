@@ -31,11 +31,13 @@ class PilotHeader:
     post_transformations: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     """Names of the places where it was trained, as far as its tubs tell."""
+    cars: tuple[str, ...] = ()
+    """What it was trained to drive, as `Experiment.describe_car` says it, as far as its tubs tell."""
     format: int = FORMAT
 
 
-def make_header(kind: str, config: object, places: Sequence[str] = ()) -> PilotHeader:
-    """Return the header of a pilot of a kind, trained with a car's configuration on drives at these places."""
+def make_header(kind: str, config: object, places: Sequence[str] = (), cars: Sequence[str] = ()) -> PilotHeader:
+    """Return the header of a pilot of a kind, trained with a configuration on drives at these places, of these cars."""
     spec = read_spec(config)
     named = get_kind(kind)
     return PilotHeader(
@@ -46,6 +48,7 @@ def make_header(kind: str, config: object, places: Sequence[str] = ()) -> PilotH
         transformations=tuple(getattr(config, "TRANSFORMATIONS", ())),
         post_transformations=tuple(getattr(config, "POST_TRANSFORMATIONS", ())),
         places=tuple(places),
+        cars=tuple(cars),
     )
 
 
@@ -78,6 +81,7 @@ def read_header(text: str | bytes | None) -> PilotHeader | None:
             transformations=tuple(map(str, values["transformations"])),
             post_transformations=tuple(map(str, values["post_transformations"])),
             places=tuple(map(str, values.get("places", ()))),
+            cars=tuple(map(str, values.get("cars", ()))),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise PilotError(f"its header cannot be read ({error!r}); write the file again.") from error

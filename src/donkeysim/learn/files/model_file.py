@@ -41,7 +41,9 @@ def check_ending(path: Path) -> str:
     raise PilotError(f"{path} is not a pilot's file; they end in {', '.join(ENDINGS)}.")
 
 
-def save_model(model: Any, path: Path | str, kind: str, config: object, places: Sequence[str] = ()) -> None:
+def save_model(
+    model: Any, path: Path | str, kind: str, config: object, places: Sequence[str] = (), cars: Sequence[str] = ()
+) -> None:
     """Write a `keras.Model` in the form that the ending of the path names; whole or not at all.
 
     Args:
@@ -50,6 +52,7 @@ def save_model(model: Any, path: Path | str, kind: str, config: object, places: 
         kind: One of `learn.kinds.KINDS`.
         config: The car's configuration, for what the file says about itself.
         places: Where it was trained, for the same.
+        cars: What it was trained to drive, for the same.
 
     Raises:
         PilotError: Another ending, a place that cannot be written, or a layer that the ending cannot hold.
@@ -58,7 +61,7 @@ def save_model(model: Any, path: Path | str, kind: str, config: object, places: 
 
     path = Path(path)
     ending = check_ending(path)
-    header = make_header(kind, config, places)
+    header = make_header(kind, config, places, cars)
     with replace_file(path, PilotError) as beside:
         if ending == ".keras":
             from donkeysim.learn.files.keras_zip import write_keras

@@ -1,4 +1,4 @@
-"""Where a pilot was trained, read from its file without the network, and without what a network needs to run."""
+"""Where a pilot was trained and in what car, read from its file without loading what runs networks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.extras import import_extra
-from donkeysim.learn.files.header import HEADER_KEY, read_header
+from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header
 from donkeysim.learn.files.parts import PART_MOST, read_part
 from donkeysim.learn.files.tflite_metadata import read_metadata
 
@@ -22,11 +22,21 @@ _VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = 0, 1, 2, 5
 
 def read_places(path: Path) -> tuple[str, ...]:
     """Return the names of the places where a pilot was trained; () where its file does not say, or is broken."""
-    try:
-        header = read_header(_READERS[path.suffix.lower()](path))
-    except (DonkeySimError, OSError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile):
-        return ()
+    header = _read_header(path)
     return header.places if header else ()
+
+
+def read_cars(path: Path) -> tuple[str, ...]:
+    """Return what a pilot was trained to drive; () where its file does not say, or is broken."""
+    header = _read_header(path)
+    return header.cars if header else ()
+
+
+def _read_header(path: Path) -> PilotHeader | None:
+    try:
+        return read_header(_READERS[path.suffix.lower()](path))
+    except (DonkeySimError, OSError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile):
+        return None
 
 
 def _read_onnx_text(path: Path) -> bytes | None:

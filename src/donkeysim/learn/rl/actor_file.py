@@ -13,7 +13,7 @@ from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, che
 from donkeysim.learn.files.network import Network
 from donkeysim.learn.rl.export import describe_actor
 from donkeysim.learn.rl.ppo import Actor
-from donkeysim.learn.rl.sight import Sight
+from donkeysim.learn.rl.sight import FRAME_SKIP, Sight
 
 
 def read_actor(path: Path) -> Actor | None:
@@ -38,16 +38,19 @@ def read_actor(path: Path) -> Actor | None:
 
 def _make_alike(network: Network) -> Actor | None:
     """Return the policy whose network this would be."""
-    (top, bottom), _ = network.find("crop").settings["cropping"]
+    *_, (top, bottom), _ = network.find("crop").settings["cropping"]
     look = network.find("band").settings
-    sight = Sight(int(top), int(bottom), int(look["kernel_size"][0]), int(look["filters"]) == 3)
-    convolutions = [layer for layer in network.layers if layer.name.startswith("conv2d_")]
+    *before, pooling, _ = look["kernel_size"]
+    pictures = (int(before[0]) - 1) // FRAME_SKIP + 1 if before else 1
+    sight = Sight(int(top), int(bottom), int(pooling), int(look["filters"]) == 3 * pictures, pictures)
+    convolutions = [layer for layer in network.layers if layer.name.startswith(("conv2d_", "conv3d_"))]
     dense, command = network.find("dense_1"), network.find("command")
     actor = Actor(sight, tuple(int(layer.settings["filters"]) for layer in convolutions), int(dense.settings["units"]))
     with torch.no_grad():
         shape = actor.look(torch.zeros(1, *sight.shape)).shape[1:]
         for layer, module in zip(convolutions, actor.convolutions, strict=True):
-            _fill(module, layer.weights[0].transpose(3, 2, 0, 1), layer.weights[1])
+            kernel = layer.weights[0].reshape(layer.weights[0].shape[-4:])  # without the axis of time
+            _fill(module, kernel.transpose(3, 2, 0, 1), layer.weights[1])
         kernel = dense.weights[0].reshape(*shape[1:], shape[0], actor.width)
         _fill(actor.dense, kernel.transpose(3, 2, 0, 1).reshape(actor.width, -1), dense.weights[1])
         _fill(actor.command, command.weights[0][: actor.width].T, command.weights[1])

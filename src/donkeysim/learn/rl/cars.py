@@ -9,7 +9,8 @@ import torch
 
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.track_env import TrackVectorEnv
-from donkeysim.learn.rl.course import FRAME, FRAME_SKIP
+from donkeysim.learn.rl.course import FRAME
+from donkeysim.learn.rl.sight import FRAME_SKIP
 
 
 class Outcome(NamedTuple):
@@ -34,12 +35,14 @@ class Cars:
         has_begun: Where an episode has just begun, shape [car_count].
         steps: Of all cars together.
         laps: Laps' lengths that all cars together have driven.
+        is_judged: Whose ends and speed `take_figures` tells of, shape [car_count]; at first all.
     """
 
     def __init__(self, env: TrackVectorEnv, seed: int) -> None:
         """Begin episodes everywhere; all chance from now on follows from the seed."""
         self.env, self.steps, self.laps = env, 0, 0.0
         self._scene_count = len(env.fleet.simulator.spec.scenes)
+        self.is_judged: BoolArray = np.ones(env.num_envs, bool)
         self.begin(seed)
 
     def begin(self, seed: int) -> None:
@@ -73,15 +76,20 @@ class Cars:
         )
 
     def _count(self, reward: FloatArray, ended: BoolArray) -> None:
-        step, where = self.env.fleet.step, np.flatnonzero(ended)
+        step, where = self.env.fleet.step, np.flatnonzero(ended & self.is_judged)
         assert step is not None
         self.steps += len(reward)
         self.laps += float((step.gain / step.path_length).sum())
         self._rounds += 1
         self._reward += float(reward.mean())
-        self._speed += float(step.forward_speed.mean())
+        self._speed += float(step.forward_speed[self.is_judged].mean())
         places = np.column_stack((where % self._scene_count, step.position[where, :2]))
         self._departures = np.concatenate([self._departures, places])
+
+    def find_speed(self) -> torch.Tensor:
+        """Return how fast each car goes [m/s], shape [car_count]."""
+        velocity = self.env.fleet.simulator.ledger.velocity
+        return torch.from_numpy(np.hypot(velocity[:, 0], velocity[:, 1])).float()
 
     def count_known(self) -> int:
         """Return how many numbers the simulator tells of each car: the length of "vector"."""
@@ -94,7 +102,7 @@ class Cars:
             Means of a step's reward and the speed [m/s], and ended episodes per car and minute; where they ended: index
             of the scene, x, y [m], shape [n, 3].
         """
-        minutes = self._rounds * self.env.num_envs * FRAME * FRAME_SKIP / 60.0
+        minutes = self._rounds * int(self.is_judged.sum()) * FRAME * FRAME_SKIP / 60.0
         figures = {
             "reward": self._reward / self._rounds,
             "speed": self._speed / self._rounds,

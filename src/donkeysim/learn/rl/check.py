@@ -16,6 +16,12 @@ from donkeysim.learn.rl.progress import Check
 CARS, CARS_OF_MANY = 5, 2
 """Of a check on one scene, and on each of several; the first begins where the path does."""
 
+VARIED_CARS, VARIED_CARS_OF_MANY = 16, 4
+"""Of a check with cars that differ, likewise."""
+
+VARIED_SHARE = 0.5
+"""Of the wanted speed, what cars that differ have to reach: a weak battery makes them slow."""
+
 SEED = 7919
 """Of the places where the others begin: no episode to learn from begins with it."""
 
@@ -45,23 +51,29 @@ class Checker:
         lap_count: How many laps each car has to drive in a row.
     """
 
-    def __init__(self, course: Course, lap_count: int) -> None:
+    def __init__(self, course: Course, lap_count: int, is_varied: bool = False) -> None:
         """Put them on their tracks.
 
         Args:
             course: Planned.
             lap_count: How many laps each car has to drive in a row.
+            is_varied: Whether the cars differ as the course says: then each drives as far as it comes.
         """
-        self.lap_count = lap_count
-        self._cars = CARS if len(course.scenes) == 1 else CARS_OF_MANY
-        self._env = course.open_check(self._cars)
+        self.lap_count, self._is_varied = lap_count, is_varied
+        one, many = (VARIED_CARS, VARIED_CARS_OF_MANY) if is_varied else (CARS, CARS_OF_MANY)
+        self._cars = one if len(course.scenes) == 1 else many
+        self._env = course.open_check(self._cars, is_varied)
         self.course = course
-        self._wanted = np.tile(course.share * np.array(course.fastest), self._cars)
+        share = course.share * (VARIED_SHARE if is_varied else 1.0)
+        self._wanted = np.tile(share * np.array(course.fastest), self._cars)
 
     def check(self, drive: Drive) -> tuple[Check, ...]:
-        """Let a policy drive until all cars have done their laps, or on each scene one has left the road or is late."""
+        """Let a policy drive until all cars have done their laps, or on each scene one has left the road or is late.
+
+        Cars that differ drive on when another has left the road.
+        """
         tally = self._run(drive)
-        names = self.course.list_names()
+        names = [f"{name}, randomised" if self._is_varied else name for name in self.course.list_names()]
         scene_count = len(names)
         found = []
         for scene in range(scene_count):
@@ -70,7 +82,7 @@ class Checker:
             found.append(
                 Check(
                     scene=names[scene],
-                    laps=float(tally.laps[cars].min()),
+                    laps=self._sum_up_laps(tally.laps[cars]),
                     wanted_laps=self.lap_count,
                     departures=int(tally.out[cars].sum()),
                     cars=self._cars,
@@ -80,6 +92,10 @@ class Checker:
                 )
             )
         return tuple(found)
+
+    def _sum_up_laps(self, laps: FloatArray) -> float:
+        """Return those of the worst car, of cars that differ the mean."""
+        return float(np.minimum(laps, self.lap_count).mean() if self._is_varied else laps.min())
 
     def _run(self, drive: Drive) -> _Tally:
         env, cars = self._env, self._env.num_envs
@@ -104,7 +120,9 @@ class Checker:
         return tally
 
     def _spread(self, flags: BoolArray) -> BoolArray:
-        """Return for each car whether one of the cars on its scene is flagged."""
+        """Return for each car whether one of the cars on its scene is flagged, or itself if they differ."""
+        if self._is_varied:
+            return flags
         by_scene = flags.reshape(self._cars, -1).any(axis=0)
         return np.tile(by_scene, self._cars)
 

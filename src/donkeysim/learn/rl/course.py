@@ -8,21 +8,21 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from donkeysim.core.errors import SpecError
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import Reward
 from donkeysim.envs.track_env import TrackVectorEnv
-from donkeysim.learn.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH, Sight
+from donkeysim.learn.rl.sight import FRAME_SKIP, PICTURE_HEIGHT, PICTURE_WIDTH, Sight
+from donkeysim.world.camera_file import load_camera
+from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CameraSpec, SceneSpec, load_car
 
 FRAME = 0.05
 """Of the simulator [s]."""
-
-FRAME_SKIP = 2
-"""Frames of one decision while it learns: 10 a second. On the road it decides in every frame."""
 
 THROTTLE_RANGE = (-0.2, 0.3)
 """What it may ask for; a way to slow down matters more than one to go faster."""
@@ -56,7 +56,8 @@ class Course:
         share: Of the mean speed that the fast pace car plans there, the one to reach.
         sight: What the policy sees.
         randomization: What differs from car to car and from episode to episode.
-        car: Preset of their physics.
+        car: Preset of their physics, or a file.
+        camera: What looks out of them, as `camera_file.load_camera` takes it; empty: the car's own.
         fastest: Mean speed that the fast pace car plans on each scene [m/s]; see `plan`.
         checked: On so many of the scenes, the first ones, policies are checked; None: on all.
         reward: Of one's own, of any scale; None: see `make_pace_reward`.
@@ -67,7 +68,8 @@ class Course:
     share: float = 0.75
     sight: Sight = field(default_factory=Sight)
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
-    car: str = "original"
+    car: str = Experiment.car
+    camera: str = ""
     fastest: tuple[float, ...] = ()
     checked: int | None = None
     reward: Reward | None = None
@@ -76,6 +78,21 @@ class Course:
     def checks(self) -> Course:
         """The course to check policies on."""
         return replace(self, scenes=self.scenes[: self.checked], fastest=self.fastest[: self.checked], checked=None)
+
+    def make_camera(self) -> CameraSpec:
+        """Return the camera whose pictures, 160x120, pilots get.
+
+        Raises:
+            SpecError: There is no such car or camera, or the camera cuts rows off.
+        """
+        own = load_car(self.car).camera
+        chosen = load_camera(self.camera, own) if self.camera else own
+        if chosen.crop_top or chosen.crop_bottom:
+            raise SpecError(
+                f"a camera that cuts off {chosen.crop_top} rows above and {chosen.crop_bottom} below is not valid "
+                "here: pilots get whole pictures; leave out crop_top and crop_bottom."
+            )
+        return replace(chosen, width=PICTURE_WIDTH, height=PICTURE_HEIGHT)
 
     def plan(self, scenes: Iterable[Scene]) -> Course:
         """Return the course with what the fast pace car plans on its scenes, built."""
@@ -95,7 +112,8 @@ class Course:
         """Return the batch to learn in; episodes begin all over the road.
 
         Args:
-            observe: Names of observations: "grey" or "camera" is the policy's band, "camera_b" the whole picture.
+            observe: Names of observations: "grey" or "camera" is the policy's band, "camera_b" the whole picture. Each
+                holds as many moments as the policy sees at once, the oldest first.
         """
         most = np.zeros(self.car_count)
         env = TrackVectorEnv(
@@ -103,8 +121,9 @@ class Course:
             self.scenes,
             copy=False,
             observe=tuple(observe),
-            camera=self.sight.make_camera(CameraSpec()),
-            camera_b=CameraSpec(width=PICTURE_WIDTH, height=PICTURE_HEIGHT),
+            stack=self.sight.pictures,
+            camera=self.sight.make_camera(self.make_camera()),
+            camera_b=self.make_camera(),
             reward=make_pace_reward(most) if self.reward is None else make_even(self.reward),
             ends=(end_near_edge, "hit", "wrong_way", "standstill", "tilted"),
             throttle_range=THROTTLE_RANGE,
@@ -116,17 +135,24 @@ class Course:
         most[:] = np.resize(HEADROOM * self.share * np.array(self.fastest), self.car_count)
         return env
 
-    def open_check(self, cars_per_scene: int) -> TrackVectorEnv:
-        """Return the batch to check in: pictures and decisions as on the road; whoever leaves the road is out."""
+    def open_check(self, cars_per_scene: int, is_varied: bool = False) -> TrackVectorEnv:
+        """Return the batch to check in: pictures and decisions as on the road; whoever leaves the road is out.
+
+        Args:
+            cars_per_scene: Cars on each scene, alone in their worlds.
+            is_varied: Whether they differ as the course says; else they are as they should be.
+        """
         return TrackVectorEnv(
             cars_per_scene * len(self.scenes),
             self.scenes,
             copy=False,
             observe="camera",
-            camera=CameraSpec(width=PICTURE_WIDTH, height=PICTURE_HEIGHT),
+            stack=self.sight.frames,
+            camera=self.make_camera(),
             throttle_range=THROTTLE_RANGE,
             time_limit=None,
             ends=(end_departure, "hit", "wrong_way", "standstill", "tilted"),
+            randomization=self.randomization if is_varied else RandomizationSpec(),
             car=self.car,
         )
 

@@ -11,6 +11,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,7 +21,9 @@ import torch
 from torch import nn
 
 from donkeysim.learn.rl.cars import Cars
+from donkeysim.learn.rl.course import FRAME
 from donkeysim.learn.rl.ppo import Actor
+from donkeysim.learn.rl.sight import FRAME_SKIP
 from donkeysim.learn.shares import Shares, set_gradients
 
 
@@ -46,6 +49,10 @@ class Settings:
         led: Steps of all cars together in which the teacher drives more and more seldom.
         noise: Standard deviation of what is added to the actions, so that the road's edges are seen too.
         throttle_weight: Of the throttle's error beside the steering's.
+        push: Standard deviation of what is added to steering and throttle of every second car besides, and lasts: so
+            they become faster and slower, and come further off their line, than the student would let them.
+        push_time: How long that lasts, about [s].
+        speed_weight: Of the error of the speed that the student is asked for while it learns; no pilot is.
     """
 
     rollout: int = 16
@@ -57,6 +64,9 @@ class Settings:
     led: int = 8_000
     noise: float = 0.15
     throttle_weight: float = 0.5
+    push: tuple[float, float] = (0.0, 0.0)
+    push_time: float = 1.5
+    speed_weight: float = 0.0
 
 
 class Student:
@@ -82,11 +92,16 @@ class Student:
             shares: Threads that learn, opened.
         """
         self.cars, self.actor, self.teacher, self.settings, self._shares = cars, actor, teacher, settings, shares
-        self.weights = list(actor.parameters())
+        self._speedometer = nn.Linear(actor.width, 1) if settings.speed_weight else None
+        self.weights = [*actor.parameters(), *(self._speedometer.parameters() if self._speedometer else ())]
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate)
         self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
         self._band = torch.zeros(settings.capacity, *actor.sight.shape, dtype=torch.uint8)
         self._last, self._advice = torch.zeros(2, settings.capacity, 2)
+        self._speed = torch.zeros(settings.capacity)
+        self._push = torch.zeros(cars.env.num_envs, 2)
+        if any(settings.push):
+            cars.is_judged = np.arange(cars.env.num_envs) % 2 == 0
         self._count = 0
 
     def advance(self) -> None:
@@ -108,6 +123,7 @@ class Student:
         return {
             "actor": self.actor.state_dict(),
             "optimizer": self.optimizer.state_dict(),
+            "speedometer": self._speedometer.state_dict() if self._speedometer else {},
             "steps": self.cars.steps,
             "laps": self.cars.laps,
         }
@@ -116,13 +132,15 @@ class Student:
         """Go on from what `describe` returned."""
         self.actor.load_state_dict(state["actor"])
         self.optimizer.load_state_dict(state["optimizer"])
+        if self._speedometer is not None:
+            self._speedometer.load_state_dict(state["speedometer"])
         self.cars.steps, self.cars.laps = state["steps"], state["laps"]
 
     def drive(self) -> None:
         """Let the student drive, and note what the teacher says."""
         for _ in range(self.settings.rollout):
             advice, band = self.teacher.advise(self.cars), self.actor.read(self.cars.seen)
-            self._keep(band, self.cars.last, advice)
+            self._keep(band, self.cars.last, advice, self.cars.find_speed())
             self.cars.step(self._choose(band, advice))
         self.figures, self.departures = self.cars.take_figures()
 
@@ -133,11 +151,20 @@ class Student:
         led = max(0.0, 1.0 - self.cars.steps / self.settings.led)
         is_led = torch.rand(len(wish), 1) < led
         noise = self.settings.noise * torch.randn_like(wish)
-        return (torch.where(is_led, advice, wish) + noise).clamp(-1.0, 1.0)
+        action = torch.where(is_led, advice, wish) + noise
+        return (action + self._push_cars() if any(self.settings.push) else action).clamp(-1.0, 1.0)
 
-    def _keep(self, band: torch.Tensor, last: torch.Tensor, advice: torch.Tensor) -> None:
+    def _push_cars(self) -> torch.Tensor:
+        """Return what is added to the actions of the cars that are not judged; it changes slowly."""
+        left = math.exp(-FRAME * FRAME_SKIP / self.settings.push_time)
+        fresh = torch.tensor(self.settings.push) * torch.randn_like(self._push)
+        self._push = left * self._push + math.sqrt(1.0 - left * left) * fresh
+        self._push[torch.from_numpy(self.cars.is_judged)] = 0.0
+        return self._push
+
+    def _keep(self, band: torch.Tensor, last: torch.Tensor, advice: torch.Tensor, speed: torch.Tensor) -> None:
         rows = torch.arange(self._count, self._count + len(band)) % self.settings.capacity
-        self._band[rows], self._last[rows], self._advice[rows] = band, last, advice
+        self._band[rows], self._last[rows], self._advice[rows], self._speed[rows] = band, last, advice, speed
         self._count += len(band)
 
     def improve(self) -> None:
@@ -147,20 +174,29 @@ class Student:
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
         known = min(self._count, settings.capacity)
         losses = [self._take_step(torch.randint(0, known, (settings.batch_size,))) for _ in range(settings.batches)]
-        self.figures["advice"] = float(np.mean(losses))
+        advice, speed_error = np.mean(losses, axis=0).tolist()
+        self.figures["advice"] = advice
+        if self._speedometer is not None:
+            self.figures["speed_error"] = math.sqrt(speed_error)
 
-    def _take_step(self, rows: torch.Tensor) -> float:
+    def _take_step(self, rows: torch.Tensor) -> list[float]:
         parts = list(rows.chunk(2))
         found = self._shares.work(parts, self._weigh_part)
         shares = [len(part) / len(rows) for part in parts]
         set_gradients(self.weights, shares, [gradients for gradients, _ in found])
         nn.utils.clip_grad_norm_(self.weights, 1.0)
         self.optimizer.step()
-        return float(np.mean([loss for _, loss in found]))
+        mean: list[float] = np.mean([errors for _, errors in found], axis=0).tolist()
+        return mean
 
-    def _weigh_part(self, rows: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], float]:
-        """Return the gradients of a part of a batch, and its loss."""
+    def _weigh_part(self, rows: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], list[float]]:
+        """Return the gradients of a part of a batch, its loss, and the square of the speed's error."""
         band = self.actor.vary(self._band[rows], self._shares.draws.generator)
-        error = (self.actor(band, self._last[rows]) - self._advice[rows]).square().mean(0)
+        understood = self.actor.understand(band)
+        error = (self.actor.decide(understood, self._last[rows]) - self._advice[rows]).square().mean(0)
         loss = error[0] + self.settings.throttle_weight * error[1]
-        return torch.autograd.grad(loss, self.weights), loss.item()
+        if self._speedometer is None:
+            return torch.autograd.grad(loss, self.weights), [loss.item(), 0.0]
+        wrong = (self._speedometer(understood)[:, 0] - self._speed[rows]).square().mean()
+        whole = loss + self.settings.speed_weight * wrong
+        return torch.autograd.grad(whole, self.weights), [loss.item(), wrong.item()]

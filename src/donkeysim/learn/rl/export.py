@@ -1,12 +1,13 @@
-"""A policy as a pilot of the kind memory, in files that `manage.py drive`, `donkey evaluate` and the original take.
+"""A policy as a pilot in files that `manage.py drive`, `donkey evaluate` and the original take.
 
-All that the policy needs is in the network itself: its first layers cut the band out of the car's picture, its last
-steering comes from the commands that pilots of this kind remember, and its throttle leaves in the car's own units.
+All that the policy needs is in the network itself: its first layers cut the band out of the car's picture, and its
+throttle leaves in the car's own units. One that sees one picture is a pilot of the kind memory: its last steering comes
+from the commands that those remember. One that sees several is of the kind 3d, which remembers pictures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,18 +33,19 @@ REMEMBERED = 3
 _CONFIG = SimpleNamespace(IMAGE_H=PICTURE_HEIGHT, IMAGE_W=PICTURE_WIDTH, IMAGE_DEPTH=3)
 
 
-def save_pilot(actor: Actor, path: Path, places: Sequence[str]) -> tuple[Path, Path]:
+def save_pilot(actor: Actor, path: Path, places: Sequence[str], cars: Sequence[str] = ()) -> tuple[Path, Path]:
     """Write a policy as `.h5` and as `.onnx` and return the files.
 
     Args:
         actor: The policy.
         path: Without an ending, or with one of these.
         places: Where it has learned to drive.
+        cars: What it has learned to drive, see `Experiment.describe_car`.
 
     Raises:
         PilotError: A file cannot be written.
     """
-    network, header = describe_actor(actor), make_header("memory", _CONFIG, places)
+    network, header = describe_actor(actor), make_header(name_kind(actor), _CONFIG, places, cars)
     paths = path.with_suffix(".h5"), path.with_suffix(".onnx")
     with replace_file(paths[0], PilotError) as beside:
         write_h5(network, beside, header)
@@ -52,59 +54,99 @@ def save_pilot(actor: Actor, path: Path, places: Sequence[str]) -> tuple[Path, P
     return paths
 
 
+def name_kind(actor: Actor) -> str:
+    """Return the kind of pilot that a policy is."""
+    return "memory" if actor.sight.pictures == 1 else "3d"
+
+
 def describe_actor(actor: Actor) -> Network:
-    """Return a policy as layers of Keras, from a whole picture, 0 to 1, and the last commands to angle and throttle."""
-    sight = actor.sight
-    layers = [
-        Layer("InputLayer", "img_in", {"shape": (PICTURE_HEIGHT, PICTURE_WIDTH, 3)}, ()),
-        Layer("Cropping2D", "crop", {"cropping": ((sight.crop_top, sight.crop_bottom), (0, 0))}, ("img_in",)),
-        _describe_convolution(
-            "band", sight.make_kernel(), np.full(sight.shape[0], -actor.LEVEL), sight.pooling, "crop"
-        ),
-    ]
+    """Return a policy as layers of Keras, from whole pictures, 0 to 1, and what it remembers to angle and throttle."""
+    layers = [*_describe_sight(actor)]
     convolutions: Any = actor.convolutions
     for index, layer in enumerate(convolutions, start=1):
         kernel, bias = (_to_array(part) for part in (layer.weight, layer.bias))
+        kernel = kernel.transpose(2, 3, 1, 0)
+        if actor.sight.pictures > 1:
+            kernel = kernel[None]
         source, stride = layers[-1].name, int(layer.stride[0])
-        name = f"conv2d_{index}"
-        layers.append(_describe_convolution(name, kernel.transpose(2, 3, 1, 0), bias, stride, source, "relu"))
-    layers += [Layer("Flatten", "flattened", {}, (layers[-1].name,)), *_describe_head(actor)]
-    return Network("memory", tuple(layers), ("img_in", "mem_in"), ("n_outputs0", "n_outputs1"))
+        layers.append(_describe_convolution(f"conv{kernel.ndim - 2}d_{index}", kernel, bias, stride, source, "relu"))
+    layers += [Layer("Flatten", "flattened", {}, (layers[-1].name,)), _describe_view(actor)]
+    if actor.sight.pictures == 1:
+        layers += _describe_command_with_memory(actor)
+        return Network("memory", tuple(layers), ("img_in", "mem_in"), ("n_outputs0", "n_outputs1"))
+    layers += _describe_command(actor)
+    return Network("3dcnn", tuple(layers), ("img_in",), ("outputs",))
+
+
+def _describe_sight(actor: Actor) -> Iterator[Layer]:
+    """Yield the layers that make the bands."""
+    sight = actor.sight
+    shape: tuple[int, ...] = (PICTURE_HEIGHT, PICTURE_WIDTH, 3)
+    cropping: tuple[tuple[int, int], ...] = ((sight.crop_top, sight.crop_bottom), (0, 0))
+    kernel = sight.make_kernel()
+    if sight.pictures > 1:
+        shape, cropping, kernel = (sight.frames, *shape), ((0, 0), *cropping), sight.make_kernel_in_time()
+    level = np.full(sight.shape[0], -actor.LEVEL)
+    yield Layer("InputLayer", "img_in", {"shape": shape}, ())
+    yield Layer(f"Cropping{len(cropping)}D", "crop", {"cropping": cropping}, ("img_in",))
+    yield _describe_convolution("band", kernel, level, sight.pooling, "crop")
 
 
 def _describe_convolution(
     name: str, kernel: NDArray[Any], bias: NDArray[Any], stride: int, source: str, activation: str = "linear"
 ) -> Layer:
+    """Return a convolution of a picture, or of pictures in a row, which moves along the picture only."""
+    size = kernel.shape[:-2]
     settings = {
-        "filters": kernel.shape[3],
-        "kernel_size": kernel.shape[:2],
-        "strides": (stride, stride),
+        "filters": kernel.shape[-1],
+        "kernel_size": size,
+        "strides": (1, stride, stride)[-len(size) :],
         "padding": "valid",
         "activation": activation,
         "use_bias": True,
     }
-    return Layer("Conv2D", name, settings, (source,), (kernel.astype(np.float32), bias.astype(np.float32)))
+    weights = (kernel.astype(np.float32), bias.astype(np.float32))
+    return Layer(f"Conv{len(size)}D", name, settings, (source,), weights)
 
 
-def _describe_head(actor: Actor) -> list[Layer]:
-    """Return the layers behind the convolutions."""
+def _describe_view(actor: Actor) -> Layer:
+    """Return the layer behind the convolutions."""
     with torch.no_grad():
         shape = actor.look(torch.zeros(1, *actor.sight.shape)).shape[1:]
     kernel = _to_array(actor.dense.weight).reshape(actor.width, *shape).transpose(2, 3, 1, 0).reshape(-1, actor.width)
+    return _describe_dense("dense_1", kernel, _to_array(actor.dense.bias), "flattened", "tanh")
+
+
+def _describe_command_with_memory(actor: Actor) -> list[Layer]:
+    """Return the layers that make angle and throttle, an output each, with the last steering."""
     recall = np.zeros((2 * REMEMBERED, 2), np.float32)
     recall[-2, 0] = actor.KEPT  # of angle and throttle of each command, the latest last
     command = np.concatenate([_to_array(actor.command.weight).T, recall])
-    low, high = THROTTLE_RANGE
+    scale, shift = _find_units()
     return [
-        _describe_dense("dense_1", kernel, _to_array(actor.dense.bias), "flattened", "tanh"),
         Layer("InputLayer", "mem_in", {"shape": (2 * REMEMBERED,)}, ()),
         Layer("Concatenate", "merged", {"axis": -1}, ("dense_1", "mem_in")),
         _describe_dense("command", command, _to_array(actor.command.bias), "merged", "tanh"),
-        _describe_dense("n_outputs0", np.array([[1.0], [0.0]]), np.zeros(1), "command"),
-        _describe_dense(
-            "n_outputs1", np.array([[0.0], [0.5 * (high - low)]]), np.array([0.5 * (low + high)]), "command"
+        *(
+            _describe_dense(f"n_outputs{index}", scale[:, index, None], shift[index, None], "command")
+            for index in range(2)
         ),
     ]
+
+
+def _describe_command(actor: Actor) -> list[Layer]:
+    """Return the layers that make angle and throttle, as one output."""
+    command = _to_array(actor.command.weight).T
+    return [
+        _describe_dense("command", command, _to_array(actor.command.bias), "dense_1", "tanh"),
+        _describe_dense("outputs", *_find_units(), "command"),
+    ]
+
+
+def _find_units() -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what turns actions into angle and throttle: weights, shape [2, 2], and what is added, shape [2]."""
+    low, high = THROTTLE_RANGE
+    return np.diag([1.0, 0.5 * (high - low)]), np.array([0.0, 0.5 * (low + high)])
 
 
 def _describe_dense(

@@ -79,7 +79,8 @@ class Actor(nn.Module):
     """
 
     KEPT = 0.5
-    """How much of the last steering goes into the next one, before both are bounded."""
+    """How much of the last steering goes into the next one, before both are bounded; of a policy that sees several
+    pictures nothing, as pilots remember either pictures or commands."""
 
     LEVEL = 0.45
     """Taken from the brightness, so that it is about 0 in the mean."""
@@ -100,7 +101,7 @@ class Actor(nn.Module):
         feature_count = self.look(torch.zeros(1, *sight.shape)).numel()
         self.dense = _begin(nn.Linear(feature_count, width))
         self.command = _begin(nn.Linear(width, 2), gain=0.01)
-        self._kept = torch.tensor([self.KEPT, 0.0])
+        self._kept = torch.tensor([self.KEPT if sight.pictures == 1 else 0.0, 0.0])
 
     def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
         """Return the bands that the cars see, uint8, shape [n, channels, height, width]."""
@@ -120,9 +121,16 @@ class Actor(nn.Module):
             band: 0 to 1, or 0 to 255 as uint8, shape [n, channels, height, width].
             last: The actions before, shape [n, 2].
         """
+        return self.decide(self.understand(band), last)
+
+    def understand(self, band: torch.Tensor) -> torch.Tensor:
+        """Return what the policy makes of bands before it decides, -1 to 1, shape [n, width]."""
         band = band if band.is_floating_point() else band.float() / 255.0
-        hidden = torch.tanh(self.dense(self.look(band).flatten(1)))
-        return torch.tanh(self.command(hidden) + last * self._kept)
+        return torch.tanh(self.dense(self.look(band).flatten(1)))
+
+    def decide(self, understood: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+        """Return the mean of the next actions, of what `understand` returned and the actions before."""
+        return torch.tanh(self.command(understood) + last * self._kept)
 
     def look(self, band: torch.Tensor) -> torch.Tensor:
         """Return what the convolutions find in bands, shape [n, channels, rows, columns]."""

@@ -14,7 +14,8 @@ class Check:
 
     Attributes:
         scene: Where.
-        laps: Laps that the worst of the cars drove before it, or any other, left the road.
+        laps: Laps that the worst of the cars drove before it, or any other, left the road; of cars that differ the
+            mean of what each drove.
         wanted_laps: How many there were to drive.
         departures: How many cars left the road or hit something.
         cars: How many drove.

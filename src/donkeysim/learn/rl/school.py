@@ -32,7 +32,11 @@ CAUTIOUS = replace(ppo.Settings(), spread=-1.6, learning_rate=5e-4, critic_first
 """How a policy learns that can drive already."""
 
 WIDE_FILTERS, WIDE_WIDTH = (16, 32, 32), 128
-"""Of a policy for several tracks."""
+"""Of a policy for several tracks, or with several pictures."""
+
+MORE_BATCHES, LONGER, PUSH, SPEED_WEIGHT = 2, 1.5, (0.1, 0.6), 0.3
+"""How a student differs that sees several pictures: a speed takes more and longer looks to learn than a road, and cars
+that are too fast and too slow; and it is asked how fast it is."""
 
 MANY = dagger.Settings(batches=8, horizon=800_000, capacity=100_000, led=20_000)
 """How a student learns several tracks."""
@@ -167,7 +171,7 @@ def make_actor(task: Task, course: Course) -> Actor:
     known = read_actor(Path(task.source)) if task.source else None
     if known is not None:
         return known
-    if len(course.scenes) == 1:
+    if len(course.scenes) == 1 and course.sight.pictures == 1:
         return Actor(course.sight)
     return Actor(course.sight, WIDE_FILTERS, WIDE_WIDTH)
 
@@ -211,6 +215,9 @@ def _make_explorer(task: Task, course: Course, actor: Actor, settings: ppo.Setti
 
 def _make_student(cars: Cars, actor: Actor, teacher: dagger.Teacher, course: Course, shares: Shares) -> dagger.Student:
     settings = dagger.Settings() if len(course.scenes) == 1 else MANY
+    if course.sight.pictures > 1:
+        batches, horizon = MORE_BATCHES * settings.batches, round(LONGER * settings.horizon)
+        settings = replace(settings, batches=batches, horizon=horizon, push=PUSH, speed_weight=SPEED_WEIGHT)
     return dagger.Student(cars, actor, teacher, settings, shares)
 
 

@@ -17,6 +17,7 @@ from donkeysim.core.files import write_whole
 from donkeysim.learn.rl.actor_file import read_actor
 from donkeysim.learn.rl.check import Checker
 from donkeysim.learn.rl.checkpoint import read_checkpoint, write_checkpoint
+from donkeysim.learn.rl.course import Course
 from donkeysim.learn.rl.export import save_pilot
 from donkeysim.learn.rl.ppo import Actor
 from donkeysim.learn.rl.progress import Check, Update, Watch
@@ -31,6 +32,12 @@ SUMMARY_NAME, PILOT_NAME = "summary.json", "pilot"
 FIRST_CHECK, NEXT_CHECK, NEXT_CHECK_OF_MANY = 12_000, 1.12, 1.35
 """Steps before the first check, and growth of the steps from one check to the next on one track and on several, where a
 check takes long."""
+
+FIRST_CHECK_VARIED, NEXT_CHECK_VARIED = 40_000, 1.5
+"""The same with cars that differ, where a check takes longer and learning goes on for long."""
+
+VARIED_LAPS = 1
+"""That cars which differ have to drive."""
 
 READY_SPEED, SLACK, OVERDUE = 0.75, 0.97, 1.2
 """A policy is checked when it makes this share of the wanted speed while it learns, chance and standing starts
@@ -118,12 +125,14 @@ class Session:
         self._limit, self._begun = limit, begun
         self._kept = read_checkpoint(folder) if is_resumed else None
         self.steps = self._kept["steps"] if self._kept else 0
-        self._sitting, self._next_check, self._kept_at = 0, FIRST_CHECK, begun
+        self._sitting, self._kept_at = 0, begun
         self._best: tuple[Check, ...] = ()
         course = task.make_course()
         self._scenes = [share_scene(scene) for scene in course.scenes]  # held, so that all cars share them
         self.course = course.plan(self._scenes)
-        self._checker = Checker(self.course.checks, task.laps)
+        self._is_varied = self.course.randomization.is_on
+        self._next_check = FIRST_CHECK_VARIED if self._is_varied else FIRST_CHECK
+        self._checkers = _open_checkers(self.course.checks, task.laps)
         self._wanted = self.course.find_wanted_speed()
         self._speed_to_check = READY_SPEED * self._wanted
         self.actor = make_actor(task, self.course)
@@ -177,17 +186,22 @@ class Session:
         rate = (learner.steps - steps) / max(1e-6, self.seconds - before)
         is_overdue = learner.steps >= OVERDUE * self._next_check
         least = READY_SPEED * self._wanted if is_overdue else self._speed_to_check
-        if learner.steps >= self._next_check and is_worth_a_check(learner, least):
+        if learner.steps >= self._next_check and (self._is_varied or is_worth_a_check(learner, least)):
             self._check(learner)
-            growth = NEXT_CHECK if len(self.course.scenes) == 1 else NEXT_CHECK_OF_MANY
-            self._next_check = round(growth * learner.steps)
+            self._next_check = round(self._find_growth() * learner.steps)
         if time.perf_counter() - self._kept_at > KEEP_EVERY:
             self._keep(learner)
         self._tell(learner, rate, watches)
 
+    def _find_growth(self) -> float:
+        """Return that of the steps until the next check."""
+        if self._is_varied:
+            return NEXT_CHECK_VARIED
+        return NEXT_CHECK if len(self.course.scenes) == 1 else NEXT_CHECK_OF_MANY
+
     def _check(self, learner: Learner) -> None:
         """Let the policy drive its laps; if none drove them better, it is the pilot from now on."""
-        checks = self._checker.check(self.actor)
+        checks = tuple(check for checker in self._checkers for check in checker.check(self.actor))
         self._speed_to_check = self._guess_speed(learner, checks)
         if not self._best or _rank(checks) > _rank(self._best):
             self._best = checks
@@ -204,7 +218,7 @@ class Session:
 
     def _save_pilot(self) -> Path:
         places = dict.fromkeys(scene.name for scene in self.course.scenes)
-        return save_pilot(self.actor, self.folder / PILOT_NAME, list(places))[0]
+        return save_pilot(self.actor, self.folder / PILOT_NAME, list(places), [self.task.experiment.describe_car()])[0]
 
     def _keep(self, learner: Learner) -> None:
         """Write all that is needed to go on."""
@@ -228,7 +242,9 @@ class Session:
     def _describe(self, learner: Learner, rate: float) -> Update:
         cars, figures = learner.cars, dict(learner.figures)
         band = (
-            self.actor.read(cars.seen)[0].float().mean(0) if self.actor.observed[0] in cars.seen else torch.zeros(1, 1)
+            self.actor.read(cars.seen)[0, -self.actor.sight.depth :].float().mean(0)
+            if self.actor.observed[0] in cars.seen
+            else torch.zeros(1, 1)
         )
         return Update(
             seconds=self.seconds,
@@ -265,7 +281,8 @@ class Session:
     def _finish(self, learner: Learner, was_interrupted: bool) -> Outcome:
         pilot = (self.folder / PILOT_NAME).with_suffix(".h5") if self._best else self._save_pilot()
         self._write_summary(learner)
-        self._checker.close()
+        for checker in self._checkers:
+            checker.close()
         return Outcome(
             self.folder,
             pilot,
@@ -290,6 +307,12 @@ class Session:
             "versions": {"donkeysim": __version__, "torch": torch.__version__, "numpy": np.__version__},
         }
         write_whole(self.folder / SUMMARY_NAME, json.dumps(summary, indent=2).encode() + b"\n")
+
+
+def _open_checkers(course: Course, lap_count: int) -> list[Checker]:
+    """Return who checks with cars as they should be and, if they are drawn, with cars that differ."""
+    varied = [Checker(course, VARIED_LAPS, is_varied=True)] if course.randomization.is_on else []
+    return [Checker(course, lap_count), *varied]
 
 
 def _rank(checks: Sequence[Check]) -> tuple[float, ...]:

@@ -14,6 +14,7 @@ from donkeysim.core.files import write_whole
 from donkeysim.envs.deepracer import load_deepracer
 from donkeysim.learn.rl.course import Course
 from donkeysim.learn.rl.sight import Sight
+from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import specify_scene
@@ -45,7 +46,10 @@ class Task:
         share: Of the mean speed that the fast pace car plans, the one to reach.
         car_count: Cars that learn together.
         has_colour: Whether the policy sees colours; else grey.
+        pictures: That it sees at once, a tenth of a second apart.
         randomization: Name of a preset, or a file, of what differs from car to car; empty: nothing.
+        car: Preset or file of what they drive; see `Experiment`.
+        camera: Preset or file of what looks out of them; empty: the car's own.
         reward: Python file with a `reward_function(params)`; empty: what `course.make_pace_reward` says.
     """
 
@@ -58,8 +62,11 @@ class Task:
     share: float = 0.75
     car_count: int = 128
     has_colour: bool = False
+    pictures: int = 1
     randomization: str = ""
     reward: str = ""
+    car: str = Experiment.car
+    camera: str = ""
 
     def __post_init__(self) -> None:
         if self.teacher not in TEACHERS:
@@ -81,11 +88,22 @@ class Task:
                 "tracks at least, and 4096 at most."
             )
 
+    @property
+    def experiment(self) -> Experiment:
+        """Which car drives with which camera; nothing else of it is said here."""
+        return Experiment(car=self.car, camera=self.camera)
+
+    @property
+    def equipment(self) -> dict[str, str]:
+        """Car and camera as a `conf` names them, where they are not the usual ones."""
+        usual = Experiment()
+        return {name: getattr(self, name) for name in ("car", "camera") if getattr(self, name) != getattr(usual, name)}
+
     def make_course(self) -> Course:
         """Return where to learn it.
 
         Raises:
-            DonkeySimError: There is no such track or randomisation.
+            DonkeySimError: There is no such track, randomisation, car or camera.
         """
         names = list_scenes() if self.tracks == ("all",) else self.tracks
         scenes = [specify_scene(SceneSpec(name)) for name in names]
@@ -94,8 +112,10 @@ class Task:
             checked=len(scenes),
             car_count=self.car_count,
             share=self.share,
-            sight=Sight(has_colour=self.has_colour),
+            sight=Sight(has_colour=self.has_colour, pictures=self.pictures),
             randomization=read_randomization(self.randomization or None),
+            car=self.car,
+            camera=self.camera,
             reward=load_deepracer(self.reward) if self.reward else None,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import inline_kernel, inner_kernel
+from donkeysim.core.kernel import inner_kernel, merged_kernel
 from donkeysim.core.vector import (
     ZERO,
     add,
@@ -33,7 +33,7 @@ def project_axis(box, side, direction):
     return total
 
 
-@inline_kernel
+@merged_kernel
 def find_axis(box, margin):
     """Return the axis that parts two boxes best.
 
@@ -81,7 +81,7 @@ def cut_polygon(polygon, source, count, normal, limit):
     return kept
 
 
-@inline_kernel
+@merged_kernel
 def clip_face(box, polygon, reference, axis, normal):
     """Cut the face of the other box that looks at the reference face by that face's sides.
 
@@ -132,7 +132,7 @@ def find_edge(box, side, edge, normal, way):
     return middle
 
 
-@inline_kernel
+@merged_kernel
 def meet_edges(box, kind, normal):
     """Return the middle between the edges that an edge axis names; `normal` points from box 1 to box 0."""
     i, j = (kind - 6) // 3, (kind - 6) % 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core.kernel import inline_kernel, inner_kernel
+from donkeysim.core.kernel import inner_kernel, merged_kernel
 from donkeysim.physics.kernels.ground import find_surface
 from donkeysim.physics.kernels.layout import (
     N_CLOSED,
@@ -90,7 +90,7 @@ def follow_node(course, scene, node, x, y, everywhere):
     return node
 
 
-@inline_kernel
+@merged_kernel
 def count_nodes(course, scene, old, new):
     """Return the signed number of nodes from `old` to `new`, the short way round."""
     passed = new - old

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
+from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, pixel_kernel, span_kernel, take_row
 from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
 
 BLUR_REACH = 16
@@ -51,7 +51,7 @@ def draw_noise(number, place):
     return (np.float32(np.int32(total)) - np.float32(510.0)) * NOISE_SPREAD
 
 
-@inline_kernel
+@merged_pixel_kernel
 def make_byte(value):
     """Return a value as the nearest whole number from 0 to 255."""
     return np.uint8(np.int32(min(max(value + np.float32(0.5), np.float32(0.0)), np.float32(255.0))))
@@ -150,7 +150,7 @@ def load_picture(picture, weight, taps, wide, soft):
             blur_row(picture.shape[1], weight, taps, wide, soft[row])
 
 
-@inline_kernel
+@merged_pixel_kernel
 def finish_picture(row, effect, number, picture, wide, soft, weight):
     """Blur, expose and roughen the picture of one row; see `finish_pictures`."""
     height, width = picture.shape[1], picture.shape[2]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
 from donkeysim.render.kernels.bend import find_bent, find_sample, find_source
 from donkeysim.render.kernels.footprint import compute_gradients
 from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LANES, SIZE_LOG, STATE_FLAT
@@ -14,7 +14,7 @@ from donkeysim.render.kernels.vector import read_planes
 from donkeysim.world.scene import CLASS_SKY
 
 
-@inline_kernel
+@merged_pixel_kernel
 def halve_picture(width, first, end, stride, colour):
     """Average blocks of 2x2 pixels in place; `width`, `first` and `end` are as afterwards, the stride stays."""
     low = np.uint32(0xFF)
@@ -156,7 +156,7 @@ def warp_row(width, height, stride, row, strength, colour, target):
         target[column] = blend_pixels(a, b, c, d, fx, fy)
 
 
-@inline_kernel
+@merged_pixel_kernel
 def bend_pixel(column, row, width, height, stride, strength, source, colour):
     """Return the packed pixel that a lens shows, black where no ray reaches; see `donkeysim.render.warp`."""
     px, py, is_seen = find_bent(column, row, width, height, strength, source)
@@ -229,7 +229,7 @@ def join_greys(count, source, target):
         target[k] = np.uint32(np.uint32(a | np.uint32(b << np.uint32(8))) | upper)
 
 
-@inline_kernel
+@merged_pixel_kernel
 def write_grey(width, band, stride, colour, words, picture):
     """Write the first channel of packed pixels as bytes; see `write_rgb`."""
     top, bottom = band
@@ -241,7 +241,7 @@ def write_grey(width, band, stride, colour, words, picture):
                 picture[row, column, 0] = np.uint8(colour[(top + row) * stride + column] & np.uint32(0xFF))
 
 
-@inline_kernel
+@merged_pixel_kernel
 def write_rgb(width, band, stride, colour, words, picture):
     """Write packed pixels as bytes.
 
@@ -268,7 +268,7 @@ def write_rgb(width, band, stride, colour, words, picture):
             picture[row, column, 2] = np.uint8((c >> np.uint32(16)) & low)
 
 
-@inline_kernel
+@merged_pixel_kernel
 def measure_distance(inverse, far):
     """Return a distance along the optical axis [m] of which `inverse` is 1/w; infinite beyond `far`."""
     return np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
@@ -296,7 +296,7 @@ def prepare_classes(tables, scratch):
                 compute_gradients(scratch.record_float[number], tables.triangle_plane[triangle], basis)
 
 
-@inline_kernel
+@merged_pixel_kernel
 def look_up_class(tables, material, planes, x, y):
     """Return what the class map of a material says for a pixel (x, y); `planes`: 1/w, u/w and v/w of its triangle."""
     layout = tables.material_class[material]

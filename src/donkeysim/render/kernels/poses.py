@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_kernel, inner_pixel_kernel, kernel
+from donkeysim.core.kernel import inner_kernel, inner_pixel_kernel, kernel, merged_kernel
 from donkeysim.core.types import Float32Array, FloatArray, IntArray
 from donkeysim.render.kernels.layout import AXES, BASIS, POSE, SPHERE_RADIUS, VIEW
 from donkeysim.render.kernels.vector import dot, make_rows, read_column, read_vector, subtract
@@ -42,7 +42,7 @@ def place_cameras(
         place_camera(row, position, orientation, car, mount, eye, axes)
 
 
-@inline_kernel
+@merged_kernel
 def is_behind(position, sphere, view):
     """Return whether a thing at `position` with this bounding sphere lies behind the camera, however it is turned."""
     dx = np.float32(position[0]) - view[VIEW.eye]
@@ -112,7 +112,7 @@ def set_wheel_pose(body, anchor, extension, steer, spin, pose):
         pose[POSE.rotation + 3 * axis + 2] = forward * sw + c * cw
 
 
-@inline_kernel
+@merged_kernel
 def set_plate_pose(body, height, view, pose):
     """Write where a name plate is: above the body, facing the camera."""
     for axis in range(3):
@@ -123,7 +123,7 @@ def set_plate_pose(body, height, view, pose):
     pose[POSE.position + 2] += height
 
 
-@inline_kernel
+@merged_kernel
 def set_world_pose(origin, pose):
     """Write the pose of a mesh in the world frame, moved to `origin`."""
     for term in range(9):

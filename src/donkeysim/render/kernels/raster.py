@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
 from donkeysim.render.kernels.footprint import (
     choose_level,
     compute_gradients,
@@ -159,7 +159,7 @@ def lay_out_holes(record, integers, level_base, size_log):
     integers[INTEGER.hole_level] = level_base[texture, level]
 
 
-@inline_kernel
+@merged_pixel_kernel
 def split_work(work, work_int):
     """Return a cluster's scratch by name."""
     return Cluster(
@@ -179,7 +179,7 @@ def split_work(work, work_int):
     )
 
 
-@inline_kernel
+@merged_pixel_kernel
 def outline_cluster(ranges, basis, view, near, rows, mesh, work):
     """List the triangles of a cluster that face the eye, with bounds and edges; return how many cover a pixel's middle.
 
@@ -221,13 +221,13 @@ def outline_cluster(ranges, basis, view, near, rows, mesh, work):
     return kept
 
 
-@inline_kernel
+@merged_pixel_kernel
 def read_edges(edges, item):
     """Return what `measure_triangles` wrote of one side of a triangle."""
     return edges[0][item], edges[1][item], edges[2][item], edges[3][item], edges[4][item], edges[5][item]
 
 
-@inline_kernel
+@merged_pixel_kernel
 def start_record(record, integers, draw, triangle, local, box, work):
     """Begin a triangle's record with all that is known before it is coloured; `box`: its bounds, `local`: its row."""
     low, high, first, end = box

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
 from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LIGHT, SIZE_LOG, VIEW
 from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.vector import read_planes, read_vector, round_down
@@ -58,7 +58,7 @@ def sample_patches(x, y, seed):
     return two * (low + (c + (d - c) * fx - low) * fy) - np.float32(1.0)
 
 
-@inline_kernel
+@merged_pixel_kernel
 def lay_patches(look, y, view):
     """Return how the pattern of a class runs along a row `y` of a picture, for `measure_patch`."""
     eye, focal = read_vector(view, VIEW.eye), view[VIEW.focal]
@@ -77,7 +77,7 @@ def lay_patches(look, y, view):
     return (x0, x1, x2), (y0, y1, y2), strength, stretch, seed
 
 
-@inline_kernel
+@merged_pixel_kernel
 def measure_patch(course, across, inverse):
     """Return by how much the pattern lightens a pixel.
 
@@ -125,7 +125,7 @@ def fill_factor(count, factor):
         factor[k] = np.float32(1.0)
 
 
-@inline_kernel
+@merged_pixel_kernel
 def limit_shade(value):
     """Return a colour value within 0 to 255, rounded up by a half."""
     return min(max(value + np.float32(0.5), np.float32(0.0)), np.float32(255.0))

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solveh_banded
 
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import FloatArray
@@ -131,6 +130,8 @@ def _solve_free(hessian: Bands, gradient: FloatArray, held: BoolArray, damping: 
     Numbered 0, n - 1, 1, n - 2, ... a ring whose members know two neighbours on each side is a matrix of four diagonals
     on each side, which is solved at once and without threads.
     """
+    from scipy.linalg import solveh_banded  # a sixth of all that a simulator imports, and only racing lines need it
+
     count = len(gradient)
     order = np.empty(count, np.int64)
     order[0::2], order[1::2] = np.arange((count + 1) // 2), count - 1 - np.arange(count // 2)

@@ -1,0 +1,36 @@
+"""Functions that only kernels call: the same results, and no machine code that nobody could call."""
+
+import numba
+import numpy as np
+import pytest
+
+from donkeysim.core.inner_compiler import COMPILER, InnerCompiler, _InnerLibrary
+from donkeysim.core.kernel import inner_kernel, inner_pixel_kernel, merged_kernel, merged_pixel_kernel
+
+
+def sum_squares(values: np.ndarray) -> float:
+    total = 0.0
+    for value in values:
+        total += value * value
+    return total
+
+
+@pytest.mark.parametrize("decorate", [inner_kernel, inner_pixel_kernel, merged_kernel, merged_pixel_kernel])
+def test_a_kernel_takes_in_a_function_without_machine_code(decorate):
+    inner = decorate(sum_squares)
+
+    def outer(values: np.ndarray) -> float:
+        return inner(values) + inner(values[1:])
+
+    compiled = numba.njit(outer)
+    values = np.arange(5.0)
+    assert compiled(values) == 60.0
+    (result,) = inner.overloads.values()
+    assert isinstance(result.library, _InnerLibrary)
+    (whole,) = compiled.overloads.values()
+    name = result.fndesc.llvm_func_name
+    assert not whole.library._codegen._engine.is_symbol_defined(name), "nobody can call it"
+
+
+def test_this_numba_has_what_the_shortcut_needs():
+    assert COMPILER.get("pipeline_class") is InnerCompiler

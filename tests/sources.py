@@ -1,0 +1,21 @@
+"""The package's modules as syntax trees, read once for all tests of a worker that look through them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "donkeysim"
+
+
+@functools.cache
+def read_tree(path: Path) -> ast.Module:
+    """Return a module's syntax tree; nobody may change it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def list_nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of a module's syntax tree."""
+    return tuple(ast.walk(read_tree(path)))
