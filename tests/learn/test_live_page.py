@@ -11,7 +11,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from donkeysim.learn.rl.curve import CurveTracer
-from donkeysim.learn.rl.page import LivePage, NewsRequest, Outcome, Story, create_app, open_page
+from donkeysim.learn.rl import page as page_module
+from donkeysim.learn.rl.page import LearningPage, LivePage, NewsRequest, Outcome, Story, open_page
 from donkeysim.web.serving import bind_port
 from stand_ins.told_learning import make_check, make_update
 from stand_ins.watched_stage import WatchedStage
@@ -30,7 +31,7 @@ def story():
 
 @pytest.fixture
 def client(story):
-    return TestClient(create_app(story, OVAL), base_url=PAGE)
+    return TestClient(LearningPage(story, OVAL).create_app(), base_url=PAGE)
 
 
 @pytest.fixture
@@ -140,6 +141,29 @@ def test_the_end_is_told_before_the_connection_is_closed(page, caplog):
         with pytest.raises(ConnectionClosed):
             socket.recv(PATIENCE)
     assert not caplog.records
+
+
+def test_a_page_that_is_slow_to_ask_is_told_the_end_too(page):
+    page(make_update(1))
+    with connect(f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None) as socket:
+        socket.send(json.dumps({"learning": "", "number": -1}))
+        news = json.loads(socket.recv(PATIENCE))
+        page.finish(Outcome("learnt"))
+        closing = threading.Thread(target=page.close)
+        closing.start()
+        closing.join(0.7)  # what a page needs to draw, and more than a server needs to end
+        socket.send(json.dumps({"learning": news["learning"], "number": news["number"]}))
+        assert json.loads(socket.recv(PATIENCE))["outcome"]["ending"] == "learnt"
+    closing.join(PATIENCE)
+    assert not closing.is_alive()
+
+
+def test_a_page_that_never_asks_is_not_waited_for_long(page, monkeypatch):
+    monkeypatch.setattr(page_module, "LAST_WORDS", 0.1)
+    with connect(f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None) as socket:
+        page.close()
+        with pytest.raises(ConnectionClosed):
+            socket.recv(PATIENCE)
 
 
 def test_a_page_is_opened_on_the_next_free_port_or_not_at_all(page, caplog):

@@ -49,6 +49,9 @@ DEFAULT_PORT = 8889
 PATIENCE = 20.0
 """A page that knows everything is answered after this time [s]."""
 
+LAST_WORDS = 3.0
+"""So long a page that is slow, and knows not yet how learning ended, is waited for [s]."""
+
 MOST_POINTS = 2000
 """Of the curve that a page gets at once; of a longer one it gets every second, third … point."""
 
@@ -231,23 +234,28 @@ def thin(points: Sequence[CurvePoint], most: int) -> Sequence[CurvePoint]:
     return points[(len(points) - 1) % step :: step] if points else points
 
 
-def create_app(story: Story, places: Mapping[str, Outline]) -> Starlette:
-    """Return the page as an ASGI app.
-
-    Args:
-        story: What it tells.
-        places: Ground plans of the tracks by name, in the order of their index.
-    """
-    page = LearningPage(story, places)
-    return make_page(PAGES, [Route("/places", page.show_places), WebSocketRoute("/news", page.serve_news)])
-
-
 class LearningPage:
     """The page's endpoints over one learning."""
 
     def __init__(self, story: Story, places: Mapping[str, Outline]) -> None:
+        """Prepare.
+
+        Args:
+            story: What it tells.
+            places: Ground plans of the tracks by name, in the order of their index.
+        """
         self._story = story
         self._places = [Place(name, outline) for name, outline in places.items()]
+        self._telling: set[asyncio.Task[Any]] = set()
+
+    def create_app(self) -> Starlette:
+        """Return the page as an ASGI app."""
+        return make_page(PAGES, [Route("/places", self.show_places), WebSocketRoute("/news", self.serve_news)])
+
+    async def wait_until_told(self) -> None:
+        """Wait, once the story is closed, until every page that looks knows its end, or `LAST_WORDS` are over."""
+        if self._telling:
+            await asyncio.wait(tuple(self._telling), timeout=LAST_WORDS)
 
     async def show_places(self, _request: Request) -> Response:
         """Answer the tracks."""
@@ -257,9 +265,12 @@ class LearningPage:
         """Answer every question of one page with news."""
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         forget = self._story.listen(lambda: _call_in(loop, news.set))
+        telling = asyncio.ensure_future(answer_questions(socket, lambda question: self._answer_news(question, news)))
+        self._telling.add(telling)
         try:
-            await answer_questions(socket, lambda question: self._answer_news(question, news))
+            await telling
         finally:
+            self._telling.discard(telling)
             forget()
 
     async def _answer_news(self, question: str, news: asyncio.Event) -> News:
@@ -288,7 +299,8 @@ class LivePage:
     def __init__(self, listener: socket.socket, places: Mapping[str, Outline], history: Sequence[CurvePoint]) -> None:
         """Serve on a bound socket, which is closed at the end; see `open_page`."""
         self._story = Story(history)
-        self._server = PageServer(create_app(self._story, places), listener)
+        self._page = LearningPage(self._story, places)
+        self._server = PageServer(self._page.create_app(), listener)
         self.url = self._server.address
         self._is_serving = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="learning page", daemon=True)
@@ -303,7 +315,7 @@ class LivePage:
         self._story.finish(outcome)
 
     def close(self) -> None:
-        """Stop serving; whoever looks keeps what the page shows."""
+        """Stop serving once those who look were told how it ended; they keep what the page shows."""
         self._is_serving.wait()
         _call_in(self._loop, self._ending.set)
         self._thread.join()
@@ -314,6 +326,7 @@ class LivePage:
         await self._server.start()
         await self._ending.wait()
         self._story.close()
+        await self._page.wait_until_told()
         await self._server.stop()
 
 
