@@ -1,6 +1,8 @@
 """Picture files hold the picture, in three channels."""
 
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -33,3 +35,17 @@ def test_jpeg_is_quality_75_with_subsampled_colour():
 def test_an_unknown_encoding_names_the_valid_ones():
     with pytest.raises(SpecError, match="JPG, PNG, TGA"):
         encode_picture(make_picture(), "BMP")
+
+
+def test_after_preparing_the_first_picture_of_an_encoding_loads_nothing():
+    program = """
+import sys
+from donkeysim.core import image
+image.prepare_encodings()
+loaded = set(sys.modules)
+for encoding in ("JPG", "PNG", "TGA"):
+    image.encode_picture(image.np.zeros((8, 8, 3), image.np.uint8), encoding)
+print(sorted(set(sys.modules) - loaded))
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"

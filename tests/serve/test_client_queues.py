@@ -7,6 +7,7 @@ import pytest
 from donkeysim.core.clock import ManualClock
 from donkeysim.serve.client_queues import (
     COSTLY_SHARE,
+    MOST_PATIENT_SECONDS,
     MOST_WAITING,
     QUICK_SHARE,
     ClientQueue,
@@ -158,3 +159,37 @@ def test_nothing_is_lost_between_two_threads():
             doer.take()
     thread.join()
     assert len(doer.done) == 20_001
+
+
+def test_nothing_costly_is_begun_right_before_a_beat():
+    doer = Doer(seconds=0.002)
+    for client in (1, 2, 3):
+        doer.turns.add(fill(CAMERA, client_id=client))
+    doer.turns.take_costly(room=0.003)
+    assert [client for client, _ in doer.done] == [1, 2], "the third would begin too late"
+    assert doer.turns.seconds_left(room=0.0) is None, "there is nothing to wake up for before the beat"
+    doer.turns.take_costly(room=0.0)
+    assert len(doer.done) == 2
+    doer.turns.take_costly(room=0.003)
+    assert len(doer.done) == 3
+
+
+def test_where_beats_leave_no_room_costly_things_are_done_now_and_then():
+    doer = Doer(seconds=0.001)
+    for client in (1, 2):
+        doer.turns.add(fill(CAMERA, client_id=client))
+    doer.clock.advance(MOST_PATIENT_SECONDS + 0.001)
+    assert doer.turns.seconds_left(room=0.0) == 0.0
+    doer.turns.take_costly(room=0.0)
+    assert len(doer.done) == 1
+    doer.clock.advance(MOST_PATIENT_SECONDS + 0.001)
+    doer.turns.take_costly(room=0.0)
+    assert len(doer.done) == 2
+
+
+def test_whoever_asks_first_after_a_pause_is_not_taken_for_patient():
+    doer = Doer()
+    doer.clock.advance(10.0)
+    doer.turns.add(fill(CAMERA))
+    doer.turns.take_costly(room=0.0)
+    assert doer.done == []

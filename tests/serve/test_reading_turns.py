@@ -59,6 +59,17 @@ def test_a_single_portion_is_read_at_once():
     assert asyncio.run(ask()) == ["only"]
 
 
+def test_each_turn_stands_back_first():
+    async def ask():
+        order = []
+        turns = ReadingTurns(time.perf_counter, stand_back=lambda: order.append("stood back"))
+        turns.ask(Reading(turns, 2, 0.0, order, "read"))
+        await asyncio.sleep(0.01)
+        return order
+
+    assert asyncio.run(ask()) == ["stood back", "read"] * 2
+
+
 def test_everybody_reads_in_rotation_however_much_one_has():
     order, _, _ = read([100, 3, 3], 0.0)
     assert [name for name in order[:9] if name == 1] == [1, 1, 1]

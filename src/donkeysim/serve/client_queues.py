@@ -29,6 +29,9 @@ BURST_SECONDS = 0.005
 QUICK_IN_A_TURN = 8
 """Requests of one client that are carried out together; of costly ones it is one."""
 
+MOST_PATIENT_SECONDS = 0.25
+"""Where beats leave no room, something costly is done in spite of that after this time [s]."""
+
 HELD_SECONDS = 0.01
 """A queue that may not be emptied now is looked at again after this time [s]."""
 
@@ -152,6 +155,7 @@ class QueueTurns:
         self._costly: deque[ClientQueue] = deque()
         self._quick_budget = TimeBudget(QUICK_SHARE, BURST_SECONDS, read_clock)
         self._costly_budget = TimeBudget(COSTLY_SHARE, BURST_SECONDS, read_clock)
+        self._patient_since = read_clock()
 
     @property
     def is_idle(self) -> bool:
@@ -160,15 +164,26 @@ class QueueTurns:
 
     def add(self, queue: ClientQueue) -> None:
         """Put a queue that has something at the end of its line."""
-        (self._costly if queue.is_costly else self._quick).append(queue)
+        if not queue.is_costly:
+            self._quick.append(queue)
+            return
+        if not self._costly:
+            self._patient_since = self._read_clock()
+        self._costly.append(queue)
 
-    def seconds_left(self) -> float | None:
-        """Return how long until there is something to do [s]; None while nobody waits."""
+    def seconds_left(self, room: float | None = None) -> float | None:
+        """Return how long until there is something to do before the next beat [s]; None while there is nothing.
+
+        Args:
+            room: How long something costly may still be begun [s]; None: at any time.
+        """
         times = [HELD_SECONDS] if self._held else []
         if self._quick:
             times.append(self._quick_budget.seconds_to_more())
         if self._costly:
-            times.append(self._costly_budget.seconds_to_more())
+            seconds = self._costly_budget.seconds_to_more()
+            if self._is_room(None if room is None else room - seconds):
+                times.append(seconds)
         return min(times, default=None)
 
     def take_quick(self) -> None:
@@ -179,10 +194,19 @@ class QueueTurns:
         while self._quick and self._quick_budget.is_left():
             self._take_turn(self._quick.popleft(), QUICK_IN_A_TURN, self._quick_budget)
 
-    def take_costly(self) -> None:
-        """Do what is costly, everybody in turn, while there is time for it."""
+    def take_costly(self, room: float | None = None) -> None:
+        """Do what is costly, everybody in turn, while there is time for it; room: see `seconds_left`."""
+        end = None if room is None else self._read_clock() + room
         while self._costly and self._costly_budget.is_left():
+            if not self._is_room(None if end is None else end - self._read_clock()):
+                break
             self._take_turn(self._costly.popleft(), 1, self._costly_budget)
+            self._patient_since = self._read_clock()
+
+    def _is_room(self, seconds: float | None) -> bool:
+        """Return whether something costly may be begun: there is room for it, or there was none for long."""
+        is_patient = self._read_clock() - self._patient_since < MOST_PATIENT_SECONDS
+        return seconds is None or seconds > 0.0 or not is_patient
 
     def _take_turn(self, queue: ClientQueue, most: int, budget: TimeBudget) -> None:
         began = self._read_clock()

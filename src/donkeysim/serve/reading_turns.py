@@ -53,15 +53,22 @@ class Reader(Protocol):
 class ReadingTurns:
     """Who reads next; belongs to the event loop."""
 
-    def __init__(self, read_clock: Clock, is_shared: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self,
+        read_clock: Clock,
+        is_shared: Callable[[], bool] = lambda: True,
+        stand_back: Callable[[], None] = lambda: None,
+    ) -> None:
         """Begin with nobody waiting.
 
         Args:
             read_clock: Wall time.
             is_shared: Whether anybody needs the rest of the time; otherwise reading may take all.
+            stand_back: Called before each turn; returns when nothing more urgent is being done.
         """
         self._read_clock = read_clock
         self._is_shared = is_shared
+        self._stand_back = stand_back
         self._budget = TimeBudget(SHARE, BURST_SECONDS, read_clock)
         self._waiting: deque[Reader] = deque()
         self._held: list[Reader] = []
@@ -83,6 +90,7 @@ class ReadingTurns:
         self._budget.charge(seconds)
 
     def _give_turn(self, reader: Reader) -> None:
+        self._stand_back()
         try:
             turn = reader.read_some()
         except Exception:  # noqa: BLE001  (the others must go on being read; the traceback is logged)

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable
 from dataclasses import replace
 
+from donkeysim.core.image import prepare_encodings
 from donkeysim.record.recorder import open_simulator
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.compile_processes import CompileProcesses
@@ -75,6 +76,7 @@ class SceneLoader:
             self._tell(f"{doing} kernels, {done} of {total}: {stage}", is_first_run)
 
         simulator.compile(tell, self._processes)
+        prepare_encodings()
         return simulator
 
     def _tell(self, text: str, is_news: bool) -> None:

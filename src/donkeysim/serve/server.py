@@ -62,7 +62,7 @@ class Server:
 
     def __init__(self, listener: socket.socket, read_clock: Clock, wire_control: str = DEFAULT_CONTROL) -> None:
         self.simulation_thread: SimulationThread
-        self.reading_turns = ReadingTurns(read_clock, self._is_shared)
+        self.reading_turns = ReadingTurns(read_clock, self._is_shared, self.stand_back)
         self.faults = FaultLog(read_clock)
         self.neighbours: list[Server] = []
         self._wire_control = wire_control
@@ -138,6 +138,10 @@ class Server:
         """Return whether a client may ask for more now."""
         return self.simulation_thread.is_listening(client_id)
 
+    def stand_back(self) -> None:
+        """Wait, a few milliseconds at most, while the simulation begins a beat."""
+        self.simulation_thread.stand_back()
+
     def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and whether it makes many mistakes."""
         self.simulation_thread.note_conduct(client_id, is_reading, is_troublesome)
@@ -191,6 +195,7 @@ class Server:
         while True:
             try:
                 accepted, peer = await loop.sock_accept(self._listener)
+                self.stand_back()
                 began = self._read_clock()
                 await self._take_up(accepted, str(peer[0]))
                 budget.charge(self._read_clock() - began)

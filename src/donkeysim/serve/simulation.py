@@ -36,6 +36,9 @@ from donkeysim.world.ledger import Event
 from donkeysim.world.specs import BodySpec, RoadSpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
 
+REST_SHARE = 0.25
+"""In the last part of the time between two beats nothing costly is begun: it could make the next one late."""
+
 MOST_IN_LOCK_STEP = 64
 """Requests of one client that wait for their step; further ones wait in front of the simulation."""
 
@@ -333,6 +336,15 @@ class Simulation:
         """Whether time waits for the clients."""
         return self._lock_step.is_on
 
+    @property
+    def is_paced(self) -> bool:
+        """Whether a clock says when time moves on."""
+        return self._simulator is not None and not self._lock_step.is_on and self._options.time_scale is not None
+
+    def seconds_of_room(self) -> float | None:
+        """Return how long something costly may still be begun before the next beat [s]; None: whenever it comes."""
+        return max(0.0, self._pacer.seconds_left() - REST_SHARE * self._pacer.interval) if self.is_paced else None
+
     def may_step_at_once(self, most_cars: int) -> bool:
         """Return whether the scene is in lock-step and has at most so many cars, all with small pictures."""
         return self._lock_step.is_on and len(self._park) <= most_cars and not self._desk.is_heavy
@@ -375,7 +387,7 @@ class Simulation:
         cars = [car for car in cars if simulator.ledger.present[car.row]]
         cones = [cone for car in self._park for cone in car.list_cones(simulator, self._ghosts)]
         self._outputs += self._desk.hold_back(cones)
-        is_paced = kind is OutputKind.TELEMETRY and self._options.time_scale is not None
+        is_paced = self.is_paced
         seconds_left = self._pacer.seconds_left if is_paced else None
         for outputs in self._desk.tell(simulator, cars, kind, seconds_left):
             self._outputs += outputs

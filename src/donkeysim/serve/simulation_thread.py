@@ -23,6 +23,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
 from donkeysim.serve.client_queues import ClientQueue, Entry, Presence, QueueTurns
 from donkeysim.serve.output import Output
+from donkeysim.serve.quiet_start import QuietStart
 from donkeysim.serve.wakefulness import Wakefulness
 from donkeysim.watch.watchable import CarRow, NoRace, Outline, View, refuse_past
 from donkeysim.wire.messages import DriveCar, Request
@@ -97,6 +98,7 @@ class SimulationThread(NoRace):
         self._delivered = threading.Event()
         self._lock = threading.Lock()
         self._wakefulness = Wakefulness(read_clock)
+        self._quiet_start = QuietStart()
         self._put_count = self._done_count = 0
         self._is_stopping = False
         self._rows: list[CarRow] = []
@@ -139,6 +141,10 @@ class SimulationThread(NoRace):
         """Return whether a client may ask for more now."""
         queue = self._queues.get(client_id)
         return queue is None or not queue.is_full
+
+    def stand_back(self) -> None:
+        """Let the simulation begin its beat alone: called before work that can wait a few milliseconds."""
+        self._quiet_start.wait()
 
     def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and whether it makes many mistakes."""
@@ -308,12 +314,15 @@ class SimulationThread(NoRace):
         while not self._is_stopping:
             first = self._wait(simulation)
             with self._lock:
+                if simulation.is_paced and simulation.seconds_to_beat() == 0.0:
+                    self._quiet_start.begin()
                 if first is not None:
                     self._take_tasks(simulation, first)
                 self._turns.take_quick()
                 is_due = simulation.seconds_to_beat() == 0.0
                 self._guard(simulation, lambda simulation: simulation.beat())
-                self._turns.take_costly()
+                self._quiet_start.end()
+                self._turns.take_costly(simulation.seconds_of_room())
                 is_behind = self._hand_out(simulation)
                 now = self._read_clock()
                 self._refresh_rows(simulation, now)
@@ -369,7 +378,8 @@ class SimulationThread(NoRace):
         """Return how long the thread may wait: to the next beat or turn, or until a picture loses its patience."""
         if seconds_to_beat == 0.0:
             return 0.0
-        times = [seconds_to_beat, self._turns.seconds_left()]
+        room = self._simulation.seconds_of_room() if self._simulation is not None else None
+        times = [seconds_to_beat, self._turns.seconds_left(room)]
         if not self._picture_inbox.empty():
             times.append(max(self._moved_time + PICTURE_PATIENCE - self._read_clock(), 0.0))
         return min((seconds for seconds in times if seconds is not None), default=None)
@@ -403,6 +413,7 @@ class SimulationThread(NoRace):
             is_first, self._is_delivering = not self._is_delivering, True
         if is_first:
             self._call_on_loop(self._deliver_outbox)
+        self._quiet_start.end()
         return not is_first and simulation.seconds_to_beat() == 0.0
 
     def _deliver_outbox(self) -> None:
