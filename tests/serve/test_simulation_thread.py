@@ -18,6 +18,7 @@ class BeatingStage:
     """A simulation that only beats and draws; a picture is the number of the beat it shows."""
 
     scene_name, is_loading, loading_stage = "flat", False, ""
+    is_paced = True
 
     def __init__(self, beat_seconds):
         self.beat_seconds = beat_seconds
@@ -31,6 +32,9 @@ class BeatingStage:
 
     def seconds_to_beat(self):
         return None if self.beat_seconds is None else max(0.0, self.next_beat - time.perf_counter())
+
+    def seconds_of_room(self):
+        return self.seconds_to_beat()
 
     def beat(self):
         if self.seconds_to_beat() == 0.0:
