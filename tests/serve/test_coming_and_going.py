@@ -36,6 +36,9 @@ class Thread:
     def is_listening(self, client_id):
         return True
 
+    def stand_back(self):
+        pass
+
     def note_conduct(self, client_id, is_reading, is_troublesome):
         pass
 
