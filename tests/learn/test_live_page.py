@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from donkeysim.learn.rl.curve import CurveTracer
 from donkeysim.learn.rl import page as page_module
+from donkeysim.learn.rl.curve import CurveTracer
 from donkeysim.learn.rl.page import LearningPage, LivePage, NewsRequest, Outcome, Story, open_page
 from donkeysim.web.serving import bind_port
 from stand_ins.told_learning import make_check, make_update

@@ -13,6 +13,7 @@ from donkeysim.core.image import decode_picture
 from donkeysim.serve import picture_budget
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.picture_budget import Account, choose_apart
+from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
@@ -86,7 +87,8 @@ class Show:
 @pytest.fixture(scope="module")
 def running():
     clock, thread = ManualClock(), ManualThread()
-    simulation = Simulation(SimulationOptions(max_cars=4), clock, lambda text: None)
+    options = SimulationOptions(max_cars=4)
+    simulation = Simulation(options, clock, SceneLoader(options, lambda text: None))
     show = Show(simulation, clock, thread)
     simulation._desk._make_threads = lambda count: thread
     simulation._desk._read_cost = show.read_cost

@@ -9,6 +9,7 @@ from donkeysim.core.clock import ManualClock
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.picture_budget import Account
 from donkeysim.serve.picture_desk import line_up
+from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
@@ -22,7 +23,8 @@ class Show:
 
     def __init__(self):
         self.clock, self.seconds = ManualClock(), 0.0
-        self.simulation = Simulation(SimulationOptions(max_cars=8), self.clock, lambda text: None)
+        options = SimulationOptions(max_cars=8)
+        self.simulation = Simulation(options, self.clock, SceneLoader(options, lambda text: None))
         compose = self.simulation._composer.compose
 
         def compose_slowly(simulator, car):

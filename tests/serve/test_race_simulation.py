@@ -16,6 +16,7 @@ from donkeysim.race.rule_book import Penalty, Qualifying, Race, RuleBook, Start
 from donkeysim.serve import picture_budget
 from donkeysim.serve.race_offer import RaceOffer
 from donkeysim.serve.race_simulation import RaceSimulation
+from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
@@ -34,7 +35,7 @@ class Meeting:
         self.clock, self.told, self.ends = ManualClock(), [], 0
         self.offer = RaceOffer(track, "club", book, folder, tell=self.told.append, end=self.end, **offer)
         options = SimulationOptions(Experiment((SceneSpec(track),)), max_cars=max_cars)
-        self.simulation = RaceSimulation(options, self.offer, self.clock, lambda text: None)
+        self.simulation = RaceSimulation(options, self.offer, self.clock, SceneLoader(options, lambda text: None))
         self.simulation.load_scene(track)
         self.received = {}
         self.follower = PathFollower(share_scene(SceneSpec(track)), load_car("original"), "fast")

@@ -14,6 +14,7 @@ from donkeysim.core.image import decode_picture
 from donkeysim.record.replay import Replay
 from donkeysim.render import nameplate
 from donkeysim.serve.output import OutputKind
+from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
@@ -29,7 +30,8 @@ class SimulationRig:
 
     def __init__(self, **options):
         self.clock = ManualClock()
-        self.simulation = Simulation(SimulationOptions(**{"max_cars": 3, **options}), self.clock, lambda text: None)
+        chosen = SimulationOptions(**{"max_cars": 3, **options})
+        self.simulation = Simulation(chosen, self.clock, SceneLoader(chosen, lambda text: None))
         self.received = {}
         self.kinds = {}
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from donkeysim.core.clock import Clock
     from donkeysim.serve.race_offer import RaceOffer
     from donkeysim.serve.race_simulation import RaceSimulation
+    from donkeysim.serve.scene_loader import SceneLoader
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation import Simulation
     from donkeysim.serve.simulation_options import SimulationOptions
@@ -167,16 +168,28 @@ def _make_server(options: Options, listener: socket.socket, private: PrivatePort
 
 def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulation:
     """Import the simulator and return what runs in it; runs on the simulation's thread."""
+    loader = _make_loader(options)
     from donkeysim.serve.simulation import Simulation
 
-    return Simulation(options, read_clock, _tell_first_run)
+    return Simulation(options, read_clock, loader)
 
 
 def _make_race_simulation(options: SimulationOptions, offer: RaceOffer, read_clock: Clock) -> RaceSimulation:
     """Import the simulator and return the races that run in it; runs on the simulation's thread."""
+    loader = _make_loader(options)
     from donkeysim.serve.race_simulation import RaceSimulation
 
-    return RaceSimulation(options, offer, read_clock, _tell_first_run)
+    return RaceSimulation(options, offer, read_clock, loader)
+
+
+def _make_loader(options: SimulationOptions) -> SceneLoader:
+    """Let other processes compile what is missing before this one imports the rest of the simulator."""
+    from donkeysim.sim.compile_processes import CompileProcesses
+
+    processes = CompileProcesses()
+    from donkeysim.serve.scene_loader import SceneLoader
+
+    return SceneLoader(options, _tell_first_run, processes)
 
 
 def _tell_first_run(text: str) -> None:

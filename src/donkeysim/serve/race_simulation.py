@@ -6,7 +6,6 @@ Each race has a simulator of its own, so that its file holds nothing else. The p
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 import msgspec
 
@@ -25,6 +24,7 @@ from donkeysim.serve.paddock import draw_paddock, find_obstacle
 from donkeysim.serve.participants import Client, SceneCar, make_event
 from donkeysim.serve.race_offer import RaceOffer
 from donkeysim.serve.reminders import Reminders
+from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
@@ -48,10 +48,8 @@ class RaceSimulation(Simulation):
         waiting: In the paddock: for what, one sentence.
     """
 
-    def __init__(
-        self, options: SimulationOptions, offer: RaceOffer, read_clock: Clock, report: Callable[[str], None]
-    ) -> None:
-        super().__init__(options, read_clock, report)
+    def __init__(self, options: SimulationOptions, offer: RaceOffer, read_clock: Clock, loader: SceneLoader) -> None:
+        super().__init__(options, read_clock, loader)
         self.race: LiveRace | None = None
         self.race_count = 0
         self.waiting = ""

@@ -25,19 +25,22 @@ class SceneLoader:
         challenges: What is added to scenes.
     """
 
-    def __init__(self, options: SimulationOptions, report: Callable[[str], None]) -> None:
+    def __init__(
+        self, options: SimulationOptions, report: Callable[[str], None], processes: CompileProcesses | None = None
+    ) -> None:
         """Prepare to load.
 
         Args:
             options: How scenes are run.
             report: Told what is being done where it takes long: the first time on a machine.
+            processes: They compile already; None: begin now.
         """
         self.stage = ""
         self.challenges = options.experiment.scene.challenges
         self._options = options
         self._report = report
         self._built: dict[SceneSpec, Scene] = {}
-        self._processes = CompileProcesses()
+        self._processes = processes or CompileProcesses()
 
     def load(self, name: str) -> Simulator:
         """Return a simulator of a scene, compiled.

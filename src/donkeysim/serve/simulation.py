@@ -53,7 +53,7 @@ class Simulation:
         hand_out: Called within a beat when there are outputs to take already.
     """
 
-    def __init__(self, options: SimulationOptions, read_clock: Clock, report: Callable[[str], None]) -> None:
+    def __init__(self, options: SimulationOptions, read_clock: Clock, loader: SceneLoader) -> None:
         self.scene_name: str | None = None
         self.is_loading = False
         self.hand_out: Callable[[], object] = lambda: None
@@ -61,7 +61,7 @@ class Simulation:
         self._composer = TelemetryWriter(options)
         self._read_clock = read_clock
         self._desk = PictureDesk(options, self._composer, read_clock)
-        self._loader = SceneLoader(options, report)
+        self._loader = loader
         self._clients: dict[int, Client] = {}
         self._park = CarPark(read_clock)
         self.viewing = Viewing(self._park, self._desk, self._composer, read_clock)

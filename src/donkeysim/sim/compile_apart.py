@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 
+from donkeysim.core.call_types import remember_call_types
 from donkeysim.sim.compile_processes import mark_compiled
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
@@ -19,6 +20,7 @@ OBJECTS_BEFORE_COLLECTION = 100_000
 def main() -> None:
     """Compile the stages named on the command line, on the smallest scene."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    remember_call_types()
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION, 50, 1000)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     stages = dict(Simulator(WorldSpec(scene=SceneSpec("flat"))).list_compile_stages())

@@ -141,8 +141,6 @@ def build_centre_line(table: PathTable, road: RoadTable) -> CentreLine:
 
 def _measure_road(line: CentreLine, road: RoadTable) -> tuple[FloatArray, FloatArray]:
     """Return the distances to the road's edges at every sample: from `widths`, the table, or the path's own."""
-    from scipy.interpolate import PchipInterpolator
-
     if not road.widths:
         if road.width_left > 0.0:
             return np.full(len(line.distance), road.width_left), np.full(len(line.distance), road.width_right)
@@ -155,6 +153,8 @@ def _measure_road(line: CentreLine, road: RoadTable) -> tuple[FloatArray, FloatA
         at, edge = np.concatenate((at - line.length, at, at + line.length)), np.tile(edge, (3, 1))
     if len(at) == 1:
         return np.full(len(line.distance), edge[0, 0]), np.full(len(line.distance), edge[0, 1])
+    from scipy.interpolate import PchipInterpolator  # a third of a second, which most tracks do without
+
     found = PchipInterpolator(at, edge, extrapolate=False)(np.clip(line.distance, at[0], at[-1]))
     return found[:, 0].copy(), found[:, 1].copy()
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
@@ -111,6 +110,8 @@ def measure_gap(point: FloatArray, line: CentreLine) -> FloatArray:
     """
     if not len(point):
         return np.zeros(0)
+    from scipy.spatial import cKDTree
+
     sample, yaw = line.position[::SAMPLES], line.yaw[::SAMPLES]
     left_width, right_width = line.width_left[::SAMPLES], line.width_right[::SAMPLES]
     tree = cKDTree(sample)

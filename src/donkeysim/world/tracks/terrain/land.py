@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import CLASS_GROUND, SHADE_TEXTURE, Ground, Material, Mesh
@@ -92,6 +91,8 @@ def _lay_field(line: CentreLine, ground: Ground, frame: AtlasFrame, material: in
 
     Only the field is covered: it lies inside the atlas.
     """
+    from scipy.spatial import cKDTree
+
     rows, columns = ground.height.shape
     x = ground.height_origin[0] + np.arange(columns) * ground.height_cell
     y = ground.height_origin[1] + np.arange(rows) * ground.height_cell
