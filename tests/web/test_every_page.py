@@ -53,7 +53,7 @@ def client(name, tmp_path):
     elif name == "preview":
         app = preview.create_app(SimpleNamespace())
     elif name == "learning":
-        app = learning.create_app(learning.Story(), {})
+        app = learning.LearningPage(learning.Story(), {}).create_app()
     elif name == "tub":
         app = tub_page.create_app(write_tub(tmp_path / "data", 2))
     else:
