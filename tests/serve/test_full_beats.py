@@ -8,10 +8,11 @@ import pytest
 from donkeysim.core.clock import ManualClock
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.picture_budget import Account
-from donkeysim.serve.picture_desk import line_up
+from donkeysim.serve.picture_desk import END_SHARE
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.serve.telling_order import PARTY_SECONDS, count_party, line_up, take_turns
 from donkeysim.wire.reading import read_request
 
 CLIENTS = range(1, 8)
@@ -136,8 +137,55 @@ def test_who_had_to_wait_comes_before_all_others_but_the_first(troublesome, late
     assert [car.car_id for car in line_up(make_cars(*troublesome), late)] == order
 
 
-def test_a_costly_telemetry_waits_once_at_most():
-    account = Account(1, (None, None, None), seconds=0.02)
-    assert [account.fits(lambda: 0.01) for _ in range(4)] == [False, True, False, True]
-    assert [account.fits(lambda: 0.03) for _ in range(3)] == [True] * 3
-    assert [account.fits(None) for _ in range(3)] == [True] * 3
+def make_pairs(*seconds):
+    return [(car, Account(car, (None, None, None), seconds=cost)) for car, cost in enumerate(seconds)]
+
+
+def test_one_costly_telemetry_waits_once_at_most():
+    pairs = make_pairs(0.02)
+    assert [len(list(take_turns(pairs, lambda: 0.01))) for _ in range(4)] == [0, 1, 0, 1]
+    assert [len(list(take_turns(pairs, lambda: 0.03))) for _ in range(3)] == [1] * 3
+    assert [len(list(take_turns(pairs, None))) for _ in range(3)] == [1] * 3
+
+
+def test_of_several_costly_telemetries_one_a_beat_is_made_where_none_has_room():
+    pairs = make_pairs(0.02, 0.02, 0.02)
+    told = [[car for car, _ in take_turns(pairs, lambda: 0.01)] for _ in range(8)]
+    assert told[0] == []
+    cars = [car for (car,) in told[1:]]
+    assert all(set(cars[beat : beat + 3]) == {0, 1, 2} for beat in range(5)), "all take turns"
+
+
+def test_who_has_room_does_not_wait_for_who_has_none():
+    pairs = make_pairs(0.02, 0.005, 0.02)
+    assert [car for car, _ in take_turns(pairs, lambda: 0.01)] == [1]
+
+
+def test_drawing_beside_a_beat_begins_only_where_a_light_telemetry_would_fit():
+    account = Account(1, (None, None, None), seconds=0.1, is_apart=True)
+    assert account.fits(lambda: 0.002)
+    assert not account.fits(lambda: 0.0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "due", "seconds", "count"),
+    [
+        ([0.0003] * 8, 0, 1.0, 8),
+        ([0.0003] * 8, 0, 0.0010, 3),
+        ([0.0003] * 8, 5, 0.0010, 5),
+        ([0.0003] * 8, 0, 0.0, 0),
+        ([0.0003, 0.0009, 0.0009, 0.0009], 0, 1.0, 3),
+        ([2 * PARTY_SECONDS] * 4, 4, 0.0, 1),
+    ],
+)
+def test_those_are_told_together_who_fit_in_together(expected, due, seconds, count):
+    assert count_party(expected, due, seconds) == count
+
+
+def test_a_full_beat_ends_before_the_next_one_is_due(show):
+    show.seconds = BEAT / (len(CLIENTS) - 0.99)
+    for _ in range(10):
+        show.clock.advance(show.simulation.seconds_to_beat())
+        show.simulation.beat()
+        assert show.simulation.seconds_to_beat() >= END_SHARE * BEAT
+    show.simulation.take_outputs()

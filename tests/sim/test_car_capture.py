@@ -101,6 +101,17 @@ def test_working_memory_is_as_large_as_the_largest_picture_and_no_larger_than_it
     assert room.find(0, (160, 120, False), 4, 4).depth.size <= 1.1 * MOST_SAMPLES, "what is huge is not kept"
 
 
+def test_a_wide_and_a_high_picture_need_no_memory_for_one_that_is_both():
+    room = ScratchRoom()
+    room.find(0, (3000, 10, False), 100, 10)
+    wide = room.find(0, (200, 100, False), 100, 10)
+    both = room.find(0, (20, 1000, False), 100, 10)
+    assert both.depth.size < 3200 * 11
+    assert both.record_float is wide.record_float, "what is large enough is not made anew"
+    assert len(both.run_end) >= 3000
+    assert both.work_int.shape[1] >= 1000
+
+
 def test_many_sizes_of_pictures_take_turns_without_making_memory():
     room = ScratchRoom()
     made = {id(room.find(0, (16 + number % 50, 116 - number % 50, False), 100, 10)) for number in range(100)}

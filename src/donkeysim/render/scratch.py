@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from donkeysim.render.geometry import CLUSTER_ROOM
@@ -29,14 +32,30 @@ Shape = tuple[int, int, bool]
 """Width and height [sample], and whether colours are varied."""
 
 
+class Size(NamedTuple):
+    """What pictures need of working memory, each the most of all of them."""
+
+    width: int
+    height: int
+    samples: int
+    has_classes: int
+    record_limit: int
+    draw_limit: int
+
+
+Kept = tuple[tuple[Shape, int, int], Size, Scratch]
+"""What was asked for last, the size of all that was asked for, and the memory."""
+
+
 class ScratchRoom:
     """Working memory of threads that draw, each its own, large enough for all pictures that it has drawn.
 
-    One for each size would be made again and again where many sizes take turns, and that takes longer than drawing.
+    One for each size would be made again and again where many sizes take turns, and that takes longer than drawing. Of
+    what is there only the parts that are too small are made anew: fresh memory can cost more than the picture.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[Shape, Scratch]] = {}
+        self._kept: dict[int, Kept] = {}
 
     def find(self, worker: int, shape: Shape, record_limit: int, draw_limit: int) -> Scratch:
         """Return working memory of one thread, valid until its next picture; larger than asked for, as a rule.
@@ -47,57 +66,62 @@ class ScratchRoom:
             record_limit: Triangles that the picture may show at most.
             draw_limit: Meshes that it may show at most.
         """
-        kept, scratch = self._kept.get(worker, ((0, 0, False), None))
-        limits = record_limit, draw_limit
-        if kept == shape and scratch is not None and _fits(scratch, *limits):
-            return scratch
-        joined = (max(shape[0], kept[0]), max(shape[1], kept[1]), shape[2] or kept[2])
-        if joined[0] * joined[1] > MOST_SAMPLES:
-            joined = shape
-        if joined != kept or scratch is None or not _fits(scratch, *limits):
-            self._kept.pop(worker, None)
-            scratch = None  # so that both need not fit into memory
-            scratch = make_scratch(*joined[:2], *limits, joined[2])
-            self._kept[worker] = joined, scratch
-        return scratch
+        asked = shape, record_limit, draw_limit
+        kept = self._kept.get(worker)
+        if kept is None or kept[0] != asked:
+            kept = self._kept[worker] = (asked, *self._extend(self._kept.pop(worker, None), *asked))
+        return kept[2]
+
+    def _extend(self, kept: Kept | None, shape: Shape, record_limit: int, draw_limit: int) -> tuple[Size, Scratch]:
+        """Return working memory for one more picture, the same if it is large enough already."""
+        width, height, is_varied = shape
+        size = Size(width, height, (round_up(width) + LANES) * (height + 1), is_varied, record_limit, draw_limit)
+        if kept is None or kept[1].samples > MOST_SAMPLES:
+            return size, make_scratch(size, None)
+        size = Size(*map(max, kept[1], size))
+        return size, kept[2] if size == kept[1] else make_scratch(size, kept[2])
 
 
-def _fits(scratch: Scratch, record_limit: int, draw_limit: int) -> bool:
-    return len(scratch.record_float) >= record_limit and len(scratch.draw_mesh) >= draw_limit
-
-
-def make_scratch(width: int, height: int, record_limit: int, draw_limit: int, with_classes: bool) -> Scratch:
-    """Return working memory for pictures of one size [sample]; `with_classes`: for varied colours too."""
-    stride = round_up(width) + LANES
-    pixels = stride * height + stride
-    record_float = np.zeros((record_limit, RECORD_FLOATS), np.float32)
-    record_int = np.zeros((record_limit, RECORD_INTS), np.int32)
+def make_scratch(size: Size, old: Scratch | None) -> Scratch:
+    """Return working memory for pictures up to a size, with those parts of the old that are large enough."""
+    row, columns = round_up(size.width) + LANES, max(round_up(size.width) + LANES, round_up(size.height))
+    shapes: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
+        "depth": ((size.samples,), np.float32),
+        "ident": ((size.samples,), np.uint32),
+        "colour": ((size.samples,), np.uint32),
+        "warped": ((size.samples,), np.uint32),
+        "work_float": ((WORK_FLOATS, CLUSTER_ROOM), np.float32),
+        "work_int": ((WORK_INTS, max(CLUSTER_ROOM, round_up(size.height))), np.int32),
+        "record_float": ((size.record_limit, RECORD_FLOATS), np.float32),
+        "record_int": ((size.record_limit, RECORD_INTS), np.int32),
+        "span_input": ((SPAN_INPUTS, BAND * row), np.int32),
+        "span_float": ((SPAN_FLOATS, BAND * row), np.float32),
+        "span_int": ((SPAN_INTS, BAND * row), np.int32),
+        "draw_mesh": ((size.draw_limit,), np.int32),
+        "basis": ((size.draw_limit, BASIS_WIDTH), np.float32),
+        "run_end": ((size.width,), np.int32),
+        "mesh_pose": ((POSE_WIDTH,), np.float32),
+        "body_pose": ((POSE_WIDTH,), np.float32),
+        "camera_view": ((VIEW_WIDTH,), np.float32),
+        "drawn": ((1,), np.int64),
+        "light": ((LIGHT_WIDTH,), np.float32),
+        "classes": ((size.height, size.width) if size.has_classes else (1, 1), np.uint8),
+    }
+    parts = {name: _extend(old, name, shape, kind) for name, (shape, kind) in shapes.items()}
     return Scratch(
-        depth=np.zeros(pixels, np.float32),
-        ident=np.zeros(pixels, np.uint32),
-        colour=np.zeros(pixels, np.uint32),
-        warped=np.zeros(pixels, np.uint32),
-        work_float=np.zeros((WORK_FLOATS, CLUSTER_ROOM), np.float32),
-        work_int=np.zeros((WORK_INTS, max(CLUSTER_ROOM, round_up(height))), np.int32),
-        record_float=record_float,
-        record_int=record_int,
-        flat_float=record_float.reshape(-1),
-        flat_int=record_int.reshape(-1),
-        span_input=np.zeros((SPAN_INPUTS, BAND * stride), np.int32),
-        span_float=np.zeros((SPAN_FLOATS, BAND * stride), np.float32),
-        span_int=np.zeros((SPAN_INTS, BAND * stride), np.int32),
-        draw_mesh=np.zeros(draw_limit, np.int32),
-        basis=np.zeros((draw_limit, BASIS_WIDTH), np.float32),
-        iota=np.arange(max(stride, round_up(height)), dtype=np.float32),
-        run_end=np.zeros(width, np.int32),
-        mesh_pose=np.zeros(POSE_WIDTH, np.float32),
-        body_pose=np.zeros(POSE_WIDTH, np.float32),
-        camera_view=np.zeros(VIEW_WIDTH, np.float32),
-        drawn=np.zeros(1, np.int64),
-        light=np.zeros(LIGHT_WIDTH, np.float32),
-        classes=np.zeros((height, width) if with_classes else (1, 1), np.uint8),
-        factor=np.ones(width, np.float32),
+        **parts,
+        flat_float=parts["record_float"].reshape(-1),
+        flat_int=parts["record_int"].reshape(-1),
+        iota=np.arange(columns, dtype=np.float32),
+        factor=np.ones(size.width, np.float32),
     )
+
+
+def _extend(old: Scratch | None, name: str, shape: tuple[int, ...], kind: type[np.generic]) -> Any:
+    """Return a part of the old memory, or zeros where it is too small."""
+    array = None if old is None else getattr(old, name)
+    fits = array is not None and all(map(operator.ge, array.shape, shape))
+    return array if fits else np.zeros(shape, kind)
 
 
 def round_up(width: int) -> int:

@@ -63,7 +63,7 @@ class Account:
         seconds: What a telemetry takes, on average.
         is_light: Whether that should be so little that it is not measured.
         is_apart: Whether it is drawn beside the beat.
-        is_late: Whether it waits for the next beat, as this one is too short.
+        late_count: In how many beats, one after the other, there was no room for it.
         used: How much drawing beside the beat it has had, for fair turns [s].
         work: Its telemetry that is being drawn beside the beat.
         due: When that should be ready [s].
@@ -75,7 +75,7 @@ class Account:
     seconds: float = 0.0
     is_light: bool = True
     is_apart: bool = False
-    is_late: bool = False
+    late_count: int = 0
     used: float = 0.0
     work: Future[tuple[bytes | None, float]] | None = None
     due: float = 0.0
@@ -99,10 +99,11 @@ class Account:
         """Count anew how often telemetries are sent."""
         self._sent_count = 0
 
-    def fits(self, seconds_left: Clock | None) -> bool:
-        """Return whether there is time in the beat for a telemetry, or there was none the last time."""
-        self.is_late = seconds_left is not None and not self.is_late and seconds_left() < self.seconds
-        return not self.is_late
+    def fits(self, room: Clock | None) -> bool:
+        """Return whether there is room in the beat for a telemetry, or for what drawing beside it begins with."""
+        has_room = room is None or room() >= (LIGHT_SECONDS if self.is_apart else self.seconds)
+        self.late_count = 0 if has_room else self.late_count + 1
+        return has_room
 
     def note_cost(self, seconds: float) -> None:
         """Take note of what a telemetry has taken: more counts sooner than less."""

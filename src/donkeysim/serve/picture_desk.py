@@ -23,13 +23,23 @@ from donkeysim.serve.participants import SceneCar
 from donkeysim.serve.picture_budget import Account, choose_apart
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
+from donkeysim.serve.telling_order import count_party, line_up, take_turns
 from donkeysim.sim.simulator import Simulator
 
 MOST_TOGETHER = 8
 """Cars whose telemetry is made and handed out together."""
 
+READING_SECONDS = 1e-4
+"""What a telemetry should take without pictures and scans [s]."""
+
 MOST_BEATS_LATE = 4
 """Whoever does not fit into a beat is told after so many at the latest, however slow the machine is."""
+
+END_SHARE, HEAVY_END_SHARE = 0.1, 0.25
+"""Of a beat's length: its last part, in which no telemetry is begun; the second for what takes long.
+
+What is begun may take twice as long as the last time, and must not make the next beat late.
+"""
 
 _log = logging.getLogger("donkeysim.simulation")
 
@@ -121,32 +131,17 @@ class PictureDesk:
                 light.append(car)
             else:
                 heavy.append((car, account))
-        waiting = line_up(light, self._late) if len(light) > 1 else light
-        count, seconds_a_car = 1, 0.0
-        due = 1 + math.ceil((len(waiting) - 1) / MOST_BEATS_LATE)
-        while waiting:
-            if seconds_left is not None and seconds_a_car > 0.0:
-                count = min(count, max(due, int(seconds_left() / seconds_a_car)))
-            if count == 0:
-                break
-            together, waiting = waiting[:count], waiting[count:]
-            outputs: list[Output] = []
-            if waiting and seconds_left is not None:
-                began = self._read_clock()
-                self._tell_now(simulator, together, kind, outputs)
-                seconds_a_car = (self._read_clock() - began) / len(together)
-            else:
-                self._tell_now(simulator, together, kind, outputs)
-            yield outputs
-            due = max(0, due - count)
-            count = min(2 * count, MOST_TOGETHER)
-        self._late = [car.car_id for car in waiting]
+        yield from self._tell_light(simulator, light, kind, self._measure_room(seconds_left, END_SHARE))
         if heavy:
-            outputs = []
-            self._tell_heavy(simulator, heavy, kind, outputs, seconds_left)
+            outputs: list[Output] = []
+            self._tell_heavy(simulator, heavy, kind, outputs, self._measure_room(seconds_left, HEAVY_END_SHARE))
             yield outputs
 
     # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _measure_room(self, seconds_left: Clock | None, share: float) -> Clock | None:
+        """Return a clock of the time in which telemetry may be begun, all of a beat but its last share."""
+        return None if seconds_left is None else lambda: seconds_left() - share * self._beat_seconds
 
     def _find_account(self, simulator: Simulator, car: SceneCar) -> Account:
         sensors = simulator.list_sensors(car.row)
@@ -157,6 +152,31 @@ class PictureDesk:
         elif not all(map(operator.is_, sensors, account.sensors)):
             account.equip(sensors)
         return account
+
+    def _tell_light(
+        self, simulator: Simulator, cars: list[SceneCar], kind: OutputKind, room: Clock | None
+    ) -> Iterator[list[Output]]:
+        """Tell whose pictures are small, in parties that grow while there is room."""
+        waiting = line_up(cars, self._late) if len(cars) > 1 else cars
+        most, slowness = 1, 0.0
+        due = 1 + math.ceil((len(waiting) - 1) / MOST_BEATS_LATE)
+        while waiting:
+            count = most
+            if room is not None:
+                expected = [self._accounts[car.car_id].seconds + READING_SECONDS for car in waiting[:most]]
+                count = count_party(expected, due, room() / slowness if slowness else math.inf)
+            if count == 0:
+                break
+            together, waiting = waiting[:count], waiting[count:]
+            outputs: list[Output] = []
+            began = self._read_clock() if room is not None else 0.0
+            self._tell_now(simulator, together, kind, outputs)
+            if room is not None:
+                slowness = (self._read_clock() - began) / sum(expected[:count])
+            yield outputs
+            due = max(0, due - count)
+            most = min(2 * most, MOST_TOGETHER)
+        self._late = [car.car_id for car in waiting]
 
     def _tell_now(
         self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind, outputs: list[Output]
@@ -177,7 +197,7 @@ class PictureDesk:
         heavy: list[tuple[SceneCar, Account]],
         kind: OutputKind,
         outputs: list[Output],
-        seconds_left: Clock | None,
+        room: Clock | None,
     ) -> None:
         is_lock_step = kind is OutputKind.ANSWER
         for _, account in heavy:
@@ -186,14 +206,13 @@ class PictureDesk:
                 self._collect(account, None if is_lock_step else kind, outputs)
         choose_apart((account for _, account in heavy), self._beat_seconds)
         free = [(car, account) for car, account in heavy if account.work is None]
-        for car, account in free:
-            if not account.is_apart and account.fits(seconds_left):
-                began = self._read_cost()
-                self._tell_now(simulator, [car], kind, outputs)
-                account.note_cost(self._read_cost() - began)
-                account.note_sent(self._read_clock())
+        for car, account in take_turns([pair for pair in free if not pair[1].is_apart], room):
+            began = self._read_cost()
+            self._tell_now(simulator, [car], kind, outputs)
+            account.note_cost(self._read_cost() - began)
+            account.note_sent(self._read_clock())
         waiting = sorted((pair for pair in free if pair[1].is_apart), key=lambda pair: pair[1].used)
-        for car, account in waiting:
+        for car, account in take_turns(waiting, room):
             if is_lock_step or self._has_time():
                 self._begin(simulator, car, account)
         if is_lock_step:
@@ -253,21 +272,3 @@ class PictureDesk:
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.shutdown(wait=False)
-
-
-def line_up(cars: list[SceneCar], late: Sequence[int]) -> list[SceneCar]:
-    """Return who hears before whom: the first who came, who had to wait, all others; last those who make trouble.
-
-    Args:
-        cars: In the order in which they came, at least one.
-        late: Ids of those that had to wait, longest first.
-    """
-    if not late and not any(car.client is not None and car.client.is_troublesome for car in cars):
-        return cars
-    place = {car_id: rank - len(late) for rank, car_id in enumerate(late)}
-    place[cars[0].car_id] = -len(late) - 1
-
-    def find_place(car: SceneCar) -> tuple[bool, int]:
-        return car.client is not None and car.client.is_troublesome, place.get(car.car_id, 0)
-
-    return sorted(cars, key=find_place)
