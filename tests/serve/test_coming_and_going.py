@@ -152,3 +152,24 @@ def test_clients_are_served_while_others_come_all_the_time():
                 answers += 1
 
     serve(crowd)
+
+
+def test_an_error_in_taking_up_one_client_does_not_keep_the_next_one_out(monkeypatch, caplog):
+    monkeypatch.setattr(server_module, "SHORTAGE_SECONDS", 0.01)
+    faults = [KeyError("of our own making")]
+
+    def look(accepted):
+        if faults:
+            raise faults.pop()
+        return False
+
+    monkeypatch.setattr(server_module, "is_gone", look)
+
+    async def come(port, thread):
+        with connect(port):
+            await until(lambda: "an error in taking up a client" in caplog.text)
+            with connect(port) as second:
+                second.sendall(PING)
+                assert await receive(second) == PONG
+
+    serve(come)

@@ -1,6 +1,7 @@
 """A client is disconnected when it neither takes nor says anything for too long, and only then."""
 
 import asyncio
+import errno
 import json
 import sys
 import time
@@ -78,6 +79,11 @@ def make_connection(clock, transport, forbidden=frozenset(), **server):
     return connection
 
 
+def refuse(*arguments):
+    """Stand in for a system call on macOS whose peer is gone."""
+    raise OSError(errno.EINVAL, "Invalid argument")
+
+
 @pytest.fixture
 def wire():
     clock, transport = ManualClock(), Buffering()
@@ -96,6 +102,14 @@ def pass_time(wire, seconds, happen=lambda: None, has_telemetry=True):
             connection.check_time()
         if transport.is_aborted:
             return
+
+
+def test_a_system_that_refuses_to_tune_a_socket_whose_peer_is_gone_stops_nothing():
+    transport = Buffering()
+    transport.setsockopt = refuse
+    connection = make_connection(ManualClock(), transport)
+    connection.take(Output(1, OutputKind.TELEMETRY, 100 * LINE))
+    assert transport.window == 0, "it was sent"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the window")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
@@ -295,7 +296,7 @@ class Connection(asyncio.BufferedProtocol):
         if line_bytes > self._line_bytes and self._transport is not None:
             self._line_bytes = line_bytes
             size = min(line_bytes, MOST_SEND_BUFFER_BYTES)
-            self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
+            _set_option(self._transport.get_extra_info("socket"), socket.SOL_SOCKET, socket.SO_SNDBUF, size)
 
     def _probe(self) -> None:
         """Send the next byte of what every telemetry begins with: the answer tells whether the client reads again."""
@@ -325,9 +326,15 @@ class Connection(asyncio.BufferedProtocol):
 
 def _tune(connection: socket.socket) -> None:
     """Make a socket send at once, buffer little and notice peers that are gone."""
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    _set_option(connection, socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    _set_option(connection, socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+    _set_option(connection, socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", int(MOST_DEAF_SECONDS))):
         if hasattr(socket, name):  # its answers also tell of a window that has opened, see PeerWindow
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+            _set_option(connection, socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def _set_option(connection: socket.socket, level: int, name: int, value: int) -> None:
+    """Set an option of a socket, if there still is a peer: macOS refuses otherwise, and reading tells soon enough."""
+    with contextlib.suppress(OSError):
+        connection.setsockopt(level, name, value)

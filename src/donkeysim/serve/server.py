@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import itertools
+import logging
 import socket
 from collections import Counter
 from collections.abc import Mapping
@@ -45,6 +46,8 @@ ACCEPT_BURST_SECONDS = 0.02
 
 SHORTAGE_SECONDS = 1.0
 """When the system has no more room for connections, it is asked again after this time [s]."""
+
+_log = logging.getLogger("donkeysim.wire")
 
 
 class Server:
@@ -204,25 +207,26 @@ class Server:
             except OSError as error:
                 self._note("no room for a connection", f"new connections must wait: {describe_failure(error)}")
                 await asyncio.sleep(SHORTAGE_SECONDS)
+            except Exception:  # noqa: BLE001  (others must be able to come; the traceback is logged)
+                _log.exception("an error in taking up a client")
+                await asyncio.sleep(SHORTAGE_SECONDS)
             await asyncio.sleep(budget.seconds_to_more())
 
     async def _take_up(self, accepted: socket.socket, address: str) -> None:
         """Make a connection of a socket, or close it: many have gone already, others are too many."""
-        if is_gone(accepted):
-            accepted.close()
-        elif refusal := self._find_refusal(address):
-            self._note("too many connections", refusal)
-            with contextlib.suppress(OSError):
-                accepted.send(encode_reply(ErrorReply(error=refusal)))
-            accepted.close()
-        else:
+        with contextlib.ExitStack() as unless_taken_up:
+            unless_taken_up.callback(accepted.close)
+            if is_gone(accepted):
+                return
+            if refusal := self._find_refusal(address):
+                self._note("too many connections", refusal)
+                with contextlib.suppress(OSError):
+                    accepted.send(encode_reply(ErrorReply(error=refusal)))
+                return
             client_id = next(self._next_id)
             make = functools.partial(Connection, self, client_id, address, self._read_clock)
-            try:
-                await asyncio.get_running_loop().connect_accepted_socket(make, accepted)
-            except OSError:
-                accepted.close()
-                raise
+            await asyncio.get_running_loop().connect_accepted_socket(make, accepted)
+            unless_taken_up.pop_all()
 
     def _find_refusal(self, address: str) -> str:
         """Return why nobody more may come, "" when there is room."""
