@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation import Simulation
     from donkeysim.serve.simulation_options import SimulationOptions
-    from donkeysim.serve.simulation_thread import SimulationThread
+    from donkeysim.serve.watched_thread import WatchedThread
     from donkeysim.web.access import Access
     from donkeysim.web.serving import PageServer
 
@@ -138,16 +138,16 @@ async def _serve(options: Options, listener: socket.socket, private: PrivatePort
 
 def _make_thread(
     options: Options, server: Server, clock: Clock, give_up: Callable[[DonkeySimError], None]
-) -> SimulationThread:
+) -> WatchedThread:
     """Return the thread of what clients drive in: scenes of their choice, or races."""
     import asyncio
 
-    from donkeysim.serve.simulation_thread import SimulationThread
+    from donkeysim.serve.watched_thread import WatchedThread
 
     folders = options.simulation.experiment.scene.folders
     if options.race is None:
         make = functools.partial(_make_simulation, options.simulation, clock)
-        return SimulationThread(make, server.deliver, clock, give_up, folders)
+        return WatchedThread(make, server.deliver, clock, give_up, folders)
     from donkeysim.serve.race_thread import RaceThread
 
     loop = asyncio.get_running_loop()
@@ -198,7 +198,7 @@ def _tell_first_run(text: str) -> None:
 
 async def _open_page(
     options: Options,
-    thread: SimulationThread,
+    thread: WatchedThread,
     listener: socket.socket,
     faults: Mapping[str, int],
     find_control: Callable[[], str],
@@ -238,7 +238,7 @@ async def _open_page(
     return page, access.url
 
 
-def _say_how_to_join(thread: SimulationThread, host: str, port: int, access: Access) -> None:
+def _say_how_to_join(thread: WatchedThread, host: str, port: int, access: Access) -> None:
     """Let the page say where drivers find the races."""
     from donkeysim.serve.race_thread import RaceThread
     from donkeysim.watch.race_view import Joining

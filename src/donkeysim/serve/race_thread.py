@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from donkeysim.core.errors import SceneError
 from donkeysim.race.act import Act
-from donkeysim.serve.simulation_thread import SimulationThread
+from donkeysim.serve.watched_thread import WatchedThread
 from donkeysim.watch.race_view import Joining, RaceView, TimeLine
 from donkeysim.watch.watchable import CarRow, View
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from donkeysim.serve.race_simulation import RaceSimulation
 
 
-class RaceThread(SimulationThread):
+class RaceThread(WatchedThread):
     """Runs races; its methods belong to the event loop.
 
     Attributes:

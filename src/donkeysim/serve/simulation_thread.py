@@ -4,8 +4,7 @@ The thread imports the simulator itself (numpy and the kernels take seconds), so
 answers meanwhile. Requests go in by a queue; what clients shall receive comes out in batches on the event loop.
 
 In lock-step with few cars a control is carried out by the event loop itself while the thread sleeps: two changes of
-thread would cost as much as the step. A lock keeps the two apart. It has more than 400 lines because whatever is asked
-goes through the same inbox and is answered by the same thread.
+thread would cost as much as the step. A lock keeps the two apart.
 """
 
 from __future__ import annotations
@@ -20,32 +19,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from donkeysim.core.clock import Clock
-from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
+from donkeysim.core.errors import DonkeySimError
 from donkeysim.serve.client_queues import ClientQueue, Entry, Presence, QueueTurns
 from donkeysim.serve.output import Output
 from donkeysim.serve.quiet_start import QuietStart
 from donkeysim.serve.wakefulness import Wakefulness
-from donkeysim.watch.watchable import CarRow, NoRace, Outline, View, refuse_past
 from donkeysim.wire.messages import DriveCar, Request
-from donkeysim.world.specs import RoadSpec
 from donkeysim.world.tracks import list_scenes
 
 if TYPE_CHECKING:
     from donkeysim.serve.simulation import Simulation
 
 T = TypeVar("T")
-
-WATCHED_SECONDS = 2.0
-"""For how long after a question the list of cars is kept up to date [s]."""
-
-REFRESH_SECONDS = 0.05
-"""The list of cars is at most this old [s]."""
-
-PICTURE_PATIENCE = 0.1
-"""How long a watcher's picture waits for time to move on before it is drawn of the old moment [s]."""
-
-PICTURE_SECONDS = 0.02
-"""After one beat pictures are begun for this long; what is left waits for the next one [s]."""
 
 MOST_CARS_AT_ONCE = 4
 """Cars with which a step is short enough to keep the event loop waiting."""
@@ -61,8 +46,8 @@ def _wake(simulation: Simulation) -> None:
     del simulation
 
 
-class SimulationThread(NoRace):
-    """Runs a simulation on its own thread; its methods belong to the event loop. Implements `Watchable`."""
+class SimulationThread:
+    """Runs a simulation on its own thread; its methods belong to the event loop."""
 
     def __init__(
         self,
@@ -90,8 +75,6 @@ class SimulationThread(NoRace):
         self._inbox: queue.SimpleQueue[Callable[[Simulation], object]] = queue.SimpleQueue()
         self._queues: dict[int, ClientQueue] = {}
         self._turns = QueueTurns(self._perform, self._may_take, read_clock)
-        self._picture_inbox: queue.SimpleQueue[Callable[[Simulation], object]] = queue.SimpleQueue()
-        self._moved_time = -1.0
         self._outbox: list[Output] = []
         self._outbox_lock = threading.Lock()
         self._is_delivering = self._is_awaited = False
@@ -101,9 +84,6 @@ class SimulationThread(NoRace):
         self._quiet_start = QuietStart()
         self._put_count = self._done_count = 0
         self._is_stopping = False
-        self._rows: list[CarRow] = []
-        self._rows_time = -1.0
-        self._watched_until = -1.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name="simulation", daemon=True)
 
@@ -187,59 +167,11 @@ class SimulationThread(NoRace):
         self._put_count += 1
         self._inbox.put(task)
 
-    # -- from watchers ------------------------------------------------------------------------------------------------
-
-    @property
-    def scene_name(self) -> str | None:
-        """Name of the running or loading scene; None in the menu."""
-        return self._simulation.scene_name if self._simulation is not None else None
-
-    @property
-    def is_loading(self) -> bool:
-        """Whether a scene is being loaded, or the simulator itself."""
-        return self._simulation is None or self._simulation.is_loading
-
-    @property
-    def loading_stage(self) -> str:
-        """What is being done while loading; "" otherwise."""
-        return self._simulation.loading_stage if self._simulation is not None else "starting the simulator"
+    # -- from this program --------------------------------------------------------------------------------------------
 
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
         return self._scene_names
-
-    async def list_cars(self, at: float | None = None) -> list[CarRow]:
-        """Return the cars of the running scene, at most a moment ago; see `Watchable`."""
-        refuse_past(at)
-        now = self._read_clock()
-        self._watched_until = now + WATCHED_SECONDS
-        if now - self._rows_time > REFRESH_SECONDS and not self.is_loading:
-            await self._ask(functools.partial(self._refresh_rows, now=now))
-        return self._rows
-
-    def outline(self) -> Outline | None:
-        """Return the ground plan of the running scene."""
-        return self._simulation.viewing.outline if self._simulation is not None else None
-
-    async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
-        """Return a view of a car as JPEG; see `Watchable`. While time passes steadily it is drawn beside the thread."""
-        refuse_past(at)
-        film = None if view == "camera" or self._simulation is None else self._simulation.viewing.film
-        if film is not None:
-            film.want()
-            if film.is_rolling:
-                return await asyncio.to_thread(film.take_picture, view, car_id, width, height)
-        return await self._ask(
-            lambda simulation: simulation.take_picture(view, car_id, width, height), self._picture_inbox
-        )
-
-    async def load_scene(self, name: str) -> None:
-        """Begin to load a scene; see `Watchable`."""
-        if name not in self._scene_names:
-            raise SceneError(describe_unknown("scene", name, self._scene_names))
-        if self.scene_name is not None:
-            raise SceneError(f"{self.scene_name} is running; exit it first, then load {name!r}.")
-        self.begin_scene(name)
 
     def begin_scene(self, name: str, when_failed: Callable[[DonkeySimError], None] | None = None) -> None:
         """Load a scene as soon as the thread can; a failure is told to the log, or to `when_failed` on the loop."""
@@ -255,33 +187,9 @@ class SimulationThread(NoRace):
 
         self._put(load)
 
-    async def exit_scene(self) -> None:
-        """Bring everybody back to the menu; see `Watchable`."""
-        await self._ask(lambda simulation: simulation.exit_scene())
-
-    async def make_road(self, road: RoadSpec) -> None:
-        """Begin to make another road; see `Watchable`."""
-        await self._ask(lambda simulation: simulation.make_road(road))
-
-    @property
-    def has_pace_car(self) -> bool:
-        """Whether one drives; see `Watchable`."""
-        return self._simulation is not None and self._simulation.has_pace_car
-
-    async def set_pace_car(self, is_wanted: bool) -> None:
-        """Let a pace car drive, or take it away; see `Watchable`."""
-        if is_wanted:
-            await self._ask(lambda simulation: simulation.add_pace_car())
-        else:
-            await self._ask(lambda simulation: simulation.remove_pace_car())
-
     async def draw_challenges(self, seed: int | None) -> None:
         """Draw challenges anew, from another seed or the same; see `Simulation`."""
         await self._ask(lambda simulation: simulation.draw_challenges(seed))
-
-    async def reset_car(self, car_id: int) -> None:
-        """Put a car back to where it began; see `Watchable`."""
-        await self._ask(lambda simulation: simulation.reset_car(car_id))
 
     async def _ask(
         self,
@@ -325,8 +233,7 @@ class SimulationThread(NoRace):
                 self._turns.take_costly(simulation.seconds_of_room())
                 is_behind = self._hand_out(simulation)
                 now = self._read_clock()
-                self._refresh_rows(simulation, now)
-                self._draw_for_watchers(simulation, is_due, now)
+                self._serve_watchers(simulation, is_due, now)
             if is_behind:
                 self._await_delivery()
         simulation.close()
@@ -379,20 +286,8 @@ class SimulationThread(NoRace):
         if seconds_to_beat == 0.0:
             return 0.0
         room = self._simulation.seconds_of_room() if self._simulation is not None else None
-        times = [seconds_to_beat, self._turns.seconds_left(room)]
-        if not self._picture_inbox.empty():
-            times.append(max(self._moved_time + PICTURE_PATIENCE - self._read_clock(), 0.0))
+        times = (seconds_to_beat, self._turns.seconds_left(room), self._seconds_to_watchers())
         return min((seconds for seconds in times if seconds is not None), default=None)
-
-    def _draw_for_watchers(self, simulation: Simulation, has_moved: bool, began: float) -> None:
-        """Draw right after a beat: every picture is of a new moment, and the next beat is far enough."""
-        if has_moved:
-            self._moved_time = began
-        elif began - self._moved_time < PICTURE_PATIENCE:
-            return
-        for _ in range(self._picture_inbox.qsize()):  # who asks while we draw gets the next beat
-            if self._read_clock() - began < PICTURE_SECONDS:
-                self._guard(simulation, self._picture_inbox.get_nowait())
 
     def _guard(self, simulation: Simulation, task: Callable[[Simulation], object]) -> None:
         """Carry out a task; an error of our own making must not end the program for everybody."""
@@ -434,10 +329,12 @@ class SimulationThread(NoRace):
         self._delivered.wait(DELIVERY_SECONDS)
         self._is_awaited = False
 
-    def _refresh_rows(self, simulation: Simulation, now: float) -> None:
-        if now < self._watched_until and now - self._rows_time >= REFRESH_SECONDS:
-            self._rows = simulation.list_cars()
-            self._rows_time = now
+    def _seconds_to_watchers(self) -> float | None:
+        """Return how long until those who watch need the thread [s]; None: they do not."""
+        return None
+
+    def _serve_watchers(self, simulation: Simulation, has_moved: bool, now: float) -> None:
+        """Do what those who watch wait for, after a beat or between two."""
 
     def _call_on_loop(self, function: Callable[..., None], *arguments: object) -> None:
         """Call a function on the event loop, if it still runs."""
