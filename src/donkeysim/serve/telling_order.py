@@ -23,10 +23,10 @@ def take_turns(pairs: Sequence[tuple[SceneCar, Account]], room: Clock | None) ->
             yield pair
         else:
             late.append(pair)
-    for pair in sorted(late, key=lambda pair: -pair[1].late_count)[:1]:
-        if pair[1].late_count > 1:
-            pair[1].late_count = 0
-            yield pair
+    longest = max(late, key=lambda pair: pair[1].late_count, default=None)
+    if longest is not None and longest[1].late_count > 1:
+        longest[1].late_count = 0
+        yield longest
 
 
 def line_up(cars: list[SceneCar], late: Sequence[int]) -> list[SceneCar]:
