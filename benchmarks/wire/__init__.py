@@ -28,6 +28,9 @@ def run() -> list[Figure]:
         client.send(msg_type="step_mode", step_mode="synchronous", time_step="0.05")
         _drain(client)
         exchanges = [_count_exchanges(client, 2.0) for _ in range(5)]
+        client.send(msg_type="cam_config", img_w="64", img_h="64")
+        _count_exchanges(client, 0.5)
+        small = [_count_exchanges(client, 2.0) for _ in range(5)]
         client.close()
     return [
         Figure(
@@ -41,6 +44,7 @@ def run() -> list[Figure]:
             "exchanges/s",
             4000.0,
         ),
+        Figure("wire", "the same with a camera of 64x64", statistics.median(small), max(small), "exchanges/s", 4000.0),
         _measure_control(),
     ]
 
