@@ -14,9 +14,10 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.rotation import make_rotation
 from donkeysim.learn.calibration import wizard
 from donkeysim.learn.calibration.board import Board, draw_board, find_corners
-from donkeysim.learn.calibration.camera import LensFit, Mount, solve_lens, solve_mount
+from donkeysim.learn.calibration.camera import Mount, solve_lens, solve_mount
 from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, find_rates, follow_floor, scale_lens
 from donkeysim.learn.calibration.overlay import HORIZON_COLOUR, draw_overlay
+from donkeysim.learn.calibration.pictures import list_pictures
 from donkeysim.learn.calibration.response import FLOOR, Drive, Response, find_steady, fit_scales, measure_response
 from donkeysim.render.warp import bend_rays
 from donkeysim.sim import commands
@@ -112,7 +113,7 @@ def test_the_board_that_is_printed_is_the_board_that_is_found(tmp_path):
 
 
 def test_a_board_larger_than_the_sheet_is_refused(tmp_path):
-    with pytest.raises(DonkeySimError, match="30 mm"):
+    with pytest.raises(DonkeySimError, match="31 mm at most"):
         draw_board(Board(square=0.04), tmp_path / "board.png")
 
 
@@ -232,8 +233,7 @@ def test_a_drive_that_holds_nothing_is_refused():
 
 
 def test_the_files_say_what_was_found(tmp_path):
-    fit, car = LensFit(FISHEYE, 0.1, (), np.ones((1, 40), bool)), load_car("original")
-    wizard.write_camera(tmp_path / "camera.toml", fit, MOUNT, 0.06, car)
+    wizard.write_camera(tmp_path / "camera.toml", FISHEYE, MOUNT, 0.06, load_car("original"))
     found = load_camera(str(tmp_path / "camera.toml"))
     assert (found.lens.model, found.lens.size) == (FISHEYE.model, SIZE)
     assert found.lens.coefficients == pytest.approx(FISHEYE.coefficients)
@@ -262,4 +262,4 @@ def test_what_is_asked_wrongly_is_told(tmp_path, capsys):
     Image.fromarray(np.zeros((48, 64, 3), np.uint8)).save(tmp_path / "a.png")
     Image.fromarray(np.zeros((40, 64, 3), np.uint8)).save(tmp_path / "b.png")
     with pytest.raises(DonkeySimError, match="differ in size"):
-        wizard.look_for_board(wizard.list_pictures([str(tmp_path)]), BOARD)
+        wizard.look_for_board(list_pictures([str(tmp_path)]), BOARD)

@@ -12,7 +12,10 @@ import trimesh
 from PIL import Image
 
 from donkeysim.cli.donkey import run
+from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.learn.calibration.board import Board, find_corners
+from donkeysim.learn.calibration.camera import Mount
+from donkeysim.learn.calibration.wizard import write_camera
 from donkeysim.render.warp import bend_rays, open_warp
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
@@ -55,6 +58,29 @@ slots = 1
 model = "board.glb"
 ghost = true
 places = [[3.0, 3.0]]
+"""
+
+LANE_CAMERAS = 12
+
+LANE_WIDTH = 0.56
+
+LANE = """
+format = 1
+name = "lane"
+[path]
+segments = [{ straight = 6.0 }, { turn = 180.0, radius = 2.0 }, { straight = 6.0 }, { turn = 180.0, radius = 2.0 }]
+[road]
+width_left = 0.3
+width_right = 0.9
+markings = [
+    { offset = 0.28, width = 0.04, colour = [238, 236, 228] },
+    { offset = -0.28, width = 0.04, colour = [238, 130, 40], dash = 0.3, gap = 0.3 },
+    { offset = 0.02, edge = "right", width = 0.04, colour = [238, 236, 228] },
+]
+[ground]
+drivable = true
+[start]
+slots = 1
 """
 
 
@@ -190,13 +216,18 @@ def save_pictures(simulator, camera, places, folder):
         Image.fromarray(picture).save(folder / f"{number:02}.jpg", quality=92)
 
 
-def record_drive(simulator, truth, path):
-    """A car whose wheels turn `steer` and whose motor pulls `torque` times as much as the preset's."""
+def mount_camera(simulator, truth, roll=0.0):
+    """Give the car a camera, and put it back to the start."""
     lens = truth.lens
     position = (AXLE_MIDDLE + AHEAD, 0.0, truth.height - REST)
-    camera = CameraSpec(fov=lens.fov, lens=lens, position=position, rotation=(0.0, truth.pitch, 0.0))
+    camera = CameraSpec(fov=lens.fov, lens=lens, position=position, rotation=(roll, truth.pitch, 0.0))
     simulator.configure_camera(0, camera)
     simulator.reset_car(0)
+
+
+def record_drive(simulator, truth, path):
+    """A car whose wheels turn `steer` and whose motor pulls `torque` times as much as the preset's."""
+    mount_camera(simulator, truth)
     with TubWriter(path, ["cam/image_array", "user/angle", "user/throttle"], ["image_array", "float", "float"]) as tub:
         for frame in range(round(len(STEERINGS) * SECONDS * RATE)):
             steering = STEERINGS[frame // round(SECONDS * RATE)]
@@ -239,6 +270,48 @@ def test_twenty_cameras_and_cars_are_calibrated(hall, tmp_path, capsys):
             failures.append(lines[-1])
         with capsys.disabled():
             print(lines[-1], flush=True)
+    assert not failures, "\n".join(failures)
+
+
+def record_laps(simulator, truth, roll, path, seed):
+    """Somebody's drive along a lane, 40 s."""
+    mount_camera(simulator, truth, roll)
+    driver = HumanDriver(simulator.scene, simulator.car_spec, seed)
+    with TubWriter(path, ["cam/image_array"], ["image_array"]) as tub:
+        for frame in range(40 * RATE):
+            if frame % 4 == 0:
+                simulator.render()
+                tub.write_record({"cam/image_array": simulator.get_picture(0)})
+            (steering, throttle, brake), _ = driver.drive(simulator.ledger, 0)
+            simulator.drive_car(0, steering, throttle, brake)
+            simulator.step()
+
+
+def test_cameras_are_mounted_as_a_lane_says(tmp_path, capsys):
+    (tmp_path / "lane.toml").write_text(LANE, encoding="utf-8")
+    simulator = Simulator(WorldSpec(SceneSpec(str(tmp_path / "lane.toml"))))
+    simulator.apply(commands.Join([0], []))
+    draws, failures = np.random.default_rng(11), []
+    for number in range(LANE_CAMERAS):
+        truth, roll = draw_truth(number, draws), math.radians(draws.normal(0.0, 1.0))
+        record_laps(simulator, truth, roll, tmp_path / f"tub{number}", number)
+        lens, mount = truth.lens, Mount(truth.height, truth.pitch, roll)
+        write_camera(tmp_path / "known.toml", lens, mount, AHEAD, simulator.car_spec)
+        arguments = ["calibrate", "--camera", str(tmp_path / "known.toml"), "--lane", str(tmp_path / f"tub{number}")]
+        assert run([*arguments, "--width", str(1000 * LANE_WIDTH), "--out", str(tmp_path / f"car{number}")]) == 0
+        said = capsys.readouterr().out.splitlines()[0]
+        found = load_camera(str(tmp_path / f"car{number}_camera.toml"))
+        height = 100.0 * ((found.position[2] + REST) / truth.height - 1.0)
+        roll_off, pitch_off, _ = np.degrees(np.subtract(found.rotation, (roll, truth.pitch, 0.0)))
+        line = (
+            f"{number:2} {lens.model:11} {math.degrees(lens.fov):5.1f}° {math.degrees(truth.pitch):5.1f}° "
+            f"{100 * truth.height:5.1f} cm | pitch {pitch_off:+.2f}° roll {roll_off:+.2f}° height {height:+.1f} %"
+        )
+        if abs(pitch_off) > 0.5 or abs(roll_off) > 0.5 or abs(height) > 3.0:
+            failures.append(line)
+        with capsys.disabled():
+            print(line, "|", said, flush=True)
+    simulator.close()
     assert not failures, "\n".join(failures)
 
 

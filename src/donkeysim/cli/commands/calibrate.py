@@ -2,6 +2,7 @@
 
 First print a board:  donkey calibrate --board board.pdf
 Then:                 donkey calibrate --views FOLDER --floor FOLDER --tub TUB --out mycar
+Or, along a lane:     donkey calibrate --views FOLDER --lane TUB --width 600 --tub TUB --out mycar
 
 It writes mycar_camera.toml and mycar_car.toml, which donkey_sim takes: --camera mycar_camera.toml --car mycar_car.toml.
 What to photograph and how to drive is in docs/guide/calibrate.md.
@@ -17,8 +18,10 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import console
 
 if TYPE_CHECKING:
+    from donkeysim.learn.calibration.board import Board
     from donkeysim.learn.calibration.camera import LensFit, Mount
-    from donkeysim.learn.calibration.wizard import Seen
+    from donkeysim.learn.calibration.wizard import Seen, SeenLane
+    from donkeysim.world.lens import LensSpec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--board", metavar="FILE", help="write the board to print, .pdf or .png, and end")
     add("--square", type=float, default=30.0, metavar="MM", help="side of the board's squares, measured (default 30)")
-    add("--views", nargs="+", metavar="PICTURES", help="pictures or folders: the board held before the camera")
-    add(
+    add("--corners", default="8x5", metavar="CxR", help="corners between squares, of another board (default 8x5)")
+    lens = parser.add_mutually_exclusive_group()
+    lens.add_argument(
+        "--views", nargs="+", metavar="PICTURES", help="pictures or folders: the board held before the camera"
+    )
+    lens.add_argument("--camera", metavar="NAME|FILE", help="a lens that is known, in place of --views: preset or file")
+    mount = parser.add_mutually_exclusive_group()
+    mount.add_argument(
         "--floor", nargs="+", metavar="PICTURES", help="pictures or folders: the board flat on the floor before the car"
     )
+    mount.add_argument("--lane", metavar="DRIVE", help="a drive along a lane in place of --floor: tub, folder or film")
+    add("--width", type=float, metavar="MM", help="of the lane, from the middle of one line to that of the other")
     add("--ahead", type=float, default=60.0, metavar="MM", help="lens before the middle between the axles (default 60)")
     add("--tub", metavar="TUB", help="a short drive, for the scales of steering and throttle")
     add("--rate", type=float, metavar="HZ", help="records in a second of the drive (default: by their timestamps)")
@@ -42,9 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Draw the board, or calibrate."""
     from donkeysim.core.errors import SpecError
-    from donkeysim.learn.calibration.board import Board, draw_board
+    from donkeysim.learn.calibration.board import draw_board, make_board
 
-    board = Board(square=arguments.square / 1000.0)
+    board = make_board(arguments.corners, arguments.square)
     if arguments.board:
         draw_board(board, Path(arguments.board).expanduser())
         console.print(
@@ -52,29 +63,27 @@ def run(arguments: argparse.Namespace) -> int:
             soft_wrap=True,
         )
         return 0
-    if not arguments.views or not arguments.floor:
-        raise SpecError("give --views and --floor, pictures of the board; or --board FILE for the board itself.")
+    if not (arguments.views or arguments.camera) or not (arguments.floor or arguments.lane):
+        raise SpecError(
+            "give --views and --floor, pictures of the board, or --camera for --views, --lane for --floor; "
+            "or --board FILE for the board itself."
+        )
+    if bool(arguments.lane) != (arguments.width is not None):
+        raise SpecError("give --lane DRIVE and --width MM together: the lane and how wide it is.")
     return _calibrate(arguments, board)
 
 
-def _calibrate(arguments: argparse.Namespace, board: object) -> int:
+def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
     from donkeysim.learn.calibration import wizard
-    from donkeysim.learn.calibration.board import Board
     from donkeysim.learn.calibration.motion import FloorCamera
     from donkeysim.world.specs import load_car
 
-    assert isinstance(board, Board), "made by run"
     car, ahead, out = load_car(arguments.car), arguments.ahead / 1000.0, str(Path(arguments.out).expanduser())
-    views = wizard.look_for_board(wizard.list_pictures(arguments.views), board)
-    floor_paths = wizard.list_pictures(arguments.floor)
-    floor = wizard.look_for_board(floor_paths, board)
-    fit, mount = wizard.solve_camera(views, floor, board)
-    camera = FloorCamera(fit.lens, mount, ahead)
-    _tell_camera(views, floor, fit, mount)
-    wizard.write_camera(Path(f"{out}_camera.toml"), fit, mount, ahead, car)
-    wizard.write_check(Path(f"{out}_check.png"), floor_paths[0], camera)
+    lens, mount = (_look_along_lane if arguments.lane else _look_at_floor)(arguments, board, Path(f"{out}_check.png"))
+    wizard.write_camera(Path(f"{out}_camera.toml"), lens, mount, ahead, car)
     console.print(f"saved {out}_camera.toml and {out}_check.png (horizon red, lanes green)", soft_wrap=True)
     if arguments.tub:
+        camera = FloorCamera(lens, mount, ahead)
         scales = wizard.fit_car(arguments.car, wizard.follow_drive(Path(arguments.tub), camera, arguments.rate))
         wizard.write_car(Path(f"{out}_car.toml"), arguments.car, scales)
         told = (
@@ -87,21 +96,98 @@ def _calibrate(arguments: argparse.Namespace, board: object) -> int:
     return 0
 
 
-def _tell_camera(views: Seen, floor: Seen, fit: LensFit, mount: Mount) -> None:
-    """Print what was found, and what makes it doubtful."""
+def _look_at_floor(arguments: argparse.Namespace, board: Board, check: Path) -> tuple[LensSpec, Mount]:
+    """Return the lens and the mounting, from pictures of the board on the floor."""
+    from donkeysim.learn.calibration import wizard
+    from donkeysim.learn.calibration.pictures import list_pictures
+
+    views = wizard.look_for_board(list_pictures(arguments.views), board) if arguments.views else None
+    paths = list_pictures(arguments.floor)
+    floor = wizard.look_for_board(paths, board)
+    if views is None:
+        lens = _load_lens(arguments.camera)
+        mount = wizard.mount_on_floor(lens, floor, board)
+        _tell_left_out(floor)
+    else:
+        fit, mount = wizard.solve_camera(views, floor, board)
+        lens = fit.lens
+        _tell_lens(fit, views, floor)
+    _tell_mount(mount)
+    wizard.write_floor_check(check, paths[0], lens, mount, arguments.ahead / 1000.0)
+    return lens, mount
+
+
+def _look_along_lane(arguments: argparse.Namespace, board: Board, check: Path) -> tuple[LensSpec, Mount]:
+    """Return the lens and the mounting, from a drive along a lane."""
+    from donkeysim.learn.calibration import wizard
+    from donkeysim.learn.calibration.camera import solve_lens
+    from donkeysim.learn.calibration.pictures import list_pictures, read_drive
+
+    drive = read_drive(arguments.lane)
+    if arguments.views:
+        views = wizard.look_for_board(list_pictures(arguments.views), board)
+        fit = solve_lens(views.corners, views.size, board)
+        lens = fit.lens
+        _tell_lens(fit, views)
+    else:
+        lens = _load_lens(arguments.camera)
+    seen = wizard.look_for_lane(drive, lens, arguments.width / 1000.0, arguments.ahead / 1000.0)
+    _tell_lane(seen)
+    _tell_mount(seen.fit.mount)
+    wizard.write_lane_check(check, seen)
+    return lens, seen.fit.mount
+
+
+def _load_lens(name: str) -> LensSpec:
+    from donkeysim.core.errors import SpecError
+    from donkeysim.world.camera_file import list_cameras, load_camera
+
+    lens = load_camera(name).lens
+    if lens is None:
+        raise SpecError(f"the camera {name} has no lens; give one that has, for example one of {list_cameras()}.")
+    return lens
+
+
+def _tell_lens(fit: LensFit, views: Seen, *others: Seen) -> None:
+    """Print what was found, and what makes it doubtful; `others`: pictures that count as views, too."""
     count = len(views.corners) + len(views.missed)
     console.print(f"the board was found in {len(views.corners)} of {count} views", soft_wrap=True)
-    for name in (*views.missed, *floor.missed):
-        console.print(f"  not in {name}", soft_wrap=True)
-    for name, kept in zip((*views.names, *floor.names), fit.kept, strict=True):
+    _tell_left_out(views, *others)
+    names = [name for seen in (views, *others) for name in seen.names]
+    for name, kept in zip(names, fit.kept, strict=True):
         if not kept.all():
             told = f"{(~kept).sum()} of {len(kept)} corners stand out and were left out" if kept.any() else "left out"
             console.print(f"  {name}: {told}", soft_wrap=True)
     console.print(
-        f"field of view {math.degrees(fit.lens.fov):.2f}°, {fit.lens.model}, error {fit.error:.2f} pixels; "
-        f"{mount.height * 100:.1f} cm above the floor, {math.degrees(mount.pitch):.2f}° down, "
-        f"rolled by {math.degrees(mount.roll):.2f}°",
+        f"field of view {math.degrees(fit.lens.fov):.2f}°, {fit.lens.model}, error {fit.error:.2f} pixels",
         soft_wrap=True,
     )
     for doubt in fit.warnings:
         console.print(f"warning: {doubt}", soft_wrap=True)
+
+
+def _tell_left_out(*seen: Seen) -> None:
+    """Print which pictures do not count."""
+    for each in seen:
+        for name in each.missed:
+            console.print(f"  not in {name}", soft_wrap=True)
+        for name in each.odd:
+            console.print(f"  {name}: not {each.size[0]}x{each.size[1]} as most, left out", soft_wrap=True)
+
+
+def _tell_lane(seen: SeenLane) -> None:
+    fit = seen.fit
+    console.print(
+        f"a straight lane was seen in {len(fit.numbers)} of {len(seen.pictures)} pictures, "
+        f"its lines {fit.error:.2f} pixels off",
+        soft_wrap=True,
+    )
+
+
+def _tell_mount(mount: Mount) -> None:
+    pitch = math.degrees(mount.pitch)
+    console.print(
+        f"{mount.height * 100:.1f} cm above the floor, {abs(pitch):.2f}° {'down' if pitch >= 0.0 else 'up'}, "
+        f"rolled by {math.degrees(mount.roll):.2f}°",
+        soft_wrap=True,
+    )

@@ -25,6 +25,10 @@ LEAST_SIDE = 20.0
 """Corners of squares smaller than this are looked for again in a picture twice as large [pixel]."""
 
 
+FEWEST, MOST = 3, 40
+"""Corners of a board along a side."""
+
+
 @dataclass(frozen=True)
 class Board:
     """A chessboard.
@@ -40,6 +44,12 @@ class Board:
     square: float = 0.03
 
     def __post_init__(self) -> None:
+        for count in (self.columns, self.rows):
+            if not FEWEST <= count <= MOST:
+                raise SpecError(
+                    f"a board of {self.columns}x{self.rows} corners is not valid; it takes {FEWEST} to {MOST} "
+                    "a side, counted between the squares, along the longer side first."
+                )
         if not 0.001 <= self.square <= 1.0:
             raise SpecError(f"a board's square of {self.square * 1000:g} mm is not valid; it takes 1 to 1000 mm.")
 
@@ -47,6 +57,18 @@ class Board:
         """Return the corners on the board, row by row, x along the long side, z = 0 [m], shape [count, 3]."""
         row, column = np.divmod(np.arange(self.columns * self.rows), self.columns)
         return np.stack([column, row, np.zeros_like(row)], axis=-1) * self.square
+
+
+def make_board(corners: str, square: float) -> Board:
+    """Return the board that `--corners` and `--square` [mm] tell.
+
+    Raises:
+        SpecError: They tell none.
+    """
+    columns, cross, rows = corners.partition("x")
+    if not (cross and columns.isdecimal() and rows.isdecimal()):
+        raise SpecError(f"--corners {corners} is not valid; it takes columns and rows, for example 8x5.")
+    return Board(int(columns), int(rows), square / 1000.0)
 
 
 def draw_board(board: Board, path: Path) -> None:
@@ -57,8 +79,9 @@ def draw_board(board: Board, path: Path) -> None:
     """
     sides = (board.columns + 1) * board.square * 1000, (board.rows + 1) * board.square * 1000
     if sides[0] > PAPER[0] - 10 or sides[1] > PAPER[1] - 10:
+        most = int(min((PAPER[0] - 10) / (board.columns + 1), (PAPER[1] - 10) / (board.rows + 1)))
         raise SpecError(
-            f"squares of {board.square * 1000:g} mm make a board larger than the sheet; take 30 mm at most."
+            f"squares of {board.square * 1000:g} mm make a board larger than the sheet; take {most} mm at most."
         )
     marks = []
     for paper, side in zip(PAPER, sides, strict=True):

@@ -93,12 +93,14 @@ class Mount:
         pitch: Of its axis, positive down [rad].
         roll: Positive when its left side is higher [rad].
         spread: Largest difference of height [m] and pitch [rad] from these, among the views.
+        yaw: How far left of the car's own direction it looks [rad].
     """
 
     height: float
     pitch: float
     roll: float
     spread: tuple[float, float] = (0.0, 0.0)
+    yaw: float = 0.0
 
 
 def solve_lens(views: Sequence[FloatArray], size: tuple[int, int], board: Board) -> LensFit:

@@ -64,7 +64,7 @@ class FloorCamera:
         )
 
     def _make_axes(self) -> FloatArray:
-        return make_rotation((self.mount.roll, self.mount.pitch, 0.0)).reshape(3, 3)
+        return make_rotation((self.mount.roll, self.mount.pitch, self.mount.yaw)).reshape(3, 3)
 
 
 def scale_lens(lens: LensSpec, size: tuple[int, int]) -> LensSpec:

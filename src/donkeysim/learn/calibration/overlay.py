@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from PIL import Image, ImageDraw
 
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.learn.calibration.motion import FloorCamera
 
-LANES = (-0.5, -0.25, 0.25, 0.5)
-"""Lines beside the car's middle, along it [m]."""
 
-MARKS = (0.25, 0.5, 1.0, 2.0)
-"""Lines across, so far before the middle between the axles [m]."""
+class Grid(NamedTuple):
+    """Lines on the floor that are drawn.
 
-FAR = 50.0
-"""How far lanes are drawn [m]."""
+    Attributes:
+        lanes: Along the car, so far to the left of its middle, the rightmost first [m].
+        marks: Across, so far before the middle between the axles [m].
+        far: How far lanes are drawn [m].
+    """
+
+    lanes: tuple[float, ...]
+    marks: tuple[float, ...]
+    far: float
+
+
+CAR_GRID = Grid((-0.5, -0.25, 0.25, 0.5), (0.25, 0.5, 1.0, 2.0), 50.0)
+"""Before any car on any floor."""
 
 HORIZON_COLOUR, LANE_COLOUR, MARK_COLOUR = (255, 60, 60), (60, 255, 90), (255, 210, 60)
 
 
-def draw_overlay(picture: ByteArray, camera: FloorCamera, scale: int = 1) -> ByteArray:
+def make_lane_grid(right: float, width: float) -> Grid:
+    """Return what is drawn of a lane whose right line is so far to the right of the camera [m]."""
+    return Grid((-right, width - right), (2 * width, 4 * width, 8 * width, 16 * width), 100 * width)
+
+
+def draw_overlay(picture: ByteArray, camera: FloorCamera, scale: int = 1, grid: Grid = CAR_GRID) -> ByteArray:
     """Return a picture, `scale` times as large, with the horizon red, lanes green and distances yellow."""
     image = Image.fromarray(picture if picture.shape[2] == 3 else np.repeat(picture, 3, axis=2))
     image = image.resize((scale * image.width, scale * image.height), Image.Resampling.NEAREST)
     draw = ImageDraw.Draw(image)
-    ahead = camera.ahead + 0.3 * camera.mount.height + np.geomspace(0.01, FAR, 300)
-    sides = np.linspace(LANES[0], LANES[-1], 60)
-    for lane in LANES:
+    ahead = camera.ahead + 0.3 * camera.mount.height + np.geomspace(0.01, grid.far, 300)
+    sides = np.linspace(grid.lanes[0], grid.lanes[-1], 60)
+    for lane in grid.lanes:
         _draw_line(draw, camera, np.column_stack([ahead, np.full_like(ahead, lane)]), scale, LANE_COLOUR)
-    for mark in MARKS:
+    for mark in grid.marks:
         _draw_line(draw, camera, np.column_stack([np.full_like(sides, camera.ahead + mark), sides]), scale, MARK_COLOUR)
     angle = np.linspace(-1.2, 1.2, 200)
     horizon = 1e5 * np.column_stack([np.cos(angle), np.sin(angle)])

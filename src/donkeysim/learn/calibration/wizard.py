@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,13 +16,15 @@ from donkeysim.core.files import write_whole
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.learn.calibration.board import Board, find_corners
 from donkeysim.learn.calibration.camera import LensFit, Mount, solve_lens, solve_mount
+from donkeysim.learn.calibration.lane import LaneFit, solve_lane
+from donkeysim.learn.calibration.lane_lines import LaneFinder
 from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, find_rates, follow_floor, scale_lens
-from donkeysim.learn.calibration.overlay import draw_overlay
+from donkeysim.learn.calibration.overlay import draw_overlay, make_lane_grid
+from donkeysim.learn.calibration.pictures import WIDEST, read_picture
 from donkeysim.learn.calibration.response import Drive, Scales, fit_scales, measure_response
 from donkeysim.tub.reader import TubReader
+from donkeysim.world.lens import LensSpec
 from donkeysim.world.specs import CarSpec
-
-SUFFIXES = (".jpg", ".jpeg", ".png")
 
 
 @dataclass(frozen=True)
@@ -33,46 +36,50 @@ class Seen:
         corners: Of the board, in those where it was found.
         names: Of those.
         missed: Names of the others.
+        odd: Names of those that have another size; the board was not looked for there.
     """
 
     size: tuple[int, int]
     corners: tuple[FloatArray, ...]
     names: tuple[str, ...]
     missed: tuple[str, ...]
+    odd: tuple[str, ...]
 
 
-def list_pictures(places: Sequence[str]) -> list[Path]:
-    """Return picture files, and those in folders, in order.
+@dataclass(frozen=True)
+class SeenLane:
+    """Pictures of a drive along a lane.
 
-    Raises:
-        DonkeySimError: There are none.
+    Attributes:
+        fit: What follows from them.
+        camera: That took them; its lens is that of their size.
+        pictures: All of them.
+        width: Of the lane [m].
     """
-    found: list[Path] = []
-    for place in map(Path, places):
-        inside = sorted(place.iterdir()) if place.is_dir() else [place]
-        found += [path for path in inside if path.suffix.lower() in SUFFIXES and path.is_file()]
-    if not found:
-        raise DonkeySimError(
-            f"there are no pictures in {', '.join(places)}; give folders or files ({', '.join(SUFFIXES)})."
-        )
-    return found
+
+    fit: LaneFit
+    camera: FloorCamera
+    pictures: tuple[ByteArray, ...]
+    width: float
 
 
 def look_for_board(paths: Sequence[Path], board: Board) -> Seen:
-    """Return where the board is in pictures.
+    """Return where the board is in pictures; a few of another size are left out.
 
     Raises:
         DonkeySimError: They differ in size, or one cannot be read.
     """
     pictures = {str(path): read_picture(path) for path in paths}
-    sizes = {(picture.shape[1], picture.shape[0]): name for name, picture in pictures.items()}
-    if len(sizes) > 1:
-        told = ", ".join(f"{name} has {width}x{height}" for (width, height), name in sizes.items())
+    sizes = {name: (picture.shape[1], picture.shape[0]) for name, picture in pictures.items()}
+    (size, count), *_ = Counter(sizes.values()).most_common()
+    if count <= len(sizes) / 2:
+        told = ", ".join(f"{name} has {width}x{height}" for name, (width, height) in sizes.items())
         raise DonkeySimError(f"pictures of the board differ in size: {told}; take all with the same settings.")
-    views = {name: find_corners(picture, board) for name, picture in pictures.items()}
+    views = {name: find_corners(pictures[name], board) for name in pictures if sizes[name] == size}
     found = {name: view for name, view in views.items() if view is not None}
-    missed = [name for name, view in views.items() if view is None]
-    return Seen(next(iter(sizes)), tuple(found.values()), tuple(found), tuple(missed))
+    missed = tuple(name for name, view in views.items() if view is None)
+    odd = tuple(name for name in pictures if sizes[name] != size)
+    return Seen(size, tuple(found.values()), tuple(found), missed, odd)
 
 
 def solve_camera(views: Seen, floor: Seen, board: Board) -> tuple[LensFit, Mount]:
@@ -83,12 +90,44 @@ def solve_camera(views: Seen, floor: Seen, board: Board) -> tuple[LensFit, Mount
     """
     if views.size != floor.size:
         raise DonkeySimError(f"views are {views.size} pixels large, those of the floor {floor.size}; take all alike.")
+    _refuse_no_floor(floor)
+    fit = solve_lens([*views.corners, *floor.corners], views.size, board)
+    return fit, solve_mount(fit.lens, floor.corners, board, fit.kept[len(views.corners) :])
+
+
+def mount_on_floor(lens: LensSpec, floor: Seen, board: Board) -> Mount:
+    """Return how a camera is mounted whose lens is known.
+
+    Raises:
+        DonkeySimError: Too little was seen.
+    """
+    _refuse_no_floor(floor)
+    return solve_mount(scale_lens(lens, floor.size), floor.corners, board)
+
+
+def _refuse_no_floor(floor: Seen) -> None:
     if not floor.corners:
         raise DonkeySimError(
             "the board was found in no picture of the floor; lay it flat before the car, all in sight."
         )
-    fit = solve_lens([*views.corners, *floor.corners], views.size, board)
-    return fit, solve_mount(fit.lens, floor.corners, board, fit.kept[len(views.corners) :])
+
+
+def look_for_lane(pictures: Sequence[ByteArray], lens: LensSpec, width: float, ahead: float) -> SeenLane:
+    """Return how a camera whose lens is known is mounted, from pictures of a drive along a lane.
+
+    Args:
+        pictures: All of one size.
+        lens: Of the camera.
+        width: From the middle of the line on the left to that on the right [m].
+        ahead: How far before the middle between the axles the camera is [m].
+
+    Raises:
+        DonkeySimError: A straight lane was seen too seldom.
+    """
+    height, columns = pictures[0].shape[:2]
+    own = scale_lens(lens, (columns, height))
+    fit = solve_lane(LaneFinder(own).find_lanes(pictures), width, own.focal[0], columns)
+    return SeenLane(fit, FloorCamera(own, fit.mount, ahead), tuple(pictures), width)
 
 
 def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> Drive:
@@ -123,9 +162,27 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> D
     return Drive(time, steering, throttle, speed, turn)
 
 
-def write_check(path: Path, picture: Path, camera: FloorCamera) -> None:
+def write_floor_check(path: Path, picture: Path, lens: LensSpec, mount: Mount, ahead: float) -> None:
     """Write a picture with the horizon and lines on the floor where the camera says they are."""
-    Image.fromarray(draw_overlay(read_picture(picture), camera)).save(path)
+    pixels = read_picture(picture)
+    camera = FloorCamera(scale_lens(lens, (pixels.shape[1], pixels.shape[0])), mount, ahead)
+    Image.fromarray(draw_overlay(pixels, camera, _choose_scale(pixels))).save(path)
+
+
+def write_lane_check(path: Path, seen: SeenLane) -> None:
+    """Write the first picture that counted, one from the middle and the last, with the horizon and the lane."""
+    fit, drawn = seen.fit, []
+    for which in (0, len(fit.numbers) // 2, -1):
+        picture = seen.pictures[fit.numbers[which]]
+        camera = replace(seen.camera, mount=replace(fit.mount, yaw=float(fit.heading[which])))
+        grid = make_lane_grid(float(fit.side[which]) + seen.width, seen.width)
+        drawn.append(draw_overlay(picture, camera, _choose_scale(picture), grid))
+    Image.fromarray(np.hstack(drawn)).save(path)
+
+
+def _choose_scale(picture: ByteArray) -> int:
+    """Return how many times as large a picture is drawn, so that lines do not hide what is below them."""
+    return max(1, WIDEST // int(picture.shape[1]))
 
 
 def fit_car(car: str, drive: Drive) -> Scales:
@@ -133,14 +190,13 @@ def fit_car(car: str, drive: Drive) -> Scales:
     return fit_scales(measure_response(car), drive)
 
 
-def write_camera(path: Path, fit: LensFit, mount: Mount, ahead: float, car: CarSpec) -> None:
+def write_camera(path: Path, lens: LensSpec, mount: Mount, ahead: float, car: CarSpec) -> None:
     """Write a file for `--camera`; where it is on the car follows from the preset's car at rest."""
     rest = car.wheel_radius + car.suspension_target * car.suspension_travel - car.wheel_position[0][2]
     middle = 0.5 * (car.wheel_position[0][0] + car.wheel_position[2][0])
-    lens = fit.lens
     lines = [
         f"# Written by donkey calibrate. Height above the floor: {mount.height * 100:.1f} cm; pitch:"
-        f" {math.degrees(mount.pitch):.2f}° down; error: {fit.error:.2f} pixels.",
+        f" {math.degrees(mount.pitch):.2f}° down.",
         "",
         "format = 1",
         f"position = {_write_list((middle + ahead, 0.0, mount.height - rest))}  # [m]",
@@ -170,16 +226,3 @@ def write_car(path: Path, car: str, scales: Scales) -> None:
 
 def _write_list(values: Sequence[float]) -> str:
     return f"[{', '.join(f'{float(value):.8g}' if value else '0.0' for value in values)}]"
-
-
-def read_picture(path: Path) -> ByteArray:
-    """Return a picture, shape [height, width, 3].
-
-    Raises:
-        DonkeySimError: It cannot be read.
-    """
-    try:
-        with Image.open(path) as image:
-            return np.array(image.convert("RGB"))
-    except (OSError, ValueError, SyntaxError) as error:
-        raise DonkeySimError(f"the picture {path} cannot be read: {error}.") from error

@@ -1,0 +1,252 @@
+"""The two lines of a lane, found in pictures whose lens is known but not how the camera is mounted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
+from donkeysim.render.warp import unbend_rays
+from donkeysim.world.lens import LensSpec
+
+WIDTHS = (0.006, 0.012, 0.024, 0.048)
+"""Of markings that are looked for, as shares of the picture's width."""
+
+LEAST_CONTRAST = 16.0
+"""Markings differ from the floor on both their sides by so much at least [grey level]."""
+
+PER_ROW = 8
+"""So many markings of a row of pixels are kept, the clearest."""
+
+MOST_MARKINGS = 900
+"""More than so many of a picture are thinned out."""
+
+TRIALS = 600
+"""Lines through two markings that are tried for each clear line."""
+
+CLEAR_LINES = 5
+"""So many lines that are clear by themselves are looked for in a picture."""
+
+NEAR = 1.5
+"""Markings so near to a line are on it, in a picture of 640 columns [pixel]."""
+
+FEWEST_ROWS = 0.12
+"""Share of a picture's rows in which a line that is clear by itself is seen; half as many will do beside one."""
+
+RIVAL = 0.5
+"""On each side the line nearest to the car counts that is seen in so large a share of the rows of the clearest one."""
+
+LEAST_LENGTH = 0.15
+"""Lines reach over such a share of the way from the horizon to the picture's lower edge at least."""
+
+MOST_BEND = 1.0
+"""Lines that bend more are not straight, in a picture of 640 columns [pixel]."""
+
+
+class Markings(NamedTuple):
+    """What stands out in a picture, an entry each.
+
+    Attributes:
+        right: Right of the camera's axis, for a depth of 1.
+        down: Below it.
+        row: Of the picture.
+    """
+
+    right: FloatArray
+    down: FloatArray
+    row: LongArray
+
+    def only(self, which: BoolArray) -> Markings:
+        """Return some of them."""
+        return Markings(self.right[which], self.down[which], self.row[which])
+
+
+class Line(NamedTuple):
+    """A straight line as a camera sees it, for a depth of 1: `right = offset + slope * down`.
+
+    Attributes:
+        offset: Right of the axis, as high as that.
+        slope: To the right while going down.
+        top: Where it begins to be seen, below the axis.
+        bottom: Where it ends.
+    """
+
+    offset: float
+    slope: float
+    top: float
+    bottom: float
+
+    def find_gaps(self, seen: Markings) -> FloatArray:
+        """Return how far markings are from it."""
+        gaps: FloatArray = np.abs(self.offset + self.slope * seen.down - seen.right) / np.hypot(1.0, self.slope)
+        return gaps
+
+
+Lane: TypeAlias = tuple[Line, Line]
+"""The lines left and right of the car."""
+
+
+class LaneFinder:
+    """Finds the lines beside the car in a camera's pictures."""
+
+    def __init__(self, lens: LensSpec) -> None:
+        """Note where pixels look; `lens`: of pictures of its `size`."""
+        width, height = lens.size
+        row, column = np.indices((height, width)).astype(float)
+        (cx, cy), (fx, fy) = lens.centre, lens.focal
+        right, down = unbend_rays(lens, (column.ravel() - cx) / fx, (row.ravel() - cy) / fy)
+        self._right, self._down = right.reshape(height, width), down.reshape(height, width)
+        self._is_seen = np.isfinite(self._right) & np.isfinite(self._down)
+        self._near, self._fewest = NEAR * width / 640.0 / fx, FEWEST_ROWS * height
+        self._bend = MOST_BEND / NEAR * self._near
+        self._low = float(np.nanmax(self._down[:, width // 2]))
+        self._random = np.random.default_rng(0)
+
+    def find_lanes(self, pictures: Sequence[ByteArray]) -> list[Lane | None]:
+        """Return the lane of each picture, of shape [height, width, 1 or 3]; None: none that is straight."""
+        seen = [self._mark(picture) for picture in pictures]
+        clear = [self._find_clear(markings) for markings in seen]
+        level = find_level(clear, self._near)
+        return [self._find_lane(*each, level) for each in zip(seen, clear, strict=True)]
+
+    def _mark(self, picture: ByteArray) -> Markings:
+        row, column = pick_markings(np.where(self._is_seen, find_contrast(picture), 0.0))
+        if len(row) > MOST_MARKINGS:
+            some = np.sort(self._random.permutation(len(row))[:MOST_MARKINGS])
+            row, column = row[some], column[some]
+        return Markings(self._right[row, column], self._down[row, column], row)
+
+    def _find_clear(self, seen: Markings) -> list[Line]:
+        """Return the lines that are clear by themselves, the clearest first; no marking is on two of them."""
+        found: list[tuple[int, Line]] = []
+        for _ in range(CLEAR_LINES):
+            mine = self._try_pairs(seen)
+            if mine is None:
+                break
+            line = fit_line(seen.only(mine))
+            rows = len(np.unique(seen.row[mine]))
+            if rows >= self._fewest:
+                found.append((rows, line))
+            seen = seen.only(~mine & (line.find_gaps(seen) > 3.0 * self._near))
+        return [line for _, line in sorted(found, reverse=True)]
+
+    def _try_pairs(self, seen: Markings) -> BoolArray | None:
+        """Return which markings are on the straight line on which most are."""
+        if len(seen.row) < self._fewest:
+            return None
+        first, second = self._random.choice(len(seen.row), (2, TRIALS))
+        apart = seen.down[second] - seen.down[first]
+        far = np.abs(apart) > 10.0 * self._near
+        if not far.any():
+            return None
+        slope = (seen.right[second] - seen.right[first])[far] / apart[far]
+        offset = seen.right[first][far] - slope * seen.down[first][far]
+        gap = np.abs(offset[:, None] + slope[:, None] * seen.down - seen.right)
+        is_on = gap < self._near * np.hypot(1.0, slope)[:, None]
+        best: BoolArray = is_on[is_on.sum(axis=1).argmax()]
+        return best
+
+    def _find_lane(self, seen: Markings, clear: list[Line], level: float) -> Lane | None:
+        """Return the lines left and right of the car that meet on a horizon which is `level` below the axis.
+
+        Where on it, one of the clear lines says: that which leaves the clearest lane.
+        """
+        seen = seen.only(seen.down - level > 0.1 * (self._low - level))
+        best, found = 0, None
+        for line in clear[:3]:
+            meet = line.offset + line.slope * level
+            left, right = (self._find_beside(seen, meet, level, side) for side in (-1.0, 1.0))
+            if left and right and left[0] + right[0] > best:
+                best, found = left[0] + right[0], (left[1], right[1])
+        return found
+
+    def _find_beside(self, seen: Markings, meet: float, level: float, side: float) -> tuple[int, Line] | None:
+        """Return in how many rows, and where, the nearest clear line is on a side (-1: left) of the car."""
+        depth = self._low - level
+        apart = side * ((seen.right - meet) / (seen.down - level) + meet / depth)
+        # In fans of lines through the place on the horizon, each as wide as a marking may lie aside halfway down.
+        fan = np.floor(apart / (2.0 * self._near / (0.4 * depth))).astype(int)
+        fan[(fan < 0) | (fan > 1000)] = -1
+        rows = np.bincount(np.unique(np.stack([fan, seen.row]), axis=1)[0] + 1, minlength=3)[1:]
+        rows = rows + np.append(rows[1:], 0)
+        least = max(RIVAL * rows.max(), 0.5 * self._fewest)
+        if rows.max() < least:
+            return None
+        nearest = int(np.argmax(rows >= least))
+        while nearest + 1 < len(rows) and rows[nearest + 1] > rows[nearest]:
+            nearest += 1
+        return self._refine(seen, (fan == nearest) | (fan == nearest + 1))
+
+    def _refine(self, seen: Markings, mine: BoolArray) -> tuple[int, Line] | None:
+        """Return in how many rows a line is on which some markings are about, and where; None: it is not straight."""
+        for _ in range(4):
+            if mine.sum() < max(8, 0.3 * self._fewest):
+                return None
+            line = fit_line(seen.only(mine))
+            mine = line.find_gaps(seen) < self._near
+        own = seen.only(mine)
+        if len(own.row) < 8 or line.bottom - line.top < LEAST_LENGTH * (self._low - line.top):
+            return None
+        half = 0.5 * (line.bottom - line.top)
+        bend = np.polyfit(own.down, own.right, 2)[0] * half**2 / np.hypot(1.0, line.slope)
+        return None if abs(bend) > self._bend else (len(np.unique(own.row)), line)
+
+
+def find_level(clear: Sequence[Sequence[Line]], near: float) -> float:
+    """Return how far below the axis lines that lean to each other meet in most pictures, for a depth of 1."""
+    meets = []
+    for lines in clear:
+        for number, one in enumerate(lines):
+            for other in lines[number + 1 :]:
+                if one.slope * other.slope < 0.0 and abs(one.slope - other.slope) > 0.5:
+                    meet = (one.offset - other.offset) / (other.slope - one.slope)
+                    if meet < min(one.bottom, other.bottom):
+                        meets.append(meet)
+    if not meets:
+        return 0.0
+    places = np.array(meets)
+    crowd = np.exp(-0.5 * ((places[:, None] - places) / (3.0 * near)) ** 2).sum(axis=1)
+    return float(places[crowd.argmax()])
+
+
+def fit_line(seen: Markings) -> Line:
+    """Return the line nearest to markings."""
+    slope, offset = np.polyfit(seen.down, seen.right, 1)
+    top, bottom = np.quantile(seen.down, (0.02, 0.98))
+    return Line(float(offset), float(slope), float(top), float(bottom))
+
+
+def find_contrast(picture: ByteArray) -> FloatArray:
+    """Return by how much pixels differ from both what is left and what is right of them, in the same sense.
+
+    Args:
+        picture: Shape [height, width, 1 or 3].
+
+    Returns:
+        Of the widths that are looked for and of the colours the greatest [grey level], shape [height, width].
+    """
+    height, width, channels = picture.shape
+    best = np.zeros((height, width))
+    total = np.zeros((height, width + 1, channels))
+    np.cumsum(picture, axis=1, dtype=float, out=total[:, 1:])
+    for share in WIDTHS:
+        wide = max(2, round(share * width))
+        half, at = wide // 2, np.arange(wide // 2 + wide, width - wide // 2 - wide)
+        middle = (total[:, at + half + 1] - total[:, at - half]) / (2 * half + 1)
+        left = middle - (total[:, at - half] - total[:, at - half - wide]) / wide
+        right = middle - (total[:, at + half + 1 + wide] - total[:, at + half + 1]) / wide
+        both = np.where(left * right > 0.0, np.minimum(np.abs(left), np.abs(right)), 0.0).max(axis=2)
+        best[:, at] = np.maximum(best[:, at], both)
+    return best
+
+
+def pick_markings(contrast: FloatArray) -> tuple[LongArray, LongArray]:
+    """Return rows and columns where pixels stand out more than those beside them, the clearest of each row."""
+    inner = contrast[:, 1:-1]
+    is_peak = np.zeros(contrast.shape, bool)
+    is_peak[:, 1:-1] = (inner > LEAST_CONTRAST) & (inner >= contrast[:, :-2]) & (inner > contrast[:, 2:])
+    height = np.where(is_peak, contrast, 0.0)
+    row, column = np.nonzero(is_peak & (height >= np.sort(height, axis=1)[:, -PER_ROW, None]))
+    return row, column
