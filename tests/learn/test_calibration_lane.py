@@ -14,7 +14,7 @@ from donkeysim.learn.calibration import pictures
 from donkeysim.learn.calibration.camera import Mount
 from donkeysim.learn.calibration.lane import FEWEST_LANES, solve_lane
 from donkeysim.learn.calibration.lane_lines import LaneFinder, Line
-from donkeysim.learn.calibration.motion import FloorCamera
+from donkeysim.learn.calibration.motion import FloorCamera, scale_lens
 from donkeysim.learn.calibration.overlay import LANE_COLOUR, draw_overlay, make_lane_grid
 from donkeysim.learn.calibration.pictures import read_drive
 from donkeysim.learn.calibration.wizard import look_for_lane, write_camera
@@ -129,6 +129,15 @@ def test_no_lane_is_found_where_there_is_none(drive):
     assert sum(lane is not None for lane in found[5:]) >= 14
 
 
+@pytest.mark.parametrize("size", [(3, 2), (9, 7), (64, 4), (40, 30)])
+def test_pictures_too_small_for_a_lane_hold_none(size):
+    random = np.random.default_rng(1)
+    small = scale_lens(LENS, size)
+    noise = [random.integers(0, 255, (size[1], size[0], 1 + 2 * (k % 2))).astype(np.uint8) for k in range(4)]
+    with pytest.raises(DonkeySimError, match="of 4 pictures"):
+        look_for_lane(noise, small, WIDTH, 0.0)
+
+
 def test_bends_do_not_disturb(drive):
     row, column = np.indices((SIZE[1], SIZE[0]))
     bends = []
@@ -221,6 +230,8 @@ def test_the_command_mounts_a_known_lens_by_a_lane(tmp_path, drive, capsys):
         (("--camera", "wide", "--floor", "floor", "--width", "600"), "--lane DRIVE and"),
         (("--lane", "drive", "--width", "600"), "or --camera for --views"),
         (("--camera", "wide"), "--lane for --floor"),
+        (("--camera", "wide", "--lane", ".", "--width", "0"), "20 to 100000 mm"),
+        (("--camera", "wide", "--lane", ".", "--width", "nan"), "20 to 100000 mm"),
         (("--camera", "nothing", "--floor", "."), "camera preset"),
         (("--views", ".", "--floor", ".", "--corners", "9"), "for example 8x5"),
         (("--views", ".", "--floor", ".", "--corners", "9x2"), "3 to 40"),

@@ -27,6 +27,10 @@ from donkeysim.world.lens import LensSpec
 from donkeysim.world.specs import CarSpec
 
 
+NARROWEST, WIDEST_LANE = 0.02, 100.0
+"""Widths of lanes that are taken [m]."""
+
+
 @dataclass(frozen=True)
 class Seen:
     """Pictures of the board.
@@ -122,8 +126,12 @@ def look_for_lane(pictures: Sequence[ByteArray], lens: LensSpec, width: float, a
         ahead: How far before the middle between the axles the camera is [m].
 
     Raises:
-        DonkeySimError: A straight lane was seen too seldom.
+        DonkeySimError: A straight lane was seen too seldom, or the width is none of a lane.
     """
+    if not NARROWEST <= width <= WIDEST_LANE:
+        raise DonkeySimError(
+            f"a lane of {width * 1000:g} mm is not valid; it takes {NARROWEST * 1000:g} to {WIDEST_LANE * 1000:g} mm."
+        )
     height, columns = pictures[0].shape[:2]
     own = scale_lens(lens, (columns, height))
     fit = solve_lane(LaneFinder(own).find_lanes(pictures), width, own.focal[0], columns)
