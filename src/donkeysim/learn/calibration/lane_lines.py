@@ -248,5 +248,5 @@ def pick_markings(contrast: FloatArray) -> tuple[LongArray, LongArray]:
     is_peak = np.zeros(contrast.shape, bool)
     is_peak[:, 1:-1] = (inner > LEAST_CONTRAST) & (inner >= contrast[:, :-2]) & (inner > contrast[:, 2:])
     height = np.where(is_peak, contrast, 0.0)
-    row, column = np.nonzero(is_peak & (height >= np.sort(height, axis=1)[:, -PER_ROW, None]))
+    row, column = np.nonzero(is_peak & (height >= np.sort(height, axis=1)[:, -min(PER_ROW, height.shape[1]), None]))
     return row, column
