@@ -26,7 +26,6 @@ from donkeysim.tub.reader import TubReader
 from donkeysim.world.lens import LensSpec
 from donkeysim.world.specs import CarSpec
 
-
 NARROWEST, WIDEST_LANE = 0.02, 100.0
 """Widths of lanes that are taken [m]."""
 
