@@ -112,6 +112,27 @@ def test_the_board_that_is_printed_is_the_board_that_is_found(tmp_path):
     assert spacing == pytest.approx(30.0 / 297.0 * 640.0, abs=0.5)
 
 
+def test_pictures_of_another_size_than_most_are_left_out(tmp_path):
+    draw_board(BOARD, tmp_path / "board.png")
+    with Image.open(tmp_path / "board.png") as sheet:
+        for name, height in (("a", 453), ("b", 453), ("c", 440)):
+            sheet.resize((640, height)).save(tmp_path / f"{name}.jpg")
+    (tmp_path / "board.png").unlink()
+    seen = wizard.look_for_board(list_pictures([str(tmp_path)]), BOARD)
+    assert (seen.size, len(seen.corners)) == ((640, 453), 2)
+    assert seen.odd == (str(tmp_path / "c.jpg"),)
+
+
+def test_a_known_lens_is_mounted_by_the_board_on_the_floor():
+    camera = FloorCamera(LENS, MOUNT, 0.06)
+    floor = wizard.Seen(SIZE, (make_floor_view(camera, 0.5, 1.6),), ("a",), (), ())
+    twice = scale_lens(LENS, (2 * SIZE[0], 2 * SIZE[1]))
+    found = wizard.mount_on_floor(twice, floor, BOARD)
+    assert (found.height, found.pitch, found.roll) == pytest.approx((MOUNT.height, MOUNT.pitch, MOUNT.roll), abs=1e-4)
+    with pytest.raises(DonkeySimError, match="in no picture of the floor"):
+        wizard.mount_on_floor(LENS, dataclasses.replace(floor, corners=()), BOARD)
+
+
 def test_a_board_larger_than_the_sheet_is_refused(tmp_path):
     with pytest.raises(DonkeySimError, match="31 mm at most"):
         draw_board(Board(square=0.04), tmp_path / "board.png")
