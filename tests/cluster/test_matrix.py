@@ -66,8 +66,10 @@ def test_one_value_has_no_interval_and_none_no_mean():
 
 def test_the_command_prints_and_writes_the_matrix(tmp_path, monkeypatch, capsys, cells):
     monkeypatch.chdir(tmp_path)
-    assert donkey.run(["evaluate", "--tracks", "generated_track", "--seeds", "2", "--laps", "1"]) == 0
+    words = ["--model", "built-in", "--tracks", "generated_track"]
+    assert donkey.run(["evaluate", *words, "--seeds", "2", "--laps", "1"]) == 0
     said = capsys.readouterr().out
+    assert "built-in" in said
     assert "2 of 2" in said
     assert "±" in said
     written = json.loads((tmp_path / "evaluation.json").read_text())

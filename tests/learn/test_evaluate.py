@@ -160,7 +160,7 @@ def test_the_report_is_one_page_that_loads_nothing(built_in, tmp_path):
 
 
 def test_pilots_of_one_name_have_reports_of_their_own():
-    assert [name_report(model) for model in ("models/p.h5", "models/p.onnx", None)] == [
+    assert [name_report(model) for model in ("models/p.h5", "models/p.onnx", "built-in")] == [
         "models/p.h5_report.html",
         "models/p.onnx_report.html",
         "built_in_report.html",

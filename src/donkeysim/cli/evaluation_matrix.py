@@ -81,12 +81,15 @@ def print_matrix(rows: list[Cells]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from donkeysim.learn.pilot_names import name_pilots
+
+    names = name_pilots(row.model for row in rows)
     table = Table(title="clean drives, and means with their 95 % intervals")
     for heading in ("pilot", "track", "clean", "share", "lap [s]", "|cte| [cm]", "m/s"):
         table.add_column(heading, justify="left" if heading in ("pilot", "track") else "right", overflow="fold")
     for row in rows:
         table.add_row(
-            escape(Path(row.model).name),
+            escape(names[row.model]),
             escape(row.track),
             f"{row.passed} of {row.count}",
             f"{100.0 * row.share.low:.0f} to {100.0 * row.share.high:.0f} %",

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from donkeysim.meeting.racer import Racer
     from donkeysim.race.rule_book import RuleBook
 
-BUILT_IN = "built-in"
-"""How the pilot in the package is called."""
-
 
 def add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
     """Describe what every race takes."""
@@ -94,7 +91,8 @@ def _name_anew(name: str, taken: dict[str, Racer]) -> str:
 
 
 def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:
-    from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+    from donkeysim.learn.pilot import load_pilot
+    from donkeysim.learn.pilot_names import find_pilot
     from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
 
     if pilot in DRIVERS:
@@ -105,5 +103,5 @@ def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:
         from donkeysim.car.transform import make_transform
 
         change = make_transform(config)
-    loaded = load_pilot(BUILT_IN_PILOT if pilot == BUILT_IN else pilot, None, config)
+    loaded = load_pilot(find_pilot(pilot), None, config)
     return PilotRacer(loaded, loaded.image_shape, change, float(config.AI_THROTTLE_MULT))

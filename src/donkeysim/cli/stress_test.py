@@ -51,12 +51,13 @@ def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from donkeysim.cluster.stress import name_pilot
+    from donkeysim.learn.pilot_names import name_pilots
 
     table = Table(title="share of the way before anything went wrong, with 95 % intervals; mean |cte| until then")
     table.add_column("")
+    names = name_pilots(spec.models)
     for model in spec.models:
-        table.add_column(escape(name_pilot(model)), justify="right", overflow="fold")
+        table.add_column(escape(names[model]), justify="right", overflow="fold")
     for column in spec.columns:
         table.add_row(column, *(_describe(cell) for cell in cells if cell.column == column))
     console.print(table)

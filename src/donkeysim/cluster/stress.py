@@ -20,7 +20,7 @@ from donkeysim.cluster.matrix import Interval, estimate_mean
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import BoolArray
 from donkeysim.learn.evaluate import Conditions, Run, evaluate
-from donkeysim.learn.pilot import BUILT_IN_PILOT, NetworkPilot, load_pilot
+from donkeysim.learn.pilot import NetworkPilot, load_pilot
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 
@@ -232,11 +232,6 @@ def find_clean(run: Run) -> BoolArray:
     ends = [event.time for event in (*run.departures, *run.hits)]
     clean: BoolArray = (time < min(ends, default=math.inf)) | (time == time[0])
     return clean
-
-
-def name_pilot(model: str) -> str:
-    """Return what to call a pilot in tables."""
-    return "built-in" if Path(model) == BUILT_IN_PILOT else Path(model).stem
 
 
 @functools.lru_cache(maxsize=4)

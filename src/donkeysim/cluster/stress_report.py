@@ -8,7 +8,8 @@ from pathlib import Path
 from string import Template
 
 from donkeysim import __version__
-from donkeysim.cluster.stress import NONE, StressCell, StressSpec, name_pilot
+from donkeysim.cluster.stress import NONE, StressCell, StressSpec
+from donkeysim.learn.pilot_names import name_pilots
 
 _TEMPLATE = Path(__file__).with_name("stress_report.html")
 
@@ -21,9 +22,10 @@ def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
         f"lap{'s' if spec.laps > 1 else ''} of {tracks}, {spec.seeds} drives at each strength, the same for all "
         f"pilots, of the car {car}."
     )
+    names = name_pilots(spec.models)
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         told=escape(told),
-        heads="".join(f"<th>{escape(name_pilot(model))}</th>" for model in spec.models),
+        heads="".join(f"<th>{escape(names[model])}</th>" for model in spec.models),
         rows="".join(_format_row(column, [cell for cell in cells if cell.column == column]) for column in spec.columns),
         version=__version__,
         written=time.strftime("%Y-%m-%d %H:%M"),

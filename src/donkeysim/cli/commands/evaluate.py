@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         nargs="+",
         metavar="MODEL",
-        help="pilot's file: .onnx, .tflite, .h5 or .keras (default: the built-in pilot); several are compared",
+        help="pilot's file: .onnx, .tflite, .h5 or .keras, or built-in (default); several are compared",
     )
     parser.add_argument("--type", help="type of the pilot, if its file does not say")
     parser.add_argument(
@@ -58,18 +58,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Drive, show the figures, write the report."""
     from donkeysim.learn.evaluate import evaluate
-    from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+    from donkeysim.learn.pilot import load_pilot
+    from donkeysim.learn.pilot_names import BUILT_IN, find_pilot
     from donkeysim.world.tracks.catalogue import expand_tracks
 
     config = choose_car(find_config(arguments), arguments)
     conditions, scene = read_conditions(config)
     tracks = expand_tracks(arguments.tracks or [scene])
     if arguments.stress or is_matrix(arguments):
-        models = [Path(model) for model in arguments.model or (BUILT_IN_PILOT,)]
+        models = [find_pilot(model) for model in arguments.model or (BUILT_IN,)]
         run_many = run_stress if arguments.stress else run_matrix
         return run_many(arguments, models, tracks, replace(conditions, film_time=0.0))
-    model = arguments.model[0] if arguments.model else None
-    path = Path(model) if model else BUILT_IN_PILOT
+    model = arguments.model[0] if arguments.model else BUILT_IN
+    path = find_pilot(model)
     pilot = load_pilot(path, arguments.type, config)
     with show_progress("driving") as report:
         evaluation = evaluate(pilot, tracks, find_laps(arguments), conditions, arguments.seed, report)
@@ -79,9 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if evaluation.is_passed else 1
 
 
-def name_report(model: str | None) -> str:
+def name_report(model: str) -> str:
     """Return where a report lies by default; with the model's ending, as an `.onnx` lies beside each `.h5`."""
-    return f"{model}_report.html" if model else "built_in_report.html"
+    from donkeysim.learn.pilot_names import BUILT_IN
+
+    return "built_in_report.html" if model == BUILT_IN else f"{model}_report.html"
 
 
 def read_conditions(config: Config, film_time: float = FILM_TIME) -> tuple[Conditions, str]:
