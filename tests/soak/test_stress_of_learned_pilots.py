@@ -1,7 +1,7 @@
 """Whether randomisation helps pilots that learn while they drive: the table of `donkey evaluate --stress` in the guide.
 
-Three pilots are learned without randomisation and three with it, each from other random numbers, because the luck of one
-shall not decide. Takes about an hour on two cores with nothing else to do.
+Three pilots are learned without randomisation and three with it, each from other random numbers: luck shall not decide.
+Takes about an hour on two cores with nothing else to do.
 """
 
 import json
