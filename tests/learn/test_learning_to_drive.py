@@ -21,6 +21,7 @@ from donkeysim.learn.rl.course import THROTTLE_RANGE, Course, end_near_edge, mak
 from donkeysim.learn.rl.export import save_pilot
 from donkeysim.learn.rl.progress import Check
 from donkeysim.learn.rl.school import InTurn, make_actor, make_learner
+from donkeysim.learn.rl.session import Limit
 from donkeysim.learn.rl.sight import Sight
 from donkeysim.learn.rl.task import Task, list_roads, read_task, write_task
 from donkeysim.learn.rl.teachers import PathTeacher, PilotTeacher
@@ -283,6 +284,20 @@ def test_a_check_counts_laps_and_who_leaves_the_road(course):
 def test_a_check_is_passed_with_laps_on_the_road_and_speed(laps, departures, speed, is_passed):
     check = Check("warren", laps, 10, departures, 5, speed, 1.0, 0.05)
     assert check.is_passed == is_passed
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps", "end"),
+    [
+        (Limit(600.0), 1000, 600.0),
+        (Limit(600.0, 9000), 1000, 450.0),
+        (Limit(100.0, 9000), 1000, 100.0),
+        (Limit(600.0, 9000), 0, 600.0),
+        (Limit(600.0, 9000), 9500, 50.0),
+    ],
+)
+def test_the_time_left_goes_by_whichever_limit_comes_first(limit, steps, end):
+    assert limit.find_end(50.0, steps) == end
 
 
 def test_a_task_is_kept_in_its_folder(tmp_path):

@@ -50,7 +50,7 @@ class Update:
 
     Attributes:
         seconds: Since the command was given, earlier sittings included.
-        time_limit: After how many seconds learning ends at the latest.
+        time_limit: After how many seconds learning ends at the latest; with a limit of steps, if it goes on as so far.
         steps: Of all cars together, since the beginning.
         rate: Steps per second, of late.
         reward: Mean of a step.

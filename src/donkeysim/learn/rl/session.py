@@ -67,6 +67,12 @@ class Limit:
         """Return whether learning has to end."""
         return seconds >= self.seconds or self.has_used_steps(steps)
 
+    def find_end(self, seconds: float, steps: int) -> float:
+        """Return after how many seconds learning ends, if it goes on as fast as so far, checks included."""
+        if self.steps is None or steps <= 0:
+            return self.seconds
+        return min(self.seconds, seconds * max(self.steps / steps, 1.0))
+
     def has_used_steps(self, steps: int) -> bool:
         """Return whether these are as many as there may be."""
         return self.steps is not None and steps >= self.steps
@@ -248,7 +254,7 @@ class Session:
         )
         return Update(
             seconds=self.seconds,
-            time_limit=self._limit.seconds,
+            time_limit=self._limit.find_end(self.seconds, learner.steps),
             steps=learner.steps,
             rate=rate,
             reward=figures.pop("reward", 0.0),
