@@ -11,12 +11,23 @@ What a portion of bytes asks for may be much more work than the portion is long.
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import msgspec
 
 from donkeysim.core.clock import Clock
+from donkeysim.wire.grammar import (
+    BLANK,
+    DIGITS,
+    ESCAPE_BEGUN,
+    FLAT_OBJECT,
+    LONG_NUMBER,
+    MOST_DIGITS,
+    NUMBER,
+    PLAIN_MEMBER,
+    STRING,
+    WORDS,
+)
 
 MOST_BYTES = 1 << 20
 """Longest object [byte]."""
@@ -30,9 +41,6 @@ MOST_DEPTH = 32
 MOST_VALUES = 10_000
 """Most values in one object; ten times as many would take longer to build than a beat can spare."""
 
-MOST_DIGITS = 400
-"""Longest number [byte]."""
-
 MOST_WORK = 500
 """Work of one call of the reader, in tokens; about a microsecond each."""
 
@@ -44,24 +52,6 @@ MOST_FLAT_BYTES = 1 << 14
 
 _METHODS = b"GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH PRI"
 _REQUEST_STARTS = tuple(method + b" " for method in _METHODS.split())
-
-_FLAT = re.compile(rb"[ \t\r\n]*+\{[^{}\[\]\\]*+\}")
-_LONG_NUMBER = re.compile(rb"[-+0-9.eE]{%d}" % (MOST_DIGITS + 1))
-_BLANK = re.compile(rb"[ \t\r\n]*+")
-# Of a text as many pieces as one token's work may be. A group is not repeated possessively, `(…)*+`: Python 3.11.0 to
-# 3.11.4, Debian 12's among them, then takes the half of an escape for a whole one.
-_STRING = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4}){0,16}')
-_ESCAPE_BEGUN = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
-_DIGITS = re.compile(rb"[-+0-9.eE]*+")
-_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
-_PLAIN_MEMBER = re.compile(
-    rb'[ \t\r\n]*+"[^"\\\x00-\x1f]*+"[ \t\r\n]*+:[ \t\r\n]*+'
-    rb'(?:"[^"\\\x00-\x1f]*+"|(?![-+0-9.eE]{%d})'
-    % (MOST_DIGITS + 1)
-    + _NUMBER.pattern
-    + rb"|true|false|null)[ \t\r\n]*+([,}])"
-)
-_WORDS = (b"true", b"false", b"null")
 
 # What may come next. The first two stand between objects.
 _BLANK_OR_OBJECT, _ANYTHING, _KEY_OR_END, _KEY, _COLON = range(5)
@@ -181,12 +171,12 @@ class ObjectReader:
 
     def _read_flat(self, items: list[Item]) -> bool:
         """Read an object that is there as a whole; return False when this needs more care."""
-        match = _FLAT.match(self._buffer, 0, MOST_FLAT_BYTES)
+        match = FLAT_OBJECT.match(self._buffer, 0, MOST_FLAT_BYTES)
         if match is None:
             return False
         raw = match.group()
         self._work += OBJECT_WORK + len(raw) // 16
-        if len(raw) > MOST_DIGITS and _LONG_NUMBER.search(raw) is not None:
+        if len(raw) > MOST_DIGITS and LONG_NUMBER.search(raw) is not None:
             return False
         try:
             items.append(_decode(raw))
@@ -196,7 +186,7 @@ class ObjectReader:
         return True
 
     def _skip_blank(self, items: list[Item]) -> bool:
-        end = _BLANK.match(self._buffer).end()  # type: ignore[union-attr]
+        end = BLANK.match(self._buffer).end()  # type: ignore[union-attr]
         if end == len(self._buffer):
             self._buffer.clear()
             return False
@@ -287,10 +277,10 @@ class ObjectReader:
         if expected >= _IN_KEY:
             return self._read_text()
         if expected <= _KEY and len(self._open) == 1:
-            member = _PLAIN_MEMBER.match(self._buffer, self._position, self._end)
+            member = PLAIN_MEMBER.match(self._buffer, self._position, self._end)
             if member is not None:
                 return self._take_member(member.end())
-        blank_end = _BLANK.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        blank_end = BLANK.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
         if blank_end > self._position:
             self._saw_newline |= self._buffer.find(b"\n", self._position, blank_end) >= 0
             self._position = blank_end
@@ -364,19 +354,19 @@ class ObjectReader:
         return self._read_word()
 
     def _read_number(self) -> bool:
-        end = _DIGITS.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        end = DIGITS.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
         if end - self._position > MOST_DIGITS:
             return self._fail(_IN_TEXT)
         if end == self._end:
             return False
-        if _NUMBER.fullmatch(self._buffer, self._position, end) is None:
+        if NUMBER.fullmatch(self._buffer, self._position, end) is None:
             return self._fail(_IN_TEXT)
         self._position = end - 1
         return self._step(_COMMA_OR_END)
 
     def _read_word(self) -> bool:
         rest = bytes(self._buffer[self._position : min(self._position + 5, self._end)])
-        for word in _WORDS:
+        for word in WORDS:
             if rest.startswith(word):
                 self._position += len(word) - 1
                 return self._step(_COMMA_OR_END)
@@ -387,14 +377,14 @@ class ObjectReader:
     def _read_text(self) -> bool:
         """Go on inside a string; the position stays on an escape that is not complete yet."""
         begin = self._position
-        position = self._position = _STRING.match(self._buffer, begin, self._end).end()  # type: ignore[union-attr]
+        position = self._position = STRING.match(self._buffer, begin, self._end).end()  # type: ignore[union-attr]
         if position == self._end:
             return False
         byte = self._buffer[position]
         if byte != 0x22:
             if position > begin:
                 return True
-            waits = byte == 0x5C and _ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is not None
+            waits = byte == 0x5C and ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is not None
             return False if waits else self._fail()
         if self._expected == _IN_TEXT:
             return self._step(_COMMA_OR_END)
