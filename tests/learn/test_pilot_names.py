@@ -13,7 +13,9 @@ from donkeysim.learn.pilot_names import find_pilot, name_pilots
     [
         (["m/a.h5", "m/b.onnx"], ["a", "b"]),
         (["m/a.h5", "m/a.onnx"], ["a.h5", "a.onnx"]),
-        (["without/pilot.onnx", "with/pilot.onnx"], ["without/pilot", "with/pilot"]),
+        (["without/pilot.onnx", "with/pilot.onnx"], ["without", "with"]),
+        (["pilot.onnx", "with/pilot.onnx"], ["/pilot", "with/pilot"]),
+        (["one/a.h5", "two/a.h5", "two/b.h5"], ["one/a", "two/a", "two/b"]),
         (["one/pilot.h5", "one/pilot.onnx", "two/pilot.h5"], ["one/pilot.h5", "one/pilot.onnx", "two/pilot.h5"]),
         (["x/one/pilot.h5", "y/one/pilot.h5"], [str(Path("x/one/pilot.h5")), str(Path("y/one/pilot.h5"))]),
         ([str(BUILT_IN_PILOT), "generated_track.onnx"], ["built-in", "generated_track"]),

@@ -13,6 +13,7 @@ BUILT_IN = "built-in"
 _WAYS: tuple[Callable[[Path], str], ...] = (
     lambda path: path.stem,
     lambda path: path.name,
+    lambda path: path.parent.name,
     lambda path: f"{path.parent.name}/{path.stem}",
     lambda path: f"{path.parent.name}/{path.name}",
 )
@@ -30,7 +31,7 @@ def name_pilots(models: Iterable[str]) -> dict[str, str]:
     files = {model: path for model, path in paths.items() if path.resolve() != BUILT_IN_PILOT.resolve()}
     for way in _WAYS:
         names = {model: way(path) for model, path in files.items()}
-        if len(set(names.values())) == len(files):
+        if "" not in names.values() and len(set(names.values())) == len(files):
             break
     else:
         names = {model: str(path) for model, path in files.items()}
