@@ -29,6 +29,12 @@ MANY_STARTS, STRESS = (
     next(line for block in list_blocks("docs/guide/evaluate.md") for line in block.list_commands() if option in line)
     for option in ("--seeds", "--stress")
 )
+LEARN, LEARN_RANDOMISED = (
+    next(
+        line for block in list_blocks("docs/guide/evaluate.md") for line in block.list_commands() if line.endswith(name)
+    )
+    for name in ("--out without", "--out randomised")
+)
 DRIVE_A_LITTLE = "donkey sample --out data --laps 2"
 TRAIN_BRIEFLY = "printf 'MAX_EPOCHS = 2\\n' >> myconfig.py"
 BEFORE = {
@@ -41,17 +47,25 @@ BEFORE = {
     ("docs/guide/train.md", ""): (TRAIN_BRIEFLY,),
     ("docs/guide/evaluate.md", ""): ("cp models/mypilot.h5 models/p.h5",),
     ("docs/guide/evaluate.md", MANY_STARTS): ("cp models/mypilot.h5 first.h5", "cp models/mypilot.onnx second.onnx"),
-    ("docs/guide/evaluate.md", STRESS): ("cp second.onnx without.onnx", "cp second.onnx randomised.onnx"),
+    ("docs/guide/evaluate.md", STRESS): (
+        "mkdir without randomised",
+        "cp second.onnx without/pilot.onnx",
+        "cp second.onnx randomised/pilot.onnx",
+    ),
+    ("docs/guide/evaluate.md", LEARN): ("rm -r without randomised",),
     ("docs/guide/sweep.md", ""): (
         "sed -n '/^# rates.toml/,/^```/p' ~/donkeysim/docs/guide/sweep.md"
         " | sed '/^```/d; s/^trials = .*/trials = 3/; s/^budget = .*/budget = 3/' > rates.toml",
     ),
 }
 """What people do before a line: drive, for example; "" stands for a document's first line."""
+BRIEFLY = " --steps 4096"
 TYPED_AS = {
     EVENING: EVENING + " --laps 1",
     MANY_STARTS: MANY_STARTS.replace("--seeds 20", "--seeds 2"),
     STRESS: STRESS + " --seeds 1",
+    LEARN: LEARN + BRIEFLY,
+    LEARN_RANDOMISED: LEARN_RANDOMISED + BRIEFLY,
     "donkey demo": "donkey demo --quick --records 500",
     "python examples/sb3_ppo.py": "python examples/sb3_ppo.py --steps 12288 --laps 1",
     "python examples/cleanrl_ppo_pixels.py --seed 0": "python examples/cleanrl_ppo_pixels.py --seed 0 --steps 8192",
@@ -65,6 +79,8 @@ CODES = {
     "donkey evaluate --model models/mypilot.h5 --tracks generated_track --laps 3": (0, 1),
     "donkey evaluate --model models/p.h5 --laps 10": (0, 1),
     MANY_STARTS.replace("--seeds 20", "--seeds 2"): (0, 1),
+    LEARN + BRIEFLY: (0, 1),
+    LEARN_RANDOMISED + BRIEFLY: (0, 1),
     "donkey tubhist --tub ./data --record user/angel": (1,),
     "donkey doctor": (0, 1),
 }
