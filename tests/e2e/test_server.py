@@ -73,7 +73,9 @@ def test_a_client_that_sends_nonsense_disturbs_nobody(simulator):
         good.send({"msg_type": "control", "steering": "0.1", "throttle": "0.1"})
         frames = [good.read_until("telemetry")["frame"] for _ in range(20)]
         assert frames == sorted(set(frames))
-        assert frames[-1] - frames[0] < 25, "a busy machine may replace one by the next, a client that talks may not"
+        skips = [later - earlier for earlier, later in itertools.pairwise(frames) if later - earlier > 1]
+        assert len(skips) < 5, f"a busy machine may halt and replace a few, a client that talks may not; {skips}"
+        assert sum(skips) < 40, f"less than 2 s in all; {skips}"
         bad.send({"msg_type": "control", "steering": "0.5", "throttle": "0"})
         assert any(bad.read_until("telemetry")["steering_angle"] == 0.5 for _ in range(10))
 
