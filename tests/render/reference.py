@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from tests.render.ray_judge import find_open3d
 
 from donkeysim.render.kernels.shadow import compute_darkness
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE, SHADE_TWO_SIDED, SHADE_UNLIT
@@ -152,8 +153,7 @@ def cast(soup, view, grid, holes=None):
         grid: Samples per pixel and axis.
         holes: Tells for triangles and uv [n, 2] there whether rays go on; None: none do.
     """
-    import open3d  # takes a second, which only who casts rays should pay
-
+    open3d = find_open3d()
     rays = view.make_rays(grid)
     scene = open3d.t.geometry.RaycastingScene()
     vertex = soup.corner.reshape(-1, 3).astype(np.float32)
@@ -171,8 +171,7 @@ def cast(soup, view, grid, holes=None):
 
 def _go_through_holes(scene, soup, view, holes, rays, distance, triangle, inner):
     """Send samples that met a hole on until they meet something, in place."""
-    import open3d
-
+    open3d = find_open3d()
     going = np.flatnonzero(triangle.ravel() >= 0)
     flat, far, which, within = rays.reshape(-1, 3), distance.reshape(-1), triangle.reshape(-1), inner.reshape(-1, 2)
     for _ in range(200):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.render.ray_judge import find_open3d
 
 from donkeysim.core.workers import Workers
 from donkeysim.render.lidar import LidarScanner, count_rays
@@ -103,7 +104,7 @@ def make_rays(position, orientation, lidar):
 
 
 def cast_with_open3d(meshes, origin, rays):
-    o3d = pytest.importorskip("open3d")
+    o3d = find_open3d()
     scene = o3d.t.geometry.RaycastingScene()
     for mesh in meshes:
         scene.add_triangles(mesh.vertices.astype(np.float32), mesh.faces.astype(np.uint32))
