@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import logging
 import os
 import sys
@@ -46,6 +47,7 @@ _log = logging.getLogger("donkeysim")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program; ends with an exit code."""
+    gc.disable()  # what is imported stays, and looking for garbage in it takes a tenth of the time; until _make_loader
     try:
         code = run(read_options(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
@@ -189,6 +191,7 @@ def _make_loader(options: SimulationOptions) -> SceneLoader:
     processes = CompileProcesses()
     from donkeysim.serve.scene_loader import SceneLoader
 
+    gc.enable()
     return SceneLoader(options, _tell_first_run, processes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import tomllib
 import types
@@ -48,7 +49,7 @@ def read_dataclass(kind: type[T], table: Mapping[str, Any], source: Path | str, 
     Raises:
         SpecError: Unknown key, missing key or wrong type.
     """
-    hints = typing.get_type_hints(kind)
+    hints = _read_hints(kind)  # type: ignore[arg-type]
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in table:
         if key not in fields:
@@ -68,6 +69,12 @@ def read_dataclass(kind: type[T], table: Mapping[str, Any], source: Path | str, 
         first = str(error).partition(" ")[0]  # most sentences begin with the key they are about
         place = locate_key(source, _join(where, first) if first in table else where)
         raise SpecError(f"{place}: {f'[{where}] ' if where else ''}{error}") from error
+
+
+@functools.cache
+def _read_hints(kind: type) -> dict[str, Any]:
+    """Return the types of a dataclass's fields; working them out takes longer than reading a table."""
+    return typing.get_type_hints(kind)
 
 
 def locate_key(source: Path | str, where: str) -> str:

@@ -29,6 +29,9 @@ _ADVICE = {
 _LEFT_OVER = re.compile(r"\..*\.(\d+)-\w{8}\.new(\.\w+)?")
 """Names of files that are not whole yet, with the process that writes them."""
 
+Stamp = tuple[int, int, int]
+"""Of a file: time of the last change [ns], size [bytes], and the number by which the system knows it."""
+
 RENAME_TRIES = 50 if os.name == "nt" else 0
 
 RENAME_PAUSE = 0.005
@@ -43,6 +46,15 @@ def describe_failure(error: OSError) -> str:
     reason = error.strerror or " ".join(str(error).split())
     advice = _ADVICE.get(error.errno or 0)
     return f"{reason}; {advice}" if advice else reason
+
+
+def read_stamp(path: Path) -> Stamp | None:
+    """Return what changes with a file or its place; None where there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def choose_free(path: Path) -> Path:

@@ -328,10 +328,12 @@ def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:
         side *= 2
     step = ((np.arange(side) + 0.5) / side * 2.0 - 1.0) / (1.0 - 2.0 * SKY_MARGIN)
     right, down = np.meshgrid(step, step)
-    return [
-        _sample_panorama(panorama, *(a + b * right + c * down for a, b, c in zip(*axes, strict=True)))
-        for axes in SKY_AXES
-    ]
+
+    def look_along(axes: tuple[tuple[int, int, int], ...]) -> ByteArray:
+        return _sample_panorama(panorama, *(a + b * right + c * down for a, b, c in zip(*axes, strict=True)))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(look_along, SKY_AXES))
 
 
 def _sample_panorama(panorama: ByteArray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> ByteArray:

@@ -48,6 +48,7 @@ class SceneLoader:
         Raises:
             DonkeySimError: There is no such scene, or its track is broken.
         """
+        gc.disable()
         try:
             scene = replace(self._options.experiment.move_to(name).scene, challenges=self.challenges)
             return self._load(specify_scene(scene))
@@ -93,3 +94,4 @@ def _settle_memory() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+    gc.enable()

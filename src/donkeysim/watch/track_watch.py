@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.files import Stamp, read_stamp
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import ByteArray
 from donkeysim.sim.scene_view import SceneView
@@ -62,7 +63,7 @@ class TrackState:
     box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
 
 
-_Marks = dict[Path, tuple[int, int, int] | None]
+_Marks = dict[Path, Stamp | None]
 """Files, with what changes when they do; None: there is no such file."""
 
 
@@ -138,7 +139,7 @@ class TrackWatch:
     def _run(self) -> None:
         before = None
         while not self._stopped.is_set():
-            now = {path: _mark(path) for path in (self.path, *self._beside)}
+            now = {path: read_stamp(path) for path in (self.path, *self._beside)}
             if now == before and now != self._known:
                 self._known = now
                 self._load()
@@ -174,7 +175,7 @@ class TrackWatch:
         track = read_track(self.path)
         beside = {track.path.file, *(table.model for table in track.props)} - {""}
         self._beside = tuple(Path(file) for file in sorted(beside))
-        self._known = {self.path: self._known[self.path], **{path: _mark(path) for path in self._beside}}
+        self._known = {self.path: self._known[self.path], **{path: read_stamp(path) for path in self._beside}}
         with locate_errors(self.path):
             return track, build_line(track)
 
@@ -187,15 +188,6 @@ class TrackWatch:
             listeners = tuple(self._listeners)
         for listener in listeners:
             listener()
-
-
-def _mark(path: Path) -> tuple[int, int, int] | None:
-    """Return what changes when a file does, None where there is none."""
-    try:
-        stat = path.stat()
-    except OSError:
-        return None
-    return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
 def _outline(line: CentreLine) -> Outline:

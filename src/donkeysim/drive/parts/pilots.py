@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import DonkeySimError, PilotError, SpecError
+from donkeysim.core.files import Stamp, read_stamp
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray
 from donkeysim.world.tracks.catalogue import shorten_scene_name
@@ -19,11 +20,11 @@ logger = logging.getLogger(__name__)
 
 PILOT_SUFFIXES = (".h5", ".keras", ".onnx", ".tflite")
 
+NOTHING: Stamp = (0, 0, 0)
+"""In place of the stamp of a file, where there is none."""
+
 LOOK_SECONDS = 0.5
 """How often the models' folder and the pilot's file are looked at."""
-
-FileState = tuple[int, int]
-"""Time of the last change [ns] and size [bytes]."""
 
 
 class PilotShelf:
@@ -69,13 +70,13 @@ class PilotShelf:
         self._kinds: dict[str, str | None] = {}
         self._files: dict[str, Path] = {}
         self._read_places = read_places
-        self._looks: dict[Path, tuple[FileState | None, tuple[str, ...]]] = {}
+        self._looks: dict[Path, tuple[Stamp | None, tuple[str, ...]]] = {}
         self.choices: tuple[str, ...] = ()
         self.places: dict[str, tuple[str, ...]] = {}
         self.pilot: Pilot | None = None
         self._choice = ""
-        self._loaded: tuple[str, FileState] | None = None
-        self._seen: FileState | None = None
+        self._loaded: tuple[str, Stamp] | None = None
+        self._seen: Stamp | None = None
         self._drove = self._was_reset = False
         self._wake = threading.Event()
         self._ended = False
@@ -95,7 +96,7 @@ class PilotShelf:
         self._kinds[path.name] = kind
         self._list_files()
         self._choice = path.name
-        self._take(path, _look(path))
+        self._take(path, read_stamp(path))
         return path.name
 
     def update(self) -> None:
@@ -142,28 +143,28 @@ class PilotShelf:
         self.places = {name: places for name, places in known if places}
         self.choices = (*self._built_in, *self._files)
 
-    def _rank(self, name: str) -> tuple[bool, FileState]:
+    def _rank(self, name: str) -> tuple[bool, Stamp]:
         """Return what the newest has most of; files for cars, perhaps with coarser numbers, come last."""
         path = self._files[name]
-        return path.suffix != ".tflite", self._looks[path][0] or (0, 0)
+        return path.suffix != ".tflite", self._looks[path][0] or NOTHING
 
-    def _look_into(self, path: Path) -> tuple[FileState | None, tuple[str, ...]]:
+    def _look_into(self, path: Path) -> tuple[Stamp | None, tuple[str, ...]]:
         """Return a file's state, and where its pilot was trained, read when the state is new."""
-        state, known = _look(path), self._looks.get(path)
+        state, known = read_stamp(path), self._looks.get(path)
         return known if known and known[0] == state else (state, self._read_places(path))
 
     def _follow_choice(self) -> None:
         choice = self._choice
         if choice in self._built_in:
-            if self._loaded != (choice, (0, 0)):
-                self.pilot, self._loaded = self._built_in[choice], (choice, (0, 0))
+            if self._loaded != (choice, NOTHING):
+                self.pilot, self._loaded = self._built_in[choice], (choice, NOTHING)
             return
         if not choice or choice not in self._files:
             if self._loaded or choice:
                 self._drop(choice)
             return
         path = self._files[choice]
-        state, before = _look(path), self._seen
+        state, before = read_stamp(path), self._seen
         self._seen = state
         is_new = self._loaded is None or self._loaded[0] != choice
         if state is None or self._loaded == (choice, state) or not (is_new or state == before):
@@ -176,7 +177,7 @@ class PilotShelf:
                 self.pilot = None
             self._loaded = (choice, state)
 
-    def _take(self, path: Path, state: FileState | None) -> None:
+    def _take(self, path: Path, state: Stamp | None) -> None:
         logger.info("loading model %s", path)
         begun = time.perf_counter()
         try:
@@ -188,7 +189,7 @@ class PilotShelf:
             raise PilotError(f"{path} cannot drive this car: {type(error).__name__}: {error}") from error
         pilot.reset()
         self.pilot = pilot
-        self._loaded = (path.name, state or (0, 0))
+        self._loaded = (path.name, state or NOTHING)
         logger.info("finished loading in %.2f sec.", time.perf_counter() - begun)
 
     def _try(self, pilot: Pilot, path: Path) -> None:
@@ -262,11 +263,3 @@ class PilotForPlace:
 
     def _find(self, place: str) -> str:
         return next((name for name, places in self._shelf.places.items() if place in places), self._otherwise)
-
-
-def _look(path: Path) -> FileState | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size

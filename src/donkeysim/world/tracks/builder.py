@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from donkeysim.core.types import FloatArray
+from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.world.scene import Ground, Light, Path, Props, Scene
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
@@ -46,6 +47,14 @@ def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> 
     Raises:
         SceneError: The track is impossible; the text says why, `key` where.
     """
+    with ThreadPoolExecutor(1, "sky") as painter:
+        sky = painter.submit(paint_sky, track)  # a third of all the work, and nothing else waits for it
+        return _build_under(sky.result, track, challenges)
+
+
+def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, challenges: ChallengeSpec) -> Scene:
+    """Return the scene of a track under a sky, which is asked for last."""
+    sun = find_sun(track)
     assets, car_models = take_cars()
     line = build_line(track)
     ground = build_ground(track, line)
@@ -63,7 +72,6 @@ def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> 
     cones = place_cones(challenges, dataclasses.replace(around, structures=structures))
     if challenges.ghosts:
         structures += [dataclasses.replace(cone, colliders=()) for cone in build_standing(cones, ground, assets)]
-    sun = find_sun(track)
     shadows = [shadow for structure in structures for shadow in structure.shadows]
     land = build_land(track, line, ground, assets, shadows, sun)
     return Scene(
@@ -73,7 +81,7 @@ def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> 
         colliders=gather_colliders(structures, assets),
         props=build_props(moved if challenges.ghosts else [*moved, *cones], ground, assets),
         start=start,
-        light=build_light(track, sun, assets),
+        light=build_light(track, sun, assets, take_sky()),
         static=merge_meshes([*land, *(structure.mesh for structure in structures)]),
         car_models=car_models,
         models=tuple(assets.models),
@@ -133,13 +141,19 @@ def find_sun(track: TrackFile) -> tuple[float, float, float]:
     return (math.cos(azimuth) * math.cos(height), math.sin(azimuth) * math.cos(height), math.sin(height))
 
 
-def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Assets) -> Light:
+def paint_sky(track: TrackFile) -> ByteArray | None:
+    """Return the panorama around a place, shape [height, width, 4]; None: there is none."""
+    table = track.light
+    if table.sky == "none":
+        return None
+    ground = SURFACE_MEAN["plain" if table.sky == "plain" else track.ground.texture]
+    if table.sky == "plain":
+        return make_plain_sky(table.fog, ground)
+    return make_sky(table.sky, math.radians(table.sun_azimuth), math.radians(table.sun_height), table.fog, ground)
+
+
+def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Assets, sky: ByteArray | None) -> Light:
     """Return sun, haze and sky."""
     table = track.light
-    azimuth, height, sky = math.radians(table.sun_azimuth), math.radians(table.sun_height), -1
-    if table.sky == "plain":
-        sky = assets.add_texture(make_plain_sky(table.fog, SURFACE_MEAN["plain"]))
-    elif table.sky != "none":
-        ground = SURFACE_MEAN[track.ground.texture]
-        sky = assets.add_texture(make_sky(table.sky, azimuth, height, table.fog, ground))
-    return Light(sun, table.sun, table.ambient, to_tint(table.fog), table.fog_density, sky)
+    texture = -1 if sky is None else assets.add_texture(sky)
+    return Light(sun, table.sun, table.ambient, to_tint(table.fog), table.fog_density, texture)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import weakref
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown, nearest_name
+from donkeysim.core.files import Stamp, read_stamp
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES
 from donkeysim.world.tracks.track_file import list_looks, locate_errors, read_track
@@ -22,6 +24,9 @@ FIRST_SCENES = ("generated_road", "warehouse", "sparkfun_avc", "generated_track"
 
 TRACK_SUFFIXES = (".toml", *PATH_SUFFIXES)
 """Files that are a track: our own format, and those that a path is read from, with usual values for all else."""
+
+TRACKS_KNOWN = 1000
+"""Files of tracks of which this process remembers whether menus show them."""
 
 VARIABLE = "DONKEYSIM_TRACKS"
 """Environment variable: further folders with track files, with the system's separator of paths between them."""
@@ -45,15 +50,19 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
     names = set()
     for name, path in find_tracks(folders).items():
         try:
-            track = read_track(path)
+            if _is_listed(path, read_stamp(path)):
+                names.add(name)
         except SpecError as error:
             if when_broken is not None:
                 when_broken(error)
-            continue
-        if track.listed:
-            names.add(name)
     first = [name for name in FIRST_SCENES if name in names]
     return (*first, *sorted(names.difference(first)))
+
+
+@functools.lru_cache(maxsize=TRACKS_KNOWN)
+def _is_listed(path: Path, stamp: Stamp | None) -> bool:  # noqa: ARG001  (what is remembered is of this stamp)
+    """Return whether a menu shows a track; its file is read once for each of its stamps, as a program asks often."""
+    return read_track(path).listed
 
 
 def load_scene(spec: SceneSpec) -> Scene:
