@@ -41,6 +41,8 @@ SKY_AXES = (
 """Of each face of a sky: where its middle lies, and which way its pictures' columns and rows run."""
 
 _BAND_ROWS = 256
+_SKY_ROWS = 32
+"""Rows of all faces of a sky that are worked on at a time: what that takes stays in the cache."""
 _MEAN_STEPS = 8
 
 _SKY_FACES: dict[int, list[ByteArray]] = {}
@@ -308,6 +310,10 @@ def _pack(picture: ByteArray) -> WordArray:
     return np.ascontiguousarray(picture).view("<u4")[..., 0].astype(np.uint32, copy=False)
 
 
+def _unpack(words: WordArray) -> ByteArray:
+    return words.astype("<u4", copy=False)[..., None].view(np.uint8)
+
+
 def take_sky_faces(panorama: ByteArray) -> list[ByteArray]:
     """Return what `make_sky_faces` does, made once for as long as the panorama lives: nobody writes a scene's."""
     return remember(_SKY_FACES, panorama, lambda: make_sky_faces(panorama))
@@ -329,30 +335,38 @@ def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:
     step = ((np.arange(side) + 0.5) / side * 2.0 - 1.0) / (1.0 - 2.0 * SKY_MARGIN)
     right, down = np.meshgrid(step, step)
 
-    def look_along(axes: tuple[tuple[int, int, int], ...]) -> ByteArray:
-        return _sample_panorama(panorama, *(a + b * right + c * down for a, b, c in zip(*axes, strict=True)))
+    words = _pack(panorama)
+    faces = [np.empty((side, side, 4), np.uint8) for _ in SKY_AXES]
+
+    def work(first: int) -> None:
+        rows = slice(first, first + _SKY_ROWS)
+        for face, axes in zip(faces, SKY_AXES, strict=True):
+            x, y, z = (a + b * right[rows] + c * down[rows] for a, b, c in zip(*axes, strict=True))
+            face[rows] = _sample_panorama(words, x, y, z)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(look_along, SKY_AXES))
+        for _ in pool.map(work, range(0, side, _SKY_ROWS)):
+            pass
+    return faces
 
 
-def _sample_panorama(panorama: ByteArray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> ByteArray:
-    height, width = panorama.shape[:2]
+def _sample_panorama(words: WordArray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> ByteArray:
+    """Return what a packed panorama shows in some directions, shape [..., 4]."""
+    height, width = words.shape
     azimuth = np.arctan2(y, x) / (2.0 * np.pi)
     fall = np.arccos(z / np.sqrt(x * x + y * y + z * z)) / np.pi
     column = azimuth * width - 0.5
     row = np.clip(fall * height - 0.5, 0.0, height - 1.0)
     c0, r0 = np.floor(column).astype(int), np.floor(row).astype(int)
-    fc, fr = (column - c0)[..., None], (row - r0)[..., None]
+    across, down = (column - c0)[..., None], (row - r0)[..., None]
     r1 = np.minimum(r0 + 1, height - 1)
     left, right = c0 % width, (c0 + 1) % width
-    result = np.empty((*x.shape, 4), np.uint8)
-    for top in range(0, len(x), _BAND_ROWS // 4):
-        rows = slice(top, top + _BAND_ROWS // 4)
-        across, down = fc[rows], fr[rows]
-        upper = panorama[r0[rows], left[rows]] * (1 - across) + panorama[r0[rows], right[rows]] * across
-        lower = panorama[r1[rows], left[rows]] * (1 - across) + panorama[r1[rows], right[rows]] * across
-        result[rows] = np.rint(upper * (1 - down) + lower * down)
+
+    def take(rows: np.ndarray) -> np.ndarray:
+        near, far = (_unpack(words[rows, columns]) for columns in (left, right))
+        return near * (1 - across) + far * across
+
+    result = np.rint(take(r0) * (1 - down) + take(r1) * down).astype(np.uint8)
     result[..., 3] = 255
     return result
 

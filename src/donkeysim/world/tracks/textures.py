@@ -46,6 +46,10 @@ def make_noise(
     return np.asarray(noise / noise.std(), np.float32)
 
 
+BAND_ROWS = 32
+"""Rows of a picture that are worked on at a time: a few hundred kilobytes stay in the cache, whole pictures do not."""
+
+
 def blend_colours(weight: AnyFloat, stops: tuple[tuple[float, Colour], ...]) -> Float32Array:
     """Return colours, shape [..., 3], interpolated along (value, colour) stops."""
     at = [stop for stop, _ in stops]
@@ -62,7 +66,9 @@ def grade_noise(noise: AnyFloat, *colours: Colour) -> Float32Array:
 def to_texture(colour: AnyFloat) -> ByteArray:
     """Return texels for colours 0 to 255, shape [height, width, 3], or [height, width, 4] with alpha."""
     texture = np.full((*colour.shape[:2], 4), 255, np.uint8)
-    texture[..., : colour.shape[2]] = np.clip(colour + 0.5, 0.0, 255.0)
+    for top in range(0, len(colour), BAND_ROWS):
+        band = colour[top : top + BAND_ROWS] + 0.5
+        texture[top : top + BAND_ROWS, :, : colour.shape[2]] = np.clip(band, 0.0, 255.0, out=band)
     return texture
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from donkeysim.core.types import ByteArray
-from donkeysim.world.tracks.textures import AnyFloat, Colour, as_colour, blend_colours, make_noise, to_texture
+from donkeysim.world.tracks.textures import BAND_ROWS, AnyFloat, Colour, as_colour, blend_colours, make_noise, to_texture
 
 WIDTH, HEIGHT = 2048, 1024
 """Texels of a panorama."""
@@ -80,8 +80,10 @@ def make_sky(name: str, sun_azimuth: float, sun_height: float, haze: Colour, gro
         _add_clouds(sky, elevation, style.clouds)
     for layer in style.layers:
         _add_layer(sky, elevation, layer, haze)
-    below = np.broadcast_to(_paint_ground(haze, style.water or ground), (HEIGHT // 2, WIDTH, 3))
-    return to_texture(np.concatenate((sky, below)))
+    panorama = np.empty((HEIGHT, WIDTH, 4), np.uint8)
+    panorama[: HEIGHT // 2] = to_texture(sky)
+    panorama[HEIGHT // 2 :] = to_texture(_paint_ground(haze, style.water or ground))
+    return panorama
 
 
 @lru_cache(maxsize=2)
@@ -106,7 +108,9 @@ def _add_sun(sky: AnyFloat, elevation: AnyFloat, sun_azimuth: float, sun_height:
     angle = np.arccos(np.clip(cosine, -1.0, 1.0)).astype(np.float32)
     glow = np.clip(0.5 * np.exp(-angle / 0.16) + 1.2 * np.clip((0.038 - angle) / 0.006, 0.0, 1.0), 0.0, 1.0)
     glow = np.repeat(np.repeat(glow, 2, axis=0), 2, axis=1)[..., None]
-    sky += (as_colour((255, 250, 232)) - sky) * glow
+    for top in range(0, len(sky), BAND_ROWS):
+        rows = slice(top, top + BAND_ROWS)
+        sky[rows] += (as_colour((255, 250, 232)) - sky[rows]) * glow[rows]
 
 
 def _add_clouds(sky: AnyFloat, elevation: AnyFloat, strength: float) -> None:
