@@ -364,9 +364,10 @@ def _sample_panorama(words: WordArray, x: np.ndarray, y: np.ndarray, z: np.ndarr
 
     def take(rows: np.ndarray) -> np.ndarray:
         near, far = (_unpack(words[rows, columns]) for columns in (left, right))
-        return near * (1 - across) + far * across
+        mixed: np.ndarray = near * (1 - across) + far * across
+        return mixed
 
-    result = np.rint(take(r0) * (1 - down) + take(r1) * down).astype(np.uint8)
+    result: ByteArray = np.rint(take(r0) * (1 - down) + take(r1) * down).astype(np.uint8)
     result[..., 3] = 255
     return result
 

@@ -11,7 +11,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from donkeysim.core.types import ByteArray
-from donkeysim.world.tracks.textures import BAND_ROWS, AnyFloat, Colour, as_colour, blend_colours, make_noise, to_texture
+from donkeysim.world.tracks.textures import (
+    BAND_ROWS,
+    AnyFloat,
+    Colour,
+    as_colour,
+    blend_colours,
+    make_noise,
+    to_texture,
+)
 
 WIDTH, HEIGHT = 2048, 1024
 """Texels of a panorama."""
