@@ -36,7 +36,8 @@ def test_nothing_may_write_but_the_job_that_publishes():
 
 
 def test_every_room_that_is_tested_there_exists():
-    text = (ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8")
+    text = (ROOT / ".ci" / "try_python").read_text(encoding="utf-8")
     rooms = re.findall(r"\btests/(\w+)", text)
     assert len(rooms) > 5
+    assert ".ci/try_python" in (ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8")
     assert [room for room in rooms if not (ROOT / "tests" / room).is_dir()] == []
