@@ -13,6 +13,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.watch.spectator import create_app
 from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.serving import PageServer, bind_port
+from donkeysim.world.specs import RoadSpec
 from stand_ins.watched_stage import WatchedStage
 from waiting import wait_until
 
@@ -397,6 +398,21 @@ def test_nothing_overflows_at_any_size(open_page, served, scheme):
         assert screen["width"] >= 0.5 * width
         buttons = page.locator(".controls button:visible, #exit").all()
         assert all(button.bounding_box()["height"] >= 32 for button in buttons)
+
+
+@pytest.mark.parametrize("road", [None, RoadSpec()])
+def test_all_of_the_bar_is_in_sight_in_every_language(open_page, served, road):
+    served.control, served.stage.road = "http://localhost:8887/drive", road
+    page = open_page()
+    expect(page.get_by_role("link", name="Drive")).to_be_visible()
+    for code in ("en", "zh", "ja"):
+        page.locator("#language").select_option(code)
+        for width, height in ((360, 640), (390, 844), (844, 390), (1366, 768)):
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (code, width)
+            boxes = [part.bounding_box() for part in page.locator(".bar > :is(a, button, label):visible").all()]
+            assert len(boxes) == (4 if road else 3)
+            assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes), (code, width)
 
 
 def test_sixteen_cars_are_listed_and_one_that_leaves_is_gone(open_page, served):
