@@ -25,6 +25,22 @@ from donkeysim.world.tracks.catalogue import find_tracks
 from waiting import wait_until
 
 
+SHORT_GRID = """
+format = 1
+name = "short"
+[path]
+segments = [
+    { straight = 4.0 }, { turn = 180.0, radius = 2.0 }, { straight = 4.0 }, { turn = 180.0, radius = 2.0 }
+]
+[road]
+width_left = 0.4
+width_right = 0.4
+[start]
+slots = 2
+"""
+"""A track on whose grid two cars have room."""
+
+
 class SimulationRig:
     """A simulation on a clock of its own, with what each client received."""
 
@@ -539,6 +555,20 @@ def test_the_place_of_a_pace_car_is_nobody_elses():
     rig.simulation.add_pace_car()
     rig.simulation.join(1)
     assert [car.is_pace_car for car in rig.simulation.list_cars()] == [True, False]
+
+
+def test_who_waits_for_a_place_gets_that_of_the_pace_car_when_it_is_taken_away(tmp_path):
+    track = tmp_path / "short.toml"
+    track.write_text(SHORT_GRID, encoding="utf-8")
+    rig = SimulationRig(pace_car="steady")
+    rig.load(str(track))
+    rig.join(1, 2)
+    assert rig.types(1) == ["scene_loaded", "car_loaded"]
+    assert rig.types(2) == ["scene_loaded", "refusal"]
+    rig.simulation.remove_pace_car()
+    rig.join(3)
+    assert rig.types(2) == ["scene_loaded", "car_loaded"]
+    assert rig.types(3) == ["scene_loaded", "refusal"]
 
 
 def test_the_place_is_drawn_without_a_car(show):

@@ -112,10 +112,7 @@ class Simulation:
             return
         if client.car is not None:
             self._take_away(self._simulator, client.car)
-            for other in self._clients.values():
-                if other.car is None:
-                    self._seat(other)
-                    break
+            self._seat_next()
         if not self._clients:
             self._leave_lock_step()
 
@@ -138,6 +135,12 @@ class Simulation:
             return
         client.queue.heard = self._read_clock()
         self._outputs.append(make_event(client, CarLoaded(scene_name=self.scene_name)))
+
+    def _seat_next(self) -> None:
+        """Give the car that has become free to the client that has waited longest for one."""
+        waiting = next((client for client in self._clients.values() if client.car is None), None)
+        if waiting is not None:
+            self._seat(waiting)
 
     def _refuse(self, client: Client, text: str) -> None:
         self._outputs.append(Output(client.client_id, OutputKind.REFUSAL, text.encode()))
@@ -491,6 +494,7 @@ class Simulation:
             car = self._park.remove_pace_car(self._simulator)
             if car is not None:
                 self._desk.forget(car)
+                self._seat_next()
 
     def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; "place" needs none.
