@@ -24,7 +24,6 @@ from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import find_tracks
 from waiting import wait_until
 
-
 SHORT_GRID = """
 format = 1
 name = "short"
