@@ -36,6 +36,7 @@ def run(*arguments):
         (["--port", "99999"], "0 (any free one) to 65535"),
         (["--cones", "5000"], "0 to 1000"),
         (["--ghost-cones"], "give both"),
+        (["--tls", "--no-page"], "give one of them"),
         (["--road-turn", "0"], "0.1 to 20 degrees"),
         (["--port", "x"], "not a whole number"),
         (["--port"], "a value is missing"),

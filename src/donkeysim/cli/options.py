@@ -59,6 +59,8 @@ def read_options(arguments: Sequence[str]) -> Options:
         parser.error("--private-host is the address of the private API; --private-port turns it on")
     if given.ghost_cones and not given.cones:
         parser.error("--ghost-cones changes the cones of --cones; give both")
+    if given.tls and given.no_page:
+        parser.error("--tls is for the watching page, which --no-page leaves out; give one of them")
     return Options(
         simulation=SimulationOptions(
             experiment=_read_experiment(given, parser),
