@@ -27,7 +27,7 @@ IS_WINDOWS = sys.platform == "win32"
 
 def main() -> None:
     """Try each in turn; anything that is not as it should be ends this program."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background inherits deafness
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
     programs = Path(sys.argv[1]).resolve() / ("Scripts" if IS_WINDOWS else "bin")
     try_simulator(programs)
     try_car_folder(programs)

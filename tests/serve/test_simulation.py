@@ -570,6 +570,16 @@ def test_who_waits_for_a_place_gets_that_of_the_pace_car_when_it_is_taken_away(t
     assert rig.types(3) == ["scene_loaded", "refusal"]
 
 
+def test_who_waits_for_another_client_hears_nothing_when_the_pace_car_is_taken_away():
+    rig = SimulationRig(max_cars=1, pace_car="steady")
+    rig.load()
+    rig.join(1, 2)
+    assert rig.types(2) == ["scene_loaded", "refusal"]
+    rig.simulation.remove_pace_car()
+    rig.collect()
+    assert rig.types(2) == []
+
+
 def test_the_place_is_drawn_without_a_car(show):
     assert decode_picture(show.simulation.take_picture("place", 0, 96, 64)).std() > 10.0
 

@@ -334,7 +334,6 @@ def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:
         side *= 2
     step = ((np.arange(side) + 0.5) / side * 2.0 - 1.0) / (1.0 - 2.0 * SKY_MARGIN)
     right, down = np.meshgrid(step, step)
-
     words = _pack(panorama)
     faces = [np.empty((side, side, 4), np.uint8) for _ in SKY_AXES]
 

@@ -138,6 +138,8 @@ class Simulation:
 
     def _seat_next(self) -> None:
         """Give the car that has become free to the client that has waited longest for one."""
+        if self._park.count_driven() >= self._options.max_cars:
+            return
         waiting = next((client for client in self._clients.values() if client.car is None), None)
         if waiting is not None:
             self._seat(waiting)
