@@ -21,29 +21,35 @@ class Program:
     Args:
         options: Further options.
         cache: Kernel cache folder; None: the usual one.
+        has_page: Whether it serves the watching page, on a free port.
 
     Attributes:
         port: Where it listens.
+        page: Address of its page; "" without one.
         seconds_to_listen: From the start to the line that names the port.
     """
 
-    def __init__(self, *options: str, cache: Path | None = None) -> None:
+    def __init__(self, *options: str, cache: Path | None = None, has_page: bool = False) -> None:
         self.started = time.perf_counter()
         environment = dict(os.environ)
         if cache is not None:
             environment["DONKEYSIM_KERNEL_CACHE"] = str(cache)
-        command = [sys.executable, "-m", "donkeysim.cli.donkey_sim", "--port", "0", "--no-page", *options]
+        page = ("--page-port", "0") if has_page else ("--no-page",)
+        command = [sys.executable, "-m", "donkeysim.cli.donkey_sim", "--port", "0", *page, *options]
         self._process = subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
+        self.port = int(self._read_until(r"listens on 127\.0\.0\.1:(\d+)"))
+        self.seconds_to_listen = time.perf_counter() - self.started
+        self.page = self._read_until(r"Watch it at (http://\S+)") if has_page else ""
+
+    def _read_until(self, pattern: str) -> str:
+        """Return what the group of a pattern matches in the first line that has it."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            if found := re.search(r"127\.0\.0\.1:(\d+)", line):
-                self.port = int(found.group(1))
-                break
-        else:
-            raise RuntimeError(f"donkey_sim ended with {self._process.wait()} before it listened")
-        self.seconds_to_listen = time.perf_counter() - self.started
+            if found := re.search(pattern, line):
+                return found[1]
+        raise RuntimeError(f"donkey_sim ended with {self._process.wait()} before it said {pattern!r}")
 
     def __enter__(self) -> Program:
         return self
