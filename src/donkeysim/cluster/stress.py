@@ -10,17 +10,15 @@ import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from donkeysim.cluster.crew import Crew
-from donkeysim.cluster.matrix import Interval, estimate_mean
+from donkeysim.cluster.matrix import Interval, estimate_mean, load_once
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import BoolArray
 from donkeysim.learn.evaluate import Conditions, Run, evaluate
-from donkeysim.learn.pilot import NetworkPilot, load_pilot
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 
@@ -182,7 +180,7 @@ def drive_one(spec: StressSpec, conditions: Conditions, number: int) -> StressDr
     """Let a pilot drive; runs in a process of the crew, which must see the pilots' files by these names."""
     model, column, strength, track, seed = spec.drives[number]
     hard = make_conditions(conditions, column, strength, seed)
-    run = evaluate(_load(model, spec.kind), [track], spec.laps, hard, seed + 1).runs[0]
+    run = evaluate(load_once(model, spec.kind, conditions.throttle_range), [track], spec.laps, hard, seed + 1).runs[0]
     score, cte = score_run(run), float(np.abs(run.column("cte"))[find_clean(run)].mean())
     return StressDrive(model, column, strength, track, seed, score, run.ending, run.speed_mean, cte)
 
@@ -232,11 +230,6 @@ def find_clean(run: Run) -> BoolArray:
     ends = [event.time for event in (*run.departures, *run.hits)]
     clean: BoolArray = (time < min(ends, default=math.inf)) | (time == time[0])
     return clean
-
-
-@functools.lru_cache(maxsize=4)
-def _load(model: str, kind: str) -> NetworkPilot:
-    return load_pilot(Path(model), kind or None)
 
 
 def sum_up(spec: StressSpec, drives: Iterable[StressDrive]) -> list[StressCell]:

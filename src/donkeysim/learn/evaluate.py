@@ -20,6 +20,7 @@ from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray, Report
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.sensor_frame import SensorFrame
+from donkeysim.learn.kinds import PilotSpec
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS, read_channel
@@ -59,6 +60,7 @@ class Conditions:
         transform: What happens to pictures before the pilot sees them; None: nothing.
         rate: Pictures, and commands, per second.
         throttle_factor: Of the pilot's throttle, AI_THROTTLE_MULT of the config.
+        throttle_range: For whoever loads pilots whose files do not say it, MODEL_CATEGORICAL_MAX_THROTTLE_RANGE.
         film_time: Greatest length of the film [s]; 0: none.
         films_best_lap: Whether the film shows the best lap, if one was finished; else the last moments.
     """
@@ -67,6 +69,7 @@ class Conditions:
     transform: Callable[[ByteArray], ByteArray] | None = None
     rate: float = 20.0
     throttle_factor: float = 1.0
+    throttle_range: float = PilotSpec.throttle_range
     film_time: float = 0.0
     films_best_lap: bool = False
 
