@@ -1,7 +1,9 @@
 """How robust pilots are: drives under one thing at a time that real cars bring, at growing strengths.
 
-The score of a drive is the share of its way that the car makes before it first leaves the road, hits something or gives
-up. Every pilot meets the same draws: they follow from column, strength and seed alone.
+The score of a drive is the way along the path that the car makes, from wherever the drive begins, before it first
+leaves the road, hits something or gives up, as a share of the length of its laps, at most 1; a drive without a fault has
+1. Laps are counted from the start line on, so who begins elsewhere and goes wrong late may have 1, too. Every pilot
+meets the same draws: they follow from column, strength and seed alone.
 """
 
 from __future__ import annotations
@@ -133,7 +135,7 @@ class StressDrive:
         strength: Of `STRENGTHS`; 0: none.
         track: Where.
         seed: Of start and draw.
-        score: Share of the way that was made cleanly, 0 to 1.
+        score: Way made cleanly from where the drive begins, as a share of the length of its laps, 0 to 1.
         ending: How it ended.
         speed: Mean [m/s].
         cte: Mean distance from the path, as far as the score counts the way [m].
@@ -215,7 +217,10 @@ def draw_stress(column: str, strength: int, seed: int) -> RandomizationSpec:
 
 
 def score_run(run: Run) -> float:
-    """Return the share of its way that a run made before anything went wrong."""
+    """Return how far along the path a run came before anything went wrong, as a share of the length of its laps.
+
+    It counts from wherever the drive begins, not from the start line, and is 0 to 1; a run that passed has 1.
+    """
     if run.is_passed:
         return 1.0
     path, clean = run.scene.path.frame.length, find_clean(run)

@@ -34,7 +34,8 @@ STANDING_PATIENCE = 5.0
 """Time of standing still after which a run ends [s]."""
 
 LEAST_SPEED = 0.35
-"""A run has the time that its laps take at this mean speed [m/s], and `EXTRA_TIME` [s] more."""
+"""A run has the time that the way to the start line and its laps take at this mean speed [m/s], and `EXTRA_TIME` [s]
+more."""
 
 EXTRA_TIME = 20.0
 
@@ -247,7 +248,7 @@ class _Drive:
         """Drive until the run ends."""
         begun = time.perf_counter()
         self.pilot.reset()
-        limit = self.lap_count * self.path_length / LEAST_SPEED + EXTRA_TIME
+        limit = (self._measure_approach() + self.lap_count * self.path_length) / LEAST_SPEED + EXTRA_TIME
         ending = ""
         while not ending:
             self._drive_loop()
@@ -316,6 +317,12 @@ class _Drive:
             self.hits.append(Event(now, lap, x, y, moment.telemetry.hit))
         speed = moment.telemetry.speed
         self.rows.append((now, x, y, yaw, speed, offset, float(on_road), angle, throttle, float(lap), along))
+
+    def _measure_approach(self) -> float:
+        """Return how far it is along the path from the car to the start line, where its first lap begins [m]."""
+        x, y = self.scene.start.line[0].mean(axis=0)
+        line = float(self.scene.path.frame.locate(x, y).along)
+        return (line - float(self.car.simulator.ledger.along[self.car.row])) % self.path_length
 
     def _measure_progress(self) -> int:
         """Return how many hundredths of laps are done."""
