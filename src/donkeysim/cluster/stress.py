@@ -1,9 +1,9 @@
 """How robust pilots are: drives under one thing at a time that real cars bring, at growing strengths.
 
 The score of a drive is the way along the path that the car makes, from wherever the drive begins, before it first
-leaves the road, hits something or gives up, as a share of the length of its laps, at most 1; a drive without a fault has
-1. Laps are counted from the start line on, so who begins elsewhere and goes wrong late may have 1, too. Every pilot
-meets the same draws: they follow from column, strength and seed alone.
+leaves the road, hits something or gives up, as a share of the length of its laps, at most 1; who passes has 1. Laps
+are counted from the start line on, so who begins elsewhere and goes wrong late may have 1, too. Every pilot meets the
+same draws: they follow from column, strength and seed alone.
 """
 
 from __future__ import annotations

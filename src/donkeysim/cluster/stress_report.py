@@ -18,10 +18,11 @@ _TEMPLATE = Path(__file__).with_name("stress_report.html")
 def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
     """Return the report as HTML; `car`: that all drove, in words."""
     tracks = ", ".join(Path(track).stem for track in spec.tracks)
+    laps, drives = format_count(spec.laps, "lap"), format_count(spec.seeds, "drive")
     told = (
         f"Way that a car makes, from wherever its drive begins, before it first leaves the road, hits something or "
-        f"gives up, as a share of the length of {format_count(spec.laps, 'lap')}: on {tracks}, {format_count(spec.seeds, 'drive')} at "
-        f"each strength, the same for all pilots, of the car {car}."
+        f"gives up, as a share of the length of {laps}: on {tracks}, {drives} at each strength, the same for all "
+        f"pilots, of the car {car}."
     )
     names = name_pilots(spec.models)
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
