@@ -20,14 +20,20 @@ QUICK = ["--cars", "8", "--laps", "1", "--page", "0"]
         (["--randomize", "nothing"], "nothing"),
         (["--reward", "nowhere.py"], "nowhere.py cannot be read as Python"),
         (["--reward", "nowhere.py", "--teacher"], "a teacher and a reward were both given"),
+        (["--test", "waveshar"], "did you mean 'waveshare'"),
+        (["--test", "waveshare", "broken.toml"], "broken.toml"),
+        (["--test-roads", "-3"], "--test-roads -3 is not valid; it takes a whole number, 0 or above"),
     ],
 )
 def test_what_is_not_possible_is_said_in_a_sentence(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert donkey.run(["rl", *QUICK, *words]) != 0
-    said = capsys.readouterr().err
-    assert message in said
-    assert "Traceback" not in said
+    (tmp_path / "broken.toml").write_text("name =")
+    assert donkey.run(["rl", *QUICK, "--minutes", "0.001", *words]) != 0
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+    assert "steps" not in captured.out
+    assert [path.name for path in tmp_path.iterdir()] == ["broken.toml"]
 
 
 def test_going_on_with_something_else_is_refused(tmp_path, capsys):

@@ -91,6 +91,8 @@ def test_pilots_are_summed_up_by_column_and_strength():
     page = format_report(spec, cells, "rc10")
     assert "b&lt;" in page
     assert "nothing" in page
+    assert "from wherever its drive begins" in page
+    assert "share of the length of 1 lap: on t, 1 drive at" in page
     assert "<script" not in page
     with pytest.raises(SpecError, match="did you mean 'light'"):
         StressSpec(("a.h5",), ("t",), columns=("ligth",))

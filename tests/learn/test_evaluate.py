@@ -172,3 +172,9 @@ def test_the_report_marks_where_it_went_wrong():
     assert 'class="verdict failed"' in page
     assert "left the road after 0 of 2 laps, off the road once" in page
     assert 'class="departure"' in page
+
+
+@pytest.mark.parametrize("seed", [0, 23])
+def test_a_slow_pilot_has_the_time_to_come_to_the_start_line_first(seed):
+    conditions = Conditions(throttle_factor=0.4)
+    assert evaluate(load_pilot(BUILT_IN_PILOT), TRACK, 1, conditions, seed).runs[0].ending == LAPS_DONE

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
     from donkeysim.cluster.crew import Crew
@@ -39,13 +40,41 @@ def find_laps(arguments: argparse.Namespace, default: int = 3) -> int:
     return default if arguments.laps is None else int(arguments.laps)
 
 
-def check_pilots(arguments: argparse.Namespace, models: list[Path]) -> tuple[str, ...]:
-    """Return the full names of pilots' files; what cannot be read is said before anybody drives."""
-    from donkeysim.learn.pilot import load_pilot
+def check_start(arguments: argparse.Namespace) -> None:
+    """Check what only one pilot's drive takes.
 
-    for model in models:
-        load_pilot(model, arguments.type)
-    return tuple(str(model.resolve()) for model in models)
+    Raises:
+        SpecError: A seed is given, but the starts have seeds of their own.
+    """
+    if arguments.seed is not None and (arguments.stress or is_matrix(arguments)):
+        raise SpecError(
+            f"--seed {arguments.seed} is where a single pilot starts, but --seeds, --stress, --workers, --address and "
+            "several pilots have starts of their own; leave it out."
+        )
+
+
+def choose_out(arguments: argparse.Namespace, default: str, what: str) -> Path:
+    """Return the file to write into, of the same kind as the default.
+
+    Raises:
+        SpecError: Another kind is asked for.
+    """
+    ending = Path(default).suffix
+    out = default if arguments.out is None else arguments.out
+    if Path(out).suffix.lower() != ending:
+        raise SpecError(f"--out {out} is not valid here, {what}; give a name that ends in {ending}.")
+    return Path(out)
+
+
+def check_pilots(arguments: argparse.Namespace, models: list[Path], conditions: Conditions) -> tuple[str, ...]:
+    """Return the full names of pilots' files; which cannot be read or drive is said before anybody drives."""
+    from donkeysim.cluster.matrix import load_once
+    from donkeysim.learn.pilot import try_pilot
+
+    names = tuple(str(model.resolve()) for model in models)
+    for name, model in zip(names, models, strict=True):
+        try_pilot(load_once(name, arguments.type or "", conditions.throttle_range), model)
+    return names
 
 
 def choose_crew(arguments: argparse.Namespace) -> Crew:
@@ -60,8 +89,10 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     """Drive, print, write; return 0 if every drive was clean."""
     from donkeysim.cluster.matrix import MatrixSpec, drive_matrix, sum_up
 
-    names = check_pilots(arguments, models)
-    spec = MatrixSpec(names, tuple(tracks), arguments.seeds or 1, find_laps(arguments), arguments.type or "")
+    out = choose_out(arguments, MATRIX_NAME, "where all drives are written as JSON")
+    names = check_pilots(arguments, models, conditions)
+    seeds = 1 if arguments.seeds is None else arguments.seeds
+    spec = MatrixSpec(names, tuple(tracks), seeds, find_laps(arguments), arguments.type or "")
     crew = choose_crew(arguments)
     cells = []
     with show_progress("driving") as report:
@@ -70,7 +101,6 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
             report(len(cells), spec.count)
     found = sum_up(spec, cells)
     print_matrix(found)
-    out = Path(arguments.out or MATRIX_NAME)
     write_matrix(out, spec, cells, found, conditions.conf.experiment.describe_car())
     console.print(f"all drives: {out}", soft_wrap=True)
     return 0 if all(row.passed == row.count for row in found) else 1

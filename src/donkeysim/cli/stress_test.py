@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.evaluation_matrix import check_pilots, choose_crew, find_laps, format_interval
+from donkeysim.cli.evaluation_matrix import check_pilots, choose_crew, choose_out, find_laps, format_interval
 
 if TYPE_CHECKING:
     from donkeysim.cluster.stress import StressCell, StressDrive, StressSpec
@@ -27,7 +27,8 @@ def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     from donkeysim.cluster.stress_report import format_report
     from donkeysim.core.files import write_whole
 
-    names = check_pilots(arguments, models)
+    out = choose_out(arguments, REPORT_NAME, "where the report is a page with all drives in a .json beside it")
+    names = check_pilots(arguments, models, conditions)
     seeds = SEEDS if arguments.seeds is None else arguments.seeds
     spec = StressSpec(names, tuple(tracks), seeds, find_laps(arguments, 1), kind=arguments.type or "")
     crew = choose_crew(arguments)
@@ -39,7 +40,6 @@ def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     found = sum_up(spec, drives)
     car = conditions.conf.experiment.describe_car()
     print_cells(spec, found)
-    out = Path(arguments.out or REPORT_NAME)
     write_whole(out, format_report(spec, found, car).encode())
     write_drives(out.with_suffix(".json"), spec, drives, found, car)
     console.print(f"report: {out}, all drives: {out.with_suffix('.json')}", soft_wrap=True)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from scipy import stats
@@ -132,7 +133,7 @@ def drive_matrix(spec: MatrixSpec, conditions: Conditions, crew: Crew) -> Iterat
 def drive_cell(spec: MatrixSpec, conditions: Conditions, number: int) -> Cell:
     """Let a pilot drive; runs in a process of the crew, which must see the pilots' files by these names."""
     model, track, seed = spec.find_cell(number)
-    run = evaluate(_load(model, spec.kind), [track], spec.laps, conditions, seed).runs[0]
+    run = evaluate(load_once(model, spec.kind, conditions.throttle_range), [track], spec.laps, conditions, seed).runs[0]
     return Cell(
         number=number,
         model=model,
@@ -150,8 +151,10 @@ def drive_cell(spec: MatrixSpec, conditions: Conditions, number: int) -> Cell:
 
 
 @functools.lru_cache(maxsize=4)
-def _load(model: str, kind: str) -> NetworkPilot:
-    return load_pilot(Path(model), kind or None)
+def load_once(model: str, kind: str, throttle_range: float) -> NetworkPilot:
+    """Return the pilot in a file, the same one for drives that follow each other; see `load_pilot`."""
+    config = SimpleNamespace(MODEL_CATEGORICAL_MAX_THROTTLE_RANGE=throttle_range)
+    return load_pilot(Path(model), kind or None, config)
 
 
 def sum_up(spec: MatrixSpec, cells: Iterable[Cell]) -> list[Cells]:

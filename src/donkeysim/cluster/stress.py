@@ -1,7 +1,9 @@
 """How robust pilots are: drives under one thing at a time that real cars bring, at growing strengths.
 
-The score of a drive is the share of its way that the car makes before it first leaves the road, hits something or gives
-up. Every pilot meets the same draws: they follow from column, strength and seed alone.
+The score of a drive is the way along the path that the car makes, from wherever the drive begins, before it first
+leaves the road, hits something or gives up, as a share of the length of its laps, at most 1; who passes has 1. Laps
+are counted from the start line on, so who begins elsewhere and goes wrong late may have 1, too. Every pilot meets the
+same draws: they follow from column, strength and seed alone.
 """
 
 from __future__ import annotations
@@ -10,17 +12,15 @@ import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from donkeysim.cluster.crew import Crew
-from donkeysim.cluster.matrix import Interval, estimate_mean
+from donkeysim.cluster.matrix import Interval, estimate_mean, load_once
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import BoolArray
 from donkeysim.learn.evaluate import Conditions, Run, evaluate
-from donkeysim.learn.pilot import NetworkPilot, load_pilot
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 
@@ -135,7 +135,7 @@ class StressDrive:
         strength: Of `STRENGTHS`; 0: none.
         track: Where.
         seed: Of start and draw.
-        score: Share of the way that was made cleanly, 0 to 1.
+        score: Way made cleanly from where the drive begins, as a share of the length of its laps, 0 to 1.
         ending: How it ended.
         speed: Mean [m/s].
         cte: Mean distance from the path, as far as the score counts the way [m].
@@ -182,7 +182,7 @@ def drive_one(spec: StressSpec, conditions: Conditions, number: int) -> StressDr
     """Let a pilot drive; runs in a process of the crew, which must see the pilots' files by these names."""
     model, column, strength, track, seed = spec.drives[number]
     hard = make_conditions(conditions, column, strength, seed)
-    run = evaluate(_load(model, spec.kind), [track], spec.laps, hard, seed + 1).runs[0]
+    run = evaluate(load_once(model, spec.kind, conditions.throttle_range), [track], spec.laps, hard, seed + 1).runs[0]
     score, cte = score_run(run), float(np.abs(run.column("cte"))[find_clean(run)].mean())
     return StressDrive(model, column, strength, track, seed, score, run.ending, run.speed_mean, cte)
 
@@ -217,7 +217,10 @@ def draw_stress(column: str, strength: int, seed: int) -> RandomizationSpec:
 
 
 def score_run(run: Run) -> float:
-    """Return the share of its way that a run made before anything went wrong."""
+    """Return how far along the path a run came before anything went wrong, as a share of the length of its laps.
+
+    It counts from wherever the drive begins, not from the start line, and is 0 to 1; a run that passed has 1.
+    """
     if run.is_passed:
         return 1.0
     path, clean = run.scene.path.frame.length, find_clean(run)
@@ -232,11 +235,6 @@ def find_clean(run: Run) -> BoolArray:
     ends = [event.time for event in (*run.departures, *run.hits)]
     clean: BoolArray = (time < min(ends, default=math.inf)) | (time == time[0])
     return clean
-
-
-@functools.lru_cache(maxsize=4)
-def _load(model: str, kind: str) -> NetworkPilot:
-    return load_pilot(Path(model), kind or None)
 
 
 def sum_up(spec: StressSpec, drives: Iterable[StressDrive]) -> list[StressCell]:

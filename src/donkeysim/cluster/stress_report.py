@@ -9,6 +9,7 @@ from string import Template
 
 from donkeysim import __version__
 from donkeysim.cluster.stress import NONE, StressCell, StressSpec
+from donkeysim.core.errors import format_count
 from donkeysim.learn.pilot_names import name_pilots
 
 _TEMPLATE = Path(__file__).with_name("stress_report.html")
@@ -17,9 +18,10 @@ _TEMPLATE = Path(__file__).with_name("stress_report.html")
 def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
     """Return the report as HTML; `car`: that all drove, in words."""
     tracks = ", ".join(Path(track).stem for track in spec.tracks)
+    laps, drives = format_count(spec.laps, "lap"), format_count(spec.seeds, "drive")
     told = (
-        f"Share of the way that a car makes before it first leaves the road, hits something or gives up: {spec.laps} "
-        f"lap{'s' if spec.laps > 1 else ''} of {tracks}, {spec.seeds} drives at each strength, the same for all "
+        f"Way that a car makes, from wherever its drive begins, before it first leaves the road, hits something or "
+        f"gives up, as a share of the length of {laps}: on {tracks}, {drives} at each strength, the same for all "
         f"pilots, of the car {car}."
     )
     names = name_pilots(spec.models)

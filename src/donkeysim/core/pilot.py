@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
+from donkeysim.core.errors import PilotError
 from donkeysim.core.types import ByteArray
 
 
@@ -28,3 +32,16 @@ class Pilot(Protocol):
 
     def reset(self) -> None:
         """Forget earlier pictures and answers; the drive begins anew."""
+
+
+def check_answer(answer: Sequence[float], path: Path) -> None:
+    """Check what the pilot in a file answers to a black picture, before it drives.
+
+    Raises:
+        PilotError: Not all of it are numbers.
+    """
+    if not all(map(math.isfinite, answer)):
+        raise PilotError(
+            f"{path} answers {', '.join(f'{number:g}' for number in answer)} to a black picture: its training has "
+            "diverged; train it again with a smaller LEARNING_RATE."
+        )

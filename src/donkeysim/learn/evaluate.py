@@ -20,6 +20,7 @@ from donkeysim.core.types import PHYSICS_RATE, ByteArray, FloatArray, Report
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.sensor_frame import SensorFrame
+from donkeysim.learn.kinds import PilotSpec
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS, read_channel
@@ -33,7 +34,8 @@ STANDING_PATIENCE = 5.0
 """Time of standing still after which a run ends [s]."""
 
 LEAST_SPEED = 0.35
-"""A run has the time that its laps take at this mean speed [m/s], and `EXTRA_TIME` [s] more."""
+"""A run has the time that the way to the start line and its laps take at this mean speed [m/s], and `EXTRA_TIME` [s]
+more."""
 
 EXTRA_TIME = 20.0
 
@@ -59,6 +61,7 @@ class Conditions:
         transform: What happens to pictures before the pilot sees them; None: nothing.
         rate: Pictures, and commands, per second.
         throttle_factor: Of the pilot's throttle, AI_THROTTLE_MULT of the config.
+        throttle_range: For whoever loads pilots whose files do not say it, MODEL_CATEGORICAL_MAX_THROTTLE_RANGE.
         film_time: Greatest length of the film [s]; 0: none.
         films_best_lap: Whether the film shows the best lap, if one was finished; else the last moments.
     """
@@ -67,6 +70,7 @@ class Conditions:
     transform: Callable[[ByteArray], ByteArray] | None = None
     rate: float = 20.0
     throttle_factor: float = 1.0
+    throttle_range: float = PilotSpec.throttle_range
     film_time: float = 0.0
     films_best_lap: bool = False
 
@@ -244,7 +248,7 @@ class _Drive:
         """Drive until the run ends."""
         begun = time.perf_counter()
         self.pilot.reset()
-        limit = self.lap_count * self.path_length / LEAST_SPEED + EXTRA_TIME
+        limit = (self._measure_approach() + self.lap_count * self.path_length) / LEAST_SPEED + EXTRA_TIME
         ending = ""
         while not ending:
             self._drive_loop()
@@ -313,6 +317,12 @@ class _Drive:
             self.hits.append(Event(now, lap, x, y, moment.telemetry.hit))
         speed = moment.telemetry.speed
         self.rows.append((now, x, y, yaw, speed, offset, float(on_road), angle, throttle, float(lap), along))
+
+    def _measure_approach(self) -> float:
+        """Return how far it is along the path from the car to the start line, where its first lap begins [m]."""
+        x, y = self.scene.start.line[0].mean(axis=0)
+        line = float(self.scene.path.frame.locate(x, y).along)
+        return (line - float(self.car.simulator.ledger.along[self.car.row])) % self.path_length
 
     def _measure_progress(self) -> int:
         """Return how many hundredths of laps are done."""

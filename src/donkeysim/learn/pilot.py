@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import PilotError
+from donkeysim.core.pilot import check_answer
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, check_exists, read_network
 from donkeysim.learn.files.onnx_session import OnnxSession
 from donkeysim.learn.files.session import Session
 from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, get_kind, read_spec
 from donkeysim.learn.signature import check_kind, detect_kind
+from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS
 
 BUILT_IN_PILOT = Path(__file__).parent / "pilots" / "generated_track.onnx"
 """The small pilot in the package."""
@@ -131,6 +133,17 @@ def load_pilot(path: Path | str, kind: str | None = None, config: object | None 
     else:
         named = detect_kind(session, path)
     return NetworkPilot(session, named, _read_sizes(session, named, config))
+
+
+def try_pilot(pilot: NetworkPilot, path: Path) -> None:
+    """Let a pilot answer to a black picture, if an evaluation has all that it wants to know.
+
+    Raises:
+        PilotError: It does not answer with numbers, or wants another number of them than it says.
+    """
+    if set(pilot.input_names) <= set(SIMULATED_IMU_CHANNELS):
+        check_answer(pilot.run(np.zeros(pilot.image_shape, np.uint8), *[0.0] * len(pilot.input_names)), path)
+        pilot.reset()
 
 
 def open_session(path: Path) -> Session:

@@ -20,7 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.evaluation_matrix import add_matrix_arguments, find_laps, is_matrix, run_matrix
+from donkeysim.cli.evaluation_matrix import (
+    add_matrix_arguments,
+    check_start,
+    choose_out,
+    find_laps,
+    is_matrix,
+    run_matrix,
+)
 from donkeysim.cli.shared_options import add_car_arguments, add_config_arguments, choose_car, find_config
 from donkeysim.cli.stress_test import run_stress
 
@@ -48,8 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="names of tracks, files, or folders of files (default: the config's track)",
     )
     parser.add_argument("--laps", type=int, help="whole laps on each track (default 3; with --stress 1)")
-    parser.add_argument("--seed", type=int, default=0, help="0 starts on the grid, any other elsewhere on the road")
-    parser.add_argument("--out", metavar="FILE", help="the report (default: the model's file with _report.html)")
+    parser.add_argument("--seed", type=int, help="0 starts on the grid (default), any other elsewhere on the road")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="the report, .html (default: the model's file with _report.html); of several pilots or starts the drives, "
+        ".json (default evaluation.json); with --stress the report, .html, all drives beside it (default stress.html)",
+    )
     add_matrix_arguments(parser)
     add_car_arguments(parser, "that of the config's GYM_CONF")
     add_config_arguments(parser)
@@ -58,10 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Drive, show the figures, write the report."""
     from donkeysim.learn.evaluate import evaluate
-    from donkeysim.learn.pilot import load_pilot
+    from donkeysim.learn.pilot import load_pilot, try_pilot
     from donkeysim.learn.pilot_names import BUILT_IN, find_pilot
     from donkeysim.world.tracks.catalogue import expand_tracks
 
+    check_start(arguments)
     config = choose_car(find_config(arguments), arguments)
     conditions, scene = read_conditions(config)
     tracks = expand_tracks(arguments.tracks or [scene])
@@ -70,12 +83,14 @@ def run(arguments: argparse.Namespace) -> int:
         run_many = run_stress if arguments.stress else run_matrix
         return run_many(arguments, models, tracks, replace(conditions, film_time=0.0))
     model = arguments.model[0] if arguments.model else BUILT_IN
+    out = choose_out(arguments, name_report(model), "where the report is a page")
     path = find_pilot(model)
     pilot = load_pilot(path, arguments.type, config)
+    try_pilot(pilot, path)
     with show_progress("driving") as report:
-        evaluation = evaluate(pilot, tracks, find_laps(arguments), conditions, arguments.seed, report)
+        evaluation = evaluate(pilot, tracks, find_laps(arguments), conditions, arguments.seed or 0, report)
     show_evaluation(evaluation)
-    written = report_evaluation(evaluation, path, arguments.out or name_report(model))
+    written = report_evaluation(evaluation, path, out)
     console.print(f"report: {written}", soft_wrap=True)
     return 0 if evaluation.is_passed else 1
 
@@ -92,6 +107,7 @@ def read_conditions(config: Config, film_time: float = FILM_TIME) -> tuple[Condi
     from donkeysim.car.transform import make_transform
     from donkeysim.drive.simulator_settings import read_settings
     from donkeysim.learn.evaluate import Conditions
+    from donkeysim.learn.kinds import read_spec
 
     settings = read_settings(config)
     has_steps = bool(config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS)
@@ -100,6 +116,7 @@ def read_conditions(config: Config, film_time: float = FILM_TIME) -> tuple[Condi
         transform=make_transform(config) if has_steps else None,
         rate=settings.rate,
         throttle_factor=float(config.AI_THROTTLE_MULT),
+        throttle_range=read_spec(config).throttle_range,
         film_time=film_time,
     )
     return conditions, settings.scene

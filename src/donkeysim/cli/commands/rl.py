@@ -47,9 +47,6 @@ MINUTES, DAY = 10.0, 1440.0
 
 CURVE_NAME = "curve.jsonl"
 
-TEST_SEED = 1_000_000
-"""Of the first random road to test on; those to learn on begin at 1."""
-
 PRINT_EVERY = 5.0
 """Time between two lines where the output is no terminal [s]."""
 
@@ -125,8 +122,9 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
     """Return what is asked for, and the folder.
 
     Raises:
-        SpecError: It is not possible, or beside --resume something else is asked for than before.
+        DonkeySimError: It is not possible, or beside --resume something else is asked for than before.
     """
+    from donkeysim.learn.rl.elsewhere import list_tests
     from donkeysim.learn.rl.task import Task, read_task
 
     given = {
@@ -146,6 +144,7 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
     }
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     read_limit(arguments)  # what is not possible is said before anything is written
+    list_tests(arguments.test or (), arguments.test_roads)
     if arguments.resume is None:
         several = len(chosen.get("tracks", ())) > 1 or "all" in chosen.get("tracks", ()) or chosen.get("roads")
         task = Task(**({"laps": 1} if several else {}) | chosen)
@@ -276,11 +275,11 @@ def say_result(session: Session, outcome: Outcome, arguments: argparse.Namespace
     if outcome.was_interrupted:
         console.print(f"Go on: {describe_resume(outcome)}", soft_wrap=True)
         return None
-    test_elsewhere(session, arguments)
     if find_spec("matplotlib"):
         plot_curve(session.folder / CURVE_NAME, session.folder / "curve.png", f"{', '.join(session.task.tracks)}")
     report = judge_pilot(session, outcome)
     console.print(f"Report: {report}", soft_wrap=True)
+    test_elsewhere(session, arguments)
     return report
 
 
@@ -318,13 +317,9 @@ def show_checks(checks: Sequence[Check], title: str) -> None:
 
 def test_elsewhere(session: Session, arguments: argparse.Namespace) -> None:
     """Let the best policy drive where it has not learned, if that is asked for, and print how it went."""
-    from donkeysim.learn.rl.elsewhere import check_elsewhere
-    from donkeysim.learn.rl.task import list_roads
-    from donkeysim.world.specs import SceneSpec
-    from donkeysim.world.tracks import specify_scene
+    from donkeysim.learn.rl.elsewhere import check_elsewhere, list_tests
 
-    tracks = [specify_scene(SceneSpec(name)) for name in arguments.test or ()]
-    roads = list_roads(range(TEST_SEED, TEST_SEED + arguments.test_roads))
+    tracks, roads = list_tests(arguments.test or (), arguments.test_roads)
     if not tracks and not roads:
         return
     with show_progress("driving elsewhere") as report:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 from donkeysim.core.errors import DonkeySimError, PilotError, SpecError
 from donkeysim.core.files import Stamp, read_stamp
-from donkeysim.core.pilot import Pilot
+from donkeysim.core.pilot import Pilot, check_answer
 from donkeysim.core.types import ByteArray
 from donkeysim.world.tracks.catalogue import shorten_scene_name
 
@@ -200,12 +199,7 @@ class PilotShelf:
                 f"{path} is a pilot of type {pilot.kind} and needs {', '.join(missing)}, which this car does not have;"
                 " see SIM_RECORD_GYROACCEL and TRAIN_BEHAVIORS in config.py."
             )
-        answer = pilot.run(self.blank_image, *(self.channels[name] for name in pilot.input_names))
-        if not all(map(math.isfinite, answer)):
-            raise PilotError(
-                f"{path} answers {', '.join(f'{number:g}' for number in answer)} to a black picture: its training has "
-                "diverged; train it again with a smaller LEARNING_RATE."
-            )
+        check_answer(pilot.run(self.blank_image, *(self.channels[name] for name in pilot.input_names)), path)
 
     def _drop(self, choice: str) -> None:
         if choice and self._loaded is not None and self._loaded[0] == choice:

@@ -5,19 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from donkeysim.core.errors import SpecError
 from donkeysim.core.types import Report
 from donkeysim.learn.rl.check import Checker
 from donkeysim.learn.rl.course import Course
 from donkeysim.learn.rl.ppo import Actor
 from donkeysim.learn.rl.progress import Check
+from donkeysim.learn.rl.task import list_roads
 from donkeysim.world.specs import SceneSpec
-from donkeysim.world.tracks.catalogue import share_scene
+from donkeysim.world.tracks.catalogue import find_road, share_scene
 
 AT_ONCE = 10
 """Tracks that are built at a time: each takes some hundred megabytes."""
 
 LAPS = 1
 """To drive on each."""
+
+TEST_SEED = 1_000_000
+"""Of the first random road to test on; those to learn on begin at 1."""
+
+
+def list_tests(names: Sequence[str], road_count: int) -> tuple[list[SceneSpec], list[SceneSpec]]:
+    """Return the tracks of these names, and so many random roads.
+
+    Raises:
+        DonkeySimError: There is no such track, its file is broken, or there cannot be so many roads.
+    """
+    if road_count < 0:
+        raise SpecError(f"--test-roads {road_count} is not valid; it takes a whole number, 0 or above.")
+    tracks = [SceneSpec(name) for name in names]
+    for track in tracks:
+        find_road(track)  # reads its file
+    return tracks, list_roads(range(TEST_SEED, TEST_SEED + road_count))
 
 
 def check_elsewhere(

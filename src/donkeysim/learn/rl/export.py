@@ -34,7 +34,7 @@ _CONFIG = SimpleNamespace(IMAGE_H=PICTURE_HEIGHT, IMAGE_W=PICTURE_WIDTH, IMAGE_D
 
 
 def save_pilot(actor: Actor, path: Path, places: Sequence[str], cars: Sequence[str] = ()) -> tuple[Path, Path]:
-    """Write a policy as `.h5` and as `.onnx` and return the files.
+    """Write a policy as `.h5` and as `.onnx`, both or none, and return the files.
 
     Args:
         actor: The policy.
@@ -47,10 +47,9 @@ def save_pilot(actor: Actor, path: Path, places: Sequence[str], cars: Sequence[s
     """
     network, header = describe_actor(actor), make_header(name_kind(actor), _CONFIG, places, cars)
     paths = path.with_suffix(".h5"), path.with_suffix(".onnx")
-    with replace_file(paths[0], PilotError) as beside:
-        write_h5(network, beside, header)
-    with replace_file(paths[1], PilotError) as beside:
-        beside.write_bytes(make_onnx(network, header))
+    with replace_file(paths[0], PilotError) as h5, replace_file(paths[1], PilotError) as onnx:
+        write_h5(network, h5, header)
+        onnx.write_bytes(make_onnx(network, header))
     return paths
 
 

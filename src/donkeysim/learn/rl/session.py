@@ -14,6 +14,7 @@ import torch
 
 from donkeysim import __version__
 from donkeysim.core.files import write_whole
+from donkeysim.core.interrupts import hold_interrupts
 from donkeysim.learn.rl.actor_file import read_actor
 from donkeysim.learn.rl.check import Checker
 from donkeysim.learn.rl.checkpoint import read_checkpoint, write_checkpoint
@@ -182,7 +183,8 @@ class Session:
         learner.restore(self._kept["learner"])
         self._sitting, self._next_check = self._kept["sitting"] + 1, self._kept["next_check"]
         self._speed_to_check = self._kept["speed_to_check"]
-        self._best = tuple(Check(**check) for check in self._kept["best"])
+        if self._has_pilot():  # else these checks are of a policy that is gone
+            self._best = tuple(Check(**check) for check in self._kept["best"])
         self._begun -= self._kept["seconds"]
         learner.begin(self.task.seed + NEW_SITTING * self._sitting)
 
@@ -210,8 +212,9 @@ class Session:
         checks = tuple(check for checker in self._checkers for check in checker.check(self.actor))
         self._speed_to_check = self._guess_speed(learner, checks)
         if not self._best or _rank(checks) > _rank(self._best):
-            self._best = checks
-            self._save_pilot()
+            with hold_interrupts():  # files and figures are of the same policy, whenever Ctrl-C comes
+                self._save_pilot(self.actor)
+                self._best = checks
             self._write_summary(learner)
 
     def _guess_speed(self, learner: Learner, checks: Sequence[Check]) -> float:
@@ -222,9 +225,31 @@ class Session:
         least = READY_SPEED * self._wanted
         return max(least, SLACK * float(missing) * learner.figures.get("speed", 0.0)) if is_safe else least
 
-    def _save_pilot(self) -> Path:
+    @property
+    def _pilot(self) -> Path:
+        return (self.folder / PILOT_NAME).with_suffix(".h5")
+
+    def _has_pilot(self) -> bool:
+        """Return whether the pilot is there; an `.onnx` that is missing is made from the `.h5`."""
+        if not self._pilot.is_file():
+            return False
+        if not self._pilot.with_suffix(".onnx").is_file():
+            self._save_pilot(self.load_best())
+        return True
+
+    def _settle_pilot(self) -> Path:
+        """Return the pilot's file; where there is none, the policy becomes the pilot as it is."""
+        if self._best and self._has_pilot():
+            return self._pilot
+        with hold_interrupts():
+            pilot = self._save_pilot(self.actor)
+            if not self.is_passed:  # learning ends with the policy that passes; other checks were of one that is gone
+                self._best = ()
+        return pilot
+
+    def _save_pilot(self, actor: Actor) -> Path:
         places = dict.fromkeys(scene.name for scene in self.course.scenes)
-        return save_pilot(self.actor, self.folder / PILOT_NAME, list(places), [self.task.experiment.describe_car()])[0]
+        return save_pilot(actor, self.folder / PILOT_NAME, list(places), [self.task.experiment.describe_car()])[0]
 
     def _keep(self, learner: Learner) -> None:
         """Write all that is needed to go on."""
@@ -274,7 +299,7 @@ class Session:
         Raises:
             PilotError: It was removed meanwhile.
         """
-        actor = read_actor((self.folder / PILOT_NAME).with_suffix(".h5"))
+        actor = read_actor(self._pilot)
         return actor or self.actor
 
     def note_elsewhere(self, checks: Sequence[Check]) -> None:
@@ -285,7 +310,7 @@ class Session:
         write_whole(path, json.dumps(summary, indent=2).encode() + b"\n")
 
     def _finish(self, learner: Learner, was_interrupted: bool) -> Outcome:
-        pilot = (self.folder / PILOT_NAME).with_suffix(".h5") if self._best else self._save_pilot()
+        pilot = self._settle_pilot()
         self._write_summary(learner)
         for checker in self._checkers:
             checker.close()
