@@ -41,7 +41,7 @@ from donkeysim.tub.manifest import (
 )
 from donkeysim.tub.reader import make_record
 from donkeysim.tub.repair import open_for_change, refuse_old_format
-from donkeysim.tub.values import check_types, convert_values, measure_picture, name_picture
+from donkeysim.tub.values import PICTURE_ERRORS, check_types, convert_values, measure_picture, name_picture
 
 logger = logging.getLogger(__name__)
 
@@ -197,7 +197,7 @@ class TubWriter:
         last = parse_record(read_lines(self.path / self._manifest.paths[-1])[-1]) or {}
         before = make_record(0, last, self.path / IMAGE_FOLDER)
         for key, data in pictures.items():
-            with contextlib.suppress(TubError, OSError, ValueError, SyntaxError):  # the stored one is missing or broken
+            with contextlib.suppress(TubError, *PICTURE_ERRORS):  # the stored one is missing or broken
                 stored, new = measure_picture(before.read_image(key)), measure_picture(data)
                 if stored != new:
                     logger.warning(_OTHER_SIZE, self.path, stored, new)
