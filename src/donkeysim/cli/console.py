@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-console = Console(highlight=False)
-"""Standard output; plain text when it is not a terminal."""
+console = Console(highlight=False, markup=False, emoji=False)
+"""Standard output; plain text when it is not a terminal. Names of files and people's words are shown as they are."""
 
 Report = Callable[[int, int], None]
 """Called as report(done, total), often; cheap."""
@@ -18,7 +18,7 @@ Report = Callable[[int, int], None]
 @contextmanager
 def show_progress(description: str) -> Iterator[Report]:
     """Show a bar while the block runs, on a terminal only; the block says how much of how much is done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_interactive) as progress:
         task = progress.add_task(description, total=None)
 

@@ -108,7 +108,6 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
 
 def print_matrix(rows: list[Cells]) -> None:
     """Print a row for each pilot on each track."""
-    from rich.markup import escape
     from rich.table import Table
 
     from donkeysim.learn.pilot_names import name_pilots
@@ -119,8 +118,8 @@ def print_matrix(rows: list[Cells]) -> None:
         table.add_column(heading, justify="left" if heading in ("pilot", "track") else "right", overflow="fold")
     for row in rows:
         table.add_row(
-            escape(names[row.model]),
-            escape(row.track),
+            names[row.model],
+            row.track,
             f"{row.passed} of {row.count}",
             f"{100.0 * row.share.low:.0f} to {100.0 * row.share.high:.0f} %",
             format_interval(row.lap_time, 1.0),

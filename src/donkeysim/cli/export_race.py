@@ -44,9 +44,9 @@ def export(arguments: argparse.Namespace) -> int:
     with show_progress("replaying") as report:
         verdict = export_race(path, exports, report)
     for made in exports:
-        console.print(f"saved {made.path}", soft_wrap=True, markup=False)
+        console.print(f"saved {made.path}", soft_wrap=True)
     for complaint in verdict.list_complaints():
-        console.print(f"but {complaint}", style="red", soft_wrap=True, markup=False)
+        console.print(f"but {complaint}", style="red", soft_wrap=True)
     return 0 if verdict.is_confirmed else 1
 
 

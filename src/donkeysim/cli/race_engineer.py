@@ -115,17 +115,17 @@ def show_view(view: RaceView) -> None:
     from donkeysim.cli.console import console
 
     clock = "" if view.clock is None else f", {view.clock:.1f} s"
-    console.print(f"{view.title}: {view.session}{clock}{', held' if view.is_held else ''}", markup=False)
+    console.print(f"{view.title}: {view.session}{clock}{', held' if view.is_held else ''}")
     if view.waiting:
-        console.print(view.waiting, soft_wrap=True, markup=False)
+        console.print(view.waiting, soft_wrap=True)
     for line in view.tower:
         gap = "" if line.gap is None else f"+{line.gap:.1f} s"
         remark = "" if line.status == "racing" else line.status
         text = f"{line.place or '':>3}  {line.name:<24} {line.laps:>3} laps  {gap:<9} {remark}"
-        console.print(text, soft_wrap=True, markup=False)
+        console.print(text, soft_wrap=True)
     for mark in view.marks:
         if mark.number and not mark.is_undone:
-            console.print(f"{mark.time:8.2f} s  {mark.text}", soft_wrap=True, markup=False)
+            console.print(f"{mark.time:8.2f} s  {mark.text}", soft_wrap=True)
 
 
 def _read_view(answer: bytes, kind: type[RaceView]) -> RaceView:

@@ -103,7 +103,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
 
     def tell(report: Report) -> None:
         show_result(report)
-        console.print(f"race file: {folder / report.file}", soft_wrap=True, markup=False)
+        console.print(f"race file: {folder / report.file}", soft_wrap=True)
 
     return RaceOffer(
         track=arguments.track,

@@ -15,19 +15,18 @@ INCIDENTS_SHOWN = 20
 
 def show_result(report: Report) -> None:
     """Print a race's classification."""
-    from rich.markup import escape
     from rich.table import Table
 
     result = report.result
     again = f", attempt {result.attempt}" if result.attempt > 1 else ""
-    table = Table(title=escape(f"{result.rules}, {result.track}{again}"))
+    table = Table(title=f"{result.rules}, {result.track}{again}")
     for heading in ("", "name", "laps", "time", "penalty", "best lap", ""):
         table.add_column(heading, justify="left" if heading == "name" else "right")
     for placing in result.placings:
         why = "" if placing.status == "finished" else ": ".join(filter(None, (placing.status, placing.why)))
         table.add_row(
             str(placing.place or ""),
-            escape(placing.name),
+            placing.name,
             str(placing.laps),
             _format_time(placing.time),
             f"{placing.penalty:g}" if placing.penalty else "",
@@ -48,7 +47,7 @@ def show_incidents(report: Report) -> None:
     counted = [item for item in report.result.incidents if item.counts]
     costly = [item for item in counted if item.kind == ENGINEER or find_penalties(penalties, item.kind)]
     for incident in costly[:INCIDENTS_SHOWN]:
-        console.print(f"{incident.time:8.2f} s  {texts[f'no. {incident.number}']}", soft_wrap=True, markup=False)
+        console.print(f"{incident.time:8.2f} s  {texts[f'no. {incident.number}']}", soft_wrap=True)
     if len(costly) > INCIDENTS_SHOWN:
         console.print(f"... and {len(costly) - INCIDENTS_SHOWN} more in the result's file")
 

@@ -38,7 +38,7 @@ def show_replay(path: Path, host: str, port: int) -> Replay | None:
             console.print(f"Others in the network find it at {access.network_url}", soft_wrap=True)
         try:
             await asyncio.to_thread(show.play)
-            console.print(f"{path} is ready: {show.replay.time:.2f} s", soft_wrap=True, markup=False)
+            console.print(f"{path} is ready: {show.replay.time:.2f} s", soft_wrap=True)
             await asyncio.Event().wait()
         finally:
             show.stop()

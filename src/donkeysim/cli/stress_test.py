@@ -48,7 +48,6 @@ def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[s
 
 def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
     """Print a row for each column of the test, and in it a cell for each pilot."""
-    from rich.markup import escape
     from rich.table import Table
 
     from donkeysim.learn.pilot_names import name_pilots
@@ -57,7 +56,7 @@ def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
     table.add_column("")
     names = name_pilots(spec.models)
     for model in spec.models:
-        table.add_column(escape(names[model]), justify="right", overflow="fold")
+        table.add_column(names[model], justify="right", overflow="fold")
     for column in spec.columns:
         table.add_row(column, *(_describe(cell) for cell in cells if cell.column == column))
     console.print(table)

@@ -36,7 +36,7 @@ def show_table(site: Site, plan: Plan) -> Iterator[Callable[[], None]]:
             nonlocal shown, told
             if not console.is_interactive:
                 for job, result in plan.done[told:]:
-                    console.print(_describe(site, job, result), soft_wrap=True, markup=False)
+                    console.print(_describe(site, job, result), soft_wrap=True)
                 told = len(plan.done)
             elif time.monotonic() - shown > REFRESH:
                 shown = time.monotonic()
@@ -54,7 +54,6 @@ def _describe(site: Site, job: Job, result: Result) -> str:
 
 def draw_table(site: Site, plan: Plan) -> Table:
     """Return the table as things stand."""
-    from rich.markup import escape
     from rich.table import Table
 
     spec = site.file.spec
@@ -66,12 +65,12 @@ def draw_table(site: Site, plan: Plan) -> Table:
         job = plan.taken[name]
         value = "" if point is None or spec.metric not in point[1] else f"{point[1][spec.metric]:.6g}"
         where = "begins" if point is None else f"{point[0]:,.0f} of {job.budget:,}"
-        options = f"{escape(describe_options(job.options))} ({where})"
+        options = f"{describe_options(job.options)} ({where})"
         table.add_row(str(job.trial), str(job.turn + 1), value, options, "", style="cyan")
     best = sorted(plan.done, key=lambda pair: (-spec.score(pair[1].figures), -pair[0].turn, pair[0].trial))
     for job, result in best[:SHOWN]:
         value = f"{result.figures[spec.metric]:.6g}" if spec.metric in result.figures else "failed"
-        options = escape(describe_options(job.options))
+        options = describe_options(job.options)
         table.add_row(str(job.trial), str(job.turn + 1), value, options, f"{result.seconds:.1f}")
     return table
 

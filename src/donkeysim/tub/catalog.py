@@ -6,7 +6,7 @@ import bisect
 import itertools
 import json
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,19 +56,58 @@ def read_lines(path: Path) -> list[bytes]:
 
 
 def list_catalogs(folder: Path, manifest: Manifest) -> list[str]:
-    """Return the catalogs that hold records: those of the manifest, and one begun just before its writer died."""
+    """Return the catalogs that hold records: those of the manifest, and what goes on behind them without its knowing.
+
+    One was begun just before its writer died; several are there when an older manifest was put back.
+    """
     names = list(manifest.paths)
-    while _continues(folder / name_catalog(len(names)), manifest):
-        names.append(name_catalog(len(names)))
+    expected = None
+    for name in _iterate_unnamed(folder, manifest.paths):
+        if expected is None:
+            expected = {manifest.current_index, *_find_next(folder, names[-1:])}
+        if _find_index(next(iter(read_lines(folder / name)), b"")) in expected:
+            names.append(name)
+            expected = set(_find_next(folder, [name]))
     return names
 
 
-def _continues(path: Path, manifest: Manifest) -> bool:
-    if not path.is_file():
-        return False
-    first = next(iter(read_lines(path)), b"")
-    record = parse_record(first)
-    return record is not None and record.get("_index") == manifest.current_index
+def choose_new_catalog(folder: Path, paths: Sequence[str]) -> str:
+    """Return the name of a catalog that is not there yet; a begun one without a record is taken away.
+
+    Args:
+        folder: The tub.
+        paths: The catalogs of its manifest.
+    """
+    for name in _iterate_unnamed(folder, paths):
+        if not read_lines(folder / name):
+            (folder / name).unlink()
+    number = len(paths)
+    while name_catalog(number) in paths or (folder / name_catalog(number)).exists():
+        number += 1
+    return name_catalog(number)
+
+
+def _iterate_unnamed(folder: Path, paths: Sequence[str]) -> Iterator[str]:
+    """Yield the catalogs in the folder that its manifest does not name, from the place of its next one on."""
+    for number in itertools.count(len(paths)):
+        name = name_catalog(number)
+        if name in paths:
+            continue
+        if not (folder / name).is_file():
+            return
+        yield name
+
+
+def _find_next(folder: Path, names: Sequence[str]) -> list[int]:
+    """Return the index that follows the last record of catalogs; none where they are missing or hold none."""
+    lines = [line for name in names if (folder / name).is_file() for line in read_lines(folder / name)]
+    index = _find_index(lines[-1]) if lines else None
+    return [] if index is None else [index + 1]
+
+
+def _find_index(line: bytes) -> int | None:
+    index = (parse_record(line) or {}).get("_index")
+    return index if isinstance(index, int) else None
 
 
 def read_records(folder: Path, names: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -45,7 +45,8 @@ class AppendedFile:
     """A file that only grows; a failed append is taken back."""
 
     def __init__(self, path: Path, *, is_new: bool) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY | (os.O_TRUNC if is_new else 0)
+        """Open it; a new one must not be there yet."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY | (os.O_EXCL if is_new else 0)
         self._descriptor: int | None = os.open(path, flags, 0o666)
 
     def append(self, content: bytes) -> None:

@@ -12,7 +12,7 @@ from donkeysim.core.types import ByteArray
 from donkeysim.tub.catalog import count_lines, follow_positions, list_catalogs, read_records, warn_of_losses
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
 from donkeysim.tub.old_format import is_old_format, read_old_manifest, read_old_records
-from donkeysim.tub.values import decode_picture
+from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture
 
 IMAGE_KEY = "cam/image_array"
 
@@ -53,7 +53,18 @@ class TubRecord:
         """
         try:
             return decode_picture(file)
-        except (OSError, ValueError, SyntaxError) as error:  # Pillow raises each for one or another broken file
+        except PICTURE_ERRORS as error:
+            raise TubError(f"the picture {self.locate_image(key)} is broken: {error}.") from error
+
+    def measure_image(self, key: str = IMAGE_KEY) -> str:
+        """Return a picture's size as people write it, such as "160x120" or "160x120 grey", by its file's head.
+
+        Raises:
+            TubError: The record has none, or the file is missing or broken.
+        """
+        try:
+            return measure_picture(self.read_image(key))
+        except PICTURE_ERRORS as error:
             raise TubError(f"the picture {self.locate_image(key)} is broken: {error}.") from error
 
     def read_image(self, key: str = IMAGE_KEY) -> bytes:

@@ -16,6 +16,9 @@ from donkeysim.core.types import ByteArray
 
 IMAGE_TYPE = "image_array"
 
+PICTURE_ERRORS = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)
+"""Pillow raises each for one or another broken file."""
+
 
 def check_types(inputs: Sequence[str], types: Sequence[str]) -> None:
     """Check that every input has a type that a tub knows.

@@ -17,7 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.catalog import LineTable, format_record, locate_table, parse_record, read_lines, read_table
+from donkeysim.tub.catalog import (
+    LineTable,
+    choose_new_catalog,
+    format_record,
+    locate_table,
+    parse_record,
+    read_lines,
+    read_table,
+)
 from donkeysim.tub.edit import find_last_alive
 from donkeysim.tub.files import AppendedFile, explain_failure, replace_file, write_file
 from donkeysim.tub.lock import TubLock
@@ -30,11 +38,10 @@ from donkeysim.tub.manifest import (
     format_head,
     format_manifest,
     format_positions,
-    name_catalog,
 )
 from donkeysim.tub.reader import make_record
 from donkeysim.tub.repair import open_for_change, refuse_old_format
-from donkeysim.tub.values import check_types, convert_values, measure_picture, name_picture
+from donkeysim.tub.values import PICTURE_ERRORS, check_types, convert_values, measure_picture, name_picture
 
 logger = logging.getLogger(__name__)
 
@@ -190,7 +197,7 @@ class TubWriter:
         last = parse_record(read_lines(self.path / self._manifest.paths[-1])[-1]) or {}
         before = make_record(0, last, self.path / IMAGE_FOLDER)
         for key, data in pictures.items():
-            with contextlib.suppress(TubError, OSError, ValueError, SyntaxError):  # the stored one is missing or broken
+            with contextlib.suppress(TubError, *PICTURE_ERRORS):  # the stored one is missing or broken
                 stored, new = measure_picture(before.read_image(key)), measure_picture(data)
                 if stored != new:
                     logger.warning(_OTHER_SIZE, self.path, stored, new)
@@ -222,7 +229,7 @@ class TubWriter:
             raise
 
     def _begin_catalog(self, line: bytes) -> None:
-        catalog = self.path / name_catalog(len(self._manifest.paths))
+        catalog = self.path / choose_new_catalog(self.path, self._manifest.paths)
         table = LineTable(locate_table(catalog).name, time.time(), self._manifest.current_index, [len(line)])
         file = AppendedFile(catalog, is_new=True)
         try:

@@ -73,11 +73,29 @@ def run(arguments: argparse.Namespace) -> int:
     return _calibrate(arguments, board)
 
 
+def _check_drive(arguments: argparse.Namespace) -> None:
+    """Refuse what would be found out only after half of the files were written."""
+    from donkeysim.core.errors import SpecError
+    from donkeysim.learn.calibration import wizard
+    from donkeysim.world.specs import list_cars
+
+    wizard.check_numbers(arguments.ahead / 1000.0, arguments.rate)
+    if not arguments.tub:
+        return
+    if arguments.car not in list_cars():
+        raise SpecError(
+            f"--car {arguments.car} is not valid with --tub: scales are written on top of a preset, "
+            f"one of {', '.join(list_cars())}."
+        )
+    wizard.read_records(Path(arguments.tub))
+
+
 def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
     from donkeysim.learn.calibration import wizard
     from donkeysim.learn.calibration.motion import FloorCamera
     from donkeysim.world.specs import load_car
 
+    _check_drive(arguments)
     car, ahead, out = load_car(arguments.car), arguments.ahead / 1000.0, str(Path(arguments.out).expanduser())
     lens, mount = (_look_along_lane if arguments.lane else _look_at_floor)(arguments, board, Path(f"{out}_check.png"))
     wizard.write_camera(Path(f"{out}_camera.toml"), lens, mount, ahead, car)

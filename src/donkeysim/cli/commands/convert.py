@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     target = Path(arguments.target).expanduser()
     with show_progress("converting") as report:
         done = convert(Path(arguments.source).expanduser(), target, arguments.to, options, report)
-    console.print(f"saved {target}: {done}", soft_wrap=True, markup=False)
+    console.print(f"saved {target}: {done}", soft_wrap=True)
     for note in done.notes:
-        console.print(note, soft_wrap=True, markup=False)
+        console.print(note, soft_wrap=True)
     return 0

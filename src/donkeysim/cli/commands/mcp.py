@@ -113,7 +113,6 @@ def read_camera(size: str) -> CameraSpec:
 
 def print_board(entries: list[Entry]) -> None:
     """Print the best trip of each agent on each track."""
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title="How far agents drove")
@@ -121,5 +120,5 @@ def print_board(entries: list[Entry]) -> None:
         table.add_column(heading, justify=justify, overflow="fold")
     for entry in entries:
         numbers = (f"{entry.metres:.1f}", str(entry.laps), str(entry.turns), f"{entry.turn_time:.2f}")
-        table.add_row(escape(entry.track), escape(entry.name), *numbers, entry.ending)
+        table.add_row(entry.track, entry.name, *numbers, entry.ending)
     console.print(table)

@@ -90,8 +90,8 @@ def race(arguments: argparse.Namespace) -> int:
     with show_progress("racing") as report:
         record = PilotRace(plan, list(racers.values()), Path(arguments.out).expanduser() / "race.dlog").run(report)
     show_result(report_race(record))
-    console.print(f"race file: {record.file}", soft_wrap=True, markup=False)
-    console.print(f"a report of it: donkey race export {record.file} --html", soft_wrap=True, markup=False)
+    console.print(f"race file: {record.file}", soft_wrap=True)
+    console.print(f"a report of it: donkey race export {record.file} --html", soft_wrap=True)
     return 0
 
 
@@ -105,18 +105,16 @@ def show_rules(arguments: argparse.Namespace) -> int:
 
     if arguments.book is not None:
         book = load_rule_book(arguments.book)
-        console.print(
-            f"{book.title}\n{book.summary}\nsource: {book.source}, as of {book.date}\n", soft_wrap=True, markup=False
-        )
+        console.print(f"{book.title}\n{book.summary}\nsource: {book.source}, as of {book.date}\n", soft_wrap=True)
         for sentence in book.explained:
-            console.print(f"* {sentence}", soft_wrap=True, markup=False)
-        console.print("\nas this program reads it:", soft_wrap=True, markup=False)
+            console.print(f"* {sentence}", soft_wrap=True)
+        console.print("\nas this program reads it:", soft_wrap=True)
         for line in describe_rules(book):
-            console.print(f"  {line}", soft_wrap=True, markup=False)
-        console.print(f"\nfile: {find_rule_book(arguments.book)}", soft_wrap=True, markup=False)
+            console.print(f"  {line}", soft_wrap=True)
+        console.print(f"\nfile: {find_rule_book(arguments.book)}", soft_wrap=True)
         return 0
     for name in list_rule_books():
-        console.print(f"{name:<22} {load_rule_book(name).summary}", soft_wrap=True, markup=False)
+        console.print(f"{name:<22} {load_rule_book(name).summary}", soft_wrap=True)
     console.print("\ndonkey race rules NAME explains one; copy its file to write your own.")
     return 0
 
@@ -131,15 +129,13 @@ def verify(arguments: argparse.Namespace) -> int:
     with show_progress("replaying") as report:
         found = verify_race(arguments.file, report)
     names = ", ".join(found.plan.names)
-    console.print(
-        f"{arguments.file}: {found.plan.book.title} on {found.plan.track}; {names}", soft_wrap=True, markup=False
-    )
+    console.print(f"{arguments.file}: {found.plan.book.title} on {found.plan.track}; {names}", soft_wrap=True)
     if found.is_confirmed:
         sentence = "every frame is identical, bit for bit, and the result is the one that was counted"
         console.print(sentence, style="green", soft_wrap=True)
         return 0
     for complaint in found.list_complaints():
-        console.print(complaint, style="red", soft_wrap=True, markup=False)
+        console.print(complaint, style="red", soft_wrap=True)
     return 1
 
 
@@ -183,13 +179,13 @@ def hold(arguments: argparse.Namespace) -> int:
         order = ", ".join(
             f"{placing.name}" + _remark(placing.result, placing.status) for placing in report.result.placings
         )
-        console.print(f"{match:<14} {order}", soft_wrap=True, markup=False)
+        console.print(f"{match:<14} {order}", soft_wrap=True)
 
     hold_tournament(tournament, racers, folder, tell)
     console.print()
     for name, place in list_places(tournament.ranking):
-        console.print(f"{place:>3}  {name}", markup=False)
-    console.print(f"\nfiles: {folder}", soft_wrap=True, markup=False)
+        console.print(f"{place:>3}  {name}")
+    console.print(f"\nfiles: {folder}", soft_wrap=True)
     return 0
 
 
@@ -200,7 +196,6 @@ def _remark(result: float | None, status: str) -> str:
 
 def count(arguments: argparse.Namespace) -> int:
     """Show a league's points table."""
-    from rich.markup import escape
     from rich.table import Table
 
     from donkeysim.meeting.export.league_page import format_league
@@ -209,17 +204,17 @@ def count(arguments: argparse.Namespace) -> int:
 
     folder = Path(arguments.folder).expanduser()
     outcomes = read_league(folder, _read_points(arguments.points))
-    table = Table(title=escape(folder.resolve().name))
-    for heading in ("", "name", "points", "wins", *(escape(outcome.title) for outcome in outcomes)):
+    table = Table(title=folder.resolve().name)
+    for heading in ("", "name", "points", "wins", *(outcome.title for outcome in outcomes)):
         table.add_column(heading, justify="left" if heading == "name" else "right")
     for line in count_points(outcomes):
         gained = ["" if points is None else f"{points:g}" for points in line.by_outcome]
-        table.add_row(str(line.place), escape(line.name), f"{line.points:g}", str(line.wins), *gained)
+        table.add_row(str(line.place), line.name, f"{line.points:g}", str(line.wins), *gained)
     console.print(table)
     if arguments.html is not None:
         path = choose_free(Path(arguments.html).expanduser())
         write_whole(path, format_league(folder.resolve().name, outcomes).encode())
-        console.print(f"saved {path}", soft_wrap=True, markup=False)
+        console.print(f"saved {path}", soft_wrap=True)
     return 0
 
 

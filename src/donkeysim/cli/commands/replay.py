@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.film:
         told = f"saved {arguments.film}: {format_count(count, 'picture')}"
-        console.print(told if count else "no film: the car was never on the track", soft_wrap=True, markup=False)
+        console.print(told if count else "no film: the car was never on the track", soft_wrap=True)
     return _tell_outcome(replay)
 
 

@@ -227,7 +227,7 @@ def show_bar() -> Iterator[Watch]:
     """Show how learning goes, on a terminal as one line that changes, else as a line now and then."""
     from rich.progress import BarColumn, Progress, TextColumn
 
-    columns = (BarColumn(bar_width=20), TextColumn("{task.description}"))
+    columns = (BarColumn(bar_width=20), TextColumn("{task.description}", markup=False))
     printed_at = -math.inf
     with Progress(*columns, console=console, transient=True, disable=not console.is_interactive) as progress:
         bar = progress.add_task("cars take their places", total=1.0)

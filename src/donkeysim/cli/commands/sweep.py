@@ -118,9 +118,7 @@ def say_result(site: Site, plan: Plan, best: tuple[Job, Result] | None, report: 
 
     failed = [(job, result) for job, result in plan.done if result.error]
     for job, result in failed[:3]:
-        console.print(
-            f"Trial {job.trial} ({describe_options(job.options)}): {result.error}", style="yellow", markup=False
-        )
+        console.print(f"Trial {job.trial} ({describe_options(job.options)}): {result.error}", style="yellow")
     if len(failed) > 3:
         console.print(f"{len(failed) - 3} more could not be done; the report says why.", style="yellow")
     if best is not None:
@@ -128,7 +126,6 @@ def say_result(site: Site, plan: Plan, best: tuple[Job, Result] | None, report: 
         value = result.figures[site.file.spec.metric]
         console.print(
             f"Best: trial {job.trial}, {site.file.spec.metric} {value:.6g}, {describe_options(job.options)}",
-            markup=False,
         )
         console.print(
             f"Pilot: {site.folder / BEST / result.pilot}; {COMMANDS_NAME} beside it trains it again", soft_wrap=True

@@ -88,7 +88,7 @@ def list_all(_arguments: argparse.Namespace) -> int:
         table.add_row(name, f"{figures.length:.1f} m", tell_width(figures), tell_kind(figures), where)
     console.print(table)
     for sentence in broken:
-        console.print(f"broken: {sentence}", style="red", soft_wrap=True, markup=False)
+        console.print(f"broken: {sentence}", style="red", soft_wrap=True)
     return 1 if broken else 0
 
 
@@ -112,14 +112,14 @@ def show(arguments: argparse.Namespace) -> int:
     with console.status("Building the track ..."):
         scene = load_scene(spec)
         figures = measure_scene(scene)
-        console.print(f"{scene.name}  {path}", soft_wrap=True, markup=False)
+        console.print(f"{scene.name}  {path}", soft_wrap=True)
     for name, value in [*list_line(line), *list_scene(figures)]:
-        console.print(f"  {name:<14}{value}", soft_wrap=True, markup=False)
+        console.print(f"  {name:<14}{value}", soft_wrap=True)
     with console.status("Drawing it (the very first picture takes half a minute) ..."):
         picture = Image.fromarray(SceneView(scene).draw_map(arguments.size))
     with replace_file(out, SpecError) as beside:
         picture.save(beside)
-    console.print(f"picture: {out}", soft_wrap=True, markup=False)
+    console.print(f"picture: {out}", soft_wrap=True)
     return 0
 
 
@@ -130,13 +130,13 @@ def make_new(arguments: argparse.Namespace) -> int:
     source = Path(arguments.path_file).expanduser() if arguments.path_file else None
     path = write_new_track(arguments.name, Path(arguments.out).expanduser(), source, arguments.element)
     _, figures = _measure(path)
-    console.print(f"wrote {path}: {figures.length:.1f} m, {tell_kind(figures)}\n", soft_wrap=True, markup=False)
+    console.print(f"wrote {path}: {figures.length:.1f} m, {tell_kind(figures)}\n", soft_wrap=True)
     for what, words in (
         ("Preview it while editing", f"donkey tracks preview {path}"),
         ("Drive on it", f"donkey_sim --scene {path}"),
         ("Record an expert on it", f"donkey sample --track {path}"),
     ):
-        console.print(f"{what + ':':<26}{words}", soft_wrap=True, markup=False)
+        console.print(f"{what + ':':<26}{words}", soft_wrap=True)
     return 0
 
 

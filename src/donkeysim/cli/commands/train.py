@@ -106,7 +106,11 @@ def read_changes(words: Sequence[str] | None) -> dict[str, Any]:
 @contextmanager
 def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Report, Callable[[EpochResult], None]]]:
     """Show a bar within each epoch and a line for each that ended; yields what `learn.train.train` reports to."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}", markup=False),
+    )
     is_off = not (has_bar and console.is_interactive)
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=is_off) as progress:
         task, begun, is_over = progress.add_task("Pictures", total=None), 0, False

@@ -11,12 +11,15 @@ from PIL import Image
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
+from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, FloatArray
 
 PAPER = (297.0, 210.0)
 """Of the sheet, A4 lying; Letter holds the same board [mm]."""
 
 DOTS_PER_MM = 300 / 25.4
+
+SHEET_SUFFIXES = (".pdf", ".png")
 
 LEAST_WIDTH = 600
 """Pictures are made so wide at least before corners are looked for: small squares are not found [pixel]."""
@@ -75,8 +78,10 @@ def draw_board(board: Board, path: Path) -> None:
     """Write the board as a `.pdf` or a picture to print at its own size, without fitting it to the page.
 
     Raises:
-        SpecError: It does not fit on the sheet.
+        SpecError: It does not fit on the sheet, it is to be a file of another kind, or it cannot be written.
     """
+    if path.suffix.lower() not in SHEET_SUFFIXES:
+        raise SpecError(f"a board is not written as {path.name}; give --board a name that ends in .pdf or .png.")
     sides = (board.columns + 1) * board.square * 1000, (board.rows + 1) * board.square * 1000
     if sides[0] > PAPER[0] - 10 or sides[1] > PAPER[1] - 10:
         most = int(min((PAPER[0] - 10) / (board.columns + 1), (PAPER[1] - 10) / (board.rows + 1)))
@@ -91,7 +96,8 @@ def draw_board(board: Board, path: Path) -> None:
     is_black = (down[:, None] + across) % 2 == 0
     is_black &= is_down[:, None] & is_across
     sheet = Image.fromarray(np.where(is_black, 0, 255).astype(np.uint8))
-    sheet.save(path, resolution=300.0, dpi=(300, 300))
+    with replace_file(path, SpecError) as beside:
+        sheet.save(beside, resolution=300.0, dpi=(300, 300))
 
 
 def find_corners(picture: ByteArray, board: Board) -> FloatArray | None:

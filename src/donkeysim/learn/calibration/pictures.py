@@ -13,6 +13,7 @@ from donkeysim.core.extras import import_extra
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.formats.pictures import read_video
 from donkeysim.tub.reader import TubReader
+from donkeysim.tub.values import PICTURE_ERRORS
 
 SUFFIXES = (".jpg", ".jpeg", ".png")
 
@@ -51,7 +52,7 @@ def read_picture(path: Path) -> ByteArray:
     try:
         with Image.open(path) as image:
             return np.array(image.convert("RGB"))
-    except (OSError, ValueError, SyntaxError) as error:
+    except PICTURE_ERRORS as error:
         raise DonkeySimError(f"the picture {path} cannot be read: {error}.") from error
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.files import write_whole
+from donkeysim.core.errors import DonkeySimError, format_count
+from donkeysim.core.files import replace_file, write_whole
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.learn.calibration.board import Board, find_corners
 from donkeysim.learn.calibration.camera import LensFit, Mount, solve_lens, solve_mount
@@ -22,12 +22,18 @@ from donkeysim.learn.calibration.motion import FloorCamera, find_own_body, find_
 from donkeysim.learn.calibration.overlay import draw_overlay, make_lane_grid
 from donkeysim.learn.calibration.pictures import WIDEST, read_picture
 from donkeysim.learn.calibration.response import Drive, Scales, fit_scales, measure_response
-from donkeysim.tub.reader import TubReader
+from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.world.lens import LensSpec
 from donkeysim.world.specs import CarSpec
 
 NARROWEST, WIDEST_LANE = 0.02, 100.0
 """Widths of lanes that are taken [m]."""
+
+FARTHEST = 1.0
+"""A camera is at most so far before or behind the middle between the axles [m]."""
+
+SLOWEST, FASTEST = 1.0, 1000.0
+"""Records in a second of drives that are taken."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,43 @@ def look_for_lane(pictures: Sequence[ByteArray], lens: LensSpec, width: float, a
     return SeenLane(fit, FloorCamera(own, fit.mount, ahead), tuple(pictures), width)
 
 
+def check_numbers(ahead: float, rate: float | None) -> None:
+    """Refuse what no car has.
+
+    Args:
+        ahead: How far before the middle between the axles the camera is [m].
+        rate: Records in a second; None: by their timestamps.
+
+    Raises:
+        DonkeySimError: One is out of range.
+    """
+    if not -FARTHEST <= ahead <= FARTHEST:
+        most = FARTHEST * 1000
+        raise DonkeySimError(f"--ahead {ahead * 1000:g} is not valid; a lens is {-most:g} to {most:g} mm ahead.")
+    if rate is not None and not SLOWEST <= rate <= FASTEST:
+        raise DonkeySimError(
+            f"--rate {rate:g} is not valid; it takes {SLOWEST:g} to {FASTEST:g} records in a second, "
+            "or leave it out to go by their timestamps."
+        )
+
+
+def read_records(tub: Path) -> list[TubRecord]:
+    """Return the records of a drive whose pictures all have one size.
+
+    Raises:
+        DonkeySimError: The tub has too few records, or pictures of several sizes.
+        TubError: It cannot be read.
+    """
+    records = list(TubReader(tub))
+    if len(records) < 2:
+        raise DonkeySimError(f"the tub {tub} has {format_count(len(records), 'record')}; record a drive of a minute.")
+    sizes = Counter(record.measure_image() for record in records)
+    if len(sizes) > 1:
+        told = ", ".join(f"{count} of {size}" for size, count in sizes.most_common())
+        raise DonkeySimError(f"the tub {tub} holds pictures of several sizes ({told}); give a drive with one.")
+    return records
+
+
 def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> Drive:
     """Return how a car moved in a tub, by its pictures.
 
@@ -146,12 +189,10 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> D
         rate: Records in a second; None: by their timestamps.
 
     Raises:
-        DonkeySimError: The tub has too few records.
+        DonkeySimError: The tub has too few records, or pictures of several sizes.
         TubError: It cannot be read.
     """
-    records = list(TubReader(tub))
-    if len(records) < 2:
-        raise DonkeySimError(f"the tub {tub} has {len(records)} records; record a drive of a minute.")
+    records = read_records(tub)
     first = records[0].load_image()
     camera = replace(camera, lens=scale_lens(camera.lens, (first.shape[1], first.shape[0])))
     own = find_own_body(record.load_image() for record in records)
@@ -173,7 +214,7 @@ def write_floor_check(path: Path, picture: Path, lens: LensSpec, mount: Mount, a
     """Write a picture with the horizon and lines on the floor where the camera says they are."""
     pixels = read_picture(picture)
     camera = FloorCamera(scale_lens(lens, (pixels.shape[1], pixels.shape[0])), mount, ahead)
-    Image.fromarray(draw_overlay(pixels, camera, _choose_scale(pixels))).save(path)
+    _write_picture(path, draw_overlay(pixels, camera, _choose_scale(pixels)))
 
 
 def write_lane_check(path: Path, seen: SeenLane) -> None:
@@ -184,7 +225,12 @@ def write_lane_check(path: Path, seen: SeenLane) -> None:
         camera = replace(seen.camera, mount=replace(fit.mount, yaw=float(fit.heading[which])))
         grid = make_lane_grid(float(fit.side[which]) + seen.width, seen.width)
         drawn.append(draw_overlay(picture, camera, _choose_scale(picture), grid))
-    Image.fromarray(np.hstack(drawn)).save(path)
+    _write_picture(path, np.hstack(drawn))
+
+
+def _write_picture(path: Path, pixels: ByteArray) -> None:
+    with replace_file(path) as beside:
+        Image.fromarray(pixels).save(beside)
 
 
 def _choose_scale(picture: ByteArray) -> int:

@@ -16,7 +16,7 @@ from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.formats.drive import Drive, DriveRecord
-from donkeysim.tub.values import decode_picture, measure_picture
+from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture
 
 _NEED = "videos need PyAV"
 _KEY_INTERVAL = "2"
@@ -57,7 +57,7 @@ class PictureCheck:
             return ""
         try:
             return measure_picture(record.pictures[key].data)
-        except (OSError, ValueError, SyntaxError) as error:
+        except PICTURE_ERRORS as error:
             raise TubError(f"the picture {key!r} of record {record.index} of {self._drive.path} is broken.") from error
 
 
@@ -72,7 +72,7 @@ def decode_any(data: bytes) -> Any:
             if image.mode.startswith("I"):
                 return np.asarray(image).astype(np.uint16)[:, :, np.newaxis]
         return decode_picture(data)
-    except (OSError, ValueError, SyntaxError) as error:
+    except PICTURE_ERRORS as error:
         raise TubError(f"a picture is broken: {error}.") from error
 
 
