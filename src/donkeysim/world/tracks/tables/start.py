@@ -41,6 +41,8 @@ class StartTable:
             raise ValueError("a grid has columns, rows above 0 and up to 4096 slots (0: as many as fit).")
         if len(self.lines) > MOST_LINES:
             raise ValueError(f"lines has {len(self.lines)} places; up to {MOST_LINES} are reported, leave some out.")
+        if self.ride_height < 0.0:
+            raise ValueError(f"ride_height is {self.ride_height:g}; cars stand on the ground, 0 m or more above it.")
         if len(self.pose) not in (0, 3):
             raise ValueError(f"pose is {list(self.pose)}; the first car stands at [x, y, yaw in degrees].")
         if any(a >= b for a, b in itertools.pairwise((0.0, *self.checkpoints))):
