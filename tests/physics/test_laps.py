@@ -10,6 +10,7 @@ from tests.scenes import Bench, Ring, make_ground, make_path, make_scene
 
 from donkeysim.world.ledger import EVENT_CHECKPOINT, EVENT_CROSSING, EVENT_LAP, EVENT_MISSED_CHECKPOINT
 from donkeysim.world.specs import load_car
+from donkeysim.world.tracks.tables.start import MOST_LINES
 
 INSIDE = 3.0
 """Radius at which a car passes beside the gates [m]."""
@@ -169,6 +170,13 @@ def test_further_start_lines_tell_one_crossing_a_lap_and_count_nothing():
     ring.carry(1.42)
     assert name(ring)[3:] == [(EVENT_CROSSING, 0), (EVENT_CROSSING, 1)]
     assert ring.state.lap[0] == 2
+
+
+def test_all_the_start_lines_that_a_track_may_have_are_told():
+    ring = begin(lines=np.arange(MOST_LINES) / MOST_LINES)
+    ring.carry(1.02)
+    crossed = [line for kind, line in name(ring) if kind == EVENT_CROSSING]
+    assert crossed == [*range(MOST_LINES), 0]
 
 
 def test_an_open_road_ends_at_its_finish():

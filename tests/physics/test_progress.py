@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.scenes import Bench, Ring, make_ground, make_scene
+from tests.scenes import Bench, Ring, make_circle_path, make_ground, make_path, make_scene
+
+from donkeysim.physics.progress import make_course
 
 
 @pytest.mark.parametrize(("begin", "end"), [(0.0, 0.6), (0.6, 0.1)])
@@ -64,3 +67,23 @@ def test_the_road_ends_where_its_surface_does():
         bench.place(0, x, 0.25)
         seen.append(int(bench.state.on_road[0]))
     assert seen == [0, 1, 1, 0, 1, 0]
+
+
+def test_each_node_knows_the_nearest_point_of_the_shortest_line_of_equals_the_first():
+    angle = 2.0 * np.pi * np.arange(1000) / 1000
+    eight = np.column_stack([4.0 * np.sin(angle), 4.0 * np.sin(2.0 * angle)])
+    near = np.round(np.repeat(eight, 2, axis=0) * 0.9, 1)  # many points in one place, and two parts that cross
+    path = replace(make_path(eight, closed=True), shortest=near)
+    apart = ((eight[:, None] - near) ** 2).sum(axis=2)
+    assert np.array_equal(make_course([make_scene(path=path)]).node_shortest, np.argmin(apart, axis=1))
+
+
+def test_a_path_of_thousands_of_nodes_takes_little_memory():
+    path = make_circle_path(count=5000)
+    tracemalloc.start()
+    try:
+        make_course([make_scene(path=path)])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000_000

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SceneError
+from donkeysim.world.path_frame import measure_length
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.paths.path import build_centre_line
@@ -119,6 +120,16 @@ def test_the_picture_of_a_hill_is_its_height_field(hill):
     vertex = hill.static.vertex[hill.static.triangle[hill.static.material == hill.static.material[0]]].reshape(-1, 3)
     assert vertex[:, 2] == pytest.approx(sample_height(hill.ground, vertex[:, :2].astype(float)), abs=1e-5)
     assert len(vertex) > 1000
+
+
+def test_the_shortest_line_of_very_many_nodes_takes_no_more_gates_than_it_needs(tmp_path):
+    path, shortest = tmp_path / "hill.toml", {}
+    for node_count in (1000, 8000):
+        path.write_text(HILL.replace("node_count = 60", f"node_count = {node_count}"), encoding="utf-8")
+        shortest[node_count] = load_scene(SceneSpec(str(path))).path.shortest
+    assert {count: len(line) for count, line in shortest.items()} == {1000: 1000, 8000: 4000}
+    lengths = [measure_length(np.vstack((line, line[:1])))[-1] for line in shortest.values()]
+    assert lengths[1] == pytest.approx(lengths[0], rel=5e-3)
 
 
 def test_widths_follow_the_path():

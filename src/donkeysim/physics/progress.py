@@ -15,6 +15,9 @@ from donkeysim.world.scene import Path, Scene
 CHECKPOINT_ROOM = 0.25
 """By how much a checkpoint reaches beyond the road's edges: who is a little wide has passed it [m]."""
 
+_BLOCK = 128
+"""How many nodes, and how many points of the shortest line, are compared at once."""
+
 
 def make_course(scenes: Sequence[Scene]) -> Course:
     """Return the paths of these scenes, one after another."""
@@ -61,13 +64,39 @@ def _span_end(path: Path) -> FloatArray:
 
 
 def _match_points(path: Path) -> LongArray:
+    """Return the point of the shortest line where each node's span of it begins, shape [node_count].
+
+    It is the nearest one, of equals the first, but no later one than a span can begin at.
+    """
     if len(path.shortest) == 0:
         return np.zeros(len(path.position), np.int64)
-    away = path.position[:, None, :2] - path.shortest[None, :, :]
-    nearest = np.argmin((away**2).sum(axis=2), axis=1)
-    last = len(path.shortest) - (1 if path.closed else 2)
+    nodes, points = path.position[:, :2], path.shortest
+    begins = np.arange(0, len(points), _BLOCK)
+    boxes = np.minimum.reduceat(points, begins), np.maximum.reduceat(points, begins)
+    blocks = (nodes[first : first + _BLOCK] for first in range(0, len(nodes), _BLOCK))
+    nearest = np.concatenate([_find_nearest(block, points, boxes) for block in blocks])
+    last = len(points) - (1 if path.closed else 2)
     matched: LongArray = np.minimum(nearest, max(last, 0)).astype(np.int64)
     return matched
+
+
+def _find_nearest(nodes: FloatArray, points: FloatArray, boxes: tuple[FloatArray, FloatArray]) -> LongArray:
+    """Return the index of the nearest point to each of some nodes, of equals the first, shape [len(nodes)].
+
+    Args:
+        nodes: Next to each other [m], shape [n, 2].
+        points: All that there are [m], shape [point_count, 2].
+        boxes: Lower and upper corners around each block of `_BLOCK` points; only those are looked into that may hold
+            the nearest to one of the nodes. Rounding never makes less of the greater, so none is missed.
+    """
+    (low, high), least, most = boxes, nodes.min(axis=0), nodes.max(axis=0)
+    gap = np.maximum(np.maximum(low - most, least - high), 0.0)
+    reach = np.maximum(most - low, high - least)
+    may_hold = (gap**2).sum(axis=1) <= (reach**2).sum(axis=1).min()
+    index = np.flatnonzero(np.repeat(may_hold, _BLOCK)[: len(points)])
+    away = nodes[:, None] - points[None, index]
+    nearest: LongArray = index[np.argmin((away**2).sum(axis=2), axis=1)]
+    return nearest
 
 
 def _measure_line(points: FloatArray) -> FloatArray:

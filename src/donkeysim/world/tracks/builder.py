@@ -36,6 +36,10 @@ from donkeysim.world.tracks.variation import describe_road
 MANY_NODES = 800
 """Nodes of a path that are close enough to each other for the shortest line."""
 
+MOST_GATES, GATE_SPACING = 4_000, 0.01
+"""More gates than so many stand this far apart or farther [m]: how long a string is pulled over them grows with how
+many of them are in sight of each other."""
+
 
 def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> Scene:
     """Return the scene of a track.
@@ -105,8 +109,9 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
 
 
 def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> FloatArray:
-    """Return the shortest line, with two gates to a node, or one where nodes are many, from the first start line on."""
+    """Return the shortest line, from the first start line on: two gates to a node, one or fewer where nodes are many."""
     count = node_count * (1 if node_count >= MANY_NODES else 2)
+    count = min(count, max(MOST_GATES, int(line.length / GATE_SPACING)))
     first = track.start.lines[0] if track.start.lines and line.closed else 0.0
     distance = first + np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)
