@@ -10,7 +10,7 @@ import pytest
 from tests.render.ray_judge import find_open3d
 
 from donkeysim.core.workers import Workers
-from donkeysim.render.lidar import LidarScanner, count_rays
+from donkeysim.render.lidar import LidarScanner
 from donkeysim.world.layout import Layout
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER, Colliders, Props
 from donkeysim.world.specs import LidarSpec, SceneSpec, load_car
@@ -96,7 +96,7 @@ def make_rays(position, orientation, lidar):
             @ to_matrix(turn_about((0, 0, 1), -ray * lidar.sweep_increment))
             @ to_matrix(turn_about((0, 1, 0), lidar.angle_down + level * lidar.angle_delta))
             @ np.array([1.0, 0.0, 0.0])
-            for ray in range(count_rays(lidar))
+            for ray in range(lidar.ray_count)
         ]
         for level in range(lidar.level_count)
     ]
@@ -351,4 +351,4 @@ def test_many_cars_at_once_see_what_each_of_them_sees_alone(flat, worker_count):
 
 @pytest.mark.parametrize(("degrees", "count"), [(2.0, 180), (1.0, 360), (7.0, 51), (360.0, 1), (400.0, 1)])
 def test_a_level_holds_as_many_rays_as_a_turn_holds_increments(degrees, count):
-    assert count_rays(LidarSpec(sweep_increment=math.radians(degrees))) == count
+    assert LidarSpec(sweep_increment=math.radians(degrees)).ray_count == count

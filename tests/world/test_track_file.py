@@ -123,7 +123,7 @@ BREAKAGES = [
     (SLOTS, PROPS + '"cone"\nscatter = 2\nseed = -1', r"seed is -1; it is 0 or more"),
     (SLOTS, f"{SLOTS}\n[light]\nfog = [1, 2, 300]", r"\[light\] a colour is \[1, 2, 300\]; .* 0 to 255"),
     ("slots = 8", "slots = -1", r"line 20: \[start\] a grid has columns"),
-    ("lines = [0.3]", f"lines = {[0.1 * place for place in range(33)]}", r"line 21: \[start\] lines has 33 .* up to 32"),
+    ("lines = [0.3]", f"lines = {list(range(33))}", r"line 21: \[start\] lines has 33 .* up to 32"),
     ("slots = 8", "slots = 8\nride_height = -1.0", r"line 23: \[start\] ride_height is -1; .* 0 m or more"),
     ("slots = 8", "slots = 8\n\n[light]\nsun_height = -3", r"\[light\] sun_height is -3"),
     (SLOTS, PROPS + '"cone"', r"exactly one of places, every above 0, and scatter"),

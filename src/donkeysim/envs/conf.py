@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.wire.messages import ConfigureLidar
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
-from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, SceneSpec
+from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, LidarSpec, SceneSpec
 
 Message = dict[str, str]
 """A message for a server; every value is text, because the original ignores numbers."""
@@ -98,7 +99,7 @@ class EnvConf:
         exe_path: Program to start that takes `--port`; None: none.
         road: The message that asks for a road; None: as the scene has it.
         messages: Configure car, cameras and lidar, in this order.
-        lidar: The lidar's keys with numbers [degree, U]; empty when it is off.
+        lidar: The lidar that runs, its values within their limits; None when it is off.
     """
 
     experiment: Experiment = field(default_factory=Experiment)
@@ -114,7 +115,7 @@ class EnvConf:
     exe_path: str | None = None
     road: Message | None = None
     messages: tuple[Message, ...] = ()
-    lidar: Mapping[str, float] = field(default_factory=dict)
+    lidar: LidarSpec | None = None
 
     @property
     def is_remote(self) -> bool:
@@ -144,6 +145,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
     for table, keys in _TABLES.items():
         _refuse_unknown(table, _read_table(given, table), keys)
     resolution = _read_resolution(given)
+    lidar_message = _make_lidar_message(given)
     if "log_level" in given:
         _set_log_level(given["log_level"])
     checked = EnvConf(
@@ -154,8 +156,8 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         port=None if given.get("port") is None else _read_whole(given, "port", DEFAULT_PORT, 1, 65535),
         exe_path=_read_path(given),
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
-        messages=_make_messages(given, resolution),
-        lidar=_read_lidar(given),
+        messages=(*_make_messages(given, resolution), *((lidar_message,) if lidar_message else ())),
+        lidar=_read_lidar(lidar_message) if lidar_message else None,
         **{key: _read_number(given, key, getattr(EnvConf, key), *limits) for key, limits in _LIMITS.items()},
     )
     if checked.is_remote:
@@ -217,7 +219,7 @@ def make_road_message(road_style: int = 0, rand_seed: int = 0, turn_increment: f
 
 
 def _check(message: Message) -> Message:
-    """Return a message that can be read, after telling what a server would change about it."""
+    """Return a message that can be read, after telling what a server would change; `_read_lidar` tells a lidar's."""
     if note := read_request(message).note:
         _log.warning("%s", note)
     return message
@@ -289,19 +291,26 @@ def _merge_camera(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**_read_table(given, "cam_config"), **flat}
 
 
-def _merge_lidar(given: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the lidar's fields; None when none of its own is given."""
+def _make_lidar_message(given: Mapping[str, Any]) -> Message | None:
+    """Return a `lidar_config`; None when none of the lidar's own keys is given."""
     flat = {key: given[key] for key in _LIDAR_ONLY if key in given}
     if "lidar_config" not in given and not flat:
         return None
-    return {**_read_table(given, "lidar_config"), **flat}
+    lidar = {**_read_table(given, "lidar_config"), **flat}
+    fields = {name: str(lidar.get(key, default)) for key, (name, default) in LIDAR_FIELDS.items()}
+    return {"msg_type": "lidar_config", **fields}
 
 
-def _read_lidar(given: Mapping[str, Any]) -> dict[str, float]:
-    lidar = _merge_lidar(given)
-    if lidar is None:
-        return {}
-    return {key: float(lidar.get(key, default)) for key, (_, default) in LIDAR_FIELDS.items()}
+def _read_lidar(message: Message) -> LidarSpec:
+    """Return the lidar that a simulator makes of a message, after telling what it changes about it."""
+    from donkeysim.wire.settings import change_lidar  # it loads the simulator, which takes two seconds
+
+    request = read_request(message).request
+    assert isinstance(request, ConfigureLidar), "a lidar_config is read as one"
+    lidar, note = change_lidar(LidarSpec(), request)
+    if note:
+        _log.warning("%s", note)
+    return lidar
 
 
 def _make_messages(given: Mapping[str, Any], resolution: tuple[int, int, int]) -> tuple[Message, ...]:
@@ -315,10 +324,6 @@ def _make_messages(given: Mapping[str, Any], resolution: tuple[int, int, int]) -
     messages.append(_make_camera_message("cam_config", {**_merge_camera(given), **size}))
     if "cam_config_b" in given:
         messages.append(_make_camera_message("cam_config_b", _read_table(given, "cam_config_b")))
-    lidar = _merge_lidar(given)
-    if lidar is not None:
-        fields = {name: str(lidar.get(key, default)) for key, (name, default) in LIDAR_FIELDS.items()}
-        messages.append({"msg_type": "lidar_config", **fields})
     return tuple(map(_check, messages))
 
 

@@ -22,7 +22,6 @@ from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
 from donkeysim.render.camera import FAR
 from donkeysim.render.camera_group import CameraGroup, Frame
-from donkeysim.render.lidar import count_rays
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR
@@ -159,7 +158,7 @@ class _Lidar(Numbers):
     """Distances of every car's lidar as shares of its range, level after level, 1 where nothing came back."""
 
     def __init__(self, simulator: Simulator, lidar: LidarSpec) -> None:
-        super().__init__(0.0, 1.0, simulator.car_count, count_rays(lidar) * lidar.level_count)
+        super().__init__(0.0, 1.0, simulator.car_count, lidar.ray_count * lidar.level_count)
         self._simulator, self._lidar = simulator, lidar
         simulator.apply(commands.SetLidar(range(simulator.car_count), lidar))
 

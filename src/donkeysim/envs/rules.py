@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from donkeysim.envs.sensor_frame import SensorFrame, make_distances
+from donkeysim.world.specs import LidarSpec
 
 FALL_REWARD = -1.0
 """Reward of the step that ends an episode."""
@@ -55,7 +55,7 @@ def compute_reward(moment: SensorFrame, max_cte: float, over: bool) -> float:
     return (1.0 - distance / max_cte) * velocity if velocity > 0.0 else velocity
 
 
-def make_info(moment: SensorFrame, lidar: Mapping[str, float]) -> dict[str, Any]:
+def make_info(moment: SensorFrame, lidar: LidarSpec | None) -> dict[str, Any]:
     """Return what the original's `info` holds: metres, m/s, rad/s and degrees on its axes; cte and lidar in U.
 
     Args:
@@ -72,7 +72,7 @@ def make_info(moment: SensorFrame, lidar: Mapping[str, float]) -> dict[str, Any]
         "gyro": (telemetry.gyro_x, telemetry.gyro_y, telemetry.gyro_z),
         "accel": (telemetry.accel_x, telemetry.accel_y, telemetry.accel_z),
         "vel": (telemetry.vel_x or 0.0, telemetry.vel_y or 0.0, telemetry.vel_z or 0.0),
-        "lidar": make_distances(moment.lidar, lidar) if lidar else [],
+        "lidar": make_distances(moment.lidar, lidar) if lidar is not None else [],
         "car": (telemetry.roll, telemetry.pitch, telemetry.yaw),
         "last_lap_time": moment.lap_times[-1] if moment.lap_times else 0.0,
         "lap_count": len(moment.lap_times),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.world.specs import LidarSpec
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 
@@ -34,20 +36,19 @@ class SensorFrame:
     is_disqualified: bool = False
 
 
-def make_distances(points: Sequence[LidarPoint] | None, lidar: Mapping[str, float]) -> FloatArray:
+def make_distances(points: Sequence[LidarPoint] | None, lidar: LidarSpec | None) -> FloatArray:
     """Return a scan as one distance per ray [U], level after level, -1 where nothing came back.
 
     Args:
         points: The returned rays.
-        lidar: As `EnvConf.lidar`; empty gives no rays.
+        lidar: As `EnvConf.lidar`; None gives no rays.
     """
-    if not lidar:
+    if lidar is None:
         return np.zeros(0)
-    increment, delta = lidar["deg_per_sweep_inc"] or 2.0, lidar["deg_ang_delta"] or -1.0
-    ray_count, level_count = int(360.0 / increment + 1e-9), max(1, int(lidar["num_sweeps_levels"]))
-    distances: FloatArray = np.full(ray_count * level_count, -1.0)
+    increment, delta = math.degrees(lidar.sweep_increment), math.degrees(lidar.angle_delta)
+    distances: FloatArray = np.full(lidar.ray_count * lidar.level_count, -1.0)
     for point in points or ():
-        level, ray = round(abs(point.ry / delta)), round(abs(point.rx / increment))
-        if level < level_count and ray < ray_count:
-            distances[level * ray_count + ray] = point.d
+        level, ray = round(abs(point.ry / delta)) if delta else 0, round(abs(point.rx / increment))
+        if level < lidar.level_count and ray < lidar.ray_count:
+            distances[level * lidar.ray_count + ray] = point.d
     return distances

@@ -128,14 +128,9 @@ class LidarScanner:
         return np.zeros((sum(self._layout[1:]), SHAPE_WIDTH)), np.empty((level_count, ray_count, 3))
 
 
-def count_rays(lidar: LidarSpec) -> int:
-    """Return the rays of a level: as many whole increments as a turn holds, at least 1."""
-    return max(1, int(2.0 * math.pi / lidar.sweep_increment + 1e-9))
-
-
 def make_rays(lidar: LidarSpec) -> Rays:
     """Return the rays of a lidar."""
-    azimuth = np.arange(count_rays(lidar)) * lidar.sweep_increment
+    azimuth = np.arange(lidar.ray_count) * lidar.sweep_increment
     pitch = lidar.angle_down + np.arange(lidar.level_count) * lidar.angle_delta
     flat = np.cos(pitch)[:, None]
     down = np.broadcast_to(np.sin(pitch)[:, None], (len(pitch), len(azimuth)))

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import CapacityError
-from donkeysim.render.lidar import count_rays
 from donkeysim.serve.output import Output
 from donkeysim.sim.commands import SetCamera
 from donkeysim.sim.simulator import Simulator
@@ -172,7 +171,7 @@ def _count_pixels(camera: CameraSpec | None) -> int:
 def _expect_seconds(sensors: Sensors) -> tuple[float, float, float]:
     """Return what each sensor should take [s]."""
     first, second, lidar = sensors
-    rays = 0 if lidar is None else count_rays(lidar) * lidar.level_count
+    rays = 0 if lidar is None else lidar.ray_count * lidar.level_count
     one, two = (0.0 if part is None else PIXEL_SECONDS[part.encoding] * _count_pixels(part) for part in (first, second))
     return one, two, RAY_SECONDS * rays
 
@@ -180,7 +179,7 @@ def _expect_seconds(sensors: Sensors) -> tuple[float, float, float]:
 def _name_sensor(sensor: CameraSpec | LidarSpec) -> str:
     if isinstance(sensor, CameraSpec):
         return f"a picture of {sensor.width}x{sensor.row_count}"
-    return f"a scan of {count_rays(sensor) * sensor.level_count} rays"
+    return f"a scan of {sensor.ray_count * sensor.level_count} rays"
 
 
 def _describe_cost(sensors: Sensors, seconds: float) -> str:

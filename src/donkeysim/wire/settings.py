@@ -5,7 +5,6 @@ The server and the environments make the very same commands of the same messages
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -94,7 +93,7 @@ def change_camera(camera: CameraSpec, request: ConfigureCamera) -> CameraSpec:
 def change_lidar(lidar: LidarSpec, request: ConfigureLidar) -> tuple[LidarSpec, str]:
     """Return a lidar after a `lidar_config`, and what had to be changed, one sentence for the client, else ""."""
     changed = _change(lidar, **{part.name: getattr(request, part.name) for part in fields(LidarSpec)})
-    most_levels = max(1, MOST_RAYS // int(2.0 * math.pi / changed.sweep_increment + 1e-9))
+    most_levels = max(1, MOST_RAYS // changed.ray_count)
     notes = list(request.notes)
     if changed.level_count > most_levels:
         was = f"numSweepsLevels {changed.level_count} was changed to {most_levels}"

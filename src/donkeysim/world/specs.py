@@ -117,7 +117,7 @@ class LidarSpec:
     """A scanning lidar. Defaults: the original's, as its client configures it.
 
     Attributes:
-        sweep_increment: Angle between rays of a level [rad]; int(2π / increment) rays a level.
+        sweep_increment: Angle between rays of a level [rad]; `ray_count` follows from it.
         angle_down: Pitch of level 0 below the sensor's horizon [rad].
         angle_delta: Added to the pitch for every further level [rad].
         level_count: Levels.
@@ -135,6 +135,11 @@ class LidarSpec:
     noise: float = 0.5 / 8
     position: Vector = (0.5 / 8, 0.0, 0.5 / 8)
     pitch: float = 0.0
+
+    @property
+    def ray_count(self) -> int:
+        """Rays of a level: as many whole increments as a turn holds, at least 1."""
+        return max(1, int(2.0 * math.pi / self.sweep_increment + 1e-9))
 
 
 @dataclass(frozen=True)
