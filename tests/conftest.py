@@ -34,7 +34,8 @@ def is_worker(config: pytest.Config) -> bool:
 def runs_everything(config: pytest.Config) -> bool:
     """Return whether nobody has chosen tests."""
     options = config.option
-    is_chosen = options.keyword or options.lf or options.failedfirst or options.markexpr != CHOSEN
+    is_repeated = getattr(options, "lf", False) or getattr(options, "failedfirst", False)  # gone without a cache
+    is_chosen = options.keyword or is_repeated or options.markexpr != CHOSEN
     return config.args_source == pytest.Config.ArgsSource.TESTPATHS and not is_chosen
 
 

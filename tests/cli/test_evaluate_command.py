@@ -29,6 +29,12 @@ def pilots(monkeypatch, tmp_path):
     return found
 
 
+def test_a_myconfig_without_a_config_that_it_changes_is_refused(tmp_path, capsys):
+    (tmp_path / "mine.py").write_text("DRIVE_LOOP_HZ = 10\n")
+    assert donkey.run(["evaluate", "--myconfig", "mine.py"]) != 0
+    assert "config.py; make a car folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_pilot_whose_file_does_not_say_it_takes_its_greatest_throttle_from_the_config(mode, tmp_path, pilots):
     get_model("categorical").save(tmp_path / "theirs.keras")

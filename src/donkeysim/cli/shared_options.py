@@ -30,7 +30,8 @@ def find_config(arguments: argparse.Namespace) -> Config:
     """
     from donkeysim.car.config import load_config, make_default_config
 
-    if arguments.config is None and not Path("config.py").is_file():
+    is_asked_for = arguments.config is not None or arguments.myconfig != "myconfig.py"
+    if not is_asked_for and not Path("config.py").is_file():
         return make_default_config()
     return load_config(arguments.config, arguments.myconfig)
 
