@@ -94,7 +94,8 @@ class Judge:
         if log.is_off:
             return
         if tally.out and not was_out:
-            log.retired = tally.why
+            if not run.is_over:  # else it has driven all that counts, and an undo gives that back
+                log.retired = tally.why
             if tally.out == "disqualified":
                 self._say(decide.ShowFlag("black", row))
             self._take_off(row)

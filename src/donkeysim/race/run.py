@@ -31,6 +31,7 @@ class Run:
         undone: Numbers of incidents that count no more.
         green: On the world's clock [s].
         limit: When the run ends, since green [s].
+        is_over: Whether the race has ended and only cooling down is left: what a car has driven stands.
         spotter: Its eyes.
     """
 
@@ -57,7 +58,7 @@ class Run:
         self.logs = {row: CarLog(row, grid) for grid, row in enumerate(order)}
         self.incidents: list[Incident] = []
         self.undone: set[int] = set()
-        self.green = math.inf
+        self.green, self.is_over = math.inf, False
         laps = race.laps + race.warm_up_laps
         self.limit = race.limit or laps * course.length / WALK + EXTRA_TIME
         self.spotter = Spotter(watch, course)

@@ -1,0 +1,57 @@
+"""The race engineer: what penalties and their undoing leave of a result, in the race and after it."""
+
+import pytest
+
+from donkeysim.race import act, decision
+from donkeysim.race.director import COOL_DOWN
+from donkeysim.race.rule_book import Penalty, Race, RuleBook
+from race_script import Script, touch
+
+
+def make_book(race=None, penalties=(), **changes):
+    return RuleBook("Club", "", "", "", race or Race(laps=2), penalty=tuple(penalties), **changes)
+
+
+def list_told(script, kind):
+    return [item for item in script.told if isinstance(item, kind)]
+
+
+# -- disqualified, and not ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["time", "distance", "best_lap"])
+def test_a_disqualification_after_the_race_that_is_taken_back_leaves_the_result_as_it_was(order):
+    script = Script(make_book(Race(laps=0 if order == "distance" else 3, limit=25.0, order=order)), [10.0, 7.0])
+    before = script.run().placings
+    for row in (0, 1):
+        script.obey(act.Penalise(row, out=True, why="a protest"))
+        assert script.director.result.placings[-1].status == "disqualified"
+        script.obey(act.Undo(script.director.result.incidents[-1].number))
+        assert script.director.result.placings == before
+
+
+def test_a_disqualification_after_the_race_takes_no_car_off_and_shows_no_flag():
+    script = Script(make_book(Race(laps=0, limit=25.0, order="distance")), [10.0, 7.0])
+    script.run()
+    told = len(script.told)
+    script.obey(act.Penalise(0, out=True))
+    assert {type(item) for item in script.told[told:]} == {decision.Tell, decision.GiveResult}
+
+
+def test_a_disqualification_on_the_cool_down_lap_that_is_taken_back_leaves_what_was_driven():
+    script = Script(make_book(Race(laps=0, limit=25.0, order="distance", cool_down_laps=1)), [10.0, 7.0])
+    script.run_until(COOL_DOWN)
+    script.obey(act.Penalise(0, out=True))
+    assert [item.row for item in list_told(script, decision.TakeOff)] == [0], "it may not drive on, all the same"
+    script.obey(act.Undo(1))
+    placings = script.run().placings
+    assert {placing.name: (placing.status, placing.laps) for placing in placings}["car 0"] == ("finished", 2)
+
+
+def test_who_is_put_out_by_an_incident_on_the_cool_down_lap_is_told_why():
+    race = Race(laps=3, limit=25.0, cool_down_laps=1)
+    script = Script(make_book(race, [Penalty(("obstacle",), out="did not finish")]), [10.0, 7.0])
+    script.run_until(COOL_DOWN)
+    touch(script, 0)
+    placing = next(item for item in script.run().placings if item.row == 0)
+    assert (placing.status, placing.why) == ("did not finish", "obstacle")
