@@ -55,3 +55,38 @@ def test_who_is_put_out_by_an_incident_on_the_cool_down_lap_is_told_why():
     touch(script, 0)
     placing = next(item for item in script.run().placings if item.row == 0)
     assert (placing.status, placing.why) == ("did not finish", "obstacle")
+
+
+# -- seconds where the best lap wins -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("when", ["before", "in the race", "after"])
+def test_where_the_best_lap_wins_the_engineers_seconds_count_whenever_they_are_given(when):
+    script = Script(make_book(Race(laps=3, order="best_lap", clock="line")), [10.0, 12.0])
+    penalise = act.Penalise(0, seconds=50.0)
+    if when == "before":
+        script.obey(penalise)
+    elif when == "in the race":
+        script.plan(0, 1, 0.5, lambda script, row: script.obey(penalise))
+    script.run()
+    if when == "after":
+        script.obey(penalise)
+    first, second = script.director.result.placings
+    assert [(item.name, item.result, item.penalty) for item in (first, second)] == [
+        ("car 1", 12.0, 0.0),
+        ("car 0", 60.0, 50.0),
+    ]
+    assert second.best_lap == 10.0, "it is still the lap that was driven"
+    script.obey(act.Undo(1))
+    assert script.director.result.placings[0].result == 10.0
+
+
+def test_where_the_best_lap_wins_an_incidents_seconds_still_count_in_its_lap():
+    book = make_book(Race(laps=2, order="best_lap", clock="line"), [Penalty(("obstacle",), seconds=9.0)])
+    script = Script(book, [10.0])
+    script.plan(0, 1, 0.5, touch)
+    placing = script.run().placings[0]
+    assert (placing.result, placing.penalty) == (10.0, 9.0), "the other lap has none"
+    script.obey(act.Penalise(0, seconds=2.0))
+    placing = script.director.result.placings[0]
+    assert (placing.result, placing.penalty) == (12.0, 11.0)
