@@ -2,8 +2,9 @@
 
 import pytest
 
+from donkeysim.core.errors import SpecError
 from donkeysim.race import act, decision
-from donkeysim.race.director import COOL_DOWN
+from donkeysim.race.director import COOL_DOWN, RACE
 from donkeysim.race.rule_book import Penalty, Race, RuleBook
 from race_script import Script, touch
 
@@ -90,3 +91,54 @@ def test_where_the_best_lap_wins_an_incidents_seconds_still_count_in_its_lap():
     script.obey(act.Penalise(0, seconds=2.0))
     placing = script.director.result.placings[0]
     assert (placing.result, placing.penalty) == (12.0, 11.0)
+
+
+# -- penalty laps ------------------------------------------------------------------------------------------------------
+
+
+def list_by_name(placings):
+    return {placing.name: placing for placing in placings}
+
+
+@pytest.mark.parametrize("cool_down_laps", [0, 1])
+@pytest.mark.parametrize("order", ["time", "best_lap", "distance"])
+def test_penalty_laps_for_a_car_that_has_finished_are_refused_and_the_race_goes_on(order, cool_down_laps):
+    script = Script(make_book(Race(laps=2, order=order, cool_down_laps=cool_down_laps)), [10.0, 20.0])
+    while not any(item.flag == "chequered" and item.row == 0 for item in list_told(script, decision.ShowFlag)):
+        script.step()
+    told = "car 0 has finished and drives no penalty laps any more; give seconds, or disqualify it"
+    with pytest.raises(SpecError, match=told):
+        script.obey(act.Penalise(0, laps=1))
+    script.obey(act.Penalise(0, seconds=1.0))
+    script.obey(act.Penalise(1, laps=1))
+    result = script.run()
+    placing = list_by_name(result.placings)["car 0"]
+    assert (placing.status, placing.penalty, len(result.incidents)) == ("finished", 1.0, 2)
+    with pytest.raises(SpecError, match=told):
+        script.obey(act.Penalise(0, laps=1))
+    assert script.director.result == result
+
+
+def test_penalty_laps_for_a_car_that_is_off_the_track_are_refused():
+    script = Script(make_book(penalties=[Penalty(("obstacle",), out="did not finish")]), [10.0, 20.0])
+    script.plan(0, 1, 0.5, touch)
+    script.run_until(RACE)
+    while script.ledger.present[0]:
+        script.step()
+    with pytest.raises(SpecError, match="car 0 is off the track and drives no penalty laps any more; give seconds, or"):
+        script.obey(act.Penalise(0, seconds=5.0, laps=2))
+    assert [incident.kind for incident in script.director.run.incidents] == ["obstacle"]
+
+
+def test_penalty_laps_after_a_race_without_a_number_of_laps_are_taken_off():
+    script = Script(make_book(Race(laps=0, limit=60.0, order="distance")), [11.0, 11.5])
+    script.run()
+    script.obey(act.Penalise(0, laps=1))
+    assert [(placing.name, placing.laps) for placing in script.director.result.placings] == [("car 1", 5), ("car 0", 4)]
+
+
+def test_penalty_laps_that_an_older_race_file_has_are_counted_as_they_were():
+    script = Script(make_book(), [10.0, 20.0])
+    script.run()
+    script.director.obey(act.Penalise(0, laps=1), script.ledger, is_logged=True)
+    assert list_by_name(script.director.result.placings)["car 0"].status == "did not finish"

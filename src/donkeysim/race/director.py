@@ -153,8 +153,14 @@ class Director:
             self._watch_start(ledger)
         return self._take()
 
-    def obey(self, act: acts.Act, ledger: Ledger) -> list[decide.Decision]:
+    def obey(self, act: acts.Act, ledger: Ledger, is_logged: bool = False) -> list[decide.Decision]:
         """Carry out an act of the race engineer.
+
+        Args:
+            act: What to do.
+            ledger: Read.
+            is_logged: Whether it is from a race file, which counts as it was driven, with penalty laps for whoever had
+                finished: they were not always refused.
 
         Raises:
             SpecError: It is not possible.
@@ -170,6 +176,8 @@ class Director:
         elif isinstance(act, acts.Undo):
             self._undo(act.number)
         else:
+            if isinstance(act, acts.Penalise) and act.laps and not is_logged:
+                self.run.check_laps(act.row)
             self._sanction(act, ledger)
         return self._take()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from donkeysim.core.errors import SpecError
 from donkeysim.race.classification import Placing, classify
 from donkeysim.race.course import Course
 from donkeysim.race.incident import Incident
@@ -112,6 +113,19 @@ class Run:
         if time > self.score(row).done:
             return False
         return warm_up == 0 or time < 0.0 or self.find_lap(row, time) > warm_up
+
+    def check_laps(self, row: int) -> None:
+        """Check that penalty laps can be driven yet, or taken off where only laps count.
+
+        Raises:
+            SpecError: They cannot.
+        """
+        log = self.logs.get(row)
+        is_done = self.is_over and self.race.order == "best_lap"
+        if log is not None and (log.is_off or is_done or math.isfinite(self.score(row).finish)):
+            why = "is off the track" if math.isinf(self.score(row).finish) and log.is_off else "has finished"
+            told = f"{self.names[row]} {why} and drives no penalty laps any more; give seconds, or disqualify it."
+            raise SpecError(told)
 
     def count_cool_down(self, row: int) -> int:
         """Return how many laps a car has driven since it finished."""
