@@ -4,9 +4,9 @@ import pytest
 
 from donkeysim.core.errors import SpecError
 from donkeysim.race import act, decision
-from donkeysim.race.director import COOL_DOWN, RACE
+from donkeysim.race.director import COOL_DOWN, COUNTDOWN, GRID, RACE
 from donkeysim.race.rule_book import Penalty, Race, RuleBook
-from race_script import Script, touch
+from race_script import Script, stop, touch
 
 
 def make_book(race=None, penalties=(), **changes):
@@ -142,3 +142,54 @@ def test_penalty_laps_that_an_older_race_file_has_are_counted_as_they_were():
     script.run()
     script.director.obey(act.Penalise(0, laps=1), script.ledger, is_logged=True)
     assert list_by_name(script.director.result.placings)["car 0"].status == "did not finish"
+
+
+# -- flags after a pause -----------------------------------------------------------------------------------------------
+
+
+def pause_and_continue(script):
+    """Return the flag that is shown to all afterwards."""
+    script.obey(act.Pause())
+    assert script.director.flags[-1] == "red"
+    script.obey(act.Continue())
+    return script.director.flags[-1]
+
+
+def test_the_yellow_flag_is_shown_again_after_a_pause_as_long_as_a_car_stands():
+    script = Script(make_book(penalties=[Penalty(("stuck",), put_back="path")]), [10.0, 11.0])
+    script.plan(0, 1, 0.5, stop)
+    script.run_until(RACE)
+    while script.director.flags[-1] != "yellow":
+        script.step()
+    assert pause_and_continue(script) == "yellow"
+    script.run()
+    flags = [item.flag for item in list_told(script, decision.ShowFlag) if item.row < 0]
+    assert flags == ["green", "yellow", "red", "yellow", "green", "chequered"]
+
+
+@pytest.mark.parametrize("session", [GRID, COUNTDOWN])
+def test_a_pause_before_the_start_ends_with_red_and_green_comes_when_it_is_time(session):
+    script = Script(make_book(), [10.0])
+    script.run_until(session)
+    assert pause_and_continue(script) == "red"
+    script.run()
+    flags = [item.flag for item in list_told(script, decision.ShowFlag) if item.row < 0]
+    assert flags == ["red", "red", "green", "chequered"]
+
+
+def test_a_pause_while_all_drive_ends_with_green():
+    script = Script(make_book(), [10.0])
+    script.run_until(RACE)
+    script.step()
+    assert pause_and_continue(script) == "green"
+
+
+def test_a_race_that_is_started_again_after_a_yellow_flag_does_not_remember_it():
+    script = Script(make_book(), [10.0, 11.0])
+    script.plan(0, 1, 0.5, stop)
+    script.run_until(RACE)
+    while script.director.flags[-1] != "yellow":
+        script.step()
+    script.obey(act.Restart())
+    script.run_until(RACE)
+    assert pause_and_continue(script) == "green"

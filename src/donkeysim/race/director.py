@@ -167,7 +167,8 @@ class Director:
         """
         if isinstance(act, acts.Pause | acts.Continue):
             self.is_held = isinstance(act, acts.Pause)
-            self._decide(decide.ShowFlag("red" if self.is_held else "green"))
+            is_red = self.is_held or self.session in (GRID, COUNTDOWN)
+            self._decide(decide.ShowFlag("red" if is_red else self._judge.flag))
         elif isinstance(act, acts.Restart):
             self._tell("the race engineer restarts the race")
             self.result, self.is_held = None, False
