@@ -1,6 +1,7 @@
 """A race in this process: it ends, its file can be verified, and whatever is changed about it is found."""
 
 import dataclasses
+import functools
 import json
 
 import msgspec
@@ -15,7 +16,7 @@ from donkeysim.meeting.racer import DriverRacer, PilotRacer
 from donkeysim.meeting.tournament import report_race
 from donkeysim.meeting.verify import verify_race
 from donkeysim.race import act
-from donkeysim.race.director import RACE
+from donkeysim.race.director import RACE, Director
 from donkeysim.race.rule_book import Penalty, Race, RuleBook, Start, Watch
 from donkeysim.record import action_log
 from donkeysim.record.replay import Replay
@@ -127,10 +128,25 @@ def test_a_race_that_is_over_is_not_driven_again(driven, tmp_path):
         (act.Restart(), "it can only be penalised"),
         (act.PutBack(0), "does not drive now"),
         (act.Undo(99), "no. 99"),
+        (act.Penalise(0, laps=1), "give seconds, or disqualify it"),
     ):
         with pytest.raises(SpecError, match=told):
             amend_race(copy, [wrong])
     assert copy.read_bytes() == driven[0].file.read_bytes()
+
+
+def test_a_race_file_with_penalty_laps_after_the_finish_from_before_they_were_refused_still_verifies(tmp_path):
+    def engineer(director):
+        given = any(incident.kind == "engineer" for incident in director.run.incidents)
+        return [act.Penalise(0, laps=1)] if director.run.logs[0].is_off and not given else []
+
+    book = dataclasses.replace(BOOK, race=dataclasses.replace(BOOK.race, limit=40.0))
+    race = PilotRace(plan_race("ab", book), [DriverRacer("fast"), DriverRacer("steady")], tmp_path / "race.dlog")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Director, "obey", functools.partialmethod(Director.obey, is_logged=True))
+        record = race.run(engineer=engineer)
+    assert record.result.placings[-1].status == "did not finish"
+    assert verify_race(record.file).is_confirmed
 
 
 def test_a_result_that_was_changed_is_found(driven, tmp_path):

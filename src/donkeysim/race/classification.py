@@ -137,7 +137,7 @@ def _describe(race: Race, log: CarLog, score: Score, tally: Tally, name: str, st
         best_lap=_make_finite(score.best_lap),
         result=results[race.order] if status == FINISHED else None,
         way=round(log.way, 6),
-        why=log.retired if status == NOT_FINISHED and log.retired else tally.why,
+        why=log.retired if status == NOT_FINISHED and not tally.out else tally.why,
     )
 
 

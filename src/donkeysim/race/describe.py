@@ -1,4 +1,4 @@
-"""Rule books in words, from what they say and not from what they tell; and decisions of a director."""
+"""Rule books in words, from what they say and not from what they tell; incidents and decisions of a director."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from donkeysim.race import decision as decide
-from donkeysim.race.incident import INCIDENTS
+from donkeysim.race.incident import ENGINEER, INCIDENTS, Incident
 from donkeysim.race.rule_book import Penalty, RuleBook
 
 
@@ -58,6 +58,19 @@ def describe_penalty(penalty: Penalty) -> str:
         costs.append(penalty.out + (f" after more than {penalty.out_after}" if penalty.out_after else ""))
     free = f"; {penalty.free} free" if penalty.free else ""
     return f"{'; '.join(INCIDENTS[name] for name in penalty.incidents)}: {', '.join(costs) or 'noted'}{free}"
+
+
+def describe_incident(incident: Incident, names: Mapping[int, str]) -> str:
+    """Return an incident in words."""
+    name = names[incident.row]
+    if incident.kind == ENGINEER:
+        cost = "out" if incident.out else f"{incident.seconds:g} s, {incident.laps} laps"
+        text = f"{name}: penalty of the race engineer, {cost}" + (f" ({incident.what})" if incident.what else "")
+    else:
+        about = f" ({incident.what})" if incident.what else ""
+        about = f" ({names.get(incident.other, 'another car')})" if incident.other >= 0 else about
+        text = f"{name} {INCIDENTS[incident.kind]}{about}"
+    return f"no. {incident.number}: {text}" + ("" if incident.counts else "; it does not count")
 
 
 def describe_decision(decision: decide.Decision, names: Mapping[int, str]) -> str:

@@ -19,8 +19,8 @@ from donkeysim.race import act as acts
 from donkeysim.race import decision as decide
 from donkeysim.race.classification import FINISHED, Placing, is_tied
 from donkeysim.race.course import Course
-from donkeysim.race.describe import describe_decision
-from donkeysim.race.incident import ENGINEER, INCIDENTS, Incident
+from donkeysim.race.describe import describe_decision, describe_incident
+from donkeysim.race.incident import ENGINEER, Incident
 from donkeysim.race.judge import Judge
 from donkeysim.race.rule_book import Race, RuleBook
 from donkeysim.race.run import Run, classify_runs
@@ -153,15 +153,22 @@ class Director:
             self._watch_start(ledger)
         return self._take()
 
-    def obey(self, act: acts.Act, ledger: Ledger) -> list[decide.Decision]:
+    def obey(self, act: acts.Act, ledger: Ledger, is_logged: bool = False) -> list[decide.Decision]:
         """Carry out an act of the race engineer.
+
+        Args:
+            act: What to do.
+            ledger: Read.
+            is_logged: Whether it is from a race file, which counts as it was driven, with penalty laps for whoever had
+                finished: they were not always refused.
 
         Raises:
             SpecError: It is not possible.
         """
         if isinstance(act, acts.Pause | acts.Continue):
             self.is_held = isinstance(act, acts.Pause)
-            self._decide(decide.ShowFlag("red" if self.is_held else "green"))
+            is_red = self.is_held or self.session in (GRID, COUNTDOWN)
+            self._decide(decide.ShowFlag("red" if is_red else self._judge.flag))
         elif isinstance(act, acts.Restart):
             self._tell("the race engineer restarts the race")
             self.result, self.is_held = None, False
@@ -170,6 +177,8 @@ class Director:
         elif isinstance(act, acts.Undo):
             self._undo(act.number)
         else:
+            if isinstance(act, acts.Penalise) and act.laps and not is_logged:
+                self.run.check_laps(act.row)
             self._sanction(act, ledger)
         return self._take()
 
@@ -281,6 +290,7 @@ class Director:
         else:
             for row in self.run.list_active():
                 self.run.logs[row].retired = "time is up" if self.run.race.order == "time" else ""
+            self.run.is_over = True
             self._until = self._now + COOL_DOWN_TIME * self.book.race.cool_down_laps
             self._enter(COOL_DOWN)
             if self.book.race.cool_down_laps == 0 or not self.run.rows:
@@ -321,20 +331,11 @@ class Director:
         return self._number
 
     def _charge(self, ledger: Ledger, incident: Incident) -> None:
-        self._tell(self._describe(incident), incident.row)
-        self._judge.charge(ledger, incident, self._now)
-
-    def _describe(self, incident: Incident) -> str:
-        """Return an incident in words."""
-        name = self.entries[incident.row]
-        if incident.kind == ENGINEER:
-            cost = "out" if incident.out else f"{incident.seconds:g} s, {incident.laps} laps"
-            text = f"{name}: penalty of the race engineer, {cost}" + (f" ({incident.what})" if incident.what else "")
+        self._tell(describe_incident(incident, self.entries), incident.row)
+        if self.session == OVER:
+            self.run.incidents.append(incident)  # which an undo takes back without a trace
         else:
-            about = f" ({incident.what})" if incident.what else ""
-            about = f" ({self.entries.get(incident.other, 'another car')})" if incident.other >= 0 else about
-            text = f"{name} {INCIDENTS[incident.kind]}{about}"
-        return f"no. {incident.number}: {text}" + ("" if incident.counts else "; it does not count")
+            self._judge.charge(ledger, incident, self._now)
 
     def _sanction(self, act: acts.PutBack | acts.AskBack | acts.Penalise, ledger: Ledger) -> None:
         """Put a car back, or give it a penalty, at the race engineer's word; the first at the driver's, too."""

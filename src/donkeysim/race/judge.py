@@ -34,6 +34,12 @@ class Judge:
             say: Takes decisions.
         """
         self._book, self._course, self._say = book, course, say
+        self._is_yellow = False
+
+    @property
+    def flag(self) -> str:
+        """The flag that holds for all while cars drive: yellow or green."""
+        return "yellow" if self._is_yellow else "green"
 
     def begin(self, run: Run) -> None:
         """Go on with another run."""
@@ -94,7 +100,8 @@ class Judge:
         if log.is_off:
             return
         if tally.out and not was_out:
-            log.retired = tally.why
+            if not run.is_over:  # else it has driven all that counts, and an undo gives that back
+                log.retired = tally.why
             if tally.out == "disqualified":
                 self._say(decide.ShowFlag("black", row))
             self._take_off(row)
@@ -185,9 +192,9 @@ class Judge:
     def _wave_yellow(self, ledger: Ledger, driven: float) -> None:
         rows = [row for row in self._run.rows if row not in self._done and ledger.present[row]]
         is_yellow = any(max(ledger.off_road_time[row], min(driven, ledger.still_time[row])) > LOST for row in rows)
-        if is_yellow != self._is_yellow:
-            self._say(decide.ShowFlag("yellow" if is_yellow else "green"))
-        self._is_yellow = is_yellow
+        was_yellow, self._is_yellow = self._is_yellow, is_yellow
+        if is_yellow != was_yellow:
+            self._say(decide.ShowFlag(self.flag))
 
 
 def find_space(

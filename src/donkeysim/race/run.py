@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from donkeysim.core.errors import SpecError
 from donkeysim.race.classification import Placing, classify
 from donkeysim.race.course import Course
 from donkeysim.race.incident import Incident
@@ -31,6 +32,7 @@ class Run:
         undone: Numbers of incidents that count no more.
         green: On the world's clock [s].
         limit: When the run ends, since green [s].
+        is_over: Whether the race has ended and only cooling down is left: what a car has driven stands.
         spotter: Its eyes.
     """
 
@@ -57,7 +59,7 @@ class Run:
         self.logs = {row: CarLog(row, grid) for grid, row in enumerate(order)}
         self.incidents: list[Incident] = []
         self.undone: set[int] = set()
-        self.green = math.inf
+        self.green, self.is_over = math.inf, False
         laps = race.laps + race.warm_up_laps
         self.limit = race.limit or laps * course.length / WALK + EXTRA_TIME
         self.spotter = Spotter(watch, course)
@@ -111,6 +113,19 @@ class Run:
         if time > self.score(row).done:
             return False
         return warm_up == 0 or time < 0.0 or self.find_lap(row, time) > warm_up
+
+    def check_laps(self, row: int) -> None:
+        """Check that penalty laps can be driven yet, or taken off where only laps count.
+
+        Raises:
+            SpecError: They cannot.
+        """
+        log = self.logs.get(row)
+        is_done = self.is_over and self.race.order == "best_lap"
+        if log is not None and (log.is_off or is_done or math.isfinite(self.score(row).finish)):
+            why = "is off the track" if math.isinf(self.score(row).finish) and log.is_off else "has finished"
+            told = f"{self.names[row]} {why} and drives no penalty laps any more; give seconds, or disqualify it."
+            raise SpecError(told)
 
     def count_cool_down(self, row: int) -> int:
         """Return how many laps a car has driven since it finished."""

@@ -61,7 +61,7 @@ class Tally(NamedTuple):
     seconds: float = 0.0
     """In all [s]."""
     in_lap: dict[int, float] = {}  # noqa: RUF012  (never written)
-    """The same, by lap [s]."""
+    """Those of the rule book's penalties, by lap [s]."""
     laps: int = 0
     voided: frozenset[int] = frozenset()
     """Laps that do not count."""
@@ -69,6 +69,8 @@ class Tally(NamedTuple):
     """"did not finish", "disqualified", or "" for neither."""
     why: str = ""
     """Kind of the incident that put it out."""
+    given: float = 0.0
+    """Those that the race engineer gave: they are part of the result, whatever lap they were given in [s]."""
 
 
 class Score(NamedTuple):
@@ -85,7 +87,7 @@ class Score(NamedTuple):
     best_lap: float
     """Without penalties, infinite: none [s]."""
     best_result: float
-    """The best lap with the seconds of the incidents in it, infinite: none [s]."""
+    """The best lap with the seconds of the incidents in it, and those of the engineer, infinite: none [s]."""
 
 
 def find_penalties(penalties: Iterable[Penalty], kind: str) -> list[Penalty]:
@@ -96,13 +98,15 @@ def find_penalties(penalties: Iterable[Penalty], kind: str) -> list[Penalty]:
 def count_costs(penalties: tuple[Penalty, ...], incidents: Iterable[Incident]) -> Tally:
     """Return what the incidents of one car cost, in order."""
     seconds: dict[int, float] = {}
+    in_lap: dict[int, float] = {}
     counts = [0] * len(penalties)
-    laps, voided, out, why = 0, set[int](), "", ""
+    laps, voided, out, why, given = 0, set[int](), "", "", 0.0
     for incident in incidents:
         if not incident.counts:
             continue
         if incident.kind == ENGINEER:
             seconds[incident.lap] = seconds.get(incident.lap, 0.0) + incident.seconds
+            given += incident.seconds
             laps += incident.laps
             if incident.out and not out:
                 out, why = "disqualified", incident.what or ENGINEER
@@ -114,11 +118,12 @@ def count_costs(penalties: tuple[Penalty, ...], incidents: Iterable[Incident]) -
             if paid > 0:
                 cost = penalty.seconds * (paid if penalty.compounds else 1)
                 seconds[incident.lap] = seconds.get(incident.lap, 0.0) + cost
+                in_lap[incident.lap] = in_lap.get(incident.lap, 0.0) + cost
                 laps += penalty.laps
                 voided |= {incident.lap} if penalty.voids_lap else set()
             if penalty.out != "no" and counts[index] > penalty.out_after and not out:
                 out, why = penalty.out, incident.kind
-    return Tally(sum(seconds.values()), seconds, laps, frozenset(voided), out, why)
+    return Tally(sum(seconds.values()), in_lap, laps, frozenset(voided), out, why, given)
 
 
 def score_laps(race: Race, log: CarLog, tally: Tally) -> Score:
@@ -138,5 +143,5 @@ def score_laps(race: Race, log: CarLog, tally: Tally) -> Score:
         done,
         counted[-1].end - zero if counted else math.inf,
         min((lap.time for lap in counted), default=math.inf),
-        min((lap.time + tally.in_lap.get(lap.number, 0.0) for lap in counted), default=math.inf),
+        min((lap.time + tally.in_lap.get(lap.number, 0.0) for lap in counted), default=math.inf) + tally.given,
     )
