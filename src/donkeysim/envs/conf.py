@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.errors import SpecError, describe_unknown, shorten
 from donkeysim.wire.messages import ConfigureLidar
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
@@ -188,10 +188,10 @@ def _read_table(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _read_number(given: Mapping[str, Any], key: str, default: float, low: float, high: float) -> float:
     try:
         value = float(given.get(key, default))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not low <= value <= high:
-        raise SpecError(f"{key} is {given[key]!r}; it takes a number from {low:g} to {high:g}.")
+        raise SpecError(f"{key} is {shorten(repr(given[key]))}; it takes a number from {low:g} to {high:g}.")
     return value
 
 
