@@ -9,6 +9,7 @@ import pytest
 import donkeysim  # noqa: F401  (registers the ids)
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.batch_env import BatchEnv
+from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.envs.track_settings import read_settings
@@ -124,6 +125,29 @@ def test_seeds_of_a_batch_are_whole_numbers_one_for_each(seeds, sentence):
 def test_a_number_beyond_all_others_is_refused_with_its_key(key):
     with pytest.raises(SpecError, match=f"^{key} is 1000"):
         DonkeyEnv(conf={key: 10**400})
+
+
+@pytest.mark.parametrize("sides", [(math.inf, 160, 3), (math.nan, 160, 3), (120.5, 160, 3), 120, (120, None, 3)])
+def test_sides_that_are_no_whole_numbers_are_refused(sides):
+    with pytest.raises(SpecError) as told:
+        DonkeyEnv(conf={"cam_resolution": sides})
+    assert str(told.value) == f"cam_resolution is {sides!r}; it takes (height, width, channels), as (120, 160, 3)."
+
+
+@pytest.mark.parametrize("key", ["img_h", "img_w", "img_d"])
+@pytest.mark.parametrize("given", ["high", "120.5", 120.5, math.inf, ""])
+def test_a_side_of_the_camera_that_is_no_whole_number_is_refused_with_its_own_key(key, given):
+    for conf in ({key: given}, {"cam_config": {key: given}}, {key: given, "cam_resolution": (120, 160, 3)}):
+        with pytest.raises(SpecError, match=f"^cam_config: {key} is '{given}', but must be"):
+            read_conf(conf)
+
+
+def test_sides_are_read_as_the_wire_reads_them():
+    assert read_conf({"img_h": "120.0", "img_w": " 64 ", "img_d": "1"}).cam_resolution == (120, 64, 1)
+    assert read_conf({"img_h": 0, "img_w": None}).cam_resolution == (120, 160, 3)
+    assert read_conf({"cam_resolution": np.array([60, 80, 3]), "img_w": "80.0"}).cam_resolution == (60, 80, 3)
+    with pytest.raises(SpecError, match=r"^img_w 80\.0 and cam_resolution \(120, 160, 3\) differ; leave one out\.$"):
+        read_conf({"cam_resolution": (120, 160, 3), "img_w": "80.0"})
 
 
 def test_distances_of_a_lidar_at_its_limits_stay_within_their_space():
