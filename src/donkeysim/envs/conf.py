@@ -26,6 +26,9 @@ Message = dict[str, str]
 DEFAULT_PORT = 9091
 """Where the original listens."""
 
+RUNS_ALREADY = "remote"
+"""An `exe_path` of no program: a simulator runs elsewhere, at `host` and `port`."""
+
 CAR_KEYS = ("body_style", "body_rgb", "car_name", "font_size")
 RACER_KEYS = ("racer_name", "country", "bio", "guid")
 ENV_KEYS = (
@@ -154,7 +157,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         frame_skip=_read_whole(given, "frame_skip", 1, 1, 1000),
         cam_resolution=resolution,
         host=None if given.get("host") is None else str(given["host"]),
-        port=None if given.get("port") is None else _read_whole(given, "port", DEFAULT_PORT, 1, 65535),
+        port=_read_port(given),
         exe_path=_read_path(given),
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
         messages=(*_make_messages(given, resolution), *((lidar_message,) if lidar_message else ())),
@@ -204,9 +207,16 @@ def _read_whole(given: Mapping[str, Any], key: str, default: int, low: int, high
 
 
 def _read_path(given: Mapping[str, Any]) -> str | None:
-    """Return the program to start; None for none, which the original writes as "remote"."""
-    path = given.get("exe_path")
-    return None if path is None or str(path) == "remote" else str(path)
+    """Return the program to start; None for none: it is left out, empty, or says that a simulator runs already."""
+    path = str(given.get("exe_path") or "")
+    return None if path in ("", RUNS_ALREADY) else path
+
+
+def _read_port(given: Mapping[str, Any]) -> int | None:
+    """Return the port of a server, the usual one if `exe_path` says that a simulator runs already; None: none."""
+    if given.get("port") is not None:
+        return _read_whole(given, "port", DEFAULT_PORT, 1, 65535)
+    return DEFAULT_PORT if str(given.get("exe_path")) == RUNS_ALREADY else None
 
 
 def make_road_message(road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> Message:
