@@ -168,9 +168,15 @@ def read_settings(
 
 
 def _specify_scenes(places: _Places, given: SceneSpec) -> tuple[SceneSpec, ...]:
-    """Return each track in each look that is asked for, once; tracks that say all themselves as they are."""
+    """Return each track in each look that is asked for, once; tracks that say all themselves as they are.
+
+    The road is left out where it is not a generated one and another track uses it; where none does, the scene refuses
+    it when it is built.
+    """
     names = [track for track in places.tracks if isinstance(track, str)]
     scenes = [specify_scene(replace(given, name=name, look=look)) for look in places.looks for name in names]
+    if all(scene.road is None for scene in scenes):
+        scenes = [replace(scene, road=given.road) for scene in scenes]
     for look in places.looks:
         if names and all(scene.look != look for scene in scenes):
             raise SceneError(f"none of the tracks {', '.join(names)} offers the look {look!r}; leave it out.")
