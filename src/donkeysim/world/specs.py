@@ -58,7 +58,7 @@ class CameraSpec:
     Attributes:
         width: Columns [pixel], 1 to 4096.
         height: Rows of the whole picture [pixel], 1 to 4096.
-        fov: Vertical field of view of the whole picture [rad], 10° to 170°.
+        fov: Vertical field of view of the whole picture [rad], 1° to 175°; clients of the wire may ask for 10° to 170°.
         position: Of the optical centre in the body frame [m].
         rotation: (roll, pitch, yaw) of the optical axis [rad]; pitch positive down.
         fisheye: Strengths of the warp in x and y, 0 to 1; both 0: no warp.
