@@ -237,3 +237,30 @@ def test_what_is_no_message_is_named(line):
 def test_readings_that_are_no_numbers_count_as_missing(value):
     telemetry = read_telemetry({"msg_type": "telemetry", "cte": value, "speed": value, "on_road": value}, 0, 0, 0)
     assert (telemetry.cte, telemetry.speed, telemetry.on_road) == (None, 0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("conf", "address"),
+    [
+        ({"exe_path": "remote"}, ("127.0.0.1", 9091)),
+        ({"exe_path": "remote", "host": "10.0.0.2"}, ("10.0.0.2", 9091)),
+        ({"exe_path": "remote", "host": None, "port": 9095}, ("127.0.0.1", 9095)),
+    ],
+)
+def test_a_path_that_says_remote_means_a_simulator_that_runs_already(conf, address):
+    checked = read_conf(conf)
+    assert (checked.is_remote, checked.exe_path, checked.address) == (True, None, address)
+
+
+@pytest.mark.parametrize("path", ["", None])
+def test_an_empty_path_means_the_simulator_in_this_process(path):
+    assert not read_conf({"exe_path": path}).is_remote
+    assert read_conf({"exe_path": path, "port": 9095}).address == ("127.0.0.1", 9095)
+
+
+def test_a_path_that_says_remote_drives_there(server):
+    env = DonkeyEnv(conf={"exe_path": "remote", "port": server.port})
+    env.reset()
+    with pytest.raises(SpecError, match="runs in another process"):
+        _ = env.simulator
+    env.close()

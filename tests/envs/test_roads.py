@@ -9,7 +9,7 @@ from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.donkey_vector_env import DonkeyVectorEnv
 from donkeysim.envs.registration import SCENE_BY_ID, TRACK_BY_ID
-from donkeysim.envs.track_env import TrackEnv
+from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 from donkeysim.world.specs import ChallengeSpec, RoadSpec
 from donkeysim.world.tracks import list_scenes
 from sim.test_change_scene import RING
@@ -96,3 +96,16 @@ def test_a_road_that_is_not_generated_cannot_be_chosen():
     env.close()
     with pytest.raises(SpecError, match="0 to 1000"):
         TrackEnv("flat", challenges=ChallengeSpec(trees=-1))
+
+
+@pytest.mark.parametrize("tracks", ["generated_track", ["flat", "generated_track"]])
+def test_a_road_that_none_of_the_tracks_generates_is_refused(tracks):
+    name = tracks if isinstance(tracks, str) else tracks[0]
+    with pytest.raises(SceneError, match=f"^the road of {name} is not a generated one; it cannot be regenerated.$"):
+        TrackVectorEnv(2, tracks, observe="vector", road=RoadSpec(seed=9))
+
+
+def test_a_road_is_left_out_where_another_track_uses_it(ring):
+    batch = TrackVectorEnv(2, ["flat", ring], observe="vector", road=RoadSpec(seed=9))
+    assert [scene.road for scene in batch.fleet.simulator.spec.scenes] == [None, RoadSpec(seed=9)]
+    batch.close()

@@ -349,6 +349,6 @@ def test_many_cars_at_once_see_what_each_of_them_sees_alone(flat, worker_count):
         assert np.array_equal(scanner.scan(state, car, lidar, key), rows)
 
 
-@pytest.mark.parametrize(("degrees", "count"), [(2.0, 180), (1.0, 360), (7.0, 51), (360.0, 1), (400.0, 1)])
+@pytest.mark.parametrize(("degrees", "count"), [(2.0, 180), (1.0, 360), (7.0, 51), (360.0, 1)])
 def test_a_level_holds_as_many_rays_as_a_turn_holds_increments(degrees, count):
     assert LidarSpec(sweep_increment=math.radians(degrees)).ray_count == count

@@ -70,3 +70,11 @@ def test_a_lidar_tells_everything_that_was_changed_in_one_sentence():
         "lidar_config: numSweepsLevels 500 was changed to 128; it takes 1 to 128; "
         "numSweepsLevels 128 was changed to 13; a scan has at most 20000 rays."
     )
+
+
+@pytest.mark.parametrize("value", ["1e9", "-1e9", "1e-9"])
+def test_a_lidar_brought_within_the_limits_of_the_wire_is_one_that_programs_may_ask_for_too(value):
+    names = ("degPerSweepInc", "degAngDown", "degAngDelta", "maxRange", "noise", "offset_x", "offset_z", "rot_x")
+    lidar, note = settings.change_lidar(LidarSpec(), ask("lidar_config", **dict.fromkeys(names, value)))
+    assert "was changed" in note
+    assert settings.change_lidar(lidar, ask("lidar_config", numSweepsLevels="200"))[0].level_count >= 1

@@ -49,7 +49,7 @@ def read_dataclass(kind: type[T], table: Mapping[str, Any], source: Path | str, 
     Raises:
         SpecError: Unknown key, missing key or wrong type.
     """
-    hints = _read_hints(kind)  # type: ignore[arg-type]
+    hints = read_hints(kind)  # type: ignore[arg-type]
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in table:
         if key not in fields:
@@ -72,7 +72,7 @@ def read_dataclass(kind: type[T], table: Mapping[str, Any], source: Path | str, 
 
 
 @functools.cache
-def _read_hints(kind: type) -> dict[str, Any]:
+def read_hints(kind: type) -> dict[str, Any]:
     """Return the types of a dataclass's fields; working them out takes longer than reading a table."""
     return typing.get_type_hints(kind)
 

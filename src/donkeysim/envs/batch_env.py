@@ -22,7 +22,7 @@ from donkeysim.envs.kernels.numbers import Told, copy_row, tell_car
 from donkeysim.envs.kernels.tasks import DISABLED, SAME_STEP, Verdicts, judge_car
 from donkeysim.envs.observations import LOOK_AHEAD, Observation, check_observe
 from donkeysim.envs.track_settings import check_count, read_settings
-from donkeysim.envs.vector_env import ActionRange, read_mask, read_mode, spread_seeds
+from donkeysim.envs.vector_env import ActionRange, choose_threads, read_mask, read_mode, spread_seeds
 from donkeysim.envs.waiting import announce_kernels
 from donkeysim.gpu.exchange import HOST, DeviceArray, is_lent, take_array
 from donkeysim.gpu.memory import MemoryUse, count_bytes
@@ -75,7 +75,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             SceneError: There is no such track.
         """
         own = ("num_envs", "track", "device", "threads", "copy", "convert", "autoreset_mode", "render_mode")
-        chosen = read_settings(settings, [track] if isinstance(track, str | SceneSpec) else list(track), own)
+        chosen = read_settings(settings, track, own)
         check_count("num_envs", num_envs)
         if render_mode is not None:
             raise SpecError(
@@ -84,7 +84,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self.num_envs, self.render_mode, self.autoreset_mode = num_envs, None, read_mode(autoreset_mode)
         self._rules = make_rules(chosen, self.autoreset_mode)
         look_ahead = LOOK_AHEAD if "vector" in check_observe(chosen.observe) else ()
-        self._device = open_device(device, threads) if isinstance(device, str) else device
+        self._device = _find_device(device, threads)
         is_here = self._device.dlpack_device[0] == HOST
         if copy and not is_here:
             raise SpecError("copy is True; on a GPU arrays are the batch's own: leave it out, and copy what you keep.")
@@ -185,9 +185,9 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         return array
 
     def _seed_worlds(self, seed: int | Sequence[int | None] | None, begins: Any) -> None:
+        numbers = spread_seeds(seed, self.num_envs)
         if isinstance(seed, (int, np.integer)):
             self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(int(seed))
-        numbers = spread_seeds(seed, self.num_envs)
         for world in np.flatnonzero(~self._is_seeded).tolist():
             if numbers[world] is None:
                 numbers[world] = int(self.np_random.integers(0, 2**31))
@@ -334,3 +334,9 @@ def _make_told(device: Device, count: int) -> Told:
     kinds = {"on_road": bool, "hit": bool, "laps": np.int32}
     shapes = {"position": (count, 3)}
     return Told(*(device.zeros(shapes.get(name, (count,)), kinds.get(name, np.float64)) for name in Told._fields))
+
+
+def _find_device(device: str | Device, threads: int | None) -> Device:
+    if isinstance(device, str) or not hasattr(device, "dlpack_device"):  # one of PyTorch has the name as its text
+        return open_device(str(device), None if threads is None else choose_threads(threads, threads))
+    return device

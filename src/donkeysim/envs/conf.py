@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.errors import SpecError, WireError, describe_unknown, shorten
+from donkeysim.wire.fields import Form
 from donkeysim.wire.messages import ConfigureLidar
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
@@ -24,6 +25,9 @@ Message = dict[str, str]
 
 DEFAULT_PORT = 9091
 """Where the original listens."""
+
+RUNS_ALREADY = "remote"
+"""An `exe_path` of no program: a simulator runs elsewhere, at `host` and `port`."""
 
 CAR_KEYS = ("body_style", "body_rgb", "car_name", "font_size")
 RACER_KEYS = ("racer_name", "country", "bio", "guid")
@@ -153,7 +157,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         frame_skip=_read_whole(given, "frame_skip", 1, 1, 1000),
         cam_resolution=resolution,
         host=None if given.get("host") is None else str(given["host"]),
-        port=None if given.get("port") is None else _read_whole(given, "port", DEFAULT_PORT, 1, 65535),
+        port=_read_port(given),
         exe_path=_read_path(given),
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
         messages=(*_make_messages(given, resolution), *((lidar_message,) if lidar_message else ())),
@@ -188,10 +192,10 @@ def _read_table(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _read_number(given: Mapping[str, Any], key: str, default: float, low: float, high: float) -> float:
     try:
         value = float(given.get(key, default))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not low <= value <= high:
-        raise SpecError(f"{key} is {given[key]!r}; it takes a number from {low:g} to {high:g}.")
+        raise SpecError(f"{key} is {shorten(repr(given[key]))}; it takes a number from {low:g} to {high:g}.")
     return value
 
 
@@ -203,9 +207,16 @@ def _read_whole(given: Mapping[str, Any], key: str, default: int, low: int, high
 
 
 def _read_path(given: Mapping[str, Any]) -> str | None:
-    """Return the program to start; None for none, which the original writes as "remote"."""
-    path = given.get("exe_path")
-    return None if path is None or str(path) == "remote" else str(path)
+    """Return the program to start; None for none: it is left out, empty, or says that a simulator runs already."""
+    path = str(given.get("exe_path") or "")
+    return None if path in ("", RUNS_ALREADY) else path
+
+
+def _read_port(given: Mapping[str, Any]) -> int | None:
+    """Return the port of a server, the usual one if `exe_path` says that a simulator runs already; None: none."""
+    if given.get("port") is not None:
+        return _read_whole(given, "port", DEFAULT_PORT, 1, 65535)
+    return DEFAULT_PORT if str(given.get("exe_path")) == RUNS_ALREADY else None
 
 
 def make_road_message(road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> Message:
@@ -267,22 +278,39 @@ def _refuse_elsewhere(experiment: Experiment) -> None:
 def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:
     """Return height, width and channels; `cam_resolution` and the camera's own fields must agree."""
     camera = _merge_camera(given)
+    own = {key: _read_side(key, camera.get(key)) for key in ("img_h", "img_w", "img_d")}
     wished = given.get("cam_resolution")
-    try:
-        height, width, depth = (int(side) for side in wished) if wished is not None else (120, 160, 3)
-        if wished is None:
-            height, width = int(camera.get("img_h") or height), int(camera.get("img_w") or width)
-            depth = 1 if int(camera.get("img_d") or 3) == 1 else 3
-    except (TypeError, ValueError):
-        raise SpecError(
-            f"cam_resolution is {wished!r}; it takes (height, width, channels), as (120, 160, 3)."
-        ) from None
+    if wished is None:
+        height, width, depth = own["img_h"] or 120, own["img_w"] or 160, 1 if own["img_d"] == 1 else 3
+    else:
+        height, width, depth = _read_sides(wished)
     if not (16 <= height <= 512 and 16 <= width <= 512 and depth in (1, 3)):
-        raise SpecError(f"a picture of {height}x{width}x{depth} is not valid; sides take 16 to 512, channels 1 or 3.")
+        size = f"{height:g}x{width:g}x{depth:g}"
+        raise SpecError(f"a picture of {size} is not valid; sides take 16 to 512, channels 1 or 3.")
     for key, side in (("img_h", height), ("img_w", width)):
-        if camera.get(key) and int(camera[key]) != side:
+        if own[key] and own[key] != side:
             raise SpecError(f"{key} {camera[key]} and cam_resolution {(height, width, depth)} differ; leave one out.")
     return (height, width, depth)
+
+
+def _read_side(key: str, given: Any) -> int:
+    """Return a whole number as the wire reads it; 0 where none is given, which means the same."""
+    if given is None:
+        return 0
+    try:
+        return Form({key: str(given)}).read_integer(key) or 0
+    except WireError as error:
+        raise SpecError(f"cam_config: {error}") from error
+
+
+def _read_sides(given: Any) -> tuple[int, int, int]:
+    """Return a `cam_resolution`."""
+    try:
+        height, width, depth = (_read_side("side", str(side)) for side in given)
+    except (TypeError, ValueError, SpecError):
+        sentence = f"cam_resolution is {shorten(repr(given))}; it takes (height, width, channels), as (120, 160, 3)."
+        raise SpecError(sentence) from None
+    return height, width, depth
 
 
 def _merge_camera(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, make_road_message, read_conf
-from donkeysim.envs.fleet import read_start
+from donkeysim.envs.fleet import read_seed, read_start
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
@@ -110,9 +110,10 @@ class DonkeyEnv(ShownEnv[ByteArray]):
             options: `s`, `offset` [m] and `yaw` [rad]: where on the path to begin, in this process only.
 
         Raises:
-            SpecError: The options are not possible.
+            SpecError: The seed or the options are not possible.
         """
         start = read_start(options)
+        seed = read_seed(seed)
         super().reset(seed=seed)
         self._is_over = False
         if isinstance(self._car, BuiltInCar):

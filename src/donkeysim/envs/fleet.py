@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.errors import SpecError, describe_unknown, shorten
 from donkeysim.core.rng import draw_uniforms, hash_rows
 from donkeysim.core.types import PHYSICS_RATE, FloatArray, LongArray
 from donkeysim.envs.kernels.episodes import START_STREAM, WORD, draw_starts
@@ -63,6 +63,19 @@ def read_start(options: Mapping[str, Any] | None) -> Start | None:
         if not fine:
             raise SpecError(f"the option {name} of reset is {value!r}; it takes a finite number.")
     return Start(float(options.get("s", 0.0)), float(options.get("offset", 0.0)), float(options.get("yaw", 0.0)))
+
+
+def read_seed(seed: Any) -> int | None:
+    """Return the seed that `reset` is given.
+
+    Raises:
+        SpecError: It is no whole number, or below 0.
+    """
+    if seed is None:
+        return None
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise SpecError(f"the seed is {shorten(repr(seed))}; it takes a whole number, 0 or more, or None.")
+    return int(seed)
 
 
 @dataclass(frozen=True)

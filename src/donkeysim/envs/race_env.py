@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown, format_count
 from donkeysim.core.extras import describe_install
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
+from donkeysim.envs.fleet import read_seed
 from donkeysim.envs.observations import Observation, copy_observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import REWARDS, Task, reward_progress
@@ -148,6 +149,8 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         if isinstance(reward, str):
             _check_choice("reward", reward, (*RACE_REWARDS, *REWARDS))
         race_reward: Any = RACE_REWARDS[reward] if isinstance(reward, str) else reward
+        if not callable(race_reward):
+            raise SpecError(f"reward is {reward!r}; it takes a name or a function.")
 
         def reward_standing(step: Step) -> FloatArray:
             points: FloatArray = race_reward(step, self._standing)
@@ -174,7 +177,11 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         Args:
             seed: Of all that is random from now on; None goes on with new random numbers.
             options: None is known; PettingZoo wants them borne, so they are named in the log only.
+
+        Raises:
+            SpecError: The seed is not possible.
         """
+        seed = read_seed(seed)
         for name in options or ():
             _log.warning("the option %s of reset is not known to races", name)
         if seed is not None or not self._is_seeded:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.autoreset import AutoresetMode
+from donkeysim.envs.fleet import read_seed
 from donkeysim.envs.observations import Observation
 from donkeysim.envs.step import Step
 from donkeysim.envs.track_settings import check_count, read_settings
@@ -54,9 +55,8 @@ class TrackVectorEnv(FleetVectorEnv):
             SpecError: Something asked for is not possible.
             SceneError: There is no such track.
         """
-        tracks = [track] if isinstance(track, str | SceneSpec) else list(track)
         own = ("num_envs", "track", "threads", "copy", "autoreset_mode", "render_mode")
-        chosen = read_settings(settings, tracks, own)
+        chosen = read_settings(settings, track, own)
         check_count("num_envs", num_envs)
         fleet = chosen.make_fleet(num_envs, worker_count=choose_threads(threads, num_envs))
         task = chosen.make_task()
@@ -114,9 +114,9 @@ class TrackEnv(ShownEnv[Observation]):
             options: `s`, `offset` [m] and `yaw` [rad]: where on the path to begin.
 
         Raises:
-            SpecError: The options are not possible.
+            SpecError: The seed or the options are not possible.
         """
-        super().reset(seed=seed)
+        super().reset(seed=read_seed(seed))
         seen, info = self._batch.reset(seed=seed, options=options)
         self._is_over = False
         self._show()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
+from donkeysim.core.checked_fields import check_fields
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
@@ -47,7 +48,7 @@ class TrackSettings:
     """
 
     reward: str | Reward = "progress"
-    ends: Sequence[str | End] = DEFAULT_ENDS
+    ends: str | Sequence[str | End] = DEFAULT_ENDS
     time_limit: float | None = 60.0
     lap_limit: int | None = None
     observe: str | Sequence[str] = "camera"
@@ -65,10 +66,11 @@ class TrackSettings:
     def __post_init__(self) -> None:
         for name in ("stack", "frame_skip"):
             check_count(name, getattr(self, name))
+        check_fields(self)
         check_observe(self.observe)
         if not 0.0 < self.steer_limit <= 1.0:
             raise SpecError(f"steer_limit is {self.steer_limit}; it takes a number above 0, up to 1.")
-        if len(self.camera_spread) != 2 or not all(0.0 <= part < math.inf for part in self.camera_spread):
+        if not all(0.0 <= part < math.inf for part in self.camera_spread):
             raise SpecError(
                 f"camera_spread is {self.camera_spread}; it takes two numbers, metres and radians, 0 or more."
             )
@@ -109,8 +111,34 @@ class TrackSettings:
         return ActionRange(self.steer_limit, *self.throttle_range, normalised=True)
 
 
+@dataclass(frozen=True)
+class _Places:
+    """What settings say of places that may be several.
+
+    Attributes:
+        track: The tracks on which worlds take turns.
+        look: The looks of each of them that is given by name.
+    """
+
+    track: str | SceneSpec | Sequence[str | SceneSpec]
+    look: str | Sequence[str] = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def tracks(self) -> tuple[str | SceneSpec, ...]:
+        """All tracks, one too."""
+        return (self.track,) if isinstance(self.track, str | SceneSpec) else tuple(self.track)
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """All looks, one too."""
+        return (self.look,) if isinstance(self.look, str) else tuple(self.look)
+
+
 def read_settings(
-    given: Mapping[str, Any], tracks: Sequence[str | SceneSpec], beside: Sequence[str] = ()
+    given: Mapping[str, Any], track: str | SceneSpec | Sequence[str | SceneSpec], beside: Sequence[str] = ()
 ) -> TrackSettings:
     """Return checked settings.
 
@@ -118,7 +146,7 @@ def read_settings(
         given: Settings by name: fields of `TrackSettings`, of `Experiment` (but for `seed`: each episode has its own)
             and of `SceneSpec`. `look` may be several: each track in each of them; `randomization` may be whatever
             `world.randomization.read_randomization` takes.
-        tracks: The tracks on which worlds take turns; those given by name take what `given` says of scenes.
+        track: The track, or several, on which worlds take turns; those given by name take what `given` says of scenes.
         beside: Names that the caller takes besides, to be told of when one is unknown.
 
     Raises:
@@ -135,20 +163,24 @@ def read_settings(
     if isinstance(task.get("camera"), str):
         rest["camera"] = task.pop("camera")
     rest["randomization"] = read_randomization(rest.get("randomization"))
-    rest["log"] = None if rest.get("log") is None else str(rest["log"])
-    return TrackSettings(experiment=Experiment(_specify_scenes(tracks, scene), **rest), **task)
+    places = _Places(track, scene.pop("look", ""))
+    return TrackSettings(experiment=Experiment(_specify_scenes(places, SceneSpec(**scene)), **rest), **task)
 
 
-def _specify_scenes(tracks: Sequence[str | SceneSpec], given: Mapping[str, Any]) -> tuple[SceneSpec, ...]:
-    """Return each track in each look that is asked for, once; tracks that say all themselves as they are."""
-    names = [track for track in tracks if isinstance(track, str)]
-    looks = given.get("look", "")
-    looks = (looks,) if isinstance(looks, str) else tuple(looks)
-    scenes = [specify_scene(SceneSpec(name, **{**given, "look": look})) for look in looks for name in names]
-    for look in looks:
+def _specify_scenes(places: _Places, given: SceneSpec) -> tuple[SceneSpec, ...]:
+    """Return each track in each look that is asked for, once; tracks that say all themselves as they are.
+
+    The road is left out where it is not a generated one and another track uses it; where none does, the scene refuses
+    it when it is built.
+    """
+    names = [track for track in places.tracks if isinstance(track, str)]
+    scenes = [specify_scene(replace(given, name=name, look=look)) for look in places.looks for name in names]
+    if all(scene.road is None for scene in scenes):
+        scenes = [replace(scene, road=given.road) for scene in scenes]
+    for look in places.looks:
         if names and all(scene.look != look for scene in scenes):
             raise SceneError(f"none of the tracks {', '.join(names)} offers the look {look!r}; leave it out.")
-    return tuple(dict.fromkeys([*scenes, *(track for track in tracks if isinstance(track, SceneSpec))]))
+    return tuple(dict.fromkeys([*scenes, *(track for track in places.tracks if isinstance(track, SceneSpec))]))
 
 
 def check_count(name: str, count: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from donkeysim.core.kernel import get_formula
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
 from donkeysim.core.workers import count_cores
 from donkeysim.envs.autoreset import AutoresetMode
-from donkeysim.envs.fleet import Fleet, read_start
+from donkeysim.envs.fleet import Fleet, read_seed, read_start
 from donkeysim.envs.kernels.episodes import scale_throttle
 from donkeysim.envs.observations import Observation, Observer, copy_observation
 from donkeysim.envs.step import Step
@@ -231,9 +231,9 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             self.fleet.close()
 
     def _seed_worlds(self, seed: int | Sequence[int | None] | None, worlds: Sequence[int]) -> None:
+        seeds = spread_seeds(seed, self.num_envs)
         if isinstance(seed, (int, np.integer)):
             self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(int(seed))
-        seeds = spread_seeds(seed, self.num_envs)
         for world in worlds:
             number = seeds[world]
             if number is None and not self._is_seeded[world]:
@@ -267,11 +267,12 @@ def spread_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[in
     """Return a seed for each environment: the first one's is given and the next ones take the next numbers, or all are.
 
     Raises:
-        SpecError: There is not one for each.
+        SpecError: There is not one for each, or one is no whole number.
     """
-    if isinstance(seed, (int, np.integer)):
-        return [int(seed) + world for world in range(count)]
-    seeds: list[int | None] = [None] * count if seed is None else list(seed)
+    if isinstance(seed, str) or not isinstance(seed, Iterable):
+        first = read_seed(seed)
+        return [None if first is None else first + world for world in range(count)]
+    seeds = list(map(read_seed, seed))
     if len(seeds) != count:
         raise SpecError(f"{len(seeds)} seeds were given for {count} environments; give one for each.")
     return seeds
@@ -325,13 +326,13 @@ def choose_threads(threads: int | None, car_count: int) -> int:
     """Return how many threads a batch runs on: as asked, or one per core, though never more than cars.
 
     Raises:
-        SpecError: Fewer than one is asked for.
+        SpecError: It is no whole number, or below 1.
     """
     if threads is None:
         return max(1, min(count_cores(), car_count))
-    if threads < 1:
-        raise SpecError(f"threads is {threads}; it takes 1 or more, or None for one per core.")
-    return threads
+    if not isinstance(threads, (int, np.integer)) or threads < 1:
+        raise SpecError(f"threads is {threads!r}; it takes a whole number, 1 or more, or None for one per core.")
+    return int(threads)
 
 
 def take_first(info: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from donkeysim.core.checked_fields import check_fields
 from donkeysim.core.errors import SpecError
 from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.specs import SceneSpec, WorldSpec
@@ -32,6 +33,7 @@ class Experiment:
     camera: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.scenes:
             raise SpecError("no track was given; name at least one.")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from donkeysim.core.checked_fields import check_fields, limit
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.frames import Vector
 from donkeysim.world import car_files
@@ -57,7 +58,7 @@ class CameraSpec:
     Attributes:
         width: Columns [pixel], 1 to 4096.
         height: Rows of the whole picture [pixel], 1 to 4096.
-        fov: Vertical field of view of the whole picture [rad], 10° to 170°.
+        fov: Vertical field of view of the whole picture [rad], 1° to 175°; clients of the wire may ask for 10° to 170°.
         position: Of the optical centre in the body frame [m].
         rotation: (roll, pitch, yaw) of the optical axis [rad]; pitch positive down.
         fisheye: Strengths of the warp in x and y, 0 to 1; both 0: no warp.
@@ -95,6 +96,7 @@ class CameraSpec:
         return self.height - self.crop_top - self.crop_bottom
 
     def __post_init__(self) -> None:
+        check_fields(self, finite=True)
         if self.quality not in QUALITIES:
             raise SpecError(describe_unknown("camera quality", self.quality, QUALITIES))
         if self.encoding not in IMAGE_ENCODINGS:
@@ -114,27 +116,32 @@ class CameraSpec:
 
 @dataclass(frozen=True)
 class LidarSpec:
-    """A scanning lidar. Defaults: the original's, as its client configures it.
+    """A scanning lidar. Defaults: the original's, as its client configures it; limits: those of the wire.
 
     Attributes:
-        sweep_increment: Angle between rays of a level [rad]; `ray_count` follows from it.
+        sweep_increment: Angle between rays of a level [rad], 0.25° to 360°; `ray_count` follows from it.
         angle_down: Pitch of level 0 below the sensor's horizon [rad].
         angle_delta: Added to the pitch for every further level [rad].
-        level_count: Levels.
-        max_range: Rays that meet nothing within it return nothing [m].
-        noise: Standard deviation of the distance [m].
+        level_count: Levels, 1 to 128.
+        max_range: Rays that meet nothing within it return nothing [m], 0.0125 to 1250.
+        noise: Standard deviation of the distance [m], 0 to 125.
         position: Of the sensor in the body frame [m].
         pitch: Of the whole sensor, positive down [rad].
     """
 
-    sweep_increment: float = math.radians(2.0)
+    sweep_increment: float = field(
+        default=math.radians(2.0), metadata=limit(math.radians(0.25), math.radians(360.0), "rad")
+    )
     angle_down: float = math.radians(0.0)
     angle_delta: float = math.radians(-1.0)
-    level_count: int = 1
-    max_range: float = 50.0 / 8
-    noise: float = 0.5 / 8
+    level_count: int = field(default=1, metadata=limit(1, 128))
+    max_range: float = field(default=50.0 / 8, metadata=limit(0.1 / 8, 10_000.0 / 8, "m"))
+    noise: float = field(default=0.5 / 8, metadata=limit(0.0, 1000.0 / 8, "m"))
     position: Vector = (0.5 / 8, 0.0, 0.5 / 8)
     pitch: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self, finite=True)
 
     @property
     def ray_count(self) -> int:
@@ -271,6 +278,7 @@ class RoadSpec:
     turn: float = 1.0
 
     def __post_init__(self) -> None:
+        check_fields(self, finite=True)
         if not all(-(1 << 63) <= number < 1 << 63 for number in (self.style, self.seed)):
             raise SpecError(f"a road's style and seed are numbers of 64 bits, not {self.style} and {self.seed}.")
         if not TURN_LEAST <= self.turn <= TURN_MOST:
@@ -296,6 +304,7 @@ class ChallengeSpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name, count in (("cones", self.cones), ("trees", self.trees)):
             if not 0 <= count <= MOST_ADDED:
                 raise SpecError(f"{count} {name} are not valid for a challenge; it takes 0 to {MOST_ADDED}.")
@@ -323,6 +332,9 @@ class SceneSpec:
     road: RoadSpec | None = None
     challenges: ChallengeSpec = NO_CHALLENGES
     look: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True)

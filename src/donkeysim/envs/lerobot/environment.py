@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box, Dict
 
 from donkeysim.core.types import Float32Array
+from donkeysim.envs.fleet import read_seed
 from donkeysim.envs.track_env import TrackEnv
 
 STEPS_PER_SECOND = 20
@@ -58,7 +59,8 @@ class LeRobotEnv(gymnasium.Env[Seen, Float32Array]):
         self.observation_space: Dict = Dict({"pixels": self._env.observation_space, "agent_pos": state})
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
-        """Begin an episode."""
+        """Begin an episode; arguments and errors are those of `TrackEnv.reset`."""
+        seed = read_seed(seed)
         super().reset(seed=seed)
         pixels, info = self._env.reset(seed=seed, options=options)
         return {"pixels": pixels, "agent_pos": np.zeros(2, np.float32)}, {**info, "is_success": False}
