@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from donkeysim.core.errors import SceneError
-from donkeysim.world.specs import SceneSpec
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes, load_scene, specify_scene
 from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.catalogue import find_tracks
@@ -123,7 +124,9 @@ BREAKAGES = [
     (SLOTS, PROPS + '"cone"\nscatter = 2\nseed = -1', r"seed is -1; it is 0 or more"),
     (SLOTS, f"{SLOTS}\n[light]\nfog = [1, 2, 300]", r"\[light\] a colour is \[1, 2, 300\]; .* 0 to 255"),
     ("slots = 8", "slots = -1", r"line 20: \[start\] a grid has columns"),
-    ("lines = [0.3]", f"lines = {list(range(33))}", r"line 21: \[start\] lines has 33 .* up to 32"),
+    ("lines = [0.3]", f"lines = {[0.1] * 33}", r"line 21: \[start\] lines has 33 places; up to 32"),
+    ("[path]", "[path]\nstart = [-9990.0, 0.0]", r"line 5: the path passes \(-999.*up to 9900 m"),
+    ('texture = "plain"', "height = 2e4", r"line 18: the path passes .* ground up to 20000 m"),
     ("slots = 8", "slots = 8\nride_height = -1.0", r"line 23: \[start\] ride_height is -1; .* 0 m or more"),
     ("slots = 8", "slots = 8\n\n[light]\nsun_height = -3", r"\[light\] sun_height is -3"),
     (SLOTS, PROPS + '"cone"', r"exactly one of places, every above 0, and scatter"),
@@ -146,6 +149,16 @@ def test_a_broken_file_gets_one_sentence_with_file_line_and_field(write, old, ne
         load_scene(SceneSpec(str(path)))
     assert "oval.toml" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_cars_drive_as_far_from_the_origin_as_a_path_may_lie(write):
+    path = break_file(write, "[path]", "[path]\nstart = [9890.0, 0.0]")
+    simulator = Simulator(WorldSpec(SceneSpec(str(path))))
+    simulator.drive_car(simulator.add_car(), throttle=0.3)
+    for _ in range(20):
+        simulator.step()
+    assert simulator.ledger.position[0, 0] > 9890.2
+    assert simulator.ledger.position[0, 2] == pytest.approx(0.0736, abs=0.01)
 
 
 def test_a_grid_longer_than_the_loop_is_refused(write):

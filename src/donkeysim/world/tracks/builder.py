@@ -109,7 +109,7 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
 
 
 def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> FloatArray:
-    """Return the shortest line from the first start line on: two gates a node, one or fewer where nodes are many."""
+    """Return the shortest line from the first start line on: two gates to a node, one or fewer where nodes are many."""
     count = node_count * (1 if node_count >= MANY_NODES else 2)
     count = min(count, max(MOST_GATES, int(line.length / GATE_SPACING)))
     first = track.start.lines[0] if track.start.lines and line.closed else 0.0

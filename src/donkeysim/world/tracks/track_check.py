@@ -12,6 +12,9 @@ from donkeysim.world.tracks.grid import find_first_row
 from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line
 from donkeysim.world.tracks.track_file import TrackFile, locate_errors, read_track
 
+FARTHEST = 9_900.0
+"""What the coordinates on a path may sum up to [m]; 100 m farther physics lets nothing move, see `FAR` there."""
+
 
 def read_line(path: Path, look: str = "") -> tuple[TrackFile, CentreLine]:
     """Return the track of a file, and its path.
@@ -45,9 +48,26 @@ def check_track(track: TrackFile, line: CentreLine) -> None:
         raise SceneError(f"[start] lines lie within the path, 0 to {line.length:g} m.", "start.lines")
     if track.start.checkpoints and track.start.checkpoints[-1] >= line.length:
         raise SceneError(f"[start] checkpoints lie within the path, 0 to {line.length:.2f} m.", "start.checkpoints")
+    _check_place(track, line)
     _check_spans(track, line)
     _check_turns(line, bool(track.path.file))
     _check_grid(track, line)
+
+
+def _check_place(track: TrackFile, line: CentreLine) -> None:
+    """Refuse a path so far from the world's origin that cars are put back and cones stand as if nailed down."""
+    reach = np.abs(line.position).sum(axis=1)
+    farthest = int(np.argmax(reach))
+    heights = [track.ground.height, *(point.height for point in track.ground.elevation)]
+    heights += [] if line.height is None else [float(line.height.min()), float(line.height.max())]
+    height = max(map(abs, heights))
+    if reach[farthest] + height > FARTHEST:
+        x, y = line.position[farthest]
+        raise SceneError(
+            f"the path passes ({x:.0f}, {y:.0f}) on ground up to {height:.0f} m from height 0; cars drive where these "
+            f"amounts sum up to {FARTHEST:.0f} m or less, so give [path] start or [ground] numbers nearer 0.",
+            "path.start" if reach[farthest] > height else "ground.height",
+        )
 
 
 def _check_spans(track: TrackFile, line: CentreLine) -> None:
