@@ -1,5 +1,8 @@
 """`donkey createcar` and `donkey update` make and renew car folders, and say in a sentence why they cannot."""
 
+import subprocess
+import sys
+
 import pytest
 
 from donkeysim.car.folder import create_car
@@ -10,7 +13,18 @@ def test_a_car_is_made_and_how_to_drive_it_is_said(tmp_path, capsys):
     assert run(["createcar", "--path", str(tmp_path / "my car")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"Creating car folder: {tmp_path / 'my car'}"
-    assert lines[-1] == f'Drive it:  cd "{tmp_path / "my car"}" && python manage.py drive'
+    mark = '"' if sys.platform == "win32" else "'"
+    assert lines[-1] == f"Drive it:  cd {mark}{tmp_path / 'my car'}{mark} && python manage.py drive"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it is said for another shell there")
+@pytest.mark.parametrize("name", ["my car", "my'car", "$HOME"])
+def test_what_is_said_works_in_a_shell_for_a_folder_at_home(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run(["createcar", "--path", f"~/{name}"]) == 0
+    change = capsys.readouterr().out.splitlines()[-1].removeprefix("Drive it:  ").split(" && ")[0]
+    done = subprocess.run(["sh", "-c", f"{change} && ls manage.py"], capture_output=True, text=True, check=True)
+    assert done.stdout == "manage.py\n"
 
 
 def test_without_a_path_it_is_mycar(tmp_path, monkeypatch, capsys):

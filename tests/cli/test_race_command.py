@@ -38,6 +38,7 @@ def test_a_rule_book_is_explained(name, capsys):
         (["replay", "nowhere.dlog", "--size", "64x64"], "give --film with a file"),
         (["race", "league", "nowhere"], "there is no folder"),
         (["race", "league", ".", "--points", "a"], "it takes numbers with commas"),
+        (["race", "league", ".", "--points", "10,nan"], "it takes numbers with commas"),
     ],
 )
 def test_what_is_not_possible_is_told_in_a_sentence(words, told, capsys, monkeypatch, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError, SpecError, format_count
+from donkeysim.car.config import describe_failure
+from donkeysim.core.errors import DonkeySimError, SpecError, format_count, shorten
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
 from donkeysim.tub.channel import read_channel
 from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.values import read_number
 
 _log = logging.getLogger(__name__)
 
 ANGLE_KEY = "user/angle"
 THROTTLE_KEY = "user/throttle"
+
+_NEED_NUMBERS = (
+    "every record to learn from needs it as a number. "
+    "Delete such records with donkey tubclean, or leave them out with TRAIN_FILTER."
+)
 
 LEAST_STEERING = 0.01
 """Records whose angles all lie in a range narrower than this are of a car that was never steered."""
@@ -74,7 +80,7 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
         expected: tuple[str, int] | None = None
         for record in TubReader(path):
             fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
-            if keep is not None and not keep(RecordView({**fields, **record.values})):
+            if keep is not None and not _ask_filter(keep, RecordView({**fields, **record.values})):
                 dropped += 1
                 continue
             place = (record.session_id, record.index)
@@ -87,6 +93,20 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
     table = _make_table(records, follows, kind)
     _check_steering(table, kind)
     return table
+
+
+def _ask_filter(keep: Callable[[Any], bool], view: RecordView) -> bool:
+    """Return whether TRAIN_FILTER keeps a record.
+
+    Raises:
+        SpecError: It fails; the text names file and line.
+    """
+    try:
+        return bool(keep(view))
+    except Exception as error:
+        file = getattr(getattr(keep, "__code__", None), "co_filename", "TRAIN_FILTER")
+        told = describe_failure(Path(file), error).removesuffix(".")
+        raise SpecError(f"{told}; TRAIN_FILTER fails so at record {view.underlying['_index']}.") from error
 
 
 def _check_count(count: int, dropped: int, tub_paths: Sequence[Path]) -> None:
@@ -121,18 +141,35 @@ def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) 
 
 def _read_row(record: TubRecord, kind: PilotKind) -> list[float]:
     """Return the numbers that a pilot reads beside the picture, one channel after the other."""
-    return [float(x) for name in kind.channels for x in np.ravel(read_channel(record.values, name))]
+    row = []
+    for name in kind.channels:
+        for x in np.ravel(read_channel(record.values, name)).tolist():
+            number = read_number(x)
+            if number is None:
+                raise DonkeySimError(_describe_no_number(record, name, x))
+            row.append(number)
+    return row
 
 
 def _read_number(record: TubRecord, key: str) -> float:
     value = record.values.get(key)
-    if isinstance(value, int | float) and math.isfinite(value):
-        return float(value)
-    found = f"is {value!r}" if key in record.values else "is missing"
-    raise DonkeySimError(
-        f"{key!r} {found} in record {record.index}; every record to learn from needs it as a number. "
-        "Delete such records with donkey tubclean, or leave them out with TRAIN_FILTER."
-    )
+    if (number := read_number(value)) is not None:
+        return number
+    if key in record.values:
+        raise DonkeySimError(_describe_no_number(record, key, value))
+    raise DonkeySimError(f"{key!r} is missing in record {record.index}; {_NEED_NUMBERS}")
+
+
+def _describe_no_number(record: TubRecord, key: str, value: Any) -> str:
+    return f"{key!r} is {_shorten_value(value)} in record {record.index}; {_NEED_NUMBERS}"
+
+
+def _shorten_value(value: Any) -> str:
+    """Return a value as text; Python writes no number of thousands of digits."""
+    try:
+        return shorten(repr(value))
+    except ValueError:
+        return "too large a number"
 
 
 def _check_steering(table: RecordTable, kind: PilotKind) -> None:

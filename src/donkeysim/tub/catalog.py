@@ -212,5 +212,5 @@ def read_table(catalog: Path) -> LineTable | None:
         content = json.loads(path.read_bytes())
         lengths = [int(length) for length in content["line_lengths"]]
         return LineTable(path.name, float(content["created_at"]), int(content["start_index"]), lengths)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, OverflowError, ValueError, KeyError, TypeError):
         return None

@@ -20,6 +20,7 @@ from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, FloatArray, Report
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.saliency import paint_saliency
+from donkeysim.tub.values import read_number
 
 _log = logging.getLogger(__name__)
 
@@ -100,8 +101,8 @@ def draw_frame(record: TubRecord, picture: ByteArray, options: FilmOptions) -> B
         picture = paint_saliency(picture, options.find_saliency(record))
     height, width = (side * options.scale // 2 * 2 for side in picture.shape[:2])
     image = Image.fromarray(picture).resize((width, height), Image.Resampling.BICUBIC)
-    angle, throttle = record.values.get("user/angle"), record.values.get("user/throttle")
-    if options.shows_user and isinstance(angle, int | float) and isinstance(throttle, int | float):
+    angle, throttle = (read_number(record.values.get(key)) for key in ("user/angle", "user/throttle"))
+    if options.shows_user and angle is not None and throttle is not None:
         _draw_command(image, angle, throttle, USER_COLOUR, side=1)
     if options.answer:
         said = options.answer(record)

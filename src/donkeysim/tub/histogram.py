@@ -12,19 +12,20 @@ from donkeysim.core.errors import TubError, describe_unknown
 from donkeysim.core.extras import import_extra
 from donkeysim.core.files import write_whole
 from donkeysim.tub.reader import TubReader
+from donkeysim.tub.values import read_number
 
 BIN_COUNT = 50
 _PANEL = (5.0, 3.0)  # inch
 
 
 def gather_numbers(tubs: Sequence[TubReader]) -> dict[str, list[float]]:
-    """Return all numbers of the living records by key; truth values and texts are none."""
+    """Return all numbers of the living records by key; truth values, texts, nan and inf are none."""
     numbers: dict[str, list[float]] = {}
     for tub in tubs:
         for record in tub:
             for key, value in record.values.items():
-                if isinstance(value, int | float) and not isinstance(value, bool):
-                    numbers.setdefault(key, []).append(float(value))
+                if (number := read_number(value)) is not None:
+                    numbers.setdefault(key, []).append(number)
     return numbers
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import TubError
+from donkeysim.tub.values import read_number
 
 MANIFEST_NAME = "manifest.json"
 IMAGE_FOLDER = "images"
@@ -46,16 +47,27 @@ class Manifest:
     @property
     def session_ids(self) -> tuple[str, ...]:
         """Full ids of all sessions, oldest first."""
-        sessions = self.own_metadata.get("sessions") or {}
-        return tuple(str(full_id) for full_id in sessions.get("all_full_ids", ()))
+        return tuple(self._read_sessions()[0])
+
+    @property
+    def created_at(self) -> float:
+        """When the tub began [s since 1970]; 0 where it does not say."""
+        return read_number(self.own_metadata.get("created_at")) or 0.0
 
     def add_session(self, full_id: str, number: int) -> None:
         """Note a session; one that is noted already stays as it is."""
-        sessions = self.own_metadata.get("sessions") or {"all_full_ids": []}
-        if full_id in sessions["all_full_ids"]:
-            return
-        all_full_ids = [*sessions["all_full_ids"], full_id]
-        self.own_metadata["sessions"] = {"all_full_ids": all_full_ids, "last_id": number, "last_full_id": full_id}
+        known = self._read_sessions()[0]
+        if full_id not in known:
+            all_full_ids = [*known, full_id]
+            self.own_metadata["sessions"] = {"all_full_ids": all_full_ids, "last_id": number, "last_full_id": full_id}
+
+    def _read_sessions(self) -> tuple[list[str], int]:
+        """Return the full ids and the last number, -1 where there is none, of whatever stands there."""
+        sessions = self.own_metadata.get("sessions")
+        sessions = sessions if isinstance(sessions, dict) else {}
+        ids, last = sessions.get("all_full_ids"), sessions.get("last_id")
+        known = [str(full_id) for full_id in ids] if isinstance(ids, list) else []
+        return known, last if isinstance(last, int) else len(known) - 1
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -86,8 +98,7 @@ class Manifest:
 
     def next_session_number(self) -> int:
         """Return the number of the session that would begin now."""
-        sessions = self.own_metadata.get("sessions") or {}
-        return int(sessions["last_id"]) + 1 if sessions else 0
+        return self._read_sessions()[1] + 1
 
 
 def format_head(manifest: Manifest) -> str:
@@ -171,7 +182,7 @@ def _take_catalogs(manifest: Manifest, catalogs: Any, folder: Path) -> None:
         manifest.current_index = int(catalogs["current_index"])
         manifest.max_len = max(1, int(catalogs["max_len"]))
         manifest.deleted_indexes = {int(position) for position in catalogs["deleted_indexes"]}
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):
         manifest.paths = _find_catalogs(folder)
         manifest.deleted_indexes = set()
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.manifest import Manifest
+from donkeysim.tub.values import read_number
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +66,8 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
             logger.error("%s: record %d cannot be read, skipping it (%s)", folder, number, error)
             continue
         values = {key: _strip_folder(value) for key, value in content.items() if not key.startswith("_")}
-        yield position, {**values, "_index": number, "_timestamp_ms": int(started_at * 1000) + int(milliseconds)}
+        timestamp = int(started_at * 1000) + int(read_number(milliseconds) or 0)
+        yield position, {**values, "_index": number, "_timestamp_ms": timestamp}
 
 
 def _list_numbers(folder: Path) -> list[int]:

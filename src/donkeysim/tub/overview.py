@@ -11,6 +11,7 @@ import numpy as np
 
 from donkeysim.core.types import Float32Array, FloatArray
 from donkeysim.tub.reader import IMAGE_KEY, TubReader, TubRecord
+from donkeysim.tub.values import read_number
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,11 @@ def _gather_numbers(records: Iterable[TubRecord], count: int) -> dict[str, Float
     numbers: dict[str, Float32Array] = {}
     for record in records:
         for key, value in record.values.items():
-            if isinstance(value, int | float) and not isinstance(value, bool):
+            if (number := read_number(value)) is not None:
                 column = numbers.get(key)
                 if column is None:
                     column = numbers[key] = np.full(count, np.nan, np.float32)
-                column[record.position] = value
+                column[record.position] = number
     return numbers
 
 

@@ -125,7 +125,7 @@ class TubReader:
         self.max_len = manifest.max_len
         self.sessions = manifest.session_ids
         self.places = manifest.places
-        self._started_at = float(manifest.own_metadata.get("created_at", 0))
+        self._started_at = manifest.created_at
         self._catalogs = [] if self.is_old_format else list_catalogs(self.path, manifest)
         self._length: int | None = None
         counts = count_lines(self.path, self._catalogs)

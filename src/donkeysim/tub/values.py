@@ -20,6 +20,17 @@ PICTURE_ERRORS = (OSError, ValueError, SyntaxError, Image.DecompressionBombError
 """Pillow raises each for one or another broken file."""
 
 
+def read_number(value: object) -> float | None:
+    """Return what a record holds as a number; None where it is none: text, a truth value, nan, inf, too large."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def check_types(inputs: Sequence[str], types: Sequence[str]) -> None:
     """Check that every input has a type that a tub knows.
 

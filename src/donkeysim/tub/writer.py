@@ -88,11 +88,11 @@ class TubWriter:
                 fresh = Manifest(list(inputs), list(types), dict(metadata), max_len=max_catalog_len)
                 self._manifest = _open_manifest(self.path, fresh)
                 self._open_last_catalog()
+            self._session = self._manifest.next_session_number()
         except BaseException:
             self._lock.release()
             raise
         self._types = dict(zip(self._manifest.inputs, self._manifest.types, strict=True))
-        self._session = self._manifest.next_session_number()
         self.session_id = f"{time.strftime('%y-%m-%d')}_{self._session}"
         self._place = self._car = ""
         self._forget_texts()

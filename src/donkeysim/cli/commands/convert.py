@@ -2,8 +2,8 @@
 
 What IN is, is seen from what lies there; what OUT becomes, from its ending (.mcap, .parquet) or from --to.
 
-For example: donkey convert data drive.mcap, or: donkey convert data drive --to lerobot; and back: donkey convert drive
-data2
+For example: donkey convert data drive.mcap, or: donkey convert data drive --to lerobot;
+and back: donkey convert drive data2
 """
 
 from __future__ import annotations

@@ -7,6 +7,9 @@ models, data and logs. Files that already exist are kept, unless --overwrite is 
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
+from pathlib import Path
 
 from donkeysim.car.folder import create_car
 
@@ -26,4 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _quote(path: str) -> str:
-    return f'"{path}"' if " " in path else path
+    """Return a path as a shell takes it; ~ stands for nothing within quotes, so it is written out."""
+    whole = str(Path(path).expanduser())
+    if sys.platform == "win32":
+        return f'"{whole}"' if " " in whole else whole
+    return shlex.quote(whole)

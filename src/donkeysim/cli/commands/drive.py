@@ -52,8 +52,10 @@ def _join_simulator(arguments: argparse.Namespace) -> int:
     from donkeysim.cli.drive_beside import drive_folder, prepare_folder
 
     host, _, port = arguments.simulator.partition(":")
-    if not host or not (port or "9091").isdigit():
-        raise SpecError(f"--simulator {arguments.simulator!r} is not valid; it takes HOST or HOST:PORT.")
+    if not host or (port and not (port.isdecimal() and 1 <= int(port) <= 65535)):
+        raise SpecError(
+            f"--simulator {arguments.simulator!r} is not valid; it takes HOST or HOST:PORT, a port from 1 to 65535."
+        )
     folder = prepare_folder("." if PROGRAM.is_file() else "mycar")
     options = parse_options(["drive", *_list_words(arguments)])
     return drive_folder(folder.resolve(), host, int(port or "9091"), "", options)

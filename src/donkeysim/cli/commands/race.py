@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -220,6 +221,9 @@ def count(arguments: argparse.Namespace) -> int:
 
 def _read_points(text: str | None) -> list[float]:
     try:
-        return [] if text is None else [float(word) for word in text.split(",")]
+        points = [] if text is None else [float(word) for word in text.split(",")]
+        if not all(map(math.isfinite, points)):
+            raise ValueError("no table adds such points up")
+        return points
     except ValueError:
         raise SpecError(f"--points is {text!r}; it takes numbers with commas, such as 10,8,6.") from None

@@ -23,6 +23,7 @@ from donkeysim.learn.calibration.overlay import draw_overlay, make_lane_grid
 from donkeysim.learn.calibration.pictures import WIDEST, read_picture
 from donkeysim.learn.calibration.response import Drive, Scales, fit_scales, measure_response
 from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.values import read_number
 from donkeysim.world.lens import LensSpec
 from donkeysim.world.specs import CarSpec
 
@@ -204,7 +205,7 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> D
     step = np.maximum(np.diff(time), 1e-3)
     speed, turn = (np.append(column, np.nan) for column in find_rates(moves, step).T[[0, 2]])
     steering, throttle = (
-        np.array([float(record.values.get(key) or 0.0) for record in records])
+        np.array([read_number(record.values.get(key)) or 0.0 for record in records])
         for key in ("user/angle", "user/throttle")
     )
     return Drive(time, steering, throttle, speed, turn)

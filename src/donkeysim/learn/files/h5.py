@@ -12,6 +12,7 @@ import numpy as np
 from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
+from donkeysim.learn.files.h5_texts import check_heaps
 from donkeysim.learn.files.hard_sigmoid import read_gates, write_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config, write_model_config
@@ -62,6 +63,7 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
     """
     h5py = import_extra("h5py", "reading and writing .h5 and .keras needs h5py")
     try:
+        check_heaps(path.read_bytes())
         with h5py.File(path, "r") as file:
             header = read_header(file.attrs.get(HEADER_KEY))
             described = file.attrs.get("model_config")
@@ -72,7 +74,7 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
             return read_gates(network, _read_text(file.attrs.get("keras_version", _KERAS_VERSION))), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
+    except (OSError, AttributeError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise PilotError(f"{path} is not an .h5 file of Keras, or is broken: {error}.") from error
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
+from donkeysim.learn.files.h5_texts import check_heaps
 from donkeysim.learn.files.hard_sigmoid import read_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config
@@ -44,12 +45,13 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
             header = read_header(text)
             network = read_model_config(json.loads(read_part(archive, "config.json")))
             version = str(json.loads(read_part(archive, "metadata.json"))["keras_version"])
-            weights = io.BytesIO(read_part(archive, "model.weights.h5"))
-        with h5py.File(weights, "r") as file:
+            weights = read_part(archive, "model.weights.h5")
+        check_heaps(weights)
+        with h5py.File(io.BytesIO(weights), "r") as file:
             return read_gates(_read_weights(network, file["layers"]), version), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
+    except (OSError, AttributeError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
         raise PilotError(f"{path} is not a .keras file, or is broken: {error}.") from error
 
 

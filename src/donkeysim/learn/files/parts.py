@@ -29,8 +29,10 @@ def read_weight(dataset: Any) -> Float32Array:
     """Return the numbers of a dataset of h5py.
 
     Raises:
-        PilotError: There are too many.
+        PilotError: There are too many, or it is something else in such a file.
     """
+    if not hasattr(dataset, "size"):
+        raise PilotError(f"{dataset.name!r} holds no numbers.")
     _check_size(dataset.name, 4 * dataset.size)
     return np.asarray(dataset, dtype=np.float32)
 

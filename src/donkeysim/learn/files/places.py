@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.extras import import_extra
+from donkeysim.learn.files.h5_texts import read_root_text
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header
 from donkeysim.learn.files.parts import PART_MOST, read_part
 from donkeysim.learn.files.tflite_metadata import read_metadata
@@ -89,11 +89,9 @@ def _read_keras_text(path: Path) -> bytes:
         return read_part(archive, f"{HEADER_KEY}.json")
 
 
-def _read_h5_text(path: Path) -> str | bytes | None:
-    h5py = import_extra("h5py", "reading .h5 needs h5py")
-    with h5py.File(path, "r") as file:
-        text: str | bytes | None = file.attrs.get(HEADER_KEY)
-        return text
+def _read_h5_text(path: Path) -> bytes | None:
+    with path.open("rb") as file:
+        return read_root_text(file, HEADER_KEY)
 
 
 def _read_tflite_text(path: Path) -> bytes | None:

@@ -1,0 +1,93 @@
+"""Tubs that can be read but hold what no car writes: they cost a record or a sentence, never a traceback."""
+
+import io
+import json
+import runpy
+
+import pytest
+from PIL import Image
+
+from donkeysim.cli.donkey import run
+from donkeysim.core.errors import DonkeySimError, TubError
+from donkeysim.learn.dataset import read_records
+from donkeysim.learn.kinds import get_kind
+from donkeysim.tub.overview import read_overview
+from donkeysim.tub.reader import TubReader
+from donkeysim.tub.values import read_number
+from donkeysim.tub.writer import TubWriter
+from tub.drives import write_tub
+
+DIGITS = "9" * 400
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    write_tub(tmp_path / "data", 30)
+    (tmp_path / "config.py").write_text("DRIVE_LOOP_HZ = 10\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put_angle(folder, text):
+    catalog = folder / "data/catalog_0.catalog"
+    catalog.write_text(catalog.read_text().replace('"user/angle": -1.0', f'"user/angle": {text}', 1))
+
+
+def put_own(folder, text):
+    manifest = folder / "data/manifest.json"
+    lines = manifest.read_text().split("\n")
+    lines[3] = text
+    manifest.write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize("text", ["Infinity", "NaN", DIGITS, "1e999"])
+def test_a_value_that_is_no_number_is_left_out_of_plots_and_refused_for_learning(folder, capsys, text):
+    put_angle(folder, text)
+    assert run(["tubhist", "--tub", "data", "--out", "a.png"]) == 0
+    assert run(["tubplot", "--tub", "data", "--model", "built-in", "--noshow"]) in (0, 1)
+    assert "Traceback" not in capsys.readouterr().err
+    assert run(["makemovie", "--tub", "data"]) == 0
+    assert read_overview(TubReader("data")).count == 30
+    with pytest.raises(DonkeySimError, match=r"'user/angle' is .* in record 0; every record .* needs it as a number"):
+        read_records([folder / "data"], get_kind("linear"))
+
+
+def test_only_finite_numbers_are_numbers():
+    assert read_number(3) == 3.0
+    assert [read_number(value) for value in (True, "3", None, float("inf"), float("nan"), int(DIGITS))] == [None] * 6
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        '{"created_at": null}',
+        '{"sessions": ["a"]}',
+        '{"sessions": {"all_full_ids": null}}',
+        '{"sessions": {"last_id": null, "all_full_ids": []}}',
+    ],
+)
+def test_a_fourth_line_of_other_types_costs_nothing(folder, own):
+    put_own(folder, own)
+    assert len(TubReader("data")) == 30
+    write_tub(folder / "data", 1)
+    with TubWriter("data") as writer:  # nobody has kept the lock
+        assert writer.current_index == 31
+    assert len(TubReader("data").sessions) == 1
+    assert json.loads((folder / "data/manifest.json").read_text().split("\n")[3])["sessions"]["last_id"] == 0
+
+
+def test_a_picture_too_large_to_be_one_is_broken(folder, monkeypatch):
+    buffer = io.BytesIO()
+    Image.new("L", (64, 64)).save(buffer, "PNG")
+    (folder / "data/images/0_cam_image_array_.jpg").write_bytes(buffer.getvalue())
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    with pytest.raises(TubError, match=r"is broken: .*exceeds limit"):
+        next(iter(TubReader("data"))).load_image()
+
+
+def test_a_train_filter_that_fails_is_named_with_file_and_line(folder):
+    path = folder / "mine.py"
+    path.write_text('\nTRAIN_FILTER = lambda r: r.underlying["nope"] > 0\n')
+    keep = runpy.run_path(str(path))["TRAIN_FILTER"]
+    with pytest.raises(DonkeySimError, match=r"mine\.py, line 2: KeyError: 'nope'; TRAIN_FILTER fails so at record 0"):
+        read_records([folder / "data"], get_kind("linear"), keep)
