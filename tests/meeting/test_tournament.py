@@ -114,6 +114,27 @@ def test_a_league_counts_tournaments_once_and_races_beside_them(tmp_path):
     assert [(line.name, line.points) for line in count_points(read_league(tmp_path, [1.0]))][:2] == [("c", 1), ("a", 1)]
 
 
+@pytest.mark.parametrize(
+    ("tournament", "race"), [("evening-1", "evening-1/race"), ("evening-1/race", "evening-1/race.dlog")]
+)
+def test_a_league_counts_a_race_in_the_folder_of_a_tournament(tmp_path, tournament, race):
+    hold(tmp_path / tournament)
+    book = dataclasses.replace(load_rule_book("time_trial"), points=(3.0, 1.0))
+    plan = RacePlan("somewhere", "time_trial", book, ("c", "d"))
+    rounds.report_race(QuickRace(plan, [None, None], tmp_path / "evening-1" / "race.dlog").run())
+    assert [outcome.title for outcome in read_league(tmp_path)] == [tournament, race]
+
+
+def test_a_league_does_not_count_a_match_that_was_held_again_after_an_interruption(tmp_path):
+    tournament = hold(tmp_path)
+    again = make_match(BOOK)
+    rounds.report_race(
+        QuickRace(RacePlan("somewhere", "a", again, ("a", "b")), [0, 0], tmp_path / "final-2.dlog").run()
+    )
+    assert "final" in tournament.results
+    assert [outcome.title for outcome in read_league(tmp_path)] == [tmp_path.name]
+
+
 def test_a_league_of_nothing_is_told(tmp_path):
     with pytest.raises(SpecError, match="nothing has been raced"):
         read_league(tmp_path)
