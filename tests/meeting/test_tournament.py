@@ -70,6 +70,16 @@ def test_a_trial_seeds_and_matches_follow(tmp_path):
     assert load_tournament(tmp_path) == tournament
 
 
+@pytest.mark.parametrize(
+    ("names", "kind", "told"), [(("a",), "heats", "2 entries or more"), (("a", "b"), "cup", "kind")]
+)
+def test_a_tournament_that_is_not_possible_is_refused_before_anybody_drives(tmp_path, names, kind, told):
+    with pytest.raises(SpecError, match=told):
+        hold(tmp_path / "cup", RacePlan("somewhere", "diyrobocars", BOOK, names), kind)
+    assert not QuickRace.held
+    assert not (tmp_path / "cup").exists(), "the folder is free for another try"
+
+
 def test_an_interrupted_tournament_goes_on_where_it_stopped(tmp_path, monkeypatch):
     def stop(name, _report):
         if name == "losers-1-1":

@@ -86,9 +86,10 @@ def hold_tournament(
         tell: See `Tell`.
 
     Raises:
-        SpecError: A race is not possible.
+        SpecError: The tournament is not possible, which is found before anybody drives, or a race is not.
     """
     plan = tournament.plan
+    make_bracket(tournament.kind, plan.names, plan.book.cars)
     if not tournament.seeds:
         tournament.seeds = list(plan.names)
         if plan.book.qualifying is not None:
