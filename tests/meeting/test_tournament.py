@@ -93,6 +93,11 @@ def test_an_interrupted_tournament_goes_on_where_it_stopped(tmp_path, monkeypatc
     assert [name for name, _, _ in QuickRace.held] == ["losers-1-1", "winners-2-1", "losers-2-1", "final"]
 
 
+def test_after_the_greatest_seed_matches_go_on_from_zero(tmp_path):
+    hold(tmp_path, RacePlan("somewhere", "diyrobocars", BOOK, ("a", "b"), seed=2**63 - 1), "heats")
+    assert [seed for _, _, seed in QuickRace.held] == [0, 0]
+
+
 def test_another_tournament_needs_another_folder(tmp_path):
     hold(tmp_path)
     with pytest.raises(SpecError, match="choose another folder"):
