@@ -27,6 +27,11 @@ def track(tmp_path):
 
 @pytest.fixture
 def address(track):
+    yield from serve(track)
+
+
+def serve(track):
+    """Serve a track's page; the address comes once."""
     command = [sys.executable, "-m", "donkeysim", "tracks", "preview", str(track), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -68,3 +73,23 @@ def test_a_track_is_seen_while_it_is_written(track, address):
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         browser.close()
     assert errors == []
+
+
+def test_the_drive_of_an_open_track_begins_anew_when_it_is_over(track):
+    track.write_text(TRACK.replace("path.points", "path.closed = false\npath.points"), encoding="utf-8")
+    for address in serve(track):
+        with sync_playwright() as playwright:
+            browser = chromium.launch(playwright)
+            page = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en")
+            page.goto(address)
+            expect(page.locator("body")).to_have_attribute("data-picture", "1", timeout=240_000)
+            place = page.locator("#at")
+            place.evaluate("(bar) => { bar.value = 0.98; bar.dispatchEvent(new Event('input')); }")
+            page.locator("#play").click()
+            expect(place).to_have_value("1")
+            expect(page.locator("#play")).to_have_text("▶")
+            page.locator("#play").click()
+            expect(place).not_to_have_value("1")
+            expect(page.locator("#play")).to_have_text("⏸")
+            assert float(place.input_value()) < 0.5
+            browser.close()

@@ -131,6 +131,30 @@ def test_four_pictures_show_the_first_four_or_cars_of_ones_choice(open_race, ser
     expect(page.locator(".plate bdi")).to_have_text(["小红车", "Anna", "Ben", "さくら号"])
 
 
+def test_the_next_car_is_the_one_after_that_in_the_marked_picture(open_race):
+    page = open_race()
+    body, plates = page.locator("body"), page.locator(".plate bdi")
+    body.press("q")
+    body.press("2")
+    expect(plates).to_have_text(["小红车", "Anna", "Ben", "さくら号"])
+    for key, shown in (("n", "Ben"), ("n", "さくら号"), ("p", "Ben")):
+        body.press(key)
+        expect(plates).to_have_text(["小红车", shown, "Ben", "さくら号"])
+    body.press("q")
+
+
+def test_the_table_of_a_long_race_shows_the_laps_that_were_driven(open_race, served):
+    page = open_race(laps=100)
+    heads, cells = page.locator("#lap-table thead th"), page.locator("#lap-table tbody tr").first.locator("td")
+    expect(heads.last).to_have_text("Lap 60")
+    expect(cells.first).not_to_be_empty()
+    served.stage.moment = GREEN + 800.0
+    leader = max(map(len, served.stage._chart(800.0).values())) - 1
+    assert leader > 60
+    expect(heads.last).to_have_text(f"Lap {leader}")
+    expect(heads.nth(1)).to_have_text(f"Lap {leader - 60}")
+
+
 def test_flags_lights_laps_and_the_podium_follow_the_race(open_race, served):
     page = open_race(moment=GREEN - 1.5)
     head = page.locator("#race-head")

@@ -35,6 +35,11 @@ def tub(tmp_path):
 
 @pytest.fixture
 def address(tub):
+    yield from serve_tub(tub)
+
+
+def serve_tub(tub):
+    """Serve a tub's page; the address comes once."""
     command = [sys.executable, "-m", "donkeysim", "tubclean", str(tub), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -208,3 +213,13 @@ def test_the_page_speaks_the_language_that_is_chosen(page):
     expect(page.locator("#saved")).to_have_text("保存済み")
     page.locator("#language").select_option("en")
     expect(page.locator("#saved")).to_have_text("Saved")
+
+
+def test_a_tub_without_records_is_told_to_be_empty(browser, tmp_path):
+    for address in serve_tub(write_tub(tmp_path / "nothing", 0)):
+        page = browser.new_page()
+        page.goto(address)
+        expect(page.locator("body")).to_have_attribute("data-state", "ready")
+        expect(page.locator("#empty")).to_be_visible()
+        expect(page.locator("#desk")).to_be_hidden()
+        page.close()

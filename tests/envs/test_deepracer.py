@@ -165,8 +165,37 @@ def test_a_file_that_is_no_reward_is_refused(tmp_path, text, told):
         (lambda params: params["sped"], "asks for the parameter 'sped', which is none; there are all_wheels_on_track"),
         (lambda params: None, "returned None as reward; it must return a finite number"),
         (lambda params: math.nan, "returned nan as reward"),
+        (lambda params: 10**400, r"returned 10+\.\.\. as reward"),
     ],
 )
 def test_a_function_that_says_nothing_is_told_so(step, function, told):
     with pytest.raises(SpecError, match=told):
         adapt_deepracer(function)(step)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("return {'wide': 1}['narrow']", r"reward.py failed in .*reward.py, line 3 \(KeyError: 'narrow'\); mend it"),
+        ("return 1.0 / 0.0", r"reward.py failed in .*reward.py, line 3 \(ZeroDivisionError: "),
+        ("return math.sqrt(-1.0) + float('a')", r"failed in .*reward.py, line 3 \(ValueError: "),
+        ("return statistics.mean([])", r"failed in .*reward.py, line 3 \(StatisticsError: "),
+        ("return params['sped']", "asks for the parameter 'sped', which is none"),
+        ("return params.get('sped', 1.0) / params['stepps']", "asks for the parameter 'stepps', which is none"),
+    ],
+)
+def test_a_function_that_fails_is_told_where(tmp_path, step, line, told):
+    (tmp_path / "reward.py").write_text(f"import math, statistics\ndef reward_function(params):\n    {line}\n")
+    with pytest.raises(SpecError, match=told) as caught:
+        load_deepracer(tmp_path / "reward.py")(step)
+    assert caught.value.__cause__ is not None
+
+
+def test_a_function_may_catch_a_parameter_that_is_none(step):
+    def reward_function(params):
+        try:
+            return params["sped"]
+        except KeyError:
+            return 2.0
+
+    assert adapt_deepracer(reward_function)(step).tolist() == [2.0] * 3

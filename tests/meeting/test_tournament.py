@@ -70,6 +70,16 @@ def test_a_trial_seeds_and_matches_follow(tmp_path):
     assert load_tournament(tmp_path) == tournament
 
 
+@pytest.mark.parametrize(
+    ("names", "kind", "told"), [(("a",), "heats", "2 entries or more"), (("a", "b"), "cup", "kind")]
+)
+def test_a_tournament_that_is_not_possible_is_refused_before_anybody_drives(tmp_path, names, kind, told):
+    with pytest.raises(SpecError, match=told):
+        hold(tmp_path / "cup", RacePlan("somewhere", "diyrobocars", BOOK, names), kind)
+    assert not QuickRace.held
+    assert not (tmp_path / "cup").exists(), "the folder is free for another try"
+
+
 def test_an_interrupted_tournament_goes_on_where_it_stopped(tmp_path, monkeypatch):
     def stop(name, _report):
         if name == "losers-1-1":
@@ -81,6 +91,11 @@ def test_an_interrupted_tournament_goes_on_where_it_stopped(tmp_path, monkeypatc
     QuickRace.held.clear()
     assert hold(tmp_path).ranking == [["a"], ["b"], ["c"], ["d"]]
     assert [name for name, _, _ in QuickRace.held] == ["losers-1-1", "winners-2-1", "losers-2-1", "final"]
+
+
+def test_after_the_greatest_seed_matches_go_on_from_zero(tmp_path):
+    hold(tmp_path, RacePlan("somewhere", "diyrobocars", BOOK, ("a", "b"), seed=2**63 - 1), "heats")
+    assert [seed for _, _, seed in QuickRace.held] == [0, 0]
 
 
 def test_another_tournament_needs_another_folder(tmp_path):
@@ -112,6 +127,27 @@ def test_a_league_counts_tournaments_once_and_races_beside_them(tmp_path):
     assert [outcome.title for outcome in outcomes] == ["evening-1", "evening-2/race"]
     assert [(line.name, line.points) for line in count_points(outcomes)] == [("a", 10), ("c", 9), ("b", 8), ("d", 6)]
     assert [(line.name, line.points) for line in count_points(read_league(tmp_path, [1.0]))][:2] == [("c", 1), ("a", 1)]
+
+
+@pytest.mark.parametrize(
+    ("tournament", "race"), [("evening-1", "evening-1/race"), ("evening-1/race", "evening-1/race.dlog")]
+)
+def test_a_league_counts_a_race_in_the_folder_of_a_tournament(tmp_path, tournament, race):
+    hold(tmp_path / tournament)
+    book = dataclasses.replace(load_rule_book("time_trial"), points=(3.0, 1.0))
+    plan = RacePlan("somewhere", "time_trial", book, ("c", "d"))
+    rounds.report_race(QuickRace(plan, [None, None], tmp_path / "evening-1" / "race.dlog").run())
+    assert [outcome.title for outcome in read_league(tmp_path)] == [tournament, race]
+
+
+def test_a_league_does_not_count_a_match_that_was_held_again_after_an_interruption(tmp_path):
+    tournament = hold(tmp_path)
+    again = make_match(BOOK)
+    rounds.report_race(
+        QuickRace(RacePlan("somewhere", "a", again, ("a", "b")), [0, 0], tmp_path / "final-2.dlog").run()
+    )
+    assert "final" in tournament.results
+    assert [outcome.title for outcome in read_league(tmp_path)] == [tmp_path.name]
 
 
 def test_a_league_of_nothing_is_told(tmp_path):

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argument, find_config
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import SpecError, shorten
 
 if TYPE_CHECKING:
     from donkeysim.meeting.race_file import RacePlan
     from donkeysim.meeting.racer import Racer
     from donkeysim.race.rule_book import RuleBook
+
+MAX_LAPS = 10_000
+"""More than a day on the shortest track."""
 
 
 def add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) -> None:
@@ -43,11 +46,11 @@ def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan
     Raises:
         SpecError: There is no such rule book, or a number is not possible.
     """
-    from donkeysim.meeting.race_file import RacePlan
+    from donkeysim.meeting.race_file import SEED_COUNT, RacePlan
     from donkeysim.race.shelf import load_rule_book
 
-    if arguments.seed < 0:
-        raise SpecError(f"the seed is {arguments.seed}; it takes 0 or more.")
+    if not 0 <= arguments.seed < SEED_COUNT:
+        raise SpecError(f"the seed is {shorten(str(arguments.seed))}; it takes 0 to {SEED_COUNT - 1}.")
     book = load_rule_book(arguments.rules)
     if arguments.laps is not None:
         book = _change_laps(book, arguments.laps)
@@ -56,8 +59,8 @@ def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan
 
 def _change_laps(book: RuleBook, laps: int) -> RuleBook:
     """Return a rule book with other laps; its limit grows with them."""
-    if laps < 1:
-        raise SpecError(f"{laps} laps are not a race; ask for 1 or more.")
+    if not 1 <= laps <= MAX_LAPS:
+        raise SpecError(f"--laps is {shorten(str(laps))}; it takes 1 to {MAX_LAPS}.")
     old = book.race
     limit = old.limit * max(1.0, laps / old.laps) if old.laps else 0.0
     return replace(book, race=replace(old, laps=laps, limit=limit))

@@ -38,13 +38,13 @@ def show_result(report: Report) -> None:
 
 
 def show_incidents(report: Report) -> None:
-    """Print the first of the incidents that cost something."""
+    """Print the first of the incidents that cost something; not those that were taken back."""
     from donkeysim.race.incident import ENGINEER
     from donkeysim.race.scoring import find_penalties
 
     texts = {line.text.partition(":")[0]: line.text for line in report.journal}
     penalties = report.race.book.penalty
-    counted = [item for item in report.result.incidents if item.counts]
+    counted = [item for item in report.result.incidents if item.counts and item.number not in report.result.undone]
     costly = [item for item in counted if item.kind == ENGINEER or find_penalties(penalties, item.kind)]
     for incident in costly[:INCIDENTS_SHOWN]:
         console.print(f"{incident.time:8.2f} s  {texts[f'no. {incident.number}']}", soft_wrap=True)

@@ -6,6 +6,7 @@ The parameters are those of the AWS DeepRacer developer guide; docs/envs/deeprac
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -76,25 +77,46 @@ def _make_reward(name: str, make_functions: Callable[[int], list[Function]]) -> 
     return reward_deepracer
 
 
+class _Params(dict[str, Any]):
+    """What a function is told; it remembers which parameter was asked for that there is not."""
+
+    unknown: KeyError | None = None
+
+    def __missing__(self, key: str) -> Any:
+        self.unknown = KeyError(key)
+        raise self.unknown
+
+
 def _ask(name: str, function: Function, params: dict[str, Any]) -> float:
     """Return what a function says.
 
     Raises:
-        SpecError: It asks for what is not told, or says something else than a finite number.
+        SpecError: It asks for what is not told, fails, or says something else than a finite number.
     """
+    told = _Params(params)
     try:
-        answer = function(params)
-    except KeyError as error:
-        raise SpecError(
-            f"{name} asks for the parameter {error}, which is none; there are {', '.join(sorted(params))}."
-        ) from error
+        answer = function(told)
+    except Exception as error:
+        if error is told.unknown:
+            raise SpecError(
+                f"{name} asks for the parameter {error}, which is none; there are {', '.join(sorted(params))}."
+            ) from error
+        what = shorten(f"{type(error).__name__}: {error}", 200)
+        raise SpecError(f"{name} failed{_find_line(error)} ({what}); mend it.") from error
     try:
         reward = float(answer)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         reward = math.nan
     if not math.isfinite(reward):
         raise SpecError(f"{name} returned {shorten(repr(answer))} as reward; it must return a finite number.")
     return reward
+
+
+def _find_line(error: Exception) -> str:
+    """Return where a function failed, in words: the innermost of its calls that is in its own file."""
+    calls = traceback.extract_tb(error.__traceback__)[1:]  # the first one is ours
+    own = [call for call in calls if call.filename == calls[0].filename]
+    return f" in {own[-1].filename}, line {own[-1].lineno}" if own else ""
 
 
 class _Line(NamedTuple):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from donkeysim.core.errors import SpecError
 from donkeysim.meeting.race_file import load_report
-from donkeysim.meeting.tournament import FILE, load_tournament
+from donkeysim.meeting.tournament import FILE, TRIAL, Tournament, load_tournament
 from donkeysim.race.points import Outcome, list_places
 
 
@@ -15,7 +16,8 @@ def read_league(folder: Path, points: Sequence[float] = ()) -> list[Outcome]:
     """Return how all races and tournaments of a league ended, in the order of their names.
 
     Args:
-        folder: Of the league; what lies deeper counts, too. Matches of a tournament count by its ranking only.
+        folder: Of the league; what lies deeper counts, too. Matches of a tournament count by its ranking only; other
+            races in its folder count as well.
         points: What places are worth; none: as each one's rule book says.
 
     Raises:
@@ -23,23 +25,30 @@ def read_league(folder: Path, points: Sequence[float] = ()) -> list[Outcome]:
     """
     if not folder.is_dir():
         raise SpecError(f"there is no folder {folder}; name the one with the league's evenings.")
-    tournaments = sorted(path.parent for path in folder.rglob(FILE))
+    tournaments = {path.parent: load_tournament(path.parent) for path in sorted(folder.rglob(FILE))}
     outcomes = []
-    for place in tournaments:
-        tournament = load_tournament(place)
+    for place, tournament in tournaments.items():
         if tournament.ranking:
             worth = tuple(points) or tournament.plan.book.points
             outcomes.append(Outcome(_name(folder, place), list_places(tournament.ranking), worth))
+    taken = {outcome.title for outcome in outcomes}
     for log in sorted(folder.rglob("*.dlog")):
         path = log.with_suffix(".json")
-        if log.parent in tournaments or not path.is_file():
+        if not path.is_file() or (log.parent in tournaments and _is_match(log.stem, tournaments[log.parent])):
             continue
         report = load_report(path)
         places = tuple((placing.name, placing.place) for placing in report.result.placings)
-        outcomes.append(Outcome(_name(folder, log.with_suffix("")), places, tuple(points) or report.race.book.points))
+        title = _name(folder, log.with_suffix(""))
+        title = _name(folder, log) if title in taken else title
+        outcomes.append(Outcome(title, places, tuple(points) or report.race.book.points))
     if not outcomes:
         raise SpecError(f"nothing has been raced in {folder} yet; donkey race --out {folder}/evening-1 begins.")
     return sorted(outcomes, key=lambda outcome: outcome.title)
+
+
+def _is_match(name: str, tournament: Tournament) -> bool:
+    """Whether a race file is a tournament's own; one that was held again after an interruption has a number."""
+    return any(re.fullmatch(rf"{re.escape(own)}(-\d+)?", name) for own in (TRIAL, *tournament.results))
 
 
 def _name(folder: Path, path: Path) -> str:

@@ -17,6 +17,14 @@ from donkeysim.race.act import Act
 from donkeysim.race.director import Line, Result
 from donkeysim.race.rule_book import RuleBook
 
+SEED_COUNT = 1 << 63
+"""Seeds are 0 to one less."""
+
+
+def shift_seed(seed: int, number: int) -> int:
+    """Return the seed of another race of the same evening; after the last seed comes 0."""
+    return (seed + number) % SEED_COUNT
+
 
 class RacePlan(msgspec.Struct, frozen=True, tag="race"):
     """A race that is to be driven."""

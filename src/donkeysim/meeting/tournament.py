@@ -14,7 +14,7 @@ import msgspec
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
-from donkeysim.meeting.race_file import RacePlan, Report, save_report
+from donkeysim.meeting.race_file import RacePlan, Report, save_report, shift_seed
 from donkeysim.meeting.race_run import PilotRace, RaceRecord
 from donkeysim.meeting.racer import Racer
 from donkeysim.race.bracket import Bracket, Match, make_bracket
@@ -86,9 +86,10 @@ def hold_tournament(
         tell: See `Tell`.
 
     Raises:
-        SpecError: A race is not possible.
+        SpecError: The tournament is not possible, which is found before anybody drives, or a race is not.
     """
     plan = tournament.plan
+    make_bracket(tournament.kind, plan.names, plan.book.cars)
     if not tournament.seeds:
         tournament.seeds = list(plan.names)
         if plan.book.qualifying is not None:
@@ -143,8 +144,8 @@ def _race(
     tell: Tell,
 ) -> list[str]:
     """Hold a race and return the names in the order of finishing."""
-    number = 1 + len(tournament.results)
-    plan = msgspec.structs.replace(tournament.plan, book=book, names=names, seed=tournament.plan.seed + number)
+    seed = shift_seed(tournament.plan.seed, 1 + len(tournament.results))
+    plan = msgspec.structs.replace(tournament.plan, book=book, names=names, seed=seed)
     record = PilotRace(plan, [racers[entry] for entry in names], folder / f"{name}.dlog").run()
     report = report_race(record)
     tell(name, report)

@@ -12,7 +12,7 @@ import msgspec
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError, format_count
 from donkeysim.core.types import PHYSICS_STEP
-from donkeysim.meeting.race_file import RacePlan
+from donkeysim.meeting.race_file import RacePlan, shift_seed
 from donkeysim.meeting.race_run import RaceRun, count_places, dress_cars
 from donkeysim.meeting.tournament import make_report, report_race
 from donkeysim.race.act import Act
@@ -254,7 +254,8 @@ class RaceSimulation(Simulation):
     def _make_run(self, entries: list[Competitor]) -> RaceRun:
         offer, house = self._offer, list(self._offer.house)
         names = (*(known.name for known in entries), *house)
-        plan = RacePlan(offer.track, offer.rules, offer.book, names, offer.seed + self.race_count, offer.car)
+        seed = shift_seed(offer.seed, self.race_count)
+        plan = RacePlan(offer.track, offer.rules, offer.book, names, seed, offer.car)
         racers = [*(known.racer for known in entries), *offer.house.values()]
         bodies = [*(known.make_body() for known in entries), *dress_cars(house)]
         file = offer.folder / "race.dlog"

@@ -104,9 +104,11 @@ export class LapChart {
     if (near && near.distance < 14) onPick(near.line.entry);
   }
 
+  /** Of a long race the last laps that were driven. */
   fillTable() {
-    const first = Math.max(this.laps - MOST_IN_TABLE, 0);
-    const laps = [...Array(this.laps + 1).keys()].slice(first);
+    const driven = Math.max(0, ...this.lines.map((line) => line.places.length - 1));
+    const last = Math.min(Math.max(driven, MOST_IN_TABLE), this.laps);
+    const laps = [...Array(last + 1).keys()].slice(Math.max(last - MOST_IN_TABLE, 0));
     const head = make("tr", "", "", makeHead("", "col"), ...laps.map((lap) => makeHead(lap ? texts.say("lap_number", { lap }) : texts.say("grid"), "col")));
     const rows = this.lines.map((line) => make("tr", "", "", makeHead(line.name, "row"), ...laps.map((lap) => make("td", "", String(line.places[lap] ?? "")))));
     this.table.replaceChildren(make("caption", "", texts.say("lap_chart")), make("thead", "", "", head), make("tbody", "", "", ...rows));

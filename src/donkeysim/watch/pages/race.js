@@ -171,13 +171,16 @@ export class RaceSide {
     return [this.race.tower.find((line) => line.car === car && car >= 0) ?? null];
   }
 
-  /** Watch a car; with four pictures in the marked one. */
-  pick(car) {
+  /** The car of which a step goes to the next one: with four pictures the one in the marked picture. */
+  get chosen() { return this.isSplit ? this.listPanes()[this.marked]?.car : this.watched; }
+
+  /** Watch a car; with four pictures in the marked one, and the next car goes to the next picture, unless it is a step. */
+  pick(car, { isStep = false } = {}) {
     if (!this.race || !this.has(car)) return;
     this.isBorrowed = false;
     if (this.isSplit) {
       this.picks[this.marked] = this.race.tower.find((line) => line.car === car).row;
-      this.marked = (this.marked + 1) % PANE_COUNT;
+      if (!isStep) this.marked = (this.marked + 1) % PANE_COUNT;
       this.refresh();
     } else this.choose(car === this.watched ? AUTOMATIC : car);
   }

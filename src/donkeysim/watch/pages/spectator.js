@@ -288,9 +288,9 @@ function chooseView(name) {
 function stepCar(step) {
   const ids = state?.race ? race.listCars().map((line) => line.car) : state?.cars.map((car) => car.id);
   if (!ids?.length) return;
-  const index = ids.indexOf(watched);
+  const index = ids.indexOf(state.race ? race.chosen : watched);
   const next = ids[(Math.max(index, step > 0 ? -1 : 0) + step + ids.length) % ids.length];
-  if (state.race) race.pick(next);
+  if (state.race) race.pick(next, { isStep: true });
   else chooseOne(next);
 }
 

@@ -159,8 +159,9 @@ function pick(event) {
 function animate(now) {
   if (isPlaying && state?.figures) {
     const next = at + (SPEED * Math.min(now - lastFrame, 250)) / 1000 / state.figures.length;
-    if (next >= 1 && !state.figures.is_closed) togglePlay();
-    else goTo(next % 1);
+    const isOver = next >= 1 && !state.figures.is_closed;
+    goTo(isOver ? 1 : next % 1);
+    if (isOver) togglePlay();
   }
   lastFrame = now;
   if (isPlaying) requestAnimationFrame(animate);
@@ -168,6 +169,7 @@ function animate(now) {
 
 function togglePlay() {
   isPlaying = !isPlaying;
+  if (isPlaying && at >= 1) goTo(0);
   setText(byId("play"), isPlaying ? "⏸" : "▶");
   lastFrame = performance.now();
   if (isPlaying) requestAnimationFrame(animate);

@@ -10,7 +10,7 @@ const DEFAULT_RATE = 20; // records per second, where the times do not say
 const FULL_LOCK = Math.PI / 4;
 
 const drive = {
-  count: 0, version: 0, position: 0, marked: null, sessions: [], deletedSpans: [],
+  isLoaded: false, count: 0, version: 0, position: 0, marked: null, sessions: [], deletedSpans: [],
   angle: new Float32Array(0), throttle: new Float32Array(0), times: new Float64Array(0), pilotAngle: null, pilotThrottle: null,
 };
 const texts = new Texts("/pages/texts");
@@ -34,7 +34,7 @@ async function load() {
   try {
     const summary = await (await fetch("/summary")).json();
     if (summary.error) throw new Error(summary.error);
-    if (summary.count !== drive.count) {
+    if (!drive.isLoaded || summary.count !== drive.count) {
       await loadRecords(summary);
       if (summary.lost) showToast(sayCount("lost", summary.lost));
     }
@@ -58,6 +58,7 @@ async function loadRecords(summary) {
   rate = findRate(times);
   drive.times = rate ? times : times.map((_time, position) => position / DEFAULT_RATE);
   rate ||= DEFAULT_RATE;
+  drive.isLoaded = true;
   drive.count = summary.count;
   drive.sessions = summary.sessions;
   drive.version += 1;
