@@ -132,6 +132,43 @@ def test_what_is_not_possible_is_refused_and_changes_nothing(ring, tmp_path):
         several.change_scene(SceneSpec(ring))
 
 
+def test_a_grid_whose_places_are_one_is_refused_before_anything_is_changed(ring, tmp_path):
+    driven = open_simulator(WorldSpec(SceneSpec(ring), cars_per_world=2), log=tmp_path / "run.dlog")
+    for _ in range(2):
+        driven.add_car()
+    before, scene = hash_state(driven.state), driven.scene
+    text = RING.replace('"ring"', '"narrow"').replace("[0.0, 0.5], slots = 6", "[0.0, 0.01], slots = 2")
+    (tmp_path / "narrow.toml").write_text(text)
+    with pytest.raises(CapacityError, match="start grid of narrow"):
+        driven.change_scene(SceneSpec(str(tmp_path / "narrow.toml")))
+    assert driven.scene is scene
+    assert hash_state(driven.state) == before
+    drive(driven, 2)
+    driven.close()
+    replay = Replay(tmp_path / "run.dlog")
+    assert sum(1 for _ in replay.play()) == 2
+    assert (replay.deviation, replay.broken) == (None, "")
+
+
+def test_cars_that_a_snapshot_brought_and_retired_ones_come_along_with_their_looks(ring):
+    simulator = Simulator(WorldSpec(SceneSpec(ring), cars_per_world=2))
+    for name in ("Ada", "Ben"):
+        simulator.add_car(0, BodySpec("f1", name=name))
+    moment = simulator.snapshot()
+    simulator.remove_car(0)
+    simulator.restore(moment)
+    simulator.retire_car(1)
+    simulator.change_scene(SceneSpec("flat"))
+    simulator.recall_car(1)
+    assert [simulator.get_body(car).name for car in (0, 1)] == ["Ada", "Ben"]
+    simulator.move_car(1, (1.0, 0.3, 0.08))
+    simulator.render()
+    seen = simulator.get_picture(0).copy()
+    simulator.configure_car(1, BodySpec("f1", name="Ben"))
+    simulator.render()
+    assert np.array_equal(simulator.get_picture(0), seen), "it was drawn with the body that it wears"
+
+
 def test_a_snapshot_of_another_road_is_refused_and_changes_nothing(ring):
     simulator = Simulator(WorldSpec(SceneSpec(ring)))
     simulator.add_car()

@@ -131,6 +131,60 @@ def test_who_retired_is_recalled_where_it_was_with_its_looks(make):
     assert simulator.get_body(1).name == "Anna"
 
 
+@pytest.mark.parametrize("row", [-1, 5, 99])
+def test_a_row_where_none_retired_is_not_recalled(make, row):
+    simulator = make(cars=3)
+    simulator.apply(commands.Retire([3]))
+    before = sum_up(simulator)
+    with pytest.raises(SpecError) as caught:
+        simulator.apply(commands.Recall([3, row]))
+    assert str(caught.value) == f"there is no car {row} that could be recalled; retired cars: [3]."
+    assert sum_up(simulator) == before
+
+
+def test_a_moment_brings_a_car_that_left_back_with_its_looks_and_sensors(make):
+    simulator = make()
+    simulator.apply(commands.Dress([1], BodySpec("f1", name="Anna")))
+    simulator.configure_camera(1, CameraSpec(width=16, height=8), second=True)
+    simulator.configure_lidar(1, LidarSpec(level_count=2))
+    moment = simulator.snapshot()
+    simulator.remove_car(1)
+    simulator.restore(moment, [0])
+    assert (simulator.get_body(1).name, simulator.get_lidar(1)) == ("Anna", LidarSpec(level_count=2))
+    simulator.render()
+    assert simulator.get_picture(1).any()
+    assert simulator.get_picture(1, second=True).shape == (8, 16, 3)
+    assert simulator.observe_telemetry(1).hit == "none"
+
+
+def test_a_moment_of_another_simulator_brings_cars_that_look_and_see_as_new_ones_do(make, scene):
+    fresh = Simulator(WorldSpec(world_count=WORLDS, cars_per_world=CARS), scene=scene)
+    fresh.restore(make().snapshot())
+    assert fresh.get_body(5) == BodySpec()
+    assert fresh.get_camera(5) == fresh.car_spec.camera
+    fresh.render()
+    assert fresh.get_picture(5).any()
+    assert fresh.observe_telemetry(5).hit == "none"
+
+
+def test_a_car_that_joins_has_nothing_of_one_that_retired_in_its_slot(make):
+    simulator = make()
+    simulator.configure_camera(1, CameraSpec(width=16, height=8), second=True)
+    simulator.configure_lidar(1, LidarSpec())
+    simulator.retire_car(1)
+    assert simulator.add_car(0) == 1
+    assert simulator.list_sensors(1) == (simulator.car_spec.camera, None, None)
+
+
+def test_a_picture_that_was_not_drawn_and_an_unknown_body_are_told_in_a_sentence(make):
+    simulator = make(cars=3)
+    simulator.render([0])
+    with pytest.raises(SpecError, match=r"no picture of the camera of car 1 has been drawn; .* render the car"):
+        simulator.get_picture(1)
+    with pytest.raises(SpecError, match=r"there is no car 2; cars now, retired ones included: \[0, 1, 3"):
+        simulator.get_body(2)
+
+
 def test_joining_and_seeding_many_is_the_same_one_by_one(scene):
     together, single = (Simulator(WorldSpec(world_count=3, cars_per_world=2), scene=scene) for _ in range(2))
     assert together.apply(commands.Join([2, 0, 2], [BodySpec("f1"), None])) == [4, 0, 5]

@@ -122,7 +122,7 @@ def test_pictures_have_the_size_each_camera_asks_for(place):
     assert simulator.get_picture(cars[2]).shape == (120, 160, 3)
     assert simulator.get_picture(cars[2], second=True).shape == (48, 64, 3)
     assert simulator.get_picture(cars[0]).std() > 10
-    with pytest.raises(KeyError):
+    with pytest.raises(SpecError, match="no picture of the second camera of car 0"):
         simulator.get_picture(cars[0], second=True)
 
 

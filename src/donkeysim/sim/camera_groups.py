@@ -25,15 +25,21 @@ class CameraGroups:
     groups: list[CameraGroup] = field(default_factory=list)
     place: dict[tuple[int, bool], tuple[int, int]] = field(default_factory=dict)
 
+    def _find(self, car: int, second: bool) -> tuple[int, int]:
+        if (car, second) not in self.place:
+            which = "second camera" if second else "camera"
+            raise SpecError(f"no picture of the {which} of car {car} has been drawn; switch it on and render the car.")
+        return self.place[car, second]
+
     def get_picture(self, car: int, second: bool) -> ByteArray:
-        """Return a picture, shape [height, width, 3]."""
-        group, row = self.place[car, second]
+        """Return a picture, shape [height, width, 3]; SpecError where none has been drawn, here and below."""
+        group, row = self._find(car, second)
         picture: ByteArray = self.groups[group].frame.colour[row]
         return picture
 
     def get_depth(self, car: int, second: bool) -> Float32Array:
         """Return distances [m], shape [height, width]; SpecError where a camera measures none."""
-        group, row = self.place[car, second]
+        group, row = self._find(car, second)
         depth = self.groups[group].frame.depth
         if depth is None:
             raise SpecError(f"the camera of car {car} gives no distances; configure it with depth=True.")
@@ -42,7 +48,7 @@ class CameraGroups:
 
     def get_segments(self, car: int, second: bool) -> ByteArray:
         """Return CLASS_*, shape [height, width]; SpecError where a camera tells none."""
-        group, row = self.place[car, second]
+        group, row = self._find(car, second)
         segment = self.groups[group].frame.segment
         if segment is None:
             raise SpecError(f"the camera of car {car} gives no classes; configure it with segment=True.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import Renderer
 from donkeysim.sim import commands
-from donkeysim.sim.equipment import Equipment
+from donkeysim.sim.equipment import Equipment, group_alike
 from donkeysim.sim.ledger import LedgerKeeper
 from donkeysim.sim.place import Place, make_place, make_world_keys, move_spec
 from donkeysim.sim.shorthands import CommandShorthands
@@ -22,7 +22,7 @@ from donkeysim.sim.snapshot import Snapshot, write_snapshot
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec, LidarSpec, SceneSpec, WorldSpec
-from donkeysim.world.state import HIT_NONE, State, make_control
+from donkeysim.world.state import HIT_NONE, make_control
 
 RESET_BRAKE = 10.0
 """Brake request that a reset leaves until the next command, as the original does."""
@@ -66,7 +66,7 @@ class Cars(CommandShorthands):
         self._keeper = LedgerKeeper(self.place, self.state, self.control, look_ahead)
         self.ledger: Ledger = self._keeper.ledger
         self._log: commands.CommandLog | None = None
-        self._place_props()
+        self.place.place_props(self.state)
 
     # -- the place ----------------------------------------------------------------------------------------------------
 
@@ -186,24 +186,25 @@ class Cars(CommandShorthands):
             state.spawn_position[:], state.spawn_orientation[:] = spawns
             raise
         state.reset_count[rows] = 0
+        self._equipment.remove(rows)  # of who retired there, or had not joined yet at a moment that was restored
         self._equipment.set_camera(rows, self.car_spec.camera)
         bodies = command.bodies or [None]
-        self._dress_all(rows, [bodies[index % len(bodies)] for index in range(len(rows))])
+        self._dress_all(group_alike(rows, [bodies[index % len(bodies)] for index in range(len(rows))]))
         self._put_at_spawn(np.array(rows, np.int64))
         self.control.brake[rows] = 0.0
         return rows
 
-    def _dress_all(self, rows: Sequence[int], bodies: Sequence[BodySpec | None]) -> None:
-        """Dress cars, those that look alike together."""
-        alike: dict[BodySpec, list[int]] = {}
-        for row, body in zip(rows, bodies, strict=True):
-            alike.setdefault(body or BodySpec(), []).append(row)
-        for body, cars in alike.items():
-            self._dress(commands.Dress(cars, body))
+    def _dress_all(self, alike: Mapping[BodySpec, list[int]]) -> None:
+        for body, rows in alike.items():
+            self._dress(commands.Dress(rows, body))
 
     def _leave(self, command: commands.Leave) -> None:
         self.state.present[self._require(command.rows)] = 0
         self._equipment.remove(command.rows)
+
+    def _recall(self, command: commands.Recall) -> None:
+        self._equipment.require_retired(command.rows, self.state.present)
+        self.state.present[np.array(command.rows, np.int64)] = 1
 
     def _dress(self, command: commands.Dress) -> None:
         self._require(command.rows)
@@ -261,6 +262,13 @@ class Cars(CommandShorthands):
         count = self.spec.cars_per_world
         rows = None if worlds is None else (np.array(worlds, np.int64)[:, None] * count + np.arange(count)).ravel()
         self._keeper.renew(rows)
+        self._equip(self.list_cars() if rows is None else rows[self.state.present[rows] != 0].tolist())
+
+    def _equip(self, cars: Sequence[int]) -> None:
+        """Give cars that a moment has brought, and that left since or never joined here, what they need."""
+        for car in cars:
+            if car not in self._equipment.body:
+                self._dress(commands.Dress([car], self._equipment.take_left(car, self.car_spec.camera)))
 
     def _set_params(self, command: commands.SetParams) -> None:
         packed = self.physics.car_params.packed
@@ -309,37 +317,29 @@ class Cars(CommandShorthands):
         self._put(rows, state.spawn_position[rows], state.spawn_orientation[rows], at_rest=True)
         state.hit[rows] = HIT_NONE
 
-    def _place_props(self) -> None:
-        for world in range(self.spec.world_count):
-            self.physics.place_props(self.state, world)
-
     def _move_to(self, place: Place, keeps_cars: bool) -> None:
-        """Swap the place; cars go onto its grid, unless they are kept where they are."""
+        """Swap the place; cars go onto its grid, unless they are kept where they are. What may fail comes first."""
         if keeps_cars and not np.array_equal(place.scenes[0].path.position, self.scene.path.position):
             raise SpecError("cars can stay where they are only on the same path; change the scene without keeps_cars.")
-        cars, room = self.list_cars(), len(place.scenes[0].start.position)
-        counts = np.bincount([car // self.spec.cars_per_world for car in cars], minlength=1)
-        if counts.max() > room:
-            raise CapacityError(f"the grid of {place.scenes[0].name} has room for {room}, not for {counts.max()} cars.")
+        cars = self.list_cars()
+        place.require_room(cars)
+        for body, rows in self._equipment.group_bodies().items():
+            place.renderer.set_bodies(rows, body)
+        if not keeps_cars:
+            place.choose_slots(self.state, cars)
         if not self.has_randomized_params():  # else they are drawn anew there
             place.physics.car_params.packed[:] = self.physics.car_params.packed
         self.state.touching[:] = HIT_NONE  # codes of the old place
-        if place.props_per_world != self.place.props_per_world:
-            fresh = place.make_state()
-            props = {name: getattr(fresh, name) for name in State._fields if name.startswith("prop_")}
-            self.state = self.state._replace(**props)
-        self.place, self._held = place, None
+        self.place, self._held, self.state = place, None, place.make_room(self.state)
         self._keeper.move(place, self.state)
         self._equipment.forget_groups()
-        self._place_props()
-        self._dress_all(cars, [self.get_body(car) for car in cars])
+        self.place.place_props(self.state)
         if keeps_cars:
             self.state.hit[:] = HIT_NONE
             if place.randomizer is not None:
                 place.randomizer.forget(np.array(cars, np.int64), self.state, self.control)
             self._keeper.renew()
         else:
-            place.choose_slots(self.state, cars)
             self._reset(commands.Reset(cars))
 
     # -- cars ---------------------------------------------------------------------------------------------------------
@@ -355,7 +355,7 @@ class Cars(CommandShorthands):
 
     def get_body(self, car: int) -> BodySpec:
         """Return how a car is dressed."""
-        return self._equipment.body[car]
+        return self._equipment.get_body(car)
 
     def get_camera(self, car: int, second: bool = False) -> CameraSpec | None:
         """Return a car's camera, None when it is off."""
@@ -382,7 +382,7 @@ _ACTIONS: dict[type, Callable[[Cars, Any], Any]] = {
     commands.Join: Cars._join,
     commands.Leave: Cars._leave,
     commands.Retire: lambda cars, command: cars.state.present.put(cars._require(command.rows), 0),
-    commands.Recall: lambda cars, command: cars.state.present.put(command.rows, 1),
+    commands.Recall: Cars._recall,
     commands.Dress: Cars._dress,
     commands.SetCamera: Cars._set_camera,
     commands.SetLidar: Cars._set_lidar,

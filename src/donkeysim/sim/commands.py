@@ -143,7 +143,11 @@ class Seed(msgspec.Struct, array_like=True, tag=34):
 
 
 class Restore(msgspec.Struct, array_like=True, tag=35):
-    """Go back to a snapshot of this simulator, or of one with the same `WorldSpec`."""
+    """Go back to a snapshot of this simulator, or of one with the same `WorldSpec`.
+
+    Cars keep looks and sensors; one that has left since has again what it had, one that never joined here what is given
+    to a new one.
+    """
 
     snapshot: Any
     """A `snapshot.Snapshot`; in a log the number of a moment that it holds."""

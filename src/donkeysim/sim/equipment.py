@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from donkeysim.core.errors import SpecError
+from donkeysim.core.types import ByteArray
 from donkeysim.render.camera import Renderer
 from donkeysim.render.camera_group import CameraGroup
 from donkeysim.sim.camera_groups import CameraGroups, group_cameras
@@ -14,9 +17,18 @@ _GROUPING_LIMIT = 64
 """How many choices of cars keep their camera groups."""
 
 
+class Gear(NamedTuple):
+    """What one car wears and carries; None for what is off."""
+
+    body: BodySpec
+    camera: CameraSpec | None
+    second: CameraSpec | None = None
+    lidar: LidarSpec | None = None
+
+
 @dataclass
 class Equipment:
-    """Of all cars that are there, by row.
+    """Of all cars that are there or retired, by row.
 
     Attributes:
         body: How each is dressed.
@@ -31,6 +43,7 @@ class Equipment:
     camera: dict[tuple[int, bool], CameraSpec] = field(default_factory=dict)
     lidar: dict[int, LidarSpec] = field(default_factory=dict)
     drawn: CameraGroups = field(default_factory=CameraGroups)
+    _left: dict[int, Gear] = field(default_factory=dict)
     _groups: dict[tuple[int, ...], CameraGroups] = field(default_factory=dict)
     _own_groups: dict[int, CameraGroups] = field(default_factory=dict)
 
@@ -57,14 +70,51 @@ class Equipment:
             else:
                 self.lidar[car] = lidar
 
+    def get_body(self, car: int) -> BodySpec:
+        """Return how a car is dressed; SpecError where there is none, and none has retired."""
+        if car not in self.body:
+            raise SpecError(f"there is no car {car}; cars now, retired ones included: {self._list_known()}.")
+        return self.body[car]
+
+    def group_bodies(self) -> dict[BodySpec, list[int]]:
+        """Return which cars wear which body."""
+        return group_alike(list(self.body), list(self.body.values()))
+
     def remove(self, rows: Sequence[int]) -> None:
-        """Take everything away from cars."""
+        """Take everything away from cars; a moment that brings one back gives it back, see `take_left`."""
+        for car in rows:
+            if car in self.body:
+                camera, second_camera = self.camera.get((car, False)), self.camera.get((car, True))
+                self._left[car] = Gear(self.body[car], camera, second_camera, self.lidar.get(car))
         for second in (False, True):
             self.set_camera(rows, None, second)
         self.set_lidar(rows, None)
         for car in rows:
             self.body.pop(car, None)
             self.name.pop(car, None)
+
+    def take_left(self, car: int, camera: CameraSpec) -> BodySpec:
+        """Give a car without anything the sensors that the last one in its slot had when it left, and return its body.
+
+        Args:
+            car: Its row.
+            camera: Of a car that nothing is known of, as of one that joins.
+        """
+        gear = self._left.pop(car, Gear(BodySpec(), camera))
+        self.set_camera((car,), gear.camera)
+        self.set_camera((car,), gear.second, second=True)
+        self.set_lidar((car,), gear.lidar)
+        return gear.body
+
+    def require_retired(self, rows: Sequence[int], present: ByteArray) -> None:
+        """Raise a SpecError that tells of the first row of some where no car is or has retired."""
+        for car in rows:
+            if car not in self.body:
+                retired = [row for row in self._list_known() if not present[row]]
+                raise SpecError(f"there is no car {car} that could be recalled; retired cars: {retired}.")
+
+    def _list_known(self) -> list[int]:
+        return sorted(map(int, self.body))
 
     def forget_groups(self) -> None:
         """Group the cameras anew when they are drawn next."""
@@ -88,3 +138,11 @@ class Equipment:
         for group in drawn.groups:
             draw(group)
         self.drawn = drawn
+
+
+def group_alike(rows: Sequence[int], bodies: Sequence[BodySpec | None]) -> dict[BodySpec, list[int]]:
+    """Return cars by their bodies; None is the default one."""
+    alike: dict[BodySpec, list[int]] = {}
+    for row, body in zip(rows, bodies, strict=True):
+        alike.setdefault(body or BodySpec(), []).append(row)
+    return alike

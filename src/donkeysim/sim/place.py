@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from donkeysim.core.device import Cpu
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.rng import hash_rows, hash_words
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
@@ -59,6 +59,18 @@ class Place:
         spec = self.spec
         return make_state(spec.world_count, spec.cars_per_world, self.props_per_world, self.car.has_actuators)
 
+    def make_room(self, state: State) -> State:
+        """Return a state of these worlds in another place, with as many props as here, yet to be placed."""
+        fresh = self.make_state()
+        if len(fresh.prop_asleep) == len(state.prop_asleep):
+            return state
+        return state._replace(**{name: getattr(fresh, name) for name in State._fields if name.startswith("prop_")})
+
+    def place_props(self, state: State) -> None:
+        """Put all movable things where their scenes have them."""
+        for world in range(self.spec.world_count):
+            self.physics.place_props(state, world)
+
     def get_scene(self, car: int) -> Scene:
         """Return the scene that a car's world is on."""
         scene: Scene = self.scenes[self.world_scene[car // self.spec.cars_per_world]]
@@ -90,15 +102,28 @@ class Place:
         taken = state.spawn_position[list(others)]
         state.spawn_position[car], state.spawn_orientation[car] = choose_place(self.get_scene(car), taken)
 
+    def require_room(self, cars: Sequence[int]) -> None:
+        """Raise a CapacityError when the first scene's grid has fewer places than some world has of these cars."""
+        scene = self.scenes[0]
+        most = int(np.bincount([car // self.spec.cars_per_world for car in cars], minlength=1).max())
+        if most > len(scene.start.position):
+            room = len(scene.start.position)
+            raise CapacityError(f"the grid of {scene.name} has room for {room}, not for {most} cars.")
+
     def choose_slots(self, state: State, cars: Sequence[int]) -> None:
         """Let resets put cars on the first places of their scene's grid, in their order.
 
         Raises:
-            CapacityError: A grid is too small.
+            CapacityError: A grid is too small; then nothing is changed.
         """
         count = self.spec.cars_per_world
-        for index, car in enumerate(cars):
-            self.choose_slot(state, car, [other for other in cars[:index] if other // count == car // count])
+        before = state.spawn_position.copy(), state.spawn_orientation.copy()
+        try:
+            for index, car in enumerate(cars):
+                self.choose_slot(state, car, [other for other in cars[:index] if other // count == car // count])
+        except CapacityError:
+            state.spawn_position[:], state.spawn_orientation[:] = before
+            raise
 
 
 def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) -> Place:
