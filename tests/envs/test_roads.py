@@ -6,10 +6,14 @@ import pytest
 
 import donkeysim  # noqa: F401  (registers the ids)
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
+from donkeysim.envs.built_in import BuiltInCar
+from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.donkey_vector_env import DonkeyVectorEnv
 from donkeysim.envs.registration import SCENE_BY_ID, TRACK_BY_ID
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
+from donkeysim.record.replay import Replay
+from donkeysim.sim.snapshot import hash_state
 from donkeysim.world.specs import ChallengeSpec, RoadSpec
 from donkeysim.world.tracks import list_scenes
 from sim.test_change_scene import RING
@@ -57,6 +61,65 @@ def test_episodes_go_on_on_a_road_made_anew(ring):
     fresh = DonkeyEnv(ring, {"road_style": 1, "rand_seed": 9})
     assert np.array_equal(fresh.reset(seed=1)[0], first)
     fresh.close()
+
+
+def drive_seeded(env, steps=4):
+    """All that a seeded episode tells, and every byte that it depends on."""
+    told = [env.reset(seed=7)]
+    told += [env.step([0.3, 0.6]) for _ in range(steps)]
+    pictures = [picture.tobytes() for picture, *_ in told]
+    lidars = [np.asarray(info["lidar"]).tobytes() for *_, info in told]
+    return pictures, lidars, told[-1][-1].get("randomization"), hash_state(env.simulator.state)
+
+
+@pytest.mark.parametrize(
+    "randomization",
+    [None, "mild", {"delay": {"action": [0.0, 0.2], "picture": [0.0, 0.2], "picture_jitter": [0.0, 0.1]}}],
+)
+def test_a_seeded_episode_on_a_new_road_is_the_same_whatever_was_driven_before(ring, randomization):
+    conf = {"lidar_config": {"noise": 0.05}} | ({"randomization": randomization} if randomization else {})
+    runs = []
+    for steps in (0, 3, 8):
+        env = DonkeyEnv(ring, conf)
+        env.reset(seed=1)
+        for _ in range(steps):
+            env.step([0.2, 0.9])
+        env.regen_road(rand_seed=5)
+        runs.append(drive_seeded(env))
+        assert env.simulator.state.step_index.tolist() == [4 * 24], "the clock began anew"
+        env.close()
+    fresh = DonkeyEnv(ring, conf | {"rand_seed": 5})
+    runs.append(drive_seeded(fresh))
+    fresh.close()
+    assert all(run == runs[0] for run in runs), "also as if the road had been there from the start"
+
+
+def test_a_log_of_episodes_on_a_new_road_is_replayed(ring, tmp_path):
+    env = DonkeyEnv(ring, {"action_log": str(tmp_path / "run.dlog"), "randomization": "mild"})
+    for seed in (1, 7):
+        env.reset(seed=seed)
+        env.step([0.2, 0.9])
+        env.regen_road(rand_seed=5)
+    ends = hash_state(env.simulator.state)
+    env.close()
+    replay = Replay(tmp_path / "run.dlog")
+    assert sum(1 for _ in replay.play()) == 2
+    assert (replay.deviation, replay.broken) == (None, "")
+    assert hash_state(replay.simulator.state) == ends
+
+
+def test_a_car_that_moves_goes_on_with_its_clock_looks_and_sensors_and_begins_there_at_0(ring):
+    car = BuiltInCar("flat", read_conf({"cam_resolution": (24, 32, 3), "lidar_config": {}, "car_name": "Ada"}))
+    car.open()
+    for _ in range(3):
+        car.step(0.2, 0.9)
+    car.move(ring, car.prepare_place(ring))
+    assert car.observe().telemetry.time == pytest.approx(0.15)
+    moment = car.begin_episode(seed=1)
+    assert (moment.telemetry.time, moment.image.shape) == (0.0, (24, 32, 3))
+    assert moment.lidar is not None
+    assert car.simulator.get_body(car.row).name == "Ada"
+    car.close()
 
 
 def test_batches_and_our_own_family_take_them_too(ring):

@@ -15,6 +15,7 @@ from donkeysim.record.recorder import open_simulator
 from donkeysim.sim.compile_processes import CompileReport
 from donkeysim.sim.place import Place
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
+from donkeysim.sim.snapshot import Snapshot
 from donkeysim.wire import settings
 from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.wire.reading import read_request
@@ -96,7 +97,7 @@ class BuiltInCar:
         place, scene = self.simulator.spec.scene, self.simulator.scene
         self.simulator.change_scene(replace(place, road=_change_road(scene.name, scene.road, message)))
         self._begin_anew()
-        self._beginning = self.simulator.snapshot()
+        self._beginning = self._find_beginning()
 
     def prepare_place(self, scene: str) -> Place:
         """Return another place, made for `move`: takes a second, and may be called on another thread.
@@ -110,7 +111,20 @@ class BuiltInCar:
         """Go on in another place, at its start; the next episode begins there."""
         self.simulator.change_scene(self._specify_other(scene), place)
         self._begin_anew()
-        self._beginning = self.simulator.snapshot()
+        self._beginning = self._find_beginning()
+
+    def _find_beginning(self) -> Snapshot:
+        """Return how episodes begin in this place: as if nothing had been driven before, and nowhere else."""
+        simulator, now = self.simulator, self.simulator.snapshot()
+        body, (camera, second, lidar) = simulator.get_body(self.row), simulator.list_sensors(self.row)
+        simulator.restore(simulator.make_first_moment())
+        self.row = simulator.add_car(0, body)
+        simulator.configure_camera(self.row, camera)
+        simulator.configure_camera(self.row, second, second=True)
+        simulator.configure_lidar(self.row, lidar)
+        beginning = simulator.snapshot()
+        simulator.restore(now)
+        return beginning
 
     def _specify_other(self, scene: str) -> SceneSpec:
         """Return what another place is made of; the road of `conf` counts only where roads are generated."""

@@ -20,7 +20,9 @@ from donkeysim.sim.car_capture import CarCapture, LidarCapture
 from donkeysim.sim.cars import Cars
 from donkeysim.sim.compile_processes import CompileProcesses, CompileReport, compile_stages, is_compiled
 from donkeysim.sim.observe import name_hit, observe_lidar, observe_telemetry
-from donkeysim.sim.snapshot import Snapshot, copy_snapshot
+from donkeysim.sim.place import make_world_keys
+from donkeysim.sim.snapshot import Snapshot, copy_snapshot, make_snapshot
+from donkeysim.world.layout import hold_car
 from donkeysim.world.ledger import Event
 from donkeysim.world.specs import CameraSpec, LidarSpec
 from donkeysim.world.state import State
@@ -234,6 +236,14 @@ class Simulator(Cars):
         How cars look and what sensors they carry is not in it.
         """
         return copy_snapshot(self._hold_snapshot())
+
+    def make_first_moment(self) -> Snapshot:
+        """Return how a simulator made for this place begins: no cars, clocks at 0, all things in their places."""
+        spec = self.spec
+        moment = make_snapshot(hold_car(spec, self.car_spec), self.place.props_per_world)
+        self.place.place_props(moment.state)
+        moment.world_key[:] = make_world_keys([spec.seed] * spec.world_count, range(spec.world_count))
+        return moment
 
     def get_randomization(self, car: int) -> dict[str, float]:
         """Return what was drawn for a car at its last reset, by name, see `world.randomization`; empty: nothing."""
