@@ -20,7 +20,7 @@ def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
     tracks = ", ".join(Path(track).stem for track in spec.tracks)
     laps, drives = format_count(spec.laps, "lap"), format_count(spec.seeds, "drive")
     told = (
-        f"Way that a car makes, from wherever its drive begins, before it first leaves the road, hits something or "
+        f"How far a car gets, from wherever its drive begins, before it first leaves the road, hits something or "
         f"gives up, as a share of the length of {laps}: on {tracks}, {drives} at each strength, the same for all "
         f"pilots, of the car {car}."
     )
