@@ -11,6 +11,10 @@ import msgspec
 from donkeysim.agents.trip import Summary
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure
+from donkeysim.world.tracks.former_places import rename_key
+
+FORMAT = 2
+"""Of a line; those without a number are of the first, when other places had the original's names."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Entry:
         seconds: Simulated.
         hits: Things touched.
         ending: Why it ended, see `trip.ENDINGS`.
+        format: Of the line.
     """
 
     name: str
@@ -38,6 +43,7 @@ class Entry:
     seconds: float
     hits: int
     ending: str
+    format: int = FORMAT
 
 
 def make_entry(name: str, summary: Summary) -> Entry:
@@ -73,10 +79,25 @@ def read_board(path: Path) -> list[Entry]:
     entries = []
     for number, line in enumerate(lines[:-1], 1):
         try:
-            entries.append(msgspec.json.decode(line, type=Entry))
-        except msgspec.DecodeError as error:
+            entries.append(_read_entry(line))
+        except ValueError as error:
             raise SpecError(f"line {number} of the board {path} is no trip ({error}); take it out.") from error
     return entries
+
+
+def _read_entry(line: bytes) -> Entry:
+    """Return the entry in a line.
+
+    Raises:
+        ValueError: It is none, or of a newer version.
+    """
+    tree = msgspec.json.decode(line)
+    if isinstance(tree, dict) and "format" not in tree:
+        rename_key(tree, "track")
+    entry = msgspec.convert(tree, Entry)
+    if entry.format > FORMAT:
+        raise ValueError(f"it has the format {entry.format}, this version reads up to {FORMAT}")
+    return entry
 
 
 def rank_entries(entries: Iterable[Entry]) -> list[Entry]:

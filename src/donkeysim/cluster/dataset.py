@@ -21,11 +21,12 @@ from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.files import describe_failure, put_in_place, write_whole
 from donkeysim.core.types import Report
+from donkeysim.world.tracks.former_places import rename_tracks
 
 SPEC_NAME, SUMMARY_NAME = "frames.json", "dataset.json"
 
-FORMAT = 1
-"""Of both files."""
+FORMAT = 2
+"""Of both files; in the first one other places had the original's names, see `former_places`."""
 
 CLASS_NAMES = ("sky", "ground", "road", "line", "prop", "car")
 """Of the numbers in pictures of classes, CLASS_* of `world.scene`."""
@@ -167,6 +168,22 @@ def read_shard(spec: FramesSpec, folder: Path, number: int) -> Shard | None:
     return Shard(number, spec.count_frames(number), path.stat().st_size, checksum)
 
 
+def _renew(known: Any, path: Path) -> None:
+    """Give what an older version noted the format of now.
+
+    Raises:
+        SpecError: Some of its tracks have other names by now, so that new rows would not go with the old ones.
+    """
+    if isinstance(known, dict) and known.get("format") == 1:
+        tracks = known.get("tracks", ())
+        if list(rename_tracks(tracks)) != list(tracks):
+            raise SpecError(
+                f"{path} is of an older version, whose {', '.join(tracks)} are {', '.join(rename_tracks(tracks))} now; "
+                "begin anew in another folder."
+            )
+        known["format"] = FORMAT
+
+
 def _claim(spec: FramesSpec, folder: Path) -> None:
     """Note what was asked for in a folder, or make sure that it is the same.
 
@@ -188,6 +205,7 @@ def _claim(spec: FramesSpec, folder: Path) -> None:
     except msgspec.DecodeError as error:
         raise SpecError(f"{path} cannot be read ({error}); begin anew in another folder.") from error
     again = msgspec.json.decode(json.dumps(wanted).encode())
+    _renew(known, path)
     if known != again:
         differing = [name for name in again if not isinstance(known, dict) or known.get(name) != again[name]]
         raise SpecError(

@@ -7,7 +7,7 @@ and counted again, from one file.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -16,6 +16,10 @@ from donkeysim.core.files import write_whole
 from donkeysim.race.act import Act
 from donkeysim.race.director import Line, Result
 from donkeysim.race.rule_book import RuleBook
+from donkeysim.world.tracks.former_places import rename_key
+
+FORMAT = 2
+"""Of plans and results; those without a number are of the first, when other places had the original's names."""
 
 SEED_COUNT = 1 << 63
 """Seeds are 0 to one less."""
@@ -40,6 +44,7 @@ class RacePlan(msgspec.Struct, frozen=True, tag="race"):
     seed: int = 0
     car: str = "original"
     """Preset of all cars' physics."""
+    format: int = FORMAT
 
 
 class Acted(msgspec.Struct, frozen=True, tag="act"):
@@ -52,6 +57,7 @@ class Ended(msgspec.Struct, frozen=True, tag="result"):
     """The race is over; a later one replaces it."""
 
     result: Result
+    format: int = FORMAT
 
 
 Note: TypeAlias = RacePlan | Acted | Ended
@@ -79,8 +85,10 @@ def unpack_note(text: str) -> Note:
         SpecError: It is none, or of a newer version.
     """
     try:
-        note: Note = msgspec.json.decode(text, type=Note)
-    except ValueError as error:
+        tree = msgspec.json.decode(text)
+        renew_format(tree, tree, tree.get("result"))
+        note: Note = msgspec.convert(tree, Note, str_keys=True)
+    except (ValueError, AttributeError) as error:
         raise SpecError(f"the race file holds what this version does not know ({error}); update donkeysim.") from error
     return note
 
@@ -98,8 +106,29 @@ def load_report(path: Path) -> Report:
         SpecError: It cannot be read.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Report)
+        tree = msgspec.json.decode(path.read_bytes())
+        renew_format(tree["race"], tree["race"], tree["result"])
+        return msgspec.convert(tree, Report, str_keys=True)
     except OSError as error:
         raise SpecError(f"the result {path} cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SpecError(f"{path} is not the result of a race ({error}).") from error
+
+
+def renew_format(tree: dict[str, Any], *places: Any) -> None:
+    """Give the places in an older file the names that they have now, and the file the format of now.
+
+    Args:
+        tree: The plan or note that holds the format.
+        places: Tables that hold a track; others are left alone.
+
+    Raises:
+        ValueError: The format is a newer one.
+    """
+    number = int(tree.get("format", 1))
+    if number > FORMAT:
+        raise ValueError(f"format {number}, this version reads up to {FORMAT}")
+    if number < FORMAT:
+        for table in places:
+            rename_key(table, "track")
+        tree["format"] = FORMAT

@@ -14,7 +14,7 @@ import msgspec
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
-from donkeysim.meeting.race_file import RacePlan, Report, save_report, shift_seed
+from donkeysim.meeting.race_file import RacePlan, Report, renew_format, save_report, shift_seed
 from donkeysim.meeting.race_run import PilotRace, RaceRecord
 from donkeysim.meeting.racer import Racer
 from donkeysim.race.bracket import Bracket, Match, make_bracket
@@ -67,10 +67,12 @@ def load_tournament(folder: Path) -> Tournament:
     """
     path = folder / FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Tournament)
+        tree = msgspec.json.decode(path.read_bytes())
+        renew_format(tree["plan"], tree["plan"])
+        return msgspec.convert(tree, Tournament, str_keys=True)
     except OSError as error:
         raise SpecError(f"the tournament {path} cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SpecError(f"{path} is not a tournament ({error}).") from error
 
 

@@ -22,13 +22,18 @@ import msgspec
 
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure
-from donkeysim.sim.commands import Command
+from donkeysim.record.origin import rename_origin
+from donkeysim.sim.commands import ChangeScene, Command
 from donkeysim.world.specs import WorldSpec
+from donkeysim.world.tracks.former_places import rename_scene, rename_world
 
-MAGIC, FORMAT = b"DonkeyAL", 4
+MAGIC, FORMAT = b"DonkeyAL", 5
 
 OLDEST = 3
 """The oldest format that is read; it has no notes."""
+
+RENAMED = 5
+"""The first format in which the original's places have their names; see `former_places`."""
 
 BLOCK_SECONDS = 1.0
 """How long events wait for others before they are written [s]."""
@@ -149,7 +154,7 @@ class LogReader:
 
     Attributes:
         path: Of the file.
-        head: What was simulated.
+        head: What was simulated; places of an older format by their names of now.
         size: Of the file [bytes].
         position: How much of it has been read [bytes].
         broken: How the log ends if not in order, a clause; "" as long as nothing is wrong.
@@ -164,6 +169,7 @@ class LogReader:
         """
         self.path = Path(path).expanduser()
         self.broken, self.is_damaged = "", False
+        self._version = FORMAT
         try:
             with self.path.open("rb") as file:
                 self.size = os.fstat(file.fileno()).st_size
@@ -178,7 +184,7 @@ class LogReader:
             raise SpecError(f"{self.path} is not an action log.")
         if len(prefix) < _PREFIX.size:
             raise SpecError(f"{self.path} holds nothing to replay: its program ended as it began; record again.")
-        version = _PREFIX.unpack(prefix)[1]
+        version = self._version = _PREFIX.unpack(prefix)[1]
         if version > FORMAT:
             raise SpecError(f"{self.path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
         if version < OLDEST:
@@ -190,9 +196,10 @@ class LogReader:
         if content is None:
             raise SpecError(f"{self.path} holds nothing to replay: {self.broken or 'it is empty'}; record again.")
         try:
-            return msgspec.msgpack.decode(content, type=Head)
+            head = msgspec.msgpack.decode(content, type=Head)
         except ValueError as error:
             raise SpecError(f"{self.path} is not an action log: {error}.") from error
+        return head if version >= RENAMED else Head(rename_world(head.spec), rename_origin(head.origin))
 
     def read_events(self) -> Iterator[Event]:
         """Yield the events in order, up to the end or to where the log breaks off (see `broken`)."""
@@ -207,6 +214,8 @@ class LogReader:
                     return
                 self.position = file.tell()
                 for event in events:
+                    if self._version < RENAMED and isinstance(event, ChangeScene):
+                        event.scene = rename_scene(event.scene)
                     yield event
                     if isinstance(event, Closed):
                         return

@@ -16,9 +16,13 @@ import numpy as np
 from donkeysim import __version__
 from donkeysim.core.kernel import CACHE_FOLDER
 from donkeysim.world.scene import Scene
+from donkeysim.world.tracks.former_places import rename_place
 
 _SOLID = operator.attrgetter("path", "ground", "colliders", "props", "start")
 """What cars of a scene drive on, run into and are measured against."""
+
+_TRACK = "track "
+"""What stands before a track's name."""
 
 
 def describe_origin(scenes: Sequence[Scene]) -> dict[str, str]:
@@ -31,7 +35,15 @@ def describe_origin(scenes: Sequence[Scene]) -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "processor": str(llvmlite.binding.get_host_cpu_name()),
         "kernels": CACHE_FOLDER.name,
-        **{f"track {scene.name}": f"{_sum_up(_SOLID(scene)):08x}" for scene in scenes},
+        **{f"{_TRACK}{scene.name}": f"{_sum_up(_SOLID(scene)):08x}" for scene in scenes},
+    }
+
+
+def rename_origin(origin: Mapping[str, str]) -> dict[str, str]:
+    """Return what an older file says of its origin, with the names that its tracks have now."""
+    return {
+        _TRACK + rename_place(name.removeprefix(_TRACK)) if name.startswith(_TRACK) else name: value
+        for name, value in origin.items()
     }
 
 

@@ -16,14 +16,18 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
 from donkeysim.core.types import PHYSICS_STEP
-from donkeysim.record.origin import describe_origin
+from donkeysim.record.origin import describe_origin, rename_origin
 from donkeysim.sim.ledger import WAY_FIELDS
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
 from donkeysim.world.layout import hold_car
 from donkeysim.world.specs import WorldSpec
+from donkeysim.world.tracks.former_places import rename_world
 
-FORMAT = 2
+FORMAT = 3
+
+_RENAMED = 3
+"""The first format in which the original's places have their names; see `former_places`."""
 
 _HEAD = "head"
 
@@ -103,6 +107,8 @@ def _read(file: IO[bytes], path: Path) -> StoredSnapshot:
         if isinstance(version, int) and version > FORMAT:
             raise SpecError(f"{path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
         head = msgspec.json.decode(raw, type=_Head)
+        if head.format < _RENAMED:
+            head = _Head(head.format, rename_world(head.spec), rename_origin(head.origin))
         snapshot = _fill(make_snapshot(head.spec, 0), entries, head.format)
     return StoredSnapshot(snapshot, head.spec, head.origin)
 

@@ -24,11 +24,15 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.values import read_number
+from donkeysim.world.tracks.former_places import rename_place
 
 MANIFEST_NAME = "manifest.json"
 IMAGE_FOLDER = "images"
 DEFAULT_CATALOG_LENGTH = 1000
 """Records per catalog."""
+
+PLACES_FORMAT = 2
+"""Of the names of places; where no number stands they are of the first, when others had the original's names."""
 
 
 @dataclass
@@ -72,11 +76,15 @@ class Manifest:
     @property
     def places(self) -> tuple[str, ...]:
         """Names of the places where records were driven, in the order of the first; () where nobody noted them."""
-        return self._list_names("places")
+        names = self._list_names("places")
+        number = read_number(self.own_metadata.get("places_format")) or 1
+        return names if number >= PLACES_FORMAT else tuple(map(rename_place, names))
 
     def add_place(self, place: str) -> None:
         """Note a place; "" is none."""
-        self._note("places", place)
+        if place:
+            self.own_metadata |= {"places": list(self.places), "places_format": PLACES_FORMAT}
+            self._note("places", place)
 
     @property
     def cars(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ import msgspec
 
 from donkeysim import __version__
 from donkeysim.cluster.sweep.plan import Job, Result, name_job
-from donkeysim.cluster.sweep.spec import SweepFile, read_sweep
+from donkeysim.cluster.sweep.spec import SweepFile, read_sweep, rename_options, renew_sweep
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure, write_whole
 
@@ -35,8 +35,8 @@ TRIALS, BEST, TUNE = "trials", "best", ".tune"
 PART = ".part"
 """Ending of the folder of a training that is under way."""
 
-FORMAT = 1
-"""Of the notes."""
+FORMAT = 2
+"""Of the notes; in the first one other places had the original's names, see `former_places`."""
 
 MOST_POINTS = 200
 """Of a curve that is kept."""
@@ -99,6 +99,8 @@ class Site:
             return None
         try:
             note = msgspec.json.decode(path.read_bytes())
+            if note["format"] == 1:
+                note["job"]["options"] = rename_options(note["job"]["options"])
             if note["job"] != json.loads(json.dumps(asdict(job))):
                 raise SpecError(
                     f"{path} is of another training; take its folder away, or begin anew with another --out."
@@ -247,4 +249,5 @@ def resume_folder(folder: Path) -> tuple[SweepFile, Path]:
         raise SpecError(f"{folder} holds no sweep to go on with; give the folder that donkey sweep wrote.") from error
     if number > FORMAT:
         raise SpecError(f"{folder} has the format {number}, this version reads up to {FORMAT}; get a newer donkeysim.")
-    return read_sweep(folder / COPY_NAME), base
+    file = read_sweep(folder / COPY_NAME)
+    return file if number > 1 else renew_sweep(file), base

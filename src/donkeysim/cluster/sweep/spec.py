@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,9 +12,13 @@ import numpy as np
 
 from donkeysim.core.config import locate_key, read_dataclass, read_toml
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.world.tracks.former_places import rename_tracks
 
 OPTIONS, SEARCH = "options", "search"
 """Tables of the file: what all trials have, and what differs."""
+
+_TRACKS = ("track", "test")
+"""Options that take names of tracks."""
 
 RANGES = ("uniform", "log_uniform", "int")
 """Kinds of ranges, as the file names them."""
@@ -207,6 +211,30 @@ def read_sweep(path: Path) -> SweepFile:
     if not chosen:
         raise SpecError(f"{path}: [{SEARCH}] is empty; name an option there, for example speed = [0.6, 0.8].")
     return SweepFile(path, spec, given, chosen)
+
+
+def rename_options(options: Options) -> dict[str, Any]:
+    """Return options of an older version, with the names that their tracks have now."""
+    return {name: _rename(value) if name in _TRACKS else value for name, value in options.items()}
+
+
+def renew_sweep(file: SweepFile) -> SweepFile:
+    """Return what an older file asks for, with the names that its tracks have now."""
+    search = {
+        name: Choice(tuple(map(_rename, dimension.values)))
+        if name in _TRACKS and isinstance(dimension, Choice)
+        else dimension
+        for name, dimension in file.search.items()
+    }
+    return replace(file, fixed=rename_options(file.fixed), search=search)
+
+
+def _rename(tracks: Any) -> Any:
+    """Return one track, or several, by the names that they have now."""
+    if isinstance(tracks, str):
+        renamed = rename_tracks([tracks])
+        return renamed[0] if len(renamed) == 1 else list(renamed)
+    return list(rename_tracks(tracks)) if isinstance(tracks, list) else tracks
 
 
 def _flatten(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -9,9 +9,13 @@ from dataclasses import asdict, dataclass
 from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import describe_install
 from donkeysim.learn.kinds import get_kind, read_spec
+from donkeysim.world.tracks.former_places import rename_place
 
-FORMAT = 1
+FORMAT = 2
 """Number of the form of the header; a file with a greater one is refused."""
+
+RENAMED = 2
+"""The first format in which the original's places have their names; see `former_places`."""
 
 HEADER_KEY = "donkeysim"
 """Where the header lies: a root attribute of `.h5`, `donkeysim.json` in `.keras`, metadata of `.onnx` and `.tflite`."""
@@ -73,6 +77,7 @@ def read_header(text: str | bytes | None) -> PilotHeader | None:
                 f"it has the format {number}, but this version of donkeysim reads up to {FORMAT}; "
                 f"get a newer donkeysim and install it {describe_install()}"
             )
+        places = map(str, values.get("places", ()))
         return PilotHeader(
             kind=get_kind(str(values["kind"])).name,
             image_shape=tuple(map(int, values["image_shape"])),
@@ -80,7 +85,7 @@ def read_header(text: str | bytes | None) -> PilotHeader | None:
             throttle_range=float(values["throttle_range"]),
             transformations=tuple(map(str, values["transformations"])),
             post_transformations=tuple(map(str, values["post_transformations"])),
-            places=tuple(map(str, values.get("places", ()))),
+            places=tuple(places if number >= RENAMED else map(rename_place, places)),
             cars=tuple(map(str, values.get("cars", ()))),
         )
     except (ValueError, KeyError, TypeError) as error:

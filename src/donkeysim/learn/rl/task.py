@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -19,14 +19,18 @@ from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import specify_scene
 from donkeysim.world.tracks.catalogue import list_scenes
+from donkeysim.world.tracks.former_places import rename_tracks
 
 TEACHERS = ("", "learned", "expert")
 """Nobody; a policy that is told what the simulator knows and learns first; the path follower."""
 
 TASK_NAME = "task.json"
 
-FORMAT = 1
+FORMAT = 2
 """Number of the form of that file."""
+
+RENAMED = 2
+"""The first form in which the original's places have their names; see `former_places`."""
 
 ROADS, ROAD_STYLES = "generated_road", 5
 """The place whose roads are drawn from a seed, and how many styles it has."""
@@ -148,7 +152,8 @@ def read_task(folder: Path) -> Task:
             raise SpecError(
                 f"{path} has the format {number}, this version reads up to {FORMAT}; get a newer donkeysim."
             )
-        return msgspec.convert(values, Task)
+        task = msgspec.convert(values, Task)
+        return task if number >= RENAMED else replace(task, tracks=rename_tracks(task.tracks))
     except FileNotFoundError:
         raise SpecError(
             f"there is no {path}, so nothing to go on with; give the folder that donkey rl wrote."

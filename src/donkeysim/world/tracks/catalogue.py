@@ -22,6 +22,21 @@ if TYPE_CHECKING:
 FIRST_SCENES = ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
 """Scenes that menus show first, where they exist."""
 
+ORIGINAL_SCENES = (
+    "circuit_launch",
+    "generated_road",
+    "generated_track",
+    "mini_monaco",
+    "mountain_track",
+    "roboracingleague_1",
+    "sparkfun_avc",
+    "thunderhill",
+    "warehouse",
+    "warren",
+    "waveshare",
+)
+"""The places of the original; all others are of our own design, or somebody's."""
+
 TRACK_SUFFIXES = (".toml", *PATH_SUFFIXES)
 """Files that are a track: our own format, and those that a path is read from, with usual values for all else."""
 
@@ -38,7 +53,9 @@ _shared: weakref.WeakValueDictionary[tuple[SceneSpec, int], Scene] = weakref.Wea
 
 
 def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], None] | None = None) -> tuple[str, ...]:
-    """Return the names that a menu shows: `FIRST_SCENES` first, then by alphabet; broken track files are left out.
+    """Return the names that a menu shows: the original's, `FIRST_SCENES` first, then all others, each by alphabet.
+
+    Broken track files are left out.
 
     Args:
         folders: Further folders with track files, before those of `DONKEYSIM_TRACKS`.
@@ -55,8 +72,8 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
         except SpecError as error:
             if when_broken is not None:
                 when_broken(error)
-    first = [name for name in FIRST_SCENES if name in names]
-    return (*first, *sorted(names.difference(first)))
+    first = [name for name in (*FIRST_SCENES, *ORIGINAL_SCENES) if name in names]
+    return (*dict.fromkeys(first), *sorted(names.difference(first)))
 
 
 @functools.lru_cache(maxsize=TRACKS_KNOWN)
