@@ -10,12 +10,13 @@ from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.donkey_vector_env import DonkeyVectorEnv
-from donkeysim.envs.registration import SCENE_BY_ID, TRACK_BY_ID
+from donkeysim.envs.registration import OWN_PLACES, SCENE_BY_ID, TRACK_BY_ID
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 from donkeysim.record.replay import Replay
 from donkeysim.sim.snapshot import hash_state
 from donkeysim.world.specs import ChallengeSpec, RoadSpec
 from donkeysim.world.tracks import list_scenes
+from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES
 from sim.test_change_scene import RING
 
 
@@ -27,9 +28,12 @@ def ring(tmp_path_factory):
 
 
 def test_every_id_has_its_scene():
-    assert set(SCENE_BY_ID.values()) == set(TRACK_BY_ID.values()) <= set(list_scenes())
+    assert set(SCENE_BY_ID.values()) == set(ORIGINAL_SCENES)
+    assert (*ORIGINAL_SCENES, *OWN_PLACES) == tuple(sorted(ORIGINAL_SCENES)) + tuple(sorted(OWN_PLACES))
+    assert set(TRACK_BY_ID.values()) == {*ORIGINAL_SCENES, *OWN_PLACES} == set(list_scenes())
     assert list_scenes()[:4] == ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
-    assert list(list_scenes()[4:]) == sorted(list_scenes()[4:])
+    assert list_scenes()[4:11] == tuple(name for name in ORIGINAL_SCENES if name not in list_scenes()[:4])
+    assert list_scenes()[11:] == OWN_PLACES
     for name, scene in SCENE_BY_ID.items():
         assert gymnasium.spec(name).kwargs == gymnasium.spec(f"donkeysim/{name}").kwargs == {"scene": scene}
 

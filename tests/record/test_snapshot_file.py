@@ -105,9 +105,9 @@ def test_a_newer_format_and_a_missing_array_are_told(place, tmp_path):
     with np.load(path) as entries:
         arrays = dict(entries)
     head = arrays["head"].tobytes()
-    newer = np.frombuffer(head.replace(b'"format":2', b'"format":3'), np.uint8)
+    newer = np.frombuffer(head.replace(b'"format":3', b'"format":4'), np.uint8)
     np.savez(tmp_path / "newer.npz", **{**arrays, "head": newer})
-    with pytest.raises(SpecError, match="has format 3"):
+    with pytest.raises(SpecError, match="has format 4"):
         load_snapshot(tmp_path / "newer.npz")
     np.savez(tmp_path / "short.npz", **{**arrays, "state.position": np.zeros((1, 3))})
     with pytest.raises(SpecError, match=r"state\.position has shape"):

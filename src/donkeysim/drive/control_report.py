@@ -9,7 +9,7 @@ import msgspec
 from donkeysim.drive.control_state import Tick
 from donkeysim.drive.places import Traveller
 from donkeysim.world.telemetry import Telemetry
-from donkeysim.world.tracks.catalogue import shorten_scene_name
+from donkeysim.world.tracks.catalogue import group_scenes, shorten_scene_name
 
 RECENT_LAPS = 6
 """Lap times that are sent."""
@@ -38,6 +38,7 @@ class CarReport(msgspec.Struct):
         pilots: All that can be chosen.
         place: Where the car drives; "" in the simulator's menu.
         places: Where it could drive; none where it cannot be sent elsewhere.
+        place_groups: The same by whose design they are, see `group_scenes`.
         pilot_places: Those that the chosen pilot knows; none: not known, or all.
     """
 
@@ -60,6 +61,7 @@ class CarReport(msgspec.Struct):
     pilots: tuple[str, ...]
     place: str
     places: tuple[str, ...]
+    place_groups: dict[str, tuple[str, ...]]
     pilot_places: tuple[str, ...]
 
 
@@ -94,6 +96,7 @@ def make_report(
 ) -> CarReport:
     """Return the report of one loop: what drivers want and the car senses, all lap times [s], rate and latency [s]."""
     wish, laps = tick.wish, tuple(lap_times or ())
+    places = traveller.places if traveller else ()
     return CarReport(
         mode=wish.mode,
         recording=wish.recording,
@@ -113,6 +116,7 @@ def make_report(
         pilot=wish.pilot or "",
         pilots=tuple(pilots or ()),
         place=shorten_scene_name(traveller.place) if traveller else "",
-        places=traveller.places if traveller else (),
+        places=places,
+        place_groups=group_scenes(places),
         pilot_places=tuple(pilot_places or ()),
     )

@@ -31,12 +31,27 @@ SCENE_BY_ID = {
 """The original's ids and the scenes they drive in."""
 
 
+OWN_PLACES = (
+    "canyon_road",
+    "carpet_hall",
+    "city_lot",
+    "harbour_town",
+    "hill_circuit",
+    "kart_track",
+    "maker_hall",
+    "mountain_pass",
+    "pallet_hall",
+    "reading_room",
+)
+"""Places of our own design in the menu, which the original does not have; a test compares them with their files."""
+
+
 def make_id(track: str) -> str:
     """Return the id of a track in our own family: `donkeysim/GeneratedTrack-v0` for generated_track."""
     return f"donkeysim/{''.join(word[:1].upper() + word[1:] for word in track.split('_'))}-v0"
 
 
-TRACK_BY_ID = {make_id(scene): scene for scene in SCENE_BY_ID.values()}
+TRACK_BY_ID = {make_id(scene): scene for scene in (*SCENE_BY_ID.values(), *OWN_PLACES)}
 """Our own family and its tracks."""
 
 ENTRY_POINT = "donkeysim.envs.donkey_env:DonkeyEnv"

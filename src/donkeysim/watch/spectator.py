@@ -47,6 +47,7 @@ from donkeysim.web.token import may_change
 from donkeysim.world.randomization import find_unit
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
+from donkeysim.world.tracks.catalogue import group_scenes
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -103,10 +104,11 @@ class PaceCarRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SceneCard(msgspec.Struct):
-    """A scene of the menu and whether it has a picture."""
+    """A scene of the menu, whether it has a picture, and whose design it is, see `group_scenes`."""
 
     name: str
     has_preview: bool
+    group: str
 
 
 class CarEntry(msgspec.Struct):
@@ -295,7 +297,7 @@ class Spectator:
             stage=shown.loading_stage,
             wire_port=self._wire_port,
             road=None if (outline := shown.outline()) is None else outline.road,
-            scenes=[SceneCard(name, name in self._previews) for name in shown.scene_names()],
+            scenes=self._list_cards(),
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,
             faults=dict(self._faults),
@@ -303,6 +305,10 @@ class Spectator:
             time_line=shown.time_line(),
             joining=shown.joining(),
         )
+
+    def _list_cards(self) -> list[SceneCard]:
+        groups = group_scenes(self._watchable.scene_names())
+        return [SceneCard(name, name in self._previews, group) for group, names in groups.items() for name in names]
 
 
 def describe_car(car: CarRow) -> CarEntry:

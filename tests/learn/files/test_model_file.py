@@ -158,7 +158,7 @@ def test_an_onnx_file_can_be_read_by_old_runtimes_and_names_itself():
         "post_transformations": [],
         "places": ["oval"],
         "cars": ["rc10"],
-        "format": 1,
+        "format": 2,
     }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,28 +69,38 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def list_all(_arguments: argparse.Namespace) -> int:
-    """List every track, one a line, then the broken ones with their sentences."""
-    from rich.table import Table
+    """List every track, one a line, by whose design they are, then the broken ones with their sentences."""
+    from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, find_own_tracks, find_tracks
 
-    from donkeysim.world.tracks.catalogue import find_own_tracks, find_tracks
+    tracks, yours = find_tracks(), find_own_tracks()
+    package = sorted(tracks.keys() - yours)
+    groups = {
+        "The original's places": [name for name in package if name in ORIGINAL_SCENES],
+        "Our own places": [name for name in package if name not in ORIGINAL_SCENES],
+        "Yours": sorted(yours),
+    }
+    broken: list[str] = []
+    for heading, names in groups.items():
+        if names:
+            console.print(heading, style="bold")
+        _print_tracks({name: tracks[name] for name in names}, max(map(len, tracks)), heading == "Yours", broken)
+    for sentence in broken:
+        console.print(f"broken: {sentence}", style="red", soft_wrap=True)
+    return 1 if broken else 0
 
-    own, broken = find_own_tracks(), []
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("name", "length", "width", "kind", "from"):
-        table.add_column(name, justify="right" if name in ("length", "width") else "left", overflow="fold")
-    for name, path in sorted(find_tracks().items()):
+
+def _print_tracks(tracks: Mapping[str, Path], width: int, has_paths: bool, broken: list[str]) -> None:
+    """Print a line for each track, its name this wide; what is wrong with broken ones is added to a list."""
+    for name, path in tracks.items():
         try:
             is_listed, figures = _measure(path)
         except SpecError as error:
             broken.append(str(error))
             continue
-        where = str(path) if name in own else "donkeysim"
-        where += "" if is_listed else " (not in menus)"
-        table.add_row(name, f"{figures.length:.1f} m", tell_width(figures), tell_kind(figures), where)
-    console.print(table)
-    for sentence in broken:
-        console.print(f"broken: {sentence}", style="red", soft_wrap=True)
-    return 1 if broken else 0
+        length, kind = f"{figures.length:.1f} m", figures.direction if figures.is_closed else "open"
+        notes = [*([str(path)] if has_paths else []), *([] if is_listed else ["(not in menus)"])]
+        line = f"  {name:<{width}}  {length:>8}  {tell_width(figures):>14}  {kind:<17}  {' '.join(notes)}"
+        console.print(line.rstrip(), soft_wrap=True, markup=False)
 
 
 def show(arguments: argparse.Namespace) -> int:

@@ -142,7 +142,11 @@ function showMenu() {
   setText(byId("menu-title"), texts.say(state.may_change ? "choose" : "none_chosen"));
   setText(byId("menu-lead"), texts.say("menu_lead", { port: state.wire_port }));
   byId("menu-lead").hidden = !state.may_change;
-  byId("scenes").replaceChildren(...state.scenes.map(makeSceneCard));
+  const groups = [...new Set(state.scenes.map((scene) => scene.group))];
+  byId("scenes").replaceChildren(...groups.flatMap((group) => [
+    ...(groups.length > 1 ? [make("li", "group", "", make("h2", "", texts.say(`places_${group}`)))] : []),
+    ...state.scenes.filter((scene) => scene.group === group).map(makeSceneCard),
+  ]));
 }
 
 function makeSceneCard(scene) {

@@ -76,6 +76,20 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
     return (*dict.fromkeys(first), *sorted(names.difference(first)))
 
 
+@functools.cache
+def _list_package() -> frozenset[str]:
+    return frozenset(path.stem for path in _TRACKS.glob("*.toml"))
+
+
+def group_scenes(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return names in their order by whose design the places are: "original", "ours", "yours"; no empty groups."""
+    groups: dict[str, list[str]] = {"original": [], "ours": [], "yours": []}
+    for name in names:
+        kind = "original" if name in ORIGINAL_SCENES else "ours" if name in _list_package() else "yours"
+        groups[kind].append(name)
+    return {kind: tuple(found) for kind, found in groups.items() if found}
+
+
 @functools.lru_cache(maxsize=TRACKS_KNOWN)
 def _is_listed(path: Path, stamp: Stamp | None) -> bool:  # noqa: ARG001  (what is remembered is of this stamp)
     """Return whether a menu shows a track; its file is read once for each of its stamps, as a program asks often."""

@@ -11,18 +11,19 @@ export class Places {
     Object.assign(this, { texts, onChoose });
     this.place = null;
     this.places = [];
+    this.groups = {};
     this.goingTo = "";
     byId("place").addEventListener("click", () => this.open());
     byId("places-close").addEventListener("click", () => byId("places").close());
   }
 
   /** Show what the car reports; in the menu of its simulator the choice opens by itself, once. */
-  show({ place, places }) {
+  show({ place, places, place_groups: groups }) {
     const isElsewhere = place !== this.place;
     const isKnown = place === this.place && places.join() === this.places.join();
     if (isKnown) return;
     const mustChoose = isElsewhere && !place && places.length > 0 && !this.goingTo;
-    Object.assign(this, { place, places });
+    Object.assign(this, { place, places, groups });
     if (place === this.goingTo) this.goingTo = "";
     this.showButton();
     if (mustChoose) this.open();
@@ -48,7 +49,11 @@ export class Places {
 
   fill() {
     setText(byId("places-title"), this.texts.say(this.place ? "choose_place" : "menu_note"));
-    byId("places-list").replaceChildren(...this.places.map((name) => this.makeChoice(name)));
+    const groups = Object.entries(this.groups);
+    byId("places-list").replaceChildren(...groups.flatMap(([kind, names]) => [
+      ...(groups.length > 1 ? [make("h3", "", this.texts.say(`places_${kind}`))] : []),
+      ...names.map((name) => this.makeChoice(name)),
+    ]));
   }
 
   makeChoice(name) {
