@@ -68,7 +68,8 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
     still = [item for item in placed if item.kind.movable is None]
     moved = [item for item in placed if item.kind.movable is not None]
     structures += build_standing(still, ground, assets)
-    check_clear(structures, line, ground)
+    if not track.road.obstacles:
+        check_clear(structures, line, ground)
     path = build_path(track, line, ground)
     around = Surroundings(path.position[:, :2], line, ground, start, structures, placed)
     trees = place_trees(challenges, around, choose_tree_kinds(track))
@@ -151,7 +152,7 @@ def paint_sky(track: TrackFile) -> ByteArray | None:
     table = track.light
     if table.sky == "none":
         return None
-    ground = SURFACE_MEAN["plain" if table.sky == "plain" else track.ground.texture]
+    ground = track.ground.colour or SURFACE_MEAN["plain" if table.sky == "plain" else track.ground.texture]
     if table.sky == "plain":
         return make_plain_sky(table.fog, ground)
     return make_sky(table.sky, math.radians(table.sun_azimuth), math.radians(table.sun_height), table.fog, ground)

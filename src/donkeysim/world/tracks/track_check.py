@@ -50,7 +50,8 @@ def check_track(track: TrackFile, line: CentreLine) -> None:
         raise SceneError(f"[start] checkpoints lie within the path, 0 to {line.length:.2f} m.", "start.checkpoints")
     _check_place(track, line)
     _check_spans(track, line)
-    _check_turns(line, bool(track.path.file))
+    if not track.road.obstacles:
+        _check_turns(line, bool(track.path.file))
     _check_grid(track, line)
 
 

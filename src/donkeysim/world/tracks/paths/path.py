@@ -60,6 +60,7 @@ class CentreLine:
         width_right: The same on the right.
         height: Of the ground [m], shape [sample_count]; None: the path's file says nothing about it.
         nodes: The nodes that the path's points are; None: they lie evenly on the path.
+        bank: Height of the ground at the road's left and right edge [m], shape [sample_count, 2]; None: as at the path.
     """
 
     distance: FloatArray
@@ -72,6 +73,7 @@ class CentreLine:
     width_right: FloatArray
     height: FloatArray | None = None
     nodes: Nodes | None = None
+    bank: FloatArray | None = None
 
     @property
     def widest(self) -> float:
@@ -292,6 +294,7 @@ def _stretch(line: CentreLine, factor: float) -> CentreLine:
         width_left=line.width_left * factor,
         width_right=line.width_right * factor,
         height=None if line.height is None else line.height * factor,
+        bank=None if line.bank is None else line.bank * factor,
     )
 
 
@@ -322,6 +325,8 @@ def _spline_through(points: PathPoints, table: PathTable) -> CentreLine:
     curvature = (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3
     width = np.zeros((len(point), 2)) if points.width is None else points.width
     left, right = (np.interp(at, parameter, value) for value in close_line(width, closed).T)
-    height = None if points.height is None else join_heights(parameter, points.height, closed, at)
+    height, bank = (
+        None if value is None else join_heights(parameter, value, closed, at) for value in (points.height, points.bank)
+    )
     nodes = Nodes(np.interp(parameter[: len(point)], fine, arc), point) if is_node else None
-    return CentreLine(distance, curve(at), yaw, curvature, float(arc[-1]), closed, left, right, height, nodes)
+    return CentreLine(distance, curve(at), yaw, curvature, float(arc[-1]), closed, left, right, height, nodes, bank)
