@@ -197,7 +197,10 @@ def describe_node(simulator: Simulator, index: int) -> NodePosition:
     path = simulator.scene.path
     if not 0 <= index < len(path.position):
         raise SceneError(f"index {index} is not a node of this path; it takes 0 to {len(path.position) - 1}.")
-    x, y, z = frames.position_to_units(path.position[index].tolist())
+    place = path.position[index].tolist()
+    if path.told_height is not None:
+        place[2] = path.told_height.item(index)
+    x, y, z = frames.position_to_units(place)
     yaw, slope = path.frame.look(index)
     qx, qy, qz, qw = frames.quaternion_to_unity(look_to_quaternion(yaw, -slope))
     return NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)

@@ -48,6 +48,7 @@ class Path:
             shape [point_count, 2].
         middle: Where the smooth line that the road lies along passes each node [m], shape [node_count, 2]: through the
             node, or beside it where the path has a corner that the road rounds.
+        told_height: Height that clients are told of each node [m], shape [node_count]; None: that of `position`.
     """
 
     position: FloatArray
@@ -56,6 +57,7 @@ class Path:
     closed: bool
     shortest: FloatArray
     middle: FloatArray
+    told_height: FloatArray | None = None
 
     @cached_property
     def frame(self) -> PathFrame:

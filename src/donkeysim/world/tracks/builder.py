@@ -106,7 +106,8 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
     left, right = line.measure_widths(nodes.distance)
     position = np.column_stack((nodes.position, height))
     shortest = _find_shortest(track, line, len(position))
-    return Path(position, left, right, line.closed, shortest, line.locate(nodes.distance)[0])
+    middle = line.locate(nodes.distance)[0]
+    return Path(position, left, right, line.closed, shortest, middle, nodes.height)
 
 
 def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> FloatArray:
