@@ -25,8 +25,16 @@ def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
     table = track.start
     position, yaw = lay_grid(table, line)
     height = sample_height(ground, position) + table.ride_height
-    gates = (span_road(line, places) for places in (table.lines, table.checkpoints))
-    return Start(np.column_stack((position, height)), wrap_angles(yaw), *gates)
+    gates = np.array(table.gates).reshape(-1, 2, 2) if table.gates else span_road(line, table.lines)
+    checkpoints = span_road(line, table.checkpoints)
+    return Start(np.column_stack((position, height)), wrap_angles(yaw), gates, checkpoints, table.silent)
+
+
+def find_first_line(table: StartTable, line: CentreLine) -> float:
+    """Return the place of the first start line along the path [m]; without lines the path's beginning."""
+    if table.gates:
+        return line.find_along(np.reshape(table.gates[0], (2, 2)).mean(axis=0))
+    return table.lines[0] if table.lines else 0.0
 
 
 def lay_grid(table: StartTable, line: CentreLine) -> tuple[FloatArray, FloatArray]:

@@ -49,10 +49,26 @@ def check_track(track: TrackFile, line: CentreLine) -> None:
         raise SceneError(f"[start] lines lie within the path, 0 to {line.length:g} m.", "start.lines")
     if track.start.checkpoints and track.start.checkpoints[-1] >= line.length:
         raise SceneError(f"[start] checkpoints lie within the path, 0 to {line.length:.2f} m.", "start.checkpoints")
+    for index, gate in enumerate(track.start.gates):
+        _check_gate(line, gate, f"start.gates[{index}]")
     _check_place(track, line)
     _check_spans(track, line)
     _check_turns(line, bool(track.path.file))
     _check_grid(track, line)
+
+
+def _check_gate(line: CentreLine, gate: Sequence[float], key: str) -> None:
+    """Refuse a start line that the path does not cross in driving direction."""
+    ends = np.reshape(gate, (2, 2))
+    (path,), (yaw,) = line.locate([line.find_along(ends.mean(axis=0))])
+    left, right = (ends - path) @ (-math.sin(yaw), math.cos(yaw))
+    if not left > 0.0 > right:
+        raise SceneError(
+            f"[start] {key.removeprefix('start.')} has its left end {left:.2f} m and its right end {right:.2f} m to "
+            f"the left of the path at ({path[0]:.2f}, {path[1]:.2f}); the path runs between them, the left end on its "
+            "left.",
+            key,
+        )
 
 
 def _check_place(track: TrackFile, line: CentreLine) -> None:

@@ -18,6 +18,8 @@ class StartTable:
 
     Attributes:
         lines: Places of the start lines along the path [m], up to `MOST_LINES`; the first is line 0.
+        gates: The same by their ends, instead: left x, left y, right x, right y [m], seen in driving direction.
+        silent: Lines and gates are ours alone: clients on the wire are not told of crossings.
         checkpoints: Places along the path that a lap must pass [m], in driving order after line 0.
         poses: x, y [m] and yaw [degree] of cars that the grid stands behind; several take turns: with two, the second
             car stands at the second pose and the third behind the first car. Empty: the path's beginning.
@@ -32,6 +34,8 @@ class StartTable:
     """
 
     lines: tuple[float, ...] = ()
+    gates: tuple[tuple[float, ...], ...] = ()
+    silent: bool = False
     checkpoints: tuple[float, ...] = ()
     poses: tuple[tuple[float, ...], ...] = ()
     pose: tuple[float, ...] = ()
@@ -45,8 +49,14 @@ class StartTable:
     def __post_init__(self) -> None:
         if not self.columns or self.rows <= 0.0 or not 0 <= self.slots <= 4096:
             raise ValueError("a grid has columns, rows above 0 and up to 4096 slots (0: as many as fit).")
-        if len(self.lines) > MOST_LINES:
-            raise ValueError(f"lines has {len(self.lines)} places; up to {MOST_LINES} are reported, leave some out.")
+        if self.lines and self.gates:
+            raise ValueError("lines and gates both say where start lines are; leave one out.")
+        for name in ("lines", "gates"):
+            if (count := len(getattr(self, name))) > MOST_LINES:
+                raise ValueError(f"{name} has {count} places; up to {MOST_LINES} are reported, leave some out.")
+        for index, gate in enumerate(self.gates):
+            if len(gate) != 4:
+                raise ValueError(f"gates[{index}] is {list(gate)}; a gate is [left x, left y, right x, right y].")
         if self.ride_height < 0.0:
             raise ValueError(f"ride_height is {self.ride_height:g}; cars stand on the ground, 0 m or more above it.")
         self._check_poses()
