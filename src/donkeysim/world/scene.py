@@ -154,12 +154,15 @@ class Start:
         line: Start lines as two end points, left then right seen in driving direction [m], shape [line_count, 2, 2].
         checkpoint: What a lap must pass after start line 0, in driving order, in the same form, shape
             [checkpoint_count, 2, 2].
+        is_silent: The start lines are ours alone: clients on the wire are not told of crossings, and the original's
+            environments, which count laps by what they are told, count none.
     """
 
     position: FloatArray
     yaw: FloatArray
     line: FloatArray
     checkpoint: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
+    is_silent: bool = False
 
 
 @dataclass(frozen=True)

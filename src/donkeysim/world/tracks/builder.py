@@ -15,7 +15,7 @@ from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.car_models import take_cars
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
-from donkeysim.world.tracks.grid import build_start
+from donkeysim.world.tracks.grid import build_start, find_first_line
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.line import compute_shortest_line
 from donkeysim.world.tracks.paths.path import CentreLine, place_nodes
@@ -114,7 +114,7 @@ def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> Float
     """Return the shortest line from the first start line on: two gates to a node, one or fewer where nodes are many."""
     count = node_count * (1 if node_count >= MANY_NODES else 2)
     count = min(count, max(MOST_GATES, int(line.length / GATE_SPACING)))
-    first = track.start.lines[0] if track.start.lines and line.closed else 0.0
+    first = find_first_line(track.start, line) if line.closed else 0.0
     distance = first + np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)
     left, right = line.measure_widths(distance)
