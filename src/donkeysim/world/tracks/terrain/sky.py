@@ -103,6 +103,18 @@ def make_plain_sky(haze: Colour, ground: Colour) -> ByteArray:
     return to_texture(np.repeat(np.concatenate((above, below))[:, None], 64, axis=1))
 
 
+@lru_cache(maxsize=2)
+def make_clear_sky(below: Colour) -> ByteArray:
+    """Return the original's sky: blue, white-blue in a band above a sharp horizon; neither clouds nor the sun's disc.
+
+    Args:
+        below: Colour under the horizon, 0 to 255.
+    """
+    elevation = (0.5 - (np.arange(HEIGHT // 2) + 0.5) / HEIGHT) * math.pi
+    column = np.concatenate((blend_colours(elevation, CLEAR), np.tile(as_colour(below), (HEIGHT // 2, 1))))
+    return to_texture(np.broadcast_to(column[:, None], (HEIGHT, WIDTH, 3)))
+
+
 def _paint_ground(haze: Colour, ground: Colour) -> AnyFloat:
     """Return the land below the horizon: as hazy as ground is where the drawn one ends, shape [rows, 1, 3]."""
     row = as_colour(haze) * 0.87 + as_colour(ground) * 0.13
@@ -215,6 +227,22 @@ def _skyline(low: float, high: float, pitch: int, seed: int, wall: Colour, windo
 SUMMER: Stops = ((0.12, (168, 200, 232)), (0.45, (112, 164, 220)), (1.57, (62, 112, 188)))
 """Blue air above the haze, by elevation [rad]."""
 
+CLEAR: Stops = tuple(
+    (math.radians(degrees), colour)
+    for degrees, colour in (
+        (0.5, (230, 255, 255)),
+        (2.0, (211, 240, 254)),
+        (5.0, (178, 209, 239)),
+        (10.0, (148, 179, 218)),
+        (20.0, (118, 145, 187)),
+        (30.0, (102, 128, 168)),
+        (45.0, (90, 114, 152)),
+        (60.0, (85, 108, 145)),
+        (90.0, (82, 104, 140)),
+    )
+)
+"""The original's sky with its sun at 50 degrees, by elevation [rad]."""
+
 SKIES: dict[str, SkyStyle] = {
     "meadow": SkyStyle(
         SUMMER,
@@ -269,4 +297,4 @@ SKIES: dict[str, SkyStyle] = {
         ),
     ),
 }
-"""Every sky that a track file may name, apart from "plain" and "none"."""
+"""Every sky that a track file may name, apart from "clear", "plain" and "none"."""
