@@ -152,12 +152,13 @@ def paint_sky(track: TrackFile) -> ByteArray | None:
     table = track.light
     if table.sky == "none":
         return None
+    azimuth, height = math.radians(table.sun_azimuth), math.radians(table.sun_height)
     if table.sky == "clear":
-        return make_clear_sky(table.below)
+        return make_clear_sky(azimuth, height, table.below)
     ground = track.ground.colour or SURFACE_MEAN["plain" if table.sky == "plain" else track.ground.texture]
     if table.sky == "plain":
         return make_plain_sky(table.fog, ground)
-    return make_sky(table.sky, math.radians(table.sun_azimuth), math.radians(table.sun_height), table.fog, ground)
+    return make_sky(table.sky, azimuth, height, table.fog, ground)
 
 
 def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Assets, sky: ByteArray | None) -> Light:
