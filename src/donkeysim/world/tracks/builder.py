@@ -27,7 +27,7 @@ from donkeysim.world.tracks.structures.structure import gather_colliders
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.terrain.ground import build_ground, sample_height
 from donkeysim.world.tracks.terrain.land import build_land
-from donkeysim.world.tracks.terrain.sky import make_plain_sky, make_sky
+from donkeysim.world.tracks.terrain.sky import make_clear_sky, make_plain_sky, make_sky
 from donkeysim.world.tracks.terrain.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import TrackFile
@@ -153,10 +153,13 @@ def paint_sky(track: TrackFile) -> ByteArray | None:
     table = track.light
     if table.sky == "none":
         return None
+    azimuth, height = math.radians(table.sun_azimuth), math.radians(table.sun_height)
+    if table.sky == "clear":
+        return make_clear_sky(azimuth, height, table.below)
     ground = track.ground.colour or SURFACE_MEAN["plain" if table.sky == "plain" else track.ground.texture]
     if table.sky == "plain":
         return make_plain_sky(table.fog, ground)
-    return make_sky(table.sky, math.radians(table.sun_azimuth), math.radians(table.sun_height), table.fog, ground)
+    return make_sky(table.sky, azimuth, height, table.fog, ground)
 
 
 def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Assets, sky: ByteArray | None) -> Light:
