@@ -26,17 +26,29 @@ NODE_BOUND, POSE_BOUND, YAW_BOUND, CTE_BOUND, THING_BOUND = 0.08, 0.008, 0.1, 0.
 COMPARED_SHAPES = frozenset(("box", "capsule", "sphere"))
 """What has a place of its own; of meshes, such as walls and fences, only the name is compared."""
 
-GROUNDS = frozenset(("ground", "Terrain", "MountainTerrain", "floor", "TrackFloorMesh", "track", "nurbsToPoly1"))
+GROUNDS = frozenset(
+    (
+        "ground",
+        "Terrain",
+        "MountainTerrain",
+        "floor",
+        "TrackFloorMesh",
+        "track",
+        "nurbsToPoly1",
+        "starting_line",
+        "lines",
+    )
+)
 """What a chassis may touch below it, by its names in the original: here it is the ground."""
 
 FLAT = 1.0
 """What is lower than this lies on the ground, as paint does [U]."""
 
 
-class Route(msgspec.Struct):
+class Route(msgspec.Struct, rename={"node_count": "totalNodes"}):
     """The path: how many nodes, and x, y, z of each [U]; none: it is another one at every launch."""
 
-    totalNodes: int
+    node_count: int
     nodes: list[list[float]] = []
 
 
@@ -148,7 +160,7 @@ def _to_units(position: FloatArray) -> FloatArray:
 
 def _compare_path(facts: Facts, simulator: Simulator) -> list[Comparison]:
     path = simulator.scene.path
-    rows = [_compare_counts("nodes", facts.path.totalNodes, len(path.position))]
+    rows = [_compare_counts("nodes", facts.path.node_count, len(path.position))]
     if facts.path.nodes and rows[0].holds:
         place = path.position.copy()
         if path.told_height is not None:
@@ -235,4 +247,4 @@ def _measure_away(known: FloatArray, ours: FloatArray) -> float:
 
 
 def _tell_point(point: FloatArray) -> str:
-    return f"({point[0]:.3f}, {point[1]:.3f}, {point[2]:.3f})"
+    return f"({point[0]:.3f}, {point[2]:.3f})"
