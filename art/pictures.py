@@ -28,6 +28,7 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "stripes": prop_pictures.make_stripes,
     "cone_stripes": prop_pictures.make_cone_stripes,
     "cone_skin": prop_pictures.make_cone_skin,
+    "bell_skin": prop_pictures.make_bell_skin,
     "wheel_face": prop_pictures.make_wheel_face,
     "crown_maple": partial(leaf_pictures.make_crown, (52, 92, 36), (146, 184, 74), 20.0, 7),
     "crown_oak": partial(leaf_pictures.make_crown, (46, 78, 30), (128, 160, 62), 20.0, 5),

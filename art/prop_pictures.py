@@ -253,6 +253,14 @@ def make_cone_skin(size: int = 64) -> ByteArray:
     return to_texture(skin[:, None] * (1.0 + 0.03 * make_noise(size, size, 0.8, 161)[..., None]))
 
 
+def make_bell_skin(size: int = 64) -> ByteArray:
+    """Return a bell cone unrolled: brick red, a little paler towards the tip (v = 0), dark under the foot's rim."""
+    v = (np.arange(size) + 0.5) / size
+    red = ((0.0, (196, 92, 88)), (0.3, (178, 78, 74)), (0.75, (162, 70, 67)), (0.9, (150, 64, 62)), (1.0, (84, 44, 46)))
+    skin = blend_colours(v, red)
+    return to_texture(skin[:, None] * (1.0 + 0.03 * make_noise(size, size, 0.8, 162)[..., None]))
+
+
 def make_wheel_face(size: int = 64) -> ByteArray:
     """Return a wheel seen along its axle: tyre, bright rim with five spokes, hub."""
     y, x = (np.mgrid[0:size, 0:size] + 0.5) / size * 2.0 - 1.0

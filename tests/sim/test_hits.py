@@ -97,6 +97,7 @@ def test_a_prop_is_hit_by_its_name(props, kind):
         "tyre_stack": "tyres",
         "chevron": "sign",
         "tall_cone": "cone",
+        "bell_cone": "cone",
     }
     car = list(PROP_KINDS).index(kind)
     assert props.get_hit(car) == names.get(kind, kind)

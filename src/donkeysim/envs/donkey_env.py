@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -123,7 +124,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         else:
             raise SpecError("a simulator elsewhere chooses the start of its cars; leave the options of reset out.")
         self._show()
-        return self._moment.image, make_info(self._moment, self.conf.lidar)
+        return self._moment.image, self._make_info(self._moment)
 
     def regen_road(self, road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> None:
         """Have another road made, where roads are generated; call `reset` next.
@@ -158,7 +159,13 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         self._moment = moment
         self._show()
         reward = compute_reward(moment, self.conf.max_cte, self._is_over)
-        return moment.image, reward, self._is_over, False, make_info(moment, self.conf.lidar)
+        return moment.image, reward, self._is_over, False, self._make_info(moment)
+
+    def _make_info(self, moment: SensorFrame) -> dict[str, Any]:
+        """Return what is told of a moment: laps only where the original would report the start line."""
+        if isinstance(self._car, BuiltInCar) and self._car.simulator.scene.start.is_silent:
+            moment = replace(moment, lap_times=())
+        return make_info(moment, self.conf.lidar)
 
     def _draw(self) -> ByteArray:
         if not isinstance(self._car, BuiltInCar):

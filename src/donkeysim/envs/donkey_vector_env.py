@@ -118,11 +118,13 @@ def _make_describe(simulator: Simulator, conf: EnvConf) -> Describe:
     """Return what tells of every car what `DonkeyEnv` tells of one."""
     cars = range(simulator.car_count)
     camera = simulator.get_camera(0, second=True)
+    is_silent = simulator.scene.start.is_silent
     second = camera and simulator.renderer.make_group(cars, [camera] * len(cars), [True] * len(cars))
 
     def sense(step: Step, car: int) -> SensorFrame:
         picture = second.frame.colour[car] if second else None
-        lap_times = (float(step.lap_time[car]),) * int(step.laps[car])  # only the last one and their number are told
+        # Only the last lap and their number are told, and those only where the original would report the start line.
+        lap_times = (float(step.lap_time[car]),) * (0 if is_silent else int(step.laps[car]))
         return SensorFrame(simulator.observe_telemetry(car), _NO_PICTURE, picture, simulator.scan_lidar(car), lap_times)
 
     def describe(step: Step) -> dict[str, NDArray[Any]]:

@@ -36,7 +36,7 @@ class LiveRace:
 
     def __init__(self, run: RaceRun, entries: Mapping[int, Competitor]) -> None:
         self.run, self.entries = run, dict(entries)
-        self._news = RaceMessages(run.director)
+        self._news = RaceMessages(run.director, run.simulator.scene.start.is_silent)
         self._timing = Timing()
         self._asked: dict[int, float] = {}
         self._left: dict[int, float] = {}

@@ -21,7 +21,7 @@ def list_news(simulator: Simulator, events: Iterable[Event]) -> list[Output]:
 
 
 def _describe(simulator: Simulator, event: Event) -> Reply | None:
-    line = find_line(event, simulator.scene.path.closed)
+    line = find_line(event, simulator.scene)
     if line is not None:
         return CarCrossedLine(line, event.time, name_car(simulator, event.car))
     if event.kind != EVENT_HIT or simulator.name_hit(event.car, int(event.value)) != CONE:

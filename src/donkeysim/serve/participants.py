@@ -20,6 +20,7 @@ from donkeysim.wire import messages
 from donkeysim.wire.replies import ConeTouched, NodePosition, Reply, StartLineCrossed, encode_reply
 from donkeysim.wire.settings import make_command
 from donkeysim.world.ledger import EVENT_CROSSING, EVENT_LAP, Event
+from donkeysim.world.scene import Scene
 from donkeysim.world.telemetry import Telemetry
 
 IDLE_RADIUS = 0.125
@@ -123,11 +124,11 @@ class SceneCar:
         if telemetry.hit != "none":
             self.last_hit = telemetry.hit
 
-    def note_event(self, event: Event, path_closed: bool) -> Output | None:
+    def note_event(self, event: Event, scene: Scene) -> Output | None:
         """Take note of what happened to the car and return what its client is told of it."""
         if event.kind == EVENT_LAP:
             self.lap_times.append(event.value)
-        line = find_line(event, path_closed)
+        line = find_line(event, scene)
         if self.client is None or line is None:
             return None
         return make_event(self.client, StartLineCrossed(starting_line_index=line, timeStamp=event.time))
@@ -168,12 +169,14 @@ class SceneCar:
         )
 
 
-def find_line(event: Event, path_closed: bool) -> int | None:
-    """Return the start line that a car has crossed, None when the event is of something else.
+def find_line(event: Event, scene: Scene) -> int | None:
+    """Return the start line that clients are told a car has crossed, None when the event is of something else.
 
     At the finish of an open road clients are told of line 0: from crossing to crossing they time their laps.
     """
-    if event.kind == EVENT_LAP and not path_closed:
+    if scene.start.is_silent:
+        return None
+    if event.kind == EVENT_LAP and not scene.path.closed:
         return 0
     return int(event.value) if event.kind == EVENT_CROSSING else None
 
@@ -197,7 +200,10 @@ def describe_node(simulator: Simulator, index: int) -> NodePosition:
     path = simulator.scene.path
     if not 0 <= index < len(path.position):
         raise SceneError(f"index {index} is not a node of this path; it takes 0 to {len(path.position) - 1}.")
-    x, y, z = frames.position_to_units(path.position[index].tolist())
+    place = path.position[index].tolist()
+    if path.told_height is not None:
+        place[2] = path.told_height.item(index)
+    x, y, z = frames.position_to_units(place)
     yaw, slope = path.frame.look(index)
     qx, qy, qz, qw = frames.quaternion_to_unity(look_to_quaternion(yaw, -slope))
     return NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)

@@ -18,15 +18,21 @@ EVERYBODY = -1
 class RaceMessages:
     """Finds what is new in a race after each frame."""
 
-    def __init__(self, director: Director) -> None:
-        self._director = director
+    def __init__(self, director: Director, is_silent: bool = False) -> None:
+        """Begin with nothing told.
+
+        Args:
+            director: Of the race.
+            is_silent: Nobody is told of crossings, see `Start.is_silent`.
+        """
+        self._director, self._is_silent = director, is_silent
         self._run: Run | None = None
         self._incident_count = 0
         self._is_racing = False
 
     def list_news(self, decisions: Sequence[Decision], events: Sequence[Event]) -> Iterator[tuple[int, Reply]]:
         """Yield who is told, a row or `EVERYBODY`, and what."""
-        for event in events:
+        for event in () if self._is_silent else events:
             if event.kind == EVENT_LAP:
                 yield event.car, CrossStart(lap_time=f"{1000.0 * event.value:.1f}")
             elif event.kind == EVENT_CROSSING and event.value == 0.0 and self._is_first(event):

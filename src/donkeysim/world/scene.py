@@ -48,6 +48,7 @@ class Path:
             shape [point_count, 2].
         middle: Where the smooth line that the road lies along passes each node [m], shape [node_count, 2]: through the
             node, or beside it where the path has a corner that the road rounds.
+        told_height: Height that clients are told of each node [m], shape [node_count]; None: that of `position`.
     """
 
     position: FloatArray
@@ -56,6 +57,7 @@ class Path:
     closed: bool
     shortest: FloatArray
     middle: FloatArray
+    told_height: FloatArray | None = None
 
     @cached_property
     def frame(self) -> PathFrame:
@@ -152,12 +154,15 @@ class Start:
         line: Start lines as two end points, left then right seen in driving direction [m], shape [line_count, 2, 2].
         checkpoint: What a lap must pass after start line 0, in driving order, in the same form, shape
             [checkpoint_count, 2, 2].
+        is_silent: The start lines are ours alone: clients on the wire are not told of crossings, and the original's
+            environments, which count laps by what they are told, count none.
     """
 
     position: FloatArray
     yaw: FloatArray
     line: FloatArray
     checkpoint: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
+    is_silent: bool = False
 
 
 @dataclass(frozen=True)

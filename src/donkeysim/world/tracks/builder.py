@@ -15,7 +15,7 @@ from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.car_models import take_cars
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
-from donkeysim.world.tracks.grid import build_start
+from donkeysim.world.tracks.grid import build_start, find_first_line
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.line import compute_shortest_line
 from donkeysim.world.tracks.paths.path import CentreLine, place_nodes
@@ -27,7 +27,7 @@ from donkeysim.world.tracks.structures.structure import gather_colliders
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.terrain.ground import build_ground, sample_height
 from donkeysim.world.tracks.terrain.land import build_land
-from donkeysim.world.tracks.terrain.sky import make_plain_sky, make_sky
+from donkeysim.world.tracks.terrain.sky import make_clear_sky, make_plain_sky, make_sky
 from donkeysim.world.tracks.terrain.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import TrackFile
@@ -68,7 +68,8 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
     still = [item for item in placed if item.kind.movable is None]
     moved = [item for item in placed if item.kind.movable is not None]
     structures += build_standing(still, ground, assets)
-    check_clear(structures, line, ground)
+    if not track.road.obstacles:
+        check_clear(structures, line, ground)
     path = build_path(track, line, ground)
     around = Surroundings(path.position[:, :2], line, ground, start, structures, placed)
     trees = place_trees(challenges, around, choose_tree_kinds(track))
@@ -105,14 +106,15 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
     left, right = line.measure_widths(nodes.distance)
     position = np.column_stack((nodes.position, height))
     shortest = _find_shortest(track, line, len(position))
-    return Path(position, left, right, line.closed, shortest, line.locate(nodes.distance)[0])
+    middle = line.locate(nodes.distance)[0]
+    return Path(position, left, right, line.closed, shortest, middle, nodes.height)
 
 
 def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> FloatArray:
     """Return the shortest line from the first start line on: two gates to a node, one or fewer where nodes are many."""
     count = node_count * (1 if node_count >= MANY_NODES else 2)
     count = min(count, max(MOST_GATES, int(line.length / GATE_SPACING)))
-    first = track.start.lines[0] if track.start.lines and line.closed else 0.0
+    first = find_first_line(track.start, line) if line.closed else 0.0
     distance = first + np.arange(count) * (line.length / (count if line.closed else count - 1))
     position, _ = line.locate(distance)
     left, right = line.measure_widths(distance)
@@ -151,10 +153,13 @@ def paint_sky(track: TrackFile) -> ByteArray | None:
     table = track.light
     if table.sky == "none":
         return None
-    ground = SURFACE_MEAN["plain" if table.sky == "plain" else track.ground.texture]
+    azimuth, height = math.radians(table.sun_azimuth), math.radians(table.sun_height)
+    if table.sky == "clear":
+        return make_clear_sky(azimuth, height, table.below)
+    ground = track.ground.colour or SURFACE_MEAN["plain" if table.sky == "plain" else track.ground.texture]
     if table.sky == "plain":
         return make_plain_sky(table.fog, ground)
-    return make_sky(table.sky, math.radians(table.sun_azimuth), math.radians(table.sun_height), table.fog, ground)
+    return make_sky(table.sky, azimuth, height, table.fog, ground)
 
 
 def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Assets, sky: ByteArray | None) -> Light:

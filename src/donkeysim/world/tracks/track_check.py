@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from donkeysim.core.errors import SceneError
-from donkeysim.world.tracks.grid import find_first_row
+from donkeysim.world.tracks.grid import count_room, count_slots, find_along_behind, lay_grid
 from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line
 from donkeysim.world.tracks.track_file import TrackFile, locate_errors, read_track
 
@@ -48,10 +49,27 @@ def check_track(track: TrackFile, line: CentreLine) -> None:
         raise SceneError(f"[start] lines lie within the path, 0 to {line.length:g} m.", "start.lines")
     if track.start.checkpoints and track.start.checkpoints[-1] >= line.length:
         raise SceneError(f"[start] checkpoints lie within the path, 0 to {line.length:.2f} m.", "start.checkpoints")
+    for index, gate in enumerate(track.start.gates):
+        _check_gate(line, gate, f"start.gates[{index}]")
     _check_place(track, line)
     _check_spans(track, line)
-    _check_turns(line, bool(track.path.file))
+    if not track.road.obstacles:
+        _check_turns(line, bool(track.path.file))
     _check_grid(track, line)
+
+
+def _check_gate(line: CentreLine, gate: Sequence[float], key: str) -> None:
+    """Refuse a start line that the path does not cross in driving direction."""
+    ends = np.reshape(gate, (2, 2))
+    (path,), (yaw,) = line.locate([line.find_along(ends.mean(axis=0))])
+    left, right = (ends - path) @ (-math.sin(yaw), math.cos(yaw))
+    if not left > 0.0 > right:
+        raise SceneError(
+            f"[start] {key.removeprefix('start.')} has its left end {left:.2f} m and its right end {right:.2f} m to "
+            f"the left of the path at ({path[0]:.2f}, {path[1]:.2f}); the path runs between them, the left end on its "
+            "left.",
+            key,
+        )
 
 
 def _check_place(track: TrackFile, line: CentreLine) -> None:
@@ -96,16 +114,37 @@ def _check_turns(line: CentreLine, is_from_file: bool) -> None:
 
 def _check_grid(track: TrackFile, line: CentreLine) -> None:
     start = track.start
-    slots, room = start.count_slots(line.length), start.count_room(line.length)
+    for key, pose in start.heads:
+        _check_inside(line, pose, f"{key.removeprefix('start.')} has the first car", key)
+    slots, room = count_slots(start, line), count_room(start, line)
     if line.closed and slots > room:
         raise SceneError(
             f"[start] slots is {slots}, but the loop of {line.length:.1f} m has room for {room}; ask for fewer or add "
             "columns.",
             "start.slots",
         )
-    rows = find_first_row(track, line) - np.arange(math.ceil(slots / len(start.columns))) * start.rows
-    _check_pose(start.pose, line, rows[0])
-    left, right = (width.min() for width in line.measure_widths(rows))
+    _check_columns(track, line)
+    position, _ = lay_grid(start, line)
+    if start.slots and len(position) < start.slots:
+        raise SceneError(
+            f"[start] slots is {start.slots}, but only {len(position)} cars find room where the path passes "
+            "itself; ask for fewer.",
+            "start.slots",
+        )
+    heads = max(1, len(start.heads))
+    for place in position[: heads * len(start.columns) * start.straight] if start.heads else ():
+        _check_inside(line, place.tolist(), "the grid has a car", "start.columns")
+
+
+def _check_columns(track: TrackFile, line: CentreLine) -> None:
+    """Refuse columns of which one lies beside the road where rows follow the path."""
+    start, heads = track.start, max(1, len(track.start.heads))
+    count = math.ceil(count_slots(start, line) / (heads * len(start.columns)))
+    first = [find_along_behind(line, pose) for _, pose in start.heads] or [0.0]
+    rows = np.array(first)[:, None] - np.arange(start.straight if start.heads else 0, count) * start.rows
+    if not rows.size:
+        return
+    left, right = (width.min() for width in line.measure_widths(rows.ravel()))
     for column in start.columns:
         if not -right < column < left:
             raise SceneError(
@@ -115,16 +154,15 @@ def _check_grid(track: TrackFile, line: CentreLine) -> None:
             )
 
 
-def _check_pose(pose: tuple[float, ...], line: CentreLine, along: float) -> None:
-    """Refuse a first car beside the road."""
-    if not pose:
-        return
+def _check_inside(line: CentreLine, place: Sequence[float], what: str, key: str) -> None:
+    """Refuse a car on the grid that stands beside the road."""
+    along = line.find_along(place[:2])
     (path,), (yaw,) = line.locate([along])
     (left,), (right,) = line.measure_widths([along])
-    lateral = (pose[1] - path[1]) * math.cos(yaw) - (pose[0] - path[0]) * math.sin(yaw)
-    if not (-right < lateral < left and abs(math.dist(path, pose[:2]) - abs(lateral)) < 0.01):
+    lateral = (place[1] - path[1]) * math.cos(yaw) - (place[0] - path[0]) * math.sin(yaw)
+    if not (-right < lateral < left and abs(math.dist(path, place[:2]) - abs(lateral)) < 0.01):
         raise SceneError(
-            f"[start] pose has the first car at ({pose[0]:.2f}, {pose[1]:.2f}), which lies beside the road; the path "
+            f"[start] {what} at ({place[0]:.2f}, {place[1]:.2f}), which lies beside the road; the path "
             f"passes at ({path[0]:.2f}, {path[1]:.2f}), where the road spans {-right:g} to {left:g} from it.",
-            "start.pose",
+            key,
         )

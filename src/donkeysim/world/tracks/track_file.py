@@ -17,6 +17,7 @@ from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.world.tracks.tables.blocks import BlockTable
 from donkeysim.world.tracks.tables.ground import GroundTable
 from donkeysim.world.tracks.tables.light import LightTable
+from donkeysim.world.tracks.tables.panels import PanelTable
 from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.tables.road import Marking, RoadTable
@@ -53,6 +54,7 @@ class TrackFile:
     listed: bool = True
     ground: GroundTable = field(default_factory=GroundTable)
     props: tuple[PropTable, ...] = ()
+    panels: tuple[PanelTable, ...] = ()
     walls: tuple[WallTable, ...] = ()
     blocks: tuple[BlockTable, ...] = ()
     tunnels: tuple[TunnelTable, ...] = ()

@@ -90,6 +90,11 @@ def find_picture(name: str) -> Path:
     return FOLDER / "pictures" / f"{name}.png"
 
 
+def list_pictures() -> tuple[str, ...]:
+    """Return the names of all pictures."""
+    return tuple(sorted(path.stem for path in (FOLDER / "pictures").glob("*.png")))
+
+
 def find_mesh(name: str) -> Path:
     """Return the file of a mesh."""
     return FOLDER / "meshes" / f"{name}.npz"

@@ -61,7 +61,7 @@ def join_heights(parameter: FloatArray, height: FloatArray, closed: bool, place:
 
     Args:
         parameter: As of `fit_curve`.
-        height: Of each point [m], shape [point_count].
+        height: Of each point [m], shape [point_count] or [point_count, k].
         closed: The last point is followed by the first.
         place: Parameters, shape [n].
     """
@@ -69,5 +69,5 @@ def join_heights(parameter: FloatArray, height: FloatArray, closed: bool, place:
 
     if closed:
         lap, last = parameter[-1], parameter[:-1]
-        parameter, height = np.concatenate((last - lap, last, last + lap)), np.tile(height, 3)
+        parameter, height = np.concatenate((last - lap, last, last + lap)), np.concatenate((height, height, height))
     return np.asarray(PchipInterpolator(parameter, height)(place))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from donkeysim.core.errors import SceneError
-from donkeysim.core.types import FloatArray, LongArray
+from donkeysim.core.types import BoolArray, FloatArray, LongArray
 from donkeysim.world.path_frame import close_line, measure_length
 from donkeysim.world.tracks.paths.curve import fit_curve, join_heights
 from donkeysim.world.tracks.paths.path_file import PathPoints, Placing, place_path
@@ -24,6 +24,9 @@ SAMPLE_SPACING = 0.01
 
 NODE_SPACING = 0.25
 """Between nodes, where the track does not say how many there are, about [m]."""
+
+KNOT_SPACING = 0.01
+"""Nodes that lie nearer than this behind the one before are passed by the curve through the others [m]."""
 
 LONGEST = 5000.0
 """Length of a path that a scene is built for [m]; 40 km of the original's world."""
@@ -39,10 +42,12 @@ class Nodes:
     Attributes:
         distance: Along the path [m], shape [node_count].
         position: x, y [m], shape [node_count, 2]; beside the path by a few millimetres where [path] smooth rounds it.
+        height: As the path's file says it [m], shape [node_count]; None: that of a standing car's origin.
     """
 
     distance: FloatArray
     position: FloatArray
+    height: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class CentreLine:
         width_right: The same on the right.
         height: Of the ground [m], shape [sample_count]; None: the path's file says nothing about it.
         nodes: The nodes that the path's points are; None: they lie evenly on the path.
+        bank: Height of the ground at the road's left and right edge [m], shape [sample_count, 2]; None: as at the path.
     """
 
     distance: FloatArray
@@ -72,6 +78,7 @@ class CentreLine:
     width_right: FloatArray
     height: FloatArray | None = None
     nodes: Nodes | None = None
+    bank: FloatArray | None = None
 
     @property
     def widest(self) -> float:
@@ -280,6 +287,18 @@ def draw_file(table: PathTable) -> tuple[CentreLine, Placing]:
     return line, placing
 
 
+def _space_out(parameter: FloatArray, closed: bool) -> BoolArray:
+    """Return which points a curve passes through: all but those less than `KNOT_SPACING` behind the one before."""
+    kept = np.ones(len(parameter), bool)
+    last = 0
+    for index in range(1, len(parameter)):
+        kept[index] = parameter[index] - parameter[last] >= KNOT_SPACING
+        last = index if kept[index] else last
+    if closed and not kept[-1]:
+        kept[last], kept[-1] = False, True
+    return kept
+
+
 def _stretch(line: CentreLine, factor: float) -> CentreLine:
     """Return a line made longer about its beginning."""
     start = line.position[0]
@@ -292,6 +311,7 @@ def _stretch(line: CentreLine, factor: float) -> CentreLine:
         width_left=line.width_left * factor,
         width_right=line.width_right * factor,
         height=None if line.height is None else line.height * factor,
+        bank=None if line.bank is None else line.bank * factor,
     )
 
 
@@ -307,7 +327,8 @@ def _spline_through(points: PathPoints, table: PathTable) -> CentreLine:
         text = f"points {first} and {second} of [path] are the same; leave one out."
         raise SceneError(text, f"path.points[{second}]")
     is_node = table.nodes == "points"
-    curve = fit_curve(parameter, point, closed, table.smooth if is_node else 0.0)
+    knot = _space_out(parameter, closed) if is_node else np.ones(len(parameter), bool)
+    curve = fit_curve(parameter[knot], point[knot[: len(point)]], closed, table.smooth if is_node else 0.0)
     fine = np.linspace(0.0, parameter[-1], max(64, int(parameter[-1] / SAMPLE_SPACING) * 4))
     speed = np.hypot(*curve(fine, 1).T)
     if (slowest := int(np.argmin(speed))) >= 0 and speed[slowest] < 1e-3:
@@ -322,6 +343,8 @@ def _spline_through(points: PathPoints, table: PathTable) -> CentreLine:
     curvature = (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3
     width = np.zeros((len(point), 2)) if points.width is None else points.width
     left, right = (np.interp(at, parameter, value) for value in close_line(width, closed).T)
-    height = None if points.height is None else join_heights(parameter, points.height, closed, at)
-    nodes = Nodes(np.interp(parameter[: len(point)], fine, arc), point) if is_node else None
-    return CentreLine(distance, curve(at), yaw, curvature, float(arc[-1]), closed, left, right, height, nodes)
+    height, bank = (
+        None if value is None else join_heights(parameter, value, closed, at) for value in (points.height, points.bank)
+    )
+    nodes = Nodes(np.interp(parameter[: len(point)], fine, arc), point, points.node_height) if is_node else None
+    return CentreLine(distance, curve(at), yaw, curvature, float(arc[-1]), closed, left, right, height, nodes, bank)

@@ -1,8 +1,9 @@
 """Points of a circuit as text, in the public racetrack database's format: `# x_m,y_m,w_tr_right_m,w_tr_left_m`.
 
 A row is a point of the centre line and the distances from it to the road's right and left edge. A file may leave the
-widths out; when its first row names them, columns may stand in another order, be more, and tell heights (`z_m`). They
-are separated by commas, semicolons, tabs or spaces. Rows that begin with # and name no column are comments.
+widths out; when its first row names them, columns may stand in another order, be more, and tell heights (`z_m`), also
+those of the road's edges (`z_right_m`, `z_left_m`) and of nodes (`z_node_m`). They are separated by commas, semicolons,
+tabs or spaces. Rows that begin with # and name no column are comments.
 
 References:
     Heilmeier et al., Minimum curvature trajectory planning and control for an autonomous race car, Vehicle System
@@ -16,6 +17,7 @@ import math
 import numpy as np
 
 from donkeysim.core.errors import SceneError
+from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.paths.raw_path import FARTHEST, POINTS_MOST, RawPath
 
 COLUMNS = ("x_m", "y_m", "w_tr_right_m", "w_tr_left_m")
@@ -23,10 +25,16 @@ COLUMNS = ("x_m", "y_m", "w_tr_right_m", "w_tr_left_m")
 HEIGHT = "z_m"
 """Column of the ground's height, if a file names it."""
 
+BANK = ("z_right_m", "z_left_m")
+"""Columns of the ground's height at the road's edges, if a file names them: both, beside `HEIGHT`."""
+
 MEETING = 1.5
 """A list whose ends lie within so many of its longest steps is taken for a circuit, where nobody says."""
 
-_SHORT = {"x": "x_m", "y": "y_m", "z": HEIGHT} | {
+NODE_HEIGHT = "z_node_m"
+"""Column of the height of nodes that hang above the ground or lie below it, if a file names it."""
+
+_SHORT = {"x": "x_m", "y": "y_m", "z": HEIGHT, "z_right": BANK[0], "z_left": BANK[1]} | {
     f"w_{side}{unit}": f"w_tr_{side}_m" for side in ("right", "left") for unit in ("", "_m")
 }
 
@@ -62,10 +70,20 @@ def read_points(content: str, source: str) -> RawPath:
     table = np.array(rows)
     step = np.hypot(*np.diff(table[:, :2], axis=0).T)
     gap = math.dist(table[0, :2], table[-1, :2])
-    width = table[:, [3, 2]] if table.shape[1] >= len(COLUMNS) else None
-    height = table[:, -1] if HEIGHT in (names or ()) else None
+    width = table[:, [3, 2]] if (names is None and table.shape[1] == 4) or COLUMNS[2] in (names or ()) else None
     is_closed = bool(len(step)) and gap <= MEETING * float(step.max())
-    return RawPath(table[:, :2], width, is_closed=is_closed, height=height)
+    heights = _take_heights(table, names or [])
+    return RawPath(table[:, :2], width, False, is_closed, *heights)
+
+
+def _take_heights(
+    table: FloatArray, names: list[str]
+) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
+    """Return the heights at the path, at its left and right edge and of nodes; they stand behind all other columns."""
+    named = [name for name in (HEIGHT, *BANK, NODE_HEIGHT) if name in names]
+    column = {name: table[:, len(table.T) - len(named) + place] for place, name in enumerate(named)}
+    bank = np.column_stack((column[BANK[1]], column[BANK[0]])) if BANK[0] in column else None
+    return column.get(HEIGHT), bank, column.get(NODE_HEIGHT)
 
 
 def _read_names(text: str, place: str) -> list[str] | None:
@@ -74,6 +92,8 @@ def _read_names(text: str, place: str) -> list[str] | None:
     if not set(names) & set(COLUMNS):
         return None
     missing = [name for name in COLUMNS[:2] if name not in names]
+    if not missing and set(BANK) & set(names):
+        missing = [name for name in (*COLUMNS[2:], HEIGHT, *BANK) if name not in names]
     if missing or len(set(COLUMNS[2:]) & set(names)) == 1:
         missing = missing or [name for name in COLUMNS[2:] if name not in names]
         raise SceneError(f"{place}: the columns are {', '.join(names)}; {missing[0]} is missing beside them.")
@@ -81,7 +101,7 @@ def _read_names(text: str, place: str) -> list[str] | None:
 
 
 def _read_row(text: str, names: list[str] | None, place: str) -> list[float]:
-    """Return x, y and, where the row has them, the widths on the right and left, and the height."""
+    """Return x, y and, where the row has them, the widths on the right and left, and the heights."""
     fields = _split(text)
     if names is None and len(fields) not in (2, len(COLUMNS)):
         raise SceneError(
@@ -91,7 +111,7 @@ def _read_row(text: str, names: list[str] | None, place: str) -> list[float]:
         raise SceneError(f"{place}: {len(fields)} columns, but the first row names {len(names)}.")
     order = names or list(COLUMNS[: len(fields)])
     values = []
-    for name in (*COLUMNS, HEIGHT):
+    for name in (*COLUMNS, HEIGHT, *BANK, NODE_HEIGHT):
         if name in order:
             value = _read_number(fields[order.index(name)], name, place)
             if name in COLUMNS[2:] and value <= 0.0:

@@ -25,7 +25,7 @@ MODEL_SUFFIXES = (".glb", ".gltf")
 SPACING_LEAST = 0.05
 """Points nearer than this to the one before are left out [m]: duplicates, and more detail than a road has."""
 
-SPACING_NODES = 0.01
+SPACING_NODES = 1e-4
 """Points that are the nodes themselves lie this far apart or more [m]."""
 
 HIGHEST = 100.0
@@ -73,11 +73,15 @@ class PathPoints:
         position: x, y [m], shape [point_count, 2].
         width: Distances from the path to the left and right edge [m], shape [point_count, 2]; None: not said.
         height: Of the ground [m], shape [point_count]; None: not said.
+        bank: Of the ground at the road's left and right edge [m], shape [point_count, 2]; None: not banked.
+        node_height: Of the points, where they are nodes [m], shape [point_count]; None: not said.
     """
 
     position: FloatArray
     width: FloatArray | None = None
     height: FloatArray | None = None
+    bank: FloatArray | None = None
+    node_height: FloatArray | None = None
 
 
 def find_beside(file: str, suffixes: tuple[str, ...], key: str) -> Path:
@@ -145,7 +149,9 @@ def place_path(table: PathTable) -> tuple[PathPoints, Placing]:
     scale = table.scale
     if table.length > 0.0:
         scale = table.length / max(_measure(raw.position, table.closed), 1e-9)
-    points = _change(PathPoints(raw.position, raw.width, raw.height), lambda value: value * scale)
+    points = _change(
+        PathPoints(raw.position, raw.width, raw.height, raw.bank, raw.node_height), lambda value: value * scale
+    )
     if table.reverse:
         points = _reverse(points, table.closed)
     points = _choose_points(points, table, raw.is_drawn, f"{path}: at scale = {scale:g} the path")
@@ -176,8 +182,8 @@ def _choose_points(points: PathPoints, table: PathTable, is_drawn: bool, what: s
 
 def _change(points: PathPoints, change: Callable[[FloatArray], FloatArray]) -> PathPoints:
     """Return points with all that they carry changed alike."""
-    width, height = (None if value is None else change(value) for value in (points.width, points.height))
-    return PathPoints(change(points.position), width, height)
+    carried = (points.width, points.height, points.bank, points.node_height)
+    return PathPoints(change(points.position), *(None if value is None else change(value) for value in carried))
 
 
 def _reverse(points: PathPoints, closed: bool) -> PathPoints:
@@ -185,7 +191,8 @@ def _reverse(points: PathPoints, closed: bool) -> PathPoints:
     order = np.arange(len(points.position))[::-1]
     order = np.roll(order, 1) if closed else order
     points = _change(points, lambda value: value[order])
-    return points if points.width is None else replace(points, width=points.width[:, ::-1])
+    width, bank = (None if value is None else value[:, ::-1] for value in (points.width, points.bank))
+    return replace(points, width=width, bank=bank)
 
 
 def _check_nodes(point: FloatArray, closed: bool, what: str) -> None:

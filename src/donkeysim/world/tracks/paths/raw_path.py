@@ -24,6 +24,8 @@ class RawPath:
         is_drawn: The line between two points is meant to be straight; otherwise a smooth curve joins them.
         is_closed: Whether the file itself closes the path; None: it cannot say.
         height: Of the ground in the file's units, shape [point_count]; None: the file says nothing about it.
+        bank: Of the ground at the road's left and right edge, shape [point_count, 2]; None: the road is not banked.
+        node_height: Of the points themselves, where they are nodes, shape [point_count]; None: not said.
     """
 
     position: FloatArray
@@ -31,3 +33,5 @@ class RawPath:
     is_drawn: bool = False
     is_closed: bool | None = None
     height: FloatArray | None = None
+    bank: FloatArray | None = None
+    node_height: FloatArray | None = None

@@ -10,10 +10,11 @@ import numpy as np
 from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, SHADE_UNLIT, Mesh
 from donkeysim.world.tracks.art import read_picture
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.assets import WHITE, Assets
 from donkeysim.world.tracks.mesh import make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures.lettering import make_sign
+from donkeysim.world.tracks.structures.panels import paint_panel
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.room import Door, RoomTable
@@ -80,14 +81,16 @@ def build_room(track: TrackFile, line: CentreLine, assets: Assets) -> list[Struc
         "west": RoomWall((low_x, low_y), (low_x, high_y), (1.0, 0.0)),
     }
     floor = track.ground.height
-    parts = [_raise_wall(wall, table, floor, assets) for wall in walls.values()]
+    parts = [_raise_wall(wall, table, name, floor, assets) for name, wall in walls.items()]
     parts += [_hang_door(door, walls[door.wall], table, floor, assets) for door in table.doors]
     if table.sign:
         sign = assets.ensure_textured(make_sign, table.sign)
         width = min(0.4 * walls["north"].length, 1.2 * table.height)
         parts.append(_hang(walls["north"], 0.5, floor + 0.55 * table.height, (width, 0.25 * width), sign))
     parts += _lay_roof(table, (low_x, low_y, high_x, high_y), floor, assets)
-    colliders = tuple(_make_collider(wall, table.height, floor) for wall in walls.values())
+    colliders = tuple(
+        _make_collider(wall, table.height, floor, getattr(table.hits, name) or "wall") for name, wall in walls.items()
+    )
     shadows = tuple(_shade_foot(wall) for wall in walls.values())
     return [Structure(merge_meshes(parts), colliders, shadows, "[room]")]
 
@@ -109,17 +112,23 @@ def make_bay(walls: str, windows: str) -> ByteArray:
     return np.where(panes[..., 3:] > 0, panes, bay)
 
 
-def _raise_wall(wall: RoomWall, table: RoomTable, floor: float, assets: Assets) -> Mesh:
-    tint = to_tint(table.colour)
-    material = assets.ensure_textured(make_bay, table.walls, table.windows, tint=tint)
-    top, bays = floor + table.height, max(1, round(wall.length / min(BAY, table.height * 1.5)))
+def _raise_wall(wall: RoomWall, table: RoomTable, name: str, floor: float, assets: Assets) -> Mesh:
+    tint, picture, bays = to_tint(table.colour), getattr(table.pictures, name), 1
+    if picture:
+        flags = SHADE_UNLIT if table.lit else 0
+        material = paint_panel(picture, f"room.pictures.{name}", assets, flags=flags, tint=tint)
+    else:
+        material = assets.ensure_textured(make_bay, table.walls, table.windows, tint=tint)
+        bays = max(1, round(wall.length / min(BAY, table.height * 1.5)))
+    top = floor + table.height
     corners = [
         wall.place(0.0, floor),
         wall.place(wall.length, floor),
         wall.place(wall.length, top),
         wall.place(0.0, top),
     ]
-    return make_quad(corners, material, [(0.0, 0.999), (bays, 0.999), (bays, 0.001), (0.0, 0.001)])
+    right = bays if bays > 1 else 0.999
+    return make_quad(corners, material, [(0.0, 0.999), (right, 0.999), (right, 0.001), (0.0, 0.001)])
 
 
 def _hang_door(door: Door, wall: RoomWall, table: RoomTable, floor: float, assets: Assets) -> Mesh:
@@ -144,10 +153,14 @@ def _hang(wall: RoomWall, at: float, middle: float, size: tuple[float, float], m
 
 def _lay_roof(table: RoomTable, box: tuple[float, float, float, float], floor: float, assets: Assets) -> list[Mesh]:
     """Return the roof seen from below, and trusses across the shorter side of a high room."""
-    cover = assets.ensure_textured(read_picture, "ceiling" if table.roof == "flat" else "roof", flags=SHADE_UNLIT)
+    if table.roof == "none":
+        return []
+    own = "ceiling" if table.roof == "flat" else "roof"
+    cover = paint_panel(table.roof_picture or own, "room.roof_picture", assets, flags=SHADE_UNLIT, tint=WHITE)
     low_x, low_y, high_x, high_y = box
     top = floor + table.height
     tile = ROOF_TILE if table.roof == "truss" else 2.4
+    tile = table.roof_tile if table.roof_picture else tile
     corners = [(low_x, low_y, top), (low_x, high_y, top), (high_x, high_y, top), (high_x, low_y, top)]
     roof = make_quad(corners, cover, [((x - low_x) / tile, (y - low_y) / tile) for x, y, _ in corners])
     if table.roof == "flat" or table.height < 3.0 * TRUSS_DEPTH:
@@ -171,11 +184,11 @@ def _span_trusses(box: tuple[float, float, float, float], top: float, assets: As
     return trusses
 
 
-def _make_collider(wall: RoomWall, height: float, floor: float) -> Collider:
+def _make_collider(wall: RoomWall, height: float, floor: float, hit: str) -> Collider:
     x, y, _ = wall.place(0.5 * wall.length, floor, -0.5 * WALL_THICKNESS)
     yaw = math.atan2(wall.right[1] - wall.left[1], wall.right[0] - wall.left[0])
     size = (wall.length + 2.0 * WALL_THICKNESS, WALL_THICKNESS, height)
-    return make_block((x, y, floor), size, yaw, "wall")
+    return make_block((x, y, floor), size, yaw, hit)
 
 
 def _shade_foot(wall: RoomWall) -> Footprint:

@@ -14,6 +14,7 @@ from donkeysim.world.tracks.structures.arches import build_arches
 from donkeysim.world.tracks.structures.blocks import build_blocks
 from donkeysim.world.tracks.structures.gantry import build_gantry
 from donkeysim.world.tracks.structures.model_mesh import build_model
+from donkeysim.world.tracks.structures.panels import build_panels
 from donkeysim.world.tracks.structures.placement import Placement
 from donkeysim.world.tracks.structures.room import build_room
 from donkeysim.world.tracks.structures.structure import Structure, place_structure
@@ -24,11 +25,12 @@ from donkeysim.world.tracks.track_file import TrackFile
 
 
 def build_fixed(track: TrackFile, line: CentreLine, start: Start, ground: Ground, assets: Assets) -> list[Structure]:
-    """Return everything that never moves but props: gantry, room, model, walls, blocks, tunnels, arches."""
+    """Return everything that never moves but props: gantry, room, model, panels, walls, blocks, tunnels, arches."""
     return [
         *build_gantries(track, start, ground, assets),
         *build_room(track, line, assets),
         *build_model(track, line, assets),
+        *build_panels(track, ground, assets),
         *build_walls(track, line, ground, assets),
         *build_blocks(track, line, ground, assets),
         *build_tunnels(track, line, ground, assets),

@@ -7,6 +7,12 @@ from typing import Literal
 
 from donkeysim.world.tracks.tables.checks import Colour, check_colours, check_friction
 
+TILE_SIZE = 3.84
+"""Side of the square after which a surface repeats, where nothing else is said [m]."""
+
+TILES = tuple(TILE_SIZE * 2.0**power for power in range(-2, 6))
+"""Sides that it may have [m]: pictures of the ground are cut into whole halves of each other."""
+
 GroundTexture = Literal["grass", "dry_grass", "concrete", "asphalt", "carpet", "dirt", "sand", "wood", "plain"]
 
 
@@ -41,6 +47,8 @@ class Patch:
         border_colour: sRGB 0 to 255.
         text: Written on it along its length; empty: nothing.
         text_colour: sRGB 0 to 255.
+        chequer: Side of squares in the two colours that it is painted with [m]; 0: none.
+        over: Whether it is painted over the road's markings too, as a start line is.
     """
 
     at: tuple[float, float]
@@ -52,10 +60,12 @@ class Patch:
     border_colour: Colour = (235, 235, 230)
     text: str = ""
     text_colour: Colour = (235, 235, 230)
+    chequer: float = 0.0
+    over: bool = False
 
     def __post_init__(self) -> None:
-        if min(self.size) <= 0.0 or self.border < 0.0 or not 0.0 <= self.cover <= 1.0:
-            raise ValueError("a patch has a size above 0, a border of 0 or more, and cover from 0 to 1.")
+        if min(self.size) <= 0.0 or min(self.border, self.chequer) < 0.0 or not 0.0 <= self.cover <= 1.0:
+            raise ValueError("a patch has a size above 0, border and chequer of 0 or more, and cover from 0 to 1.")
         check_colours(self.colour, self.border_colour, self.text_colour)
 
 
@@ -68,6 +78,8 @@ class GroundTable:
         friction: [-]
         margin: How far the detailed ground reaches beyond the path's box [m].
         texture: What grows or lies there.
+        colour: sRGB 0 to 255 that the texture is on average; none: its own.
+        tile: Side of the square after which the texture repeats [m], one of `TILES`.
         drivable: Whether it counts as road.
         elevation: Heights along the path, joined by a smooth curve; empty: those of the path's file, or level.
         blend: Over what distance beside the road the elevation fades to `height` [m].
@@ -81,6 +93,8 @@ class GroundTable:
     friction: float = 1.0
     margin: float = 2.0
     texture: GroundTexture = "grass"
+    colour: Colour | None = None
+    tile: float = TILE_SIZE
     drivable: bool = False
     elevation: tuple[HeightPoint, ...] = ()
     blend: float = 3.0
@@ -91,11 +105,14 @@ class GroundTable:
 
     def __post_init__(self) -> None:
         check_friction(self.friction)
+        check_colours(self.colour)
+        if self.tile not in TILES:
+            raise ValueError(f"tile is {self.tile:g}; it takes {', '.join(f'{tile:g}' for tile in TILES)}.")
         if self.margin < 0.0 or self.blend <= 0.0:
             raise ValueError(
                 f"margin = {self.margin:g} and blend = {self.blend:g}; margin is 0 or more, blend above 0."
             )
-        if (self.elevation or self.hills or self.patches) and self.texture == "plain":
+        if (self.elevation or self.hills or self.patches or self.colour) and self.texture == "plain":
             raise ValueError("texture 'plain' is a level, bare floor; give another one to a ground with more on it.")
         if self.hills < 0.0 or self.hill_size < 1.0 or self.seed < 0:
             raise ValueError(

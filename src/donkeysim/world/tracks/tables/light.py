@@ -19,7 +19,8 @@ class LightTable:
         ambient: Linear RGB weight of light from everywhere.
         fog: Colour of the haze, sRGB 0 to 255.
         fog_density: [1/m]
-        sky: What is painted above and behind; "none": the haze alone, for places with a roof.
+        sky: What is painted above and behind; "clear": the original's; "none": the haze alone, for places with a roof.
+        below: Colour under the horizon of a clear sky, sRGB 0 to 255.
     """
 
     sun_azimuth: float = 60.0
@@ -28,11 +29,12 @@ class LightTable:
     ambient: tuple[float, float, float] = (0.42, 0.45, 0.5)
     fog: Colour = (190, 208, 224)
     fog_density: float = 0.02
-    sky: Literal["meadow", "mountains", "desert", "city", "coast", "hills", "plain", "none"] = "meadow"
+    sky: Literal["meadow", "mountains", "desert", "city", "coast", "hills", "clear", "plain", "none"] = "meadow"
+    below: Colour = (105, 99, 95)
 
     def __post_init__(self) -> None:
         if not 0.0 < self.sun_height <= 90.0:
             raise ValueError(f"sun_height is {self.sun_height:g}; the sun stands above 0 and up to 90 degrees.")
         if not 0.0 <= self.fog_density <= 1.0:
             raise ValueError(f"fog_density is {self.fog_density:g}; it takes 0 to 1.")
-        check_colours(self.fog)
+        check_colours(self.fog, self.below)

@@ -120,6 +120,7 @@ class RoadTable:
         kerbs: Striped strips beside it.
         shoulders: Strips inside its edges, under the markings.
         verges: Strips of gravel and earth outside its edges.
+        obstacles: Whether things may stand on it, and its edges may lie within each other's turns.
     """
 
     width_left: float = 0.0
@@ -135,6 +136,7 @@ class RoadTable:
     kerbs: tuple[Kerb, ...] = ()
     shoulders: tuple[Border, ...] = ()
     verges: tuple[Border, ...] = ()
+    obstacles: bool = False
 
     def __post_init__(self) -> None:
         if (self.width_left > 0.0) != (self.width_right > 0.0) or min(self.width_left, self.width_right) < 0.0:

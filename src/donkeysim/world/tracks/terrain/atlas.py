@@ -10,14 +10,23 @@ from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import CLASS_GROUND
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures.structure import Footprint, Shadow
+from donkeysim.world.tracks.tables.ground import TILE_SIZE, GroundTable
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.terrain.ground import CellGrid, RoadCells, paint_road_cells
 from donkeysim.world.tracks.terrain.ground_light import cast_light
 from donkeysim.world.tracks.terrain.patches import paint_patch
 from donkeysim.world.tracks.terrain.road_class import classify_road
 from donkeysim.world.tracks.terrain.road_paint import make_road_paint, paint_road
-from donkeysim.world.tracks.terrain.surfaces import TILE_SIZE, make_surface
+from donkeysim.world.tracks.terrain.surfaces import make_surface
 from donkeysim.world.tracks.track_file import TrackFile
+
+
+def lay_ground(table: GroundTable, frame: AtlasFrame) -> ByteArray:
+    """Return the ground's surface all over the atlas, from its lower left corner on; shape [rows, columns, 4]."""
+    size = max(1, round(table.tile / frame.texel))
+    tile = make_surface(table.texture, size, table.colour)
+    laid = np.tile(tile, (-(-frame.rows // size), -(-frame.columns // size), 1))
+    return np.ascontiguousarray(laid[len(laid) - frame.rows :, : frame.columns])
 
 
 def paint_atlas(
@@ -37,10 +46,11 @@ def paint_atlas(
         sun: Unit vector towards the sun.
     """
     size = max(1, round(TILE_SIZE / frame.texel))
-    atlas = np.tile(make_surface(track.ground.texture, size), (frame.rows // size, frame.columns // size, 1))
+    atlas = lay_ground(track.ground, frame)
     classes = np.full((frame.rows, frame.columns), CLASS_GROUND, np.uint8)
     for patch in track.ground.patches:
-        paint_patch(patch, frame, atlas)
+        if not patch.over:
+            paint_patch(patch, frame, atlas)
     paint = make_road_paint(track, line, size)
     # A texel's four bytes as one word, and rows end to end: read and written in one go.
     words, flat_classes = atlas.view(np.uint32).ravel(), classes.ravel()
@@ -56,5 +66,8 @@ def paint_atlas(
 
     grid = CellGrid(frame.origin, frame.texel, frame.rows, frame.columns)
     paint_road_cells(line, grid, paint.reach, work)
+    for patch in track.ground.patches:
+        if patch.over:
+            paint_patch(patch, frame, atlas, classes)
     cast_light(atlas, frame, shadows, sun, classes != CLASS_GROUND)
     return atlas, classes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from donkeysim.world.tracks.tables.ground import TILE_SIZE
 from donkeysim.world.tracks.terrain.elevation import Box
-from donkeysim.world.tracks.terrain.surfaces import TILE_SIZE
 
 TEXELS_MOST = 2**24
 """Most texels of any atlas."""

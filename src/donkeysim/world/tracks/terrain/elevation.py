@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.types import FloatArray
+from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.textures import make_noise
 from donkeysim.world.tracks.track_file import TrackFile
@@ -31,7 +31,7 @@ def raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[fl
 
     The road takes the elevation of its path. Beside it heights of the stretches near by are weighted by the inverse
     sixth power of their distance and fade to the open ground's height over `blend`; hills rise as the elevation fades;
-    along the field's border all is level.
+    along the field's border all is level. A banked road rises from the path to each edge and stays so beside it.
 
     Args:
         track: Elevation, blend and hills.
@@ -71,8 +71,27 @@ def _find_path_height(track: TrackFile, line: CentreLine, point: FloatArray) -> 
     sample = line.position[::stride]
     away, index = cKDTree(sample).query(point, k=min(NEIGHBOURS, len(sample)))
     height = elevate_path(track, line, line.distance[::stride])[index]
+    if line.bank is not None:
+        height = height + _lean(line, point, index * stride, height)
     weight = (away + 0.02) ** -6.0
     return away[:, 0], (weight * height).sum(axis=1) / weight.sum(axis=1)
+
+
+def _lean(line: CentreLine, point: FloatArray, sample: LongArray, height: FloatArray) -> FloatArray:
+    """Return how much higher than the path a banked road is at points beside samples of it [m], shape of `sample`.
+
+    Args:
+        line: The path.
+        point: x, y [m], shape [n, 2].
+        sample: Samples near each point, shape [n, k].
+        height: Of the path there [m], shape [n, k].
+    """
+    bank, away = line.bank, point[:, None] - line.position[sample]
+    assert bank is not None, "only a banked road leans"
+    aside = away[..., 1] * np.cos(line.yaw[sample]) - away[..., 0] * np.sin(line.yaw[sample])
+    to_left, to_right = aside / line.width_left[sample], -aside / line.width_right[sample]
+    left, right = ((bank[sample, side] - height) for side in (0, 1))
+    return np.asarray(np.clip(to_left, 0.0, 1.0) * left + np.clip(to_right, 0.0, 1.0) * right)
 
 
 def elevate_path(track: TrackFile, line: CentreLine, distance: FloatArray) -> FloatArray:

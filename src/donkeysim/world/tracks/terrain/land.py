@@ -16,7 +16,7 @@ from donkeysim.world.tracks.terrain.atlas import paint_atlas
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame, frame_atlas
 from donkeysim.world.tracks.terrain.elevation import BLOCK, Box
 from donkeysim.world.tracks.terrain.ground import find_box
-from donkeysim.world.tracks.terrain.surfaces import TILE_SIZE, make_surface
+from donkeysim.world.tracks.terrain.surfaces import TEXELS, make_surface
 from donkeysim.world.tracks.terrain.terrain_mesh import triangulate_field
 from donkeysim.world.tracks.textures import make_plain
 from donkeysim.world.tracks.track_file import TrackFile
@@ -53,13 +53,13 @@ def build_land(
     picture, classes = paint_atlas(track, line, frame, shadows, sun)
     shown = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
     atlas = assets.ensure_material(shown)
-    name = track.ground.texture
-    open_ground = assets.ensure_textured(make_surface, name, segment=CLASS_GROUND)
+    table = track.ground
+    open_ground = assets.ensure_textured(make_surface, table.texture, TEXELS, table.colour, segment=CLASS_GROUND)
     if ground.height.size > 1:
         near, border = _lay_field(line, ground, frame, atlas)
     else:
         near, border = _lay_atlas(frame, atlas, track.ground.height)
-    return [near, _lay_surroundings(frame, border, open_ground)]
+    return [near, _lay_surroundings(frame, border, open_ground, table.tile)]
 
 
 def find_land(box: Box, ground: Ground) -> Box:
@@ -112,12 +112,11 @@ def _lay_field(line: CentreLine, ground: Ground, frame: AtlasFrame, material: in
     return make_mesh(vertex, np.column_stack((uv[:, 0], 1.0 - uv[:, 1])), triangle, material), vertex[border]
 
 
-def _lay_surroundings(frame: AtlasFrame, border: FloatArray, material: int) -> Mesh:
+def _lay_surroundings(frame: AtlasFrame, border: FloatArray, material: int, tile: float) -> Mesh:
     """Return the ground from a border to the horizon, its texture in step with the grass of the atlas.
 
     Every border vertex has its own partner at the horizon, so that no vertex lies on another triangle's edge.
     """
-    tile = TILE_SIZE
     low, high = border[:, :2].min(axis=0), border[:, :2].max(axis=0)
     away = np.column_stack((border[:, :2] - 0.5 * (low + high), np.zeros(len(border))))
     outer = border + away * (2.0 * HORIZON / float((high - low).min()))

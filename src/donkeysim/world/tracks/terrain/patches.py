@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from donkeysim.core.types import ByteArray
+from donkeysim.world.scene import CLASS_LINE
 from donkeysim.world.tracks.tables.ground import Patch
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.textures import AnyFloat, as_colour
@@ -19,8 +20,15 @@ BAND = 128
 """Rows of texels painted at a time, so that intermediate arrays stay small."""
 
 
-def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray) -> None:
-    """Paint a patch into the atlas, as far as it lies inside."""
+def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray, classes: ByteArray | None = None) -> None:
+    """Paint a patch into the atlas, as far as it lies inside.
+
+    Args:
+        patch: What and where.
+        frame: Where the atlas lies.
+        atlas: Written.
+        classes: Of the atlas' texels; written: the patch is a line on the road.
+    """
     yaw = math.radians(patch.yaw)
     cosine, sine = math.cos(yaw), math.sin(yaw)
     half = 0.5 * np.array(patch.size)
@@ -38,7 +46,11 @@ def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray) -> None:
     for top in range(0, len(y), BAND):
         band = part[top : top + BAND]
         below = y[top : top + BAND, None]
-        _paint_band(patch, frame.texel, band, mean, x * cosine + below * sine, below * cosine - x * sine)
+        along, across = x * cosine + below * sine, below * cosine - x * sine
+        _paint_band(patch, frame.texel, band, mean, along, across)
+        if classes is not None:
+            inside = (np.abs(along) <= half[0]) & (np.abs(across) <= half[1])
+            classes[rows, columns][top : top + BAND][inside] = CLASS_LINE
 
 
 def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, along: AnyFloat, across: AnyFloat) -> None:
@@ -47,6 +59,9 @@ def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, alo
     cover = np.clip(inset / SOFT + 0.5, 0.0, 1.0)[..., None]
     own = band.astype(np.float32)
     colour = as_colour(patch.colour) * np.ones_like(own)
+    if patch.chequer > 0.0:
+        square = np.floor(along / patch.chequer) + np.floor(across / patch.chequer)
+        colour[np.mod(square, 2.0) == 1.0] = patch.border_colour
     if patch.text:
         ink = _write_text(patch, along, across)[..., None]
         colour += (as_colour(patch.text_colour) - colour) * ink

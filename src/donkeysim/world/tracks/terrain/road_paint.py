@@ -8,11 +8,12 @@ import numpy as np
 
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, LongArray
 from donkeysim.world.tracks.paths.path import SAMPLE_SPACING, CentreLine
+from donkeysim.world.tracks.tables.ground import TILE_SIZE
 from donkeysim.world.tracks.tables.road import Border, Kerb, Marking
 from donkeysim.world.tracks.terrain.atlas_frame import FINEST_TEXEL
 from donkeysim.world.tracks.terrain.ground import RoadPlace
 from donkeysim.world.tracks.terrain.road_class import CHEQUER, find_near, find_offset, measure_ahead
-from donkeysim.world.tracks.terrain.surfaces import TILE_SIZE, make_surface
+from donkeysim.world.tracks.terrain.surfaces import make_surface
 from donkeysim.world.tracks.textures import AnyFloat, Colour, as_colour, make_noise
 from donkeysim.world.tracks.track_file import TrackFile
 

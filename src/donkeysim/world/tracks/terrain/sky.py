@@ -103,6 +103,29 @@ def make_plain_sky(haze: Colour, ground: Colour) -> ByteArray:
     return to_texture(np.repeat(np.concatenate((above, below))[:, None], 64, axis=1))
 
 
+@lru_cache(maxsize=2)
+def make_clear_sky(sun_azimuth: float, sun_height: float, below: Colour) -> ByteArray:
+    """Return the original's sky: blue, white-blue in a band above a sharp horizon; neither clouds nor the sun's disc.
+
+    Air scatters most light forwards and backwards (Rayleigh): the sky is darkest a right angle from the sun.
+
+    Args:
+        sun_azimuth: [rad]
+        sun_height: [rad]
+        below: Colour under the horizon, 0 to 255.
+    """
+    elevation = (0.5 - (np.arange(HEIGHT // 2) + 0.5) / HEIGHT) * math.pi
+    azimuth = (np.arange(WIDTH) + 0.5) / WIDTH * 2.0 * math.pi
+    up, aside = np.sin(elevation) * math.sin(sun_height), np.cos(elevation) * math.cos(sun_height)
+    cosine = (up[:, None] + aside[:, None] * np.cos(azimuth - sun_azimuth)).astype(np.float32)
+    mean = (1.0 + up * up + 0.5 * aside * aside)[:, None].astype(np.float32)
+    light = ((1.0 + cosine * cosine) / mean) ** np.float32(1.0 / 2.2)
+    panorama = np.empty((HEIGHT, WIDTH, 4), np.uint8)
+    panorama[: HEIGHT // 2] = to_texture(light[..., None] * blend_colours(elevation, CLEAR)[:, None])
+    panorama[HEIGHT // 2 :] = (*below, 255)
+    return panorama
+
+
 def _paint_ground(haze: Colour, ground: Colour) -> AnyFloat:
     """Return the land below the horizon: as hazy as ground is where the drawn one ends, shape [rows, 1, 3]."""
     row = as_colour(haze) * 0.87 + as_colour(ground) * 0.13
@@ -215,6 +238,23 @@ def _skyline(low: float, high: float, pitch: int, seed: int, wall: Colour, windo
 SUMMER: Stops = ((0.12, (168, 200, 232)), (0.45, (112, 164, 220)), (1.57, (62, 112, 188)))
 """Blue air above the haze, by elevation [rad]."""
 
+CLEAR: Stops = tuple(
+    (math.radians(degrees), colour)
+    for degrees, colour in (
+        (0.5, (230, 255, 255)),
+        (2.0, (208, 237, 253)),
+        (5.0, (171, 202, 234)),
+        (10.0, (141, 171, 209)),
+        (20.0, (112, 138, 178)),
+        (30.0, (97, 121, 159)),
+        (45.0, (86, 108, 144)),
+        (60.0, (81, 103, 138)),
+        (90.0, (78, 99, 133)),
+    )
+)
+"""Mean colours of the original's sky by elevation [rad], its sun at 50 degrees: a little darker than its shader's
+figures, as recorded pictures are."""
+
 SKIES: dict[str, SkyStyle] = {
     "meadow": SkyStyle(
         SUMMER,
@@ -269,4 +309,4 @@ SKIES: dict[str, SkyStyle] = {
         ),
     ),
 }
-"""Every sky that a track file may name, apart from "plain" and "none"."""
+"""Every sky that a track file may name, apart from "clear", "plain" and "none"."""

@@ -1,4 +1,4 @@
-"""What ground and roads are made of: square tiles seen from above, 3.84 m a side, that continue into themselves."""
+"""What ground and roads are made of: square tiles seen from above, most 3.84 m a side, that go on in themselves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from PIL import Image
 
 from donkeysim.core.types import ByteArray
 from donkeysim.world.tracks.textures import (
@@ -20,26 +21,39 @@ from donkeysim.world.tracks.textures import (
     to_texture,
 )
 
-TILE_SIZE = 3.84
-"""Side of a tile [m]."""
+TEXELS = GRASS_SIZE
+"""Per side of a tile as it is made."""
 
-_SIZE = GRASS_SIZE
+_SIZE = TEXELS
 
 
 @lru_cache(maxsize=16)
-def make_surface(name: str, size: int = _SIZE) -> ByteArray:
+def make_surface(name: str, size: int = _SIZE, colour: tuple[int, int, int] | None = None) -> ByteArray:
     """Return the tile of a surface.
 
     Args:
         name: A key of `SURFACES`.
-        size: Texels per side, a power of two up to 512; fewer than 512 are averages of these.
+        size: Texels per side, a power of two; fewer than 512 are averages of these, more lie smoothly between them.
+        colour: sRGB that it is on average; None: its own.
     """
     tile = SURFACES[name]()
+    if colour is not None:
+        own = tile[..., :3].mean(axis=(0, 1))
+        tile = tile.copy()
+        tile[..., :3] = np.clip(tile[..., :3] * (np.asarray(colour) / np.maximum(own, 1.0)) + 0.5, 0.0, 255.0)
     step = tile.shape[0] // size
-    if step <= 1:
-        return tile
-    mean = tile.reshape(size, step, size, step, 4).mean(axis=(1, 3))
-    return np.asarray(mean + 0.5, np.uint8)
+    if step > 1:
+        mean = tile.reshape(size, step, size, step, 4).mean(axis=(1, 3))
+        return np.asarray(mean + 0.5, np.uint8)
+    return tile if size == tile.shape[0] else _enlarge(tile, size)
+
+
+def _enlarge(tile: ByteArray, size: int) -> ByteArray:
+    """Return a tile with more texels, which continues into itself as before."""
+    rim = 2
+    wider = np.pad(tile, ((rim, rim), (rim, rim), (0, 0)), mode="wrap")
+    box = (rim, rim, rim + tile.shape[1], rim + tile.shape[0])
+    return np.asarray(Image.fromarray(wider).resize((size, size), Image.Resampling.BICUBIC, box=box))
 
 
 def _make_dry_grass() -> ByteArray:

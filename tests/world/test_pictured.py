@@ -1,0 +1,118 @@
+"""Panels, pictured rooms, coloured ground and banked roads: what shows and what can be hit is what the file says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import SceneError
+from donkeysim.world.scene import SHADE_UNLIT, Scene
+from donkeysim.world.specs import SceneSpec
+from donkeysim.world.tracks import load_scene
+from donkeysim.world.tracks.art import read_picture
+from donkeysim.world.tracks.paths.path_csv import read_points
+from donkeysim.world.tracks.tables.ground import TILE_SIZE
+from donkeysim.world.tracks.terrain.ground import sample_height
+from donkeysim.world.tracks.terrain.surfaces import make_surface
+from standing import write_track
+
+PANEL = '[[panels]]\npicture = "crowd"\nsize = [2.0, 1.0]\n'
+
+
+def load(folder, text) -> Scene:
+    return load_scene(SceneSpec(write_track(folder, text)))
+
+
+def find_corners(scene, picture) -> np.ndarray:
+    """Return the corners of what shows a picture of the package [m], in the order of its quads' corners."""
+    texture = next(index for index, one in enumerate(scene.textures) if np.array_equal(one, read_picture(picture)))
+    shown = [index for index, material in enumerate(scene.materials) if material.texture == texture]
+    used = scene.static.triangle[np.isin(scene.static.material, shown)]
+    return scene.static.vertex[np.unique(used)]
+
+
+def test_a_panel_stands_on_its_foot_and_is_hit_behind_its_picture(tmp_path):
+    scene = load(tmp_path, PANEL + 'places = [[3.0, -5.0, 90.0]]\nhit = "dude"\nname = "person"\n')
+    corner = find_corners(scene, "crowd")
+    assert corner[:, 1] == pytest.approx(np.full(4, -5.0), abs=1e-5)
+    assert np.ptp(corner, axis=0) == pytest.approx((2.0, 0.0, 1.0), abs=1e-5)
+    assert corner[:, 2].min() == pytest.approx(0.0, abs=1e-6)
+    assert [scene.hit_names[name] for name in scene.colliders.name] == ["dude"]
+    assert scene.colliders.centre[0] == pytest.approx((3.0, -5.01, 0.5))
+
+
+def test_a_panel_may_lie_or_hang(tmp_path):
+    scene = load(tmp_path, PANEL + "places = [[3.0, -5.0, 0.0, 2.0]]\ntilt = -90.0\nunlit = true\n")
+    corner = find_corners(scene, "crowd")
+    assert corner[:, 2] == pytest.approx(np.full(4, 2.0), abs=1e-5)
+    assert np.ptp(corner, axis=0)[:2] == pytest.approx((1.0, 2.0), abs=1e-5)
+    assert len(scene.colliders.name) == 0
+    assert any(material.flags & SHADE_UNLIT for material in scene.materials)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('picture = "crowds"\nplaces = [[3.0, -5.0, 0.0]]', "did you mean 'crowd'"),
+        ('picture = "crowd"\nplaces = [[3.0, -5.0]]', "each \\[x, y, yaw in degrees\\]"),
+        ('picture = "crowd"\nplaces = [[3.0, -5.0, 0.0]]\ntilt = 90.0\nhit = "x"', "only an upright panel"),
+    ],
+)
+def test_a_wrong_panel_is_refused_where_it_stands(tmp_path, text, says):
+    with pytest.raises(SceneError, match=rf"place.toml, line 1[3-9].*{says}"):
+        load(tmp_path, f"[[panels]]\nsize = [1.0, 1.0]\n{text}\n")
+
+
+def test_walls_of_a_room_have_their_own_pictures_and_names(tmp_path):
+    room = '[room]\nbox = [-4.0, -4.0, 10.0, 8.0]\nheight = 2.0\nroof = "none"\npictures = { north = "crowd" }\n'
+    scene = load(tmp_path, room + 'hits = { north = "Plane (3)" }\n')
+    corner = find_corners(scene, "crowd")
+    assert corner[:, 1] == pytest.approx(np.full(4, 8.0), abs=1e-5)
+    assert np.ptp(corner, axis=0) == pytest.approx((14.0, 0.0, 2.0), abs=1e-5)
+    assert sorted(scene.hit_names[name] for name in scene.colliders.name) == ["Plane (3)", "wall", "wall", "wall"]
+    assert scene.static.vertex[:, 2].max() == pytest.approx(2.0), "there is no roof"
+
+
+@pytest.mark.parametrize("size", [128, 512, 2048])
+def test_a_surface_takes_a_mean_colour_at_any_size(size):
+    tile = make_surface("grass", size, (80, 90, 40))
+    assert tile.shape == (size, size, 4)
+    assert tile[..., :3].mean(axis=(0, 1)) == pytest.approx((80, 90, 40), abs=1.5)
+    step = np.abs(np.diff(tile[..., :3].astype(int), axis=0)).mean()
+    seam = np.abs(tile[0, :, :3].astype(int) - tile[-1, :, :3]).mean()
+    assert seam < 2.0 * step + 1.0, "it continues into itself"
+
+
+def test_a_tile_of_another_size_is_refused_with_those_allowed(tmp_path):
+    with pytest.raises(SceneError, match=r"tile is 4; it takes 0\.96, 1\.92, 3\.84"):
+        load(tmp_path, "").name and load_scene(SceneSpec(write_tile(tmp_path, 4.0)))
+    assert load_scene(SceneSpec(write_tile(tmp_path, 2.0 * TILE_SIZE))).name == "place"
+
+
+def write_tile(folder, tile):
+    path = write_track(folder, "")
+    (folder / "place.toml").write_text(
+        (folder / "place.toml").read_text().replace('texture = "plain"', f'texture = "sand"\ntile = {tile}')
+    )
+    return path
+
+
+def test_a_banked_road_has_the_heights_of_its_edges(tmp_path):
+    angle = np.arange(60) * (2.0 * math.pi / 60)
+    rows = np.column_stack((3.0 * np.sin(angle), 3.0 - 3.0 * np.cos(angle), *np.full((2, 60), 0.8), *np.zeros((2, 60))))
+    rows = np.column_stack((rows, np.full(60, 0.3)))
+    header = "# x_m,y_m,w_tr_right_m,w_tr_left_m,z_m,z_right_m,z_left_m\n"
+    text = "".join(",".join(f"{value:.5f}" for value in row) + "\n" for row in rows)
+    (tmp_path / "ring.csv").write_text(header + text, encoding="utf-8")
+    (tmp_path / "bowl.toml").write_text('format = 1\nname = "bowl"\n[path]\nfile = "ring.csv"\nnodes = "points"\n')
+    ground = load_scene(SceneSpec(str(tmp_path / "bowl.toml"))).ground
+    for radius, height in ((2.2, 0.3), (2.6, 0.15), (3.0, 0.0), (3.8, 0.0)):
+        circle = np.column_stack((radius * np.sin(angle), 3.0 - radius * np.cos(angle)))
+        assert sample_height(ground, circle) == pytest.approx(np.full(60, height), abs=0.035)
+
+
+def test_heights_of_one_edge_alone_are_refused():
+    with pytest.raises(SceneError, match="z_left_m is missing"):
+        read_points("# x_m,y_m,w_tr_right_m,w_tr_left_m,z_m,z_right_m\n0,0,1,1,0,0\n1,0,1,1,0,0\n", "ring.csv")
