@@ -16,7 +16,7 @@ CASES = (
     ("generated_track", CameraSpec(quality="fast"), None),
     ("generated_track", CameraSpec(width=84, height=84), None),
     ("generated_track", CameraSpec(width=64, height=64), None),
-    ("mountain_track", CameraSpec(), 300.0),
+    ("canyon_road", CameraSpec(), 300.0),
 )
 
 

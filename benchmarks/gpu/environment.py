@@ -18,7 +18,7 @@ from donkeysim.core.device import Device
 from donkeysim.envs.batch_env import BatchEnv
 from donkeysim.world.specs import CameraSpec
 
-SCENES = "generated_track", "mountain_track"
+SCENES = "generated_track", "canyon_road"
 
 LEAST = {(64, 64): 1.5e6, (160, 120): 0.6e6}
 """What is asked for [steps/s]."""

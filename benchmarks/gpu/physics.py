@@ -8,7 +8,7 @@ from benchmarks.gpu.timing import measure_frames
 from benchmarks.measure import Figure
 from donkeysim.core.device import Device
 
-CASES = (("generated_track", 0, 8e6), ("mountain_track", 0, 8e6), ("mountain_track", 10, 2e6))
+CASES = (("generated_track", 0, 8e6), ("canyon_road", 0, 8e6), ("canyon_road", 10, 2e6))
 """Scene, which part of the cars leans (each 10th; 0: none), and what is asked for [car steps/s]."""
 
 

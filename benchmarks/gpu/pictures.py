@@ -13,7 +13,7 @@ from donkeysim.render.gather import GatherRenderer
 from donkeysim.render.looks import Looks
 from donkeysim.world.specs import CameraSpec
 
-SCENES = "generated_track", "mountain_track"
+SCENES = "generated_track", "canyon_road"
 
 LEAST = {(64, 64): 2.5e6, (84, 84): 1.6e6, (160, 120): 0.7e6}
 """What is asked for of the default quality [pictures/s]."""

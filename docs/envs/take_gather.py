@@ -16,7 +16,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 
 HERE = Path(__file__).parent
-SCENES = ("generated_track", "mountain_track", "warehouse", "waveshare")
+SCENES = ("generated_track", "canyon_road", "pallet_hall", "reading_room")
 ALONG, AHEAD = 2.6, 0.7
 LOUDER = 8
 

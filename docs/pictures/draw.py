@@ -74,7 +74,7 @@ def draw_classes() -> None:
     """Draw what a camera sees, how far it is and what it is, side by side, of two scenes."""
     paint = np.array([[150, 200, 240], [70, 130, 60], [80, 80, 85], [250, 220, 60], [200, 110, 40], [220, 40, 40]])
     rows = []
-    for name in ("generated_track", "mini_monaco"):
+    for name in ("generated_track", "harbour_town"):
         simulator = Simulator(WorldSpec(SceneSpec(name), cars_per_world=2))
         cars = [simulator.add_car() for _ in range(2)]
         drive(simulator, cars[:1], 4.0)

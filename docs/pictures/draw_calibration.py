@@ -75,7 +75,7 @@ def draw_wizard() -> None:
         centre=tuple((place + 0.5) * scale - 0.5 for place in camera.lens.centre),
     )
     mount = solve_mount(lens, [corners], BOARD)
-    track = open_track("warren")
+    track = open_track("carpet_hall")
     pose = {"position": (0.065, 0.0, HEIGHT - REST), "rotation": (0.0, PITCH, 0.0)}
     track.configure_camera(0, replace(camera, **pose))
     track.render()

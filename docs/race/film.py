@@ -1,6 +1,6 @@
 """Make the film of a tournament, `tournament.webp`: `python docs/race/film.py` from the root of a checkout.
 
-Eight drivers meet in a double elimination on mini_monaco; of some matches it shows the first seconds after green, from
+Eight drivers meet in a double elimination on harbour_town; of some matches it shows the first seconds after green, from
 behind the car on the second place of the grid, with the result below. The same bytes from the same seed. `--frames
 FOLDER` also writes some of the frames as PNG files, to look at.
 """
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--frames", type=Path, help="folder for some of the frames as PNG files")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        plan = RacePlan("mini_monaco", "diyrobocars", load_rule_book("diyrobocars"), tuple(CARS), seed=5)
+        plan = RacePlan("harbour_town", "diyrobocars", load_rule_book("diyrobocars"), tuple(CARS), seed=5)
         tournament = open_tournament(Path(folder), plan, "double_elimination")
         hold_tournament(tournament, {name: DriverRacer(driver) for name, driver in CARS.items()}, Path(folder))
         frames = [frame for match in MATCHES for frame in shoot(Path(folder) / f"{match}.dlog")]

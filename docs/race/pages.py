@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 QUALITY = 82
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 PROGRAM = "import sys; from donkeysim.cli.donkey import main; sys.exit(main())"
-RACE = ["--track", "mini_monaco", "--rules", "robo_racing_carnage", "--laps", "4"]
+RACE = ["--track", "harbour_town", "--rules", "robo_racing_carnage", "--laps", "4"]
 DRIVERS = ("Anna=fast", "Ben=steady", "Chen=human", "Dai=steady", "Eva=human", "Finn=steady", "Gao=human", "Hugo=fast")
 MIDDLE, FOUR = 33.0, 39.5
 """Moments in the middle of the race, on the time line [s]; the second for four pictures at once."""

@@ -27,11 +27,11 @@ TARGET = Path(__file__).parent / "tv.jpg"
 NAMES = ("Anna", "Ben", "Cleo", "Dai", "Eva", "Finn", "Gao", "Hugo")
 MOMENTS = {
     "generated_track": 14.0,
-    "thunderhill": 12.0,
-    "mini_monaco": 25.0,
-    "warehouse": 14.0,
-    "mountain_track": 13.0,
-    "circuit_launch": 15.0,
+    "hill_circuit": 12.0,
+    "harbour_town": 25.0,
+    "pallet_hall": 14.0,
+    "canyon_road": 13.0,
+    "maker_hall": 15.0,
 }
 """Tracks, and which moment of the time line is shown [s]."""
 

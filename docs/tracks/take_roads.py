@@ -22,8 +22,8 @@ MAP = CameraSpec(width=300, height=300, fov=math.radians(60.0), supersample=2)
 STYLE_NODES = (90, 333)
 CHALLENGES = (
     ("generated_track", ChallengeSpec(cones=20, trees=100, seed=1), (8, 32)),
-    ("warehouse", ChallengeSpec(cones=20, trees=12, light=True, seed=3), (3, 36)),
-    ("mini_monaco", ChallengeSpec(cones=20, trees=20, light=True, seed=7), (90, 184)),
+    ("pallet_hall", ChallengeSpec(cones=20, trees=12, light=True, seed=3), (3, 36)),
+    ("harbour_town", ChallengeSpec(cones=20, trees=20, light=True, seed=7), (90, 184)),
 )
 
 

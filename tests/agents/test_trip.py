@@ -1,5 +1,6 @@
 """A trip passes in turns: time waits between them, and ends are told."""
 
+import json
 import math
 
 import numpy as np
@@ -132,3 +133,15 @@ def test_a_board_that_is_none_is_named(tmp_path):
         read_board(board)
     with pytest.raises(DonkeySimError, match="cannot be written"):
         add_entry(tmp_path, make("a", 3.0))
+
+
+def test_a_board_of_the_time_when_our_places_had_the_originals_names_means_ours(tmp_path):
+    path = tmp_path / "board.jsonl"
+    add_entry(path, make("a", 3.0))
+    line = json.loads(path.read_bytes())
+    del line["format"]
+    path.write_text(path.read_text() + json.dumps(line) + "\n", encoding="utf-8")
+    assert [entry.track for entry in read_board(path)] == ["warren", "carpet_hall"]
+    path.write_text(json.dumps(line | {"format": 9}) + "\n", encoding="utf-8")
+    with pytest.raises(SpecError, match="the format 9"):
+        read_board(path)

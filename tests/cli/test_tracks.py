@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from donkeysim.cli.console import console
 from donkeysim.cli.donkey import run
-from donkeysim.world.tracks.catalogue import VARIABLE
+from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, VARIABLE, group_scenes, list_scenes
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +46,21 @@ def test_broken_tracks_are_named_with_their_sentences(place, capsys):
     listed = capsys.readouterr().out
     assert "bat.csv, line 2: y_m is 'x'" in listed
     assert "generated_track" in listed
+
+
+def test_lists_say_whose_design_places_are_and_break_no_name(place, monkeypatch, capsys):
+    monkeypatch.setattr(console, "_width", 80)
+    name = "a_track_whose_name_is_rather_long"
+    assert run(["tracks", "new", name, "--out", "place"]) == 0
+    capsys.readouterr()
+    assert run(["tracks", "list", "--tracks", "place"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = [lines.index(heading) for heading in ("The original's places", "Our own places", "Yours")]
+    groups = [{line.split()[0] for line in lines[begin + 1 : end]} for begin, end in pairwise([*at, None])]
+    assert groups[0] == set(ORIGINAL_SCENES)
+    assert groups[1] == {*group_scenes(list_scenes())["ours"], "flat"}
+    assert groups[2] == {name}
+    assert str(place / "place" / f"{name}.toml") in lines[-1]
 
 
 def test_tracks_alone_lists(capsys):

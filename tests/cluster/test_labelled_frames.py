@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from donkeysim.core.image import decode_picture
 from donkeysim.world.scene import CLASS_ROAD, CLASS_SKY
 
 SPEC = FramesSpec(
-    tracks=("generated_track", "waveshare"), frames=14, shard=6, cars=4, every=2, width=32, height=24, seed=3
+    tracks=("generated_track", "reading_room"), frames=14, shard=6, cars=4, every=2, width=32, height=24, seed=3
 )
 ALONE = Crew(workers=0)
 
@@ -143,3 +143,16 @@ def test_the_command_says_what_is_there(tmp_path, capsys):
         said = capsys.readouterr().out
         assert "4 frames" in said
         assert told in said
+
+
+def test_a_dataset_of_the_time_when_our_places_had_the_originals_names_is_not_gone_on_with(tmp_path):
+    for track, told in (("warren", "whose warren are carpet_hall now"), ("generated_track", "")):
+        spec, folder = replace(SPEC, tracks=(track,), frames=1), tmp_path / track
+        folder.mkdir()
+        known = {"format": 1, **asdict(spec)}
+        (folder / dataset.SPEC_NAME).write_text(json.dumps(known), encoding="utf-8")
+        if told:
+            with pytest.raises(SpecError, match=told):
+                generate_dataset(spec, folder, ALONE)
+        else:
+            assert len(generate_dataset(spec, folder, ALONE).shards) == 1

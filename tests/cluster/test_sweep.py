@@ -322,3 +322,20 @@ def test_the_table_shows_who_is_done_and_who_is_under_way(tmp_path):
     assert [(row[0], row[2]) for row in rows] == [("1", "2.5"), ("2", ""), ("0", f"{100 * done.options['speed']:.6g}")]
     assert rows[0][3].endswith("(40 of 100)")
     assert rows[1][3].endswith("(begins)")
+
+
+def test_a_sweep_of_the_time_when_our_places_had_the_originals_names_goes_on_in_ours(tmp_path):
+    tracks = 'track = ["warren", ["warren", "oval"]]\n'
+    path = write(tmp_path, f'{HEAD}method = "grid"\n[options]\ntest = ["warehouse"]\n[search]\n{tracks}speed = [0.5]\n')
+    site = Site(claim_folder(path, tmp_path / "out"), tmp_path / "out", tmp_path, pretend)
+    site.do(Plan(site.file).take())
+    assert resume_folder(site.folder)[0] == site.file
+    for note in (site.folder / "sweep.json", *site.folder.glob("trials/*/result.json")):
+        note.write_text(json.dumps(json.loads(note.read_text()) | {"format": 1}))
+    file, _ = resume_folder(site.folder)
+    assert file.fixed == {"test": ["pallet_hall"]}
+    assert file.search["track"].values == ("carpet_hall", ["carpet_hall", "oval"])
+    again = Site(file, site.folder, site.base, pretend)
+    job = Plan(file).take()
+    assert job.options["track"] == "carpet_hall"
+    assert again.read(job) is not None, "it is done already"

@@ -41,7 +41,9 @@ def drive(place, seconds, expert=None):
     return driven, off_road, moment.telemetry.speed
 
 
-@pytest.mark.parametrize("place", ["generated_track", "warren", pytest.param("mountain_track", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "place", ["generated_track", "carpet_hall", pytest.param("canyon_road", marks=pytest.mark.soak)]
+)
 def test_the_expert_drives_along_the_road_of_any_place(place):
     driven, off_road, speed = drive(place, 20.0)
     assert driven > 0.15
@@ -50,7 +52,7 @@ def test_the_expert_drives_along_the_road_of_any_place(place):
 
 
 def test_a_car_on_another_road_than_the_known_one_stands_still(caplog):
-    car = BuiltInCar("warren", read_conf({}))
+    car = BuiltInCar("carpet_hall", read_conf({}))
     car.open()
     telemetry = car.begin_episode(1).telemetry
     expert = ExpertPilot(CAR, lambda: "generated_track", load=load)
@@ -75,8 +77,8 @@ def test_the_expert_of_a_car_follows_it_to_other_places():
     expert = make_expert(car)
     outputs = wait_until(lambda: car.run(0.0, 0.0))
     wait_until(lambda: expert.run(None, outputs[1]) != (0.0, 0.0))
-    car.go_to("warren")
-    wait_until(lambda: car.run(0.0, 0.0) and car.place == "warren")
+    car.go_to("carpet_hall")
+    wait_until(lambda: car.run(0.0, 0.0) and car.place == "carpet_hall")
     telemetry = car.run(0.0, 0.0)[1]
     wait_until(lambda: expert.run(None, telemetry) != (0.0, 0.0))
     car.halt()

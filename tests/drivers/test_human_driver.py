@@ -25,7 +25,7 @@ def test_be_pushed_to_both_sides():
 
 
 def test_hairpins_near_full_lock_are_left_in_peace():
-    course = Course(load_track("circuit_launch"))
+    course = Course(load_track("maker_hall"))
     watched = Watched(HumanDriver(course.scene, CAR, 3))
     seen = course.drive(watched, laps=1, seconds=60.0)
     assert (len(seen.laps), seen.off_road, seen.hits) == (1, 0, set())

@@ -73,7 +73,7 @@ def test_the_steady_driver_keeps_to_the_path(track, drivers):
 
 
 def test_a_hairpin_tighter_than_the_wheels_turn_is_taken_wide():
-    hall = load_track("warehouse")
+    hall = load_track("pallet_hall")
     assert measure_least_radius(hall.path.position) < 0.9 * find_least_radius(CAR)
     course, driver = Course(hall), PathFollower(hall, CAR, "steady")
     while course.ledger.lap[0] < 2:

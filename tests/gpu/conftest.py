@@ -62,9 +62,9 @@ class Bench:
 def open_bench(name: str) -> Bench:
     """Return what tests run on."""
     if name == "cpu":
-        return Bench(open_device("cpu", 2), 6, 5, ((64, 48),), ("generated_track",), (("warehouse", 2),), 0.3)
+        return Bench(open_device("cpu", 2), 6, 5, ((64, 48),), ("generated_track",), (("pallet_hall", 2),), 0.3)
     sizes = (64, 64), (84, 84), (128, 128), (160, 120)
-    crashes = ("warehouse", 2), ("mountain_track", 1), ("mini_monaco", 1)
+    crashes = ("pallet_hall", 2), ("canyon_road", 1), ("harbour_town", 1)
     return Bench(open_device(name), 512, 16_384, sizes, list_scenes(), crashes, 600.0)
 
 

@@ -304,6 +304,9 @@ def test_a_task_is_kept_in_its_folder(tmp_path):
     task = Task(tracks=("warren", "flat"), roads=3, teacher="expert", seed=4, laps=2, has_colour=True)
     write_task(task, tmp_path)
     assert read_task(tmp_path) == task
+    kept = json.loads((tmp_path / "task.json").read_bytes())
+    (tmp_path / "task.json").write_text(json.dumps(kept | {"format": 1}))
+    assert read_task(tmp_path) == replace(task, tracks=("carpet_hall", "flat")), "of an older version"
 
 
 @pytest.mark.parametrize(

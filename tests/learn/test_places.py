@@ -1,15 +1,18 @@
 """Pilots carry the names of the places where they were trained: from the tub into every kind of file."""
 
+import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from donkeysim.learn.files.header import make_header, read_header, write_header
 from donkeysim.learn.files.model_file import save_model
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
 from donkeysim.learn.train import train
+from donkeysim.tub.manifest import MANIFEST_NAME, Manifest, format_manifest, read_manifest
 from donkeysim.tub.writer import TubWriter
 from stand_ins.steered_tub import draw_post, make_config, write_steered_tub
 from stand_ins.untrained_models import DefaultConfig, get_model, make_picture
@@ -71,3 +74,20 @@ def test_reading_the_places_loads_no_library_that_runs_networks():
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert said.split("\n")[:2] == ["('generated_track',)", "set()"]
+
+
+def test_a_pilot_of_the_time_when_our_places_had_the_originals_names_knows_ours():
+    header = json.loads(write_header(make_header("linear", DefaultConfig, ["warren", "oval"])))
+    assert read_header(json.dumps(header)).places == ("warren", "oval")
+    assert read_header(json.dumps(header | {"format": 1})).places == ("carpet_hall", "oval")
+
+
+def test_a_tub_of_that_time_knows_them_and_goes_on_with_the_names_of_now(tmp_path):
+    manifest = Manifest(["a"], ["float"], own_metadata={"places": ["warren", "oval"]})
+    assert manifest.places == ("carpet_hall", "oval")
+    manifest.add_place("")
+    assert manifest.own_metadata == {"places": ["warren", "oval"]}
+    manifest.add_place("warren")
+    assert manifest.places == ("carpet_hall", "oval", "warren")
+    (tmp_path / MANIFEST_NAME).write_bytes(format_manifest(manifest))
+    assert read_manifest(tmp_path).places == manifest.places

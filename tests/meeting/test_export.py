@@ -83,7 +83,7 @@ def record(tmp_path_factory):
     racers = [DriverRacer("fast"), DriverRacer("steady"), Pest()]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(action_log, "BLOCK_BYTES", 2000)  # so that a part of the file holds a part of the race
-        made = PilotRace(RacePlan("waveshare", "club", BOOK, NAMES), racers, path).run(engineer=engineer)
+        made = PilotRace(RacePlan("reading_room", "club", BOOK, NAMES), racers, path).run(engineer=engineer)
     report_race(made)
     return made
 
@@ -235,7 +235,7 @@ def test_a_table_tells_its_units_and_its_race(files, record):
     assert schema.field("yaw_rate").metadata == {b"unit": b"rad/s", b"description": b"positive turning left"}
     facts = pq.read_metadata(files / "race.parquet").metadata
     assert msgspec.json.decode(facts[b"race"], type=RacePlan) == record.plan
-    assert json.loads(facts[b"result"])["track"] == "waveshare"
+    assert json.loads(facts[b"result"])["track"] == "reading_room"
     assert json.loads(facts[b"complaints"]) == []
 
 
@@ -366,7 +366,7 @@ def test_an_unknown_camera_is_told_and_a_log_without_a_race(record, tmp_path):
     from donkeysim.record.recorder import open_simulator
     from donkeysim.world.specs import SceneSpec, WorldSpec
 
-    open_simulator(WorldSpec(SceneSpec("waveshare")), log=tmp_path / "run.dlog").close()
+    open_simulator(WorldSpec(SceneSpec("reading_room")), log=tmp_path / "run.dlog").close()
     with pytest.raises(SpecError, match="without a race"):
         export_race(tmp_path / "run.dlog", [ReportExport(tmp_path / "race.html")])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.dlog"]

@@ -22,7 +22,7 @@ from donkeysim.record import action_log
 from donkeysim.record.replay import Replay
 from donkeysim.world.telemetry import Telemetry
 
-TRACK = "mini_monaco"
+TRACK = "harbour_town"
 BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=Start(settle=0.5, countdown=1.0))
 
 

@@ -19,7 +19,7 @@ from donkeysim.watch.timing import CarLook, Timing
 from donkeysim.watch.watchable import CHOSEN
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
-TRACK = "mini_monaco"
+TRACK = "harbour_town"
 BOOK = RuleBook("Club", "", "", "", Race(laps=1, limit=4.0, order="distance"), start=Start(settle=0.5, countdown=1.0))
 
 
@@ -96,7 +96,7 @@ def test_cars_and_pictures_are_those_of_the_moment(show):
 
 def test_what_has_been_driven_cannot_be_changed(show):
     for refused in (
-        show.load_scene("warehouse"),
+        show.load_scene("pallet_hall"),
         show.exit_scene(),
         show.set_pace_car(True),
         show.reset_car(0),

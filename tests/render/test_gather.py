@@ -36,7 +36,7 @@ def check(difference: Difference, mean=1.5, off=0.02):
     assert difference.elsewhere <= 0.005
 
 
-@pytest.mark.parametrize("scene", ["generated_track", "waveshare"])
+@pytest.mark.parametrize("scene", ["generated_track", "reading_room"])
 def test_pictures_distances_and_classes_are_those_of_the_renderer(scene):
     simulator = spread_cars(scene, 4)
     cameras = [SMALL] * 4
@@ -114,7 +114,7 @@ def test_colours_light_mounts_and_lenses_differ_from_car_to_car_as_the_renderer_
 
 
 def test_worlds_of_one_batch_may_be_at_different_places():
-    simulator = place_cars("generated_track", worlds=4, more_scenes=(SceneSpec("warehouse"),))
+    simulator = place_cars("generated_track", worlds=4, more_scenes=(SceneSpec("pallet_hall"),))
     cameras = [SMALL] * 4
     group = gather(simulator, cameras)
     check(compare(group, draw(simulator, cameras)))

@@ -20,7 +20,7 @@ pytest.importorskip("ray")
 def start(folder, *words):
     """Start the command in a process group of its own."""
     command = [sys.executable, "-m", "donkeysim", "generate", str(folder), "--frames", str(FRAMES)]
-    words = ("--track", "generated_track", "warehouse", "mini_monaco", "--randomize", "mild", *words)
+    words = ("--track", "generated_track", "pallet_hall", "harbour_town", "--randomize", "mild", *words)
     return subprocess.Popen([*command, *words], start_new_session=True)
 
 

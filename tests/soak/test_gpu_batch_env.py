@@ -18,7 +18,7 @@ STEPS, CARS = 5_000, 8
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_five_thousand_steps_are_those_of_the_batch_on_threads(mode):
     options = {
-        "track": ["generated_track", "mountain_track"],
+        "track": ["generated_track", "canyon_road"],
         "observe": "vector",
         "autoreset_mode": mode,
         "randomization": {"car": {"mass": [0.8, 1.2], "friction": [0.6, 1.1], "steer_trim": [-0.1, 0.1]}},

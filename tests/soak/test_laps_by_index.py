@@ -82,7 +82,7 @@ class Twins:
         return [name for name, one, other in pairs if one.tobytes() != other.tobytes()]
 
 
-@pytest.mark.parametrize("name", ["warehouse", "generated_track"])
+@pytest.mark.parametrize("name", ["pallet_hall", "generated_track"])
 def test_three_laps_by_index_end_with_the_engine_s_bytes(name):
     twins, begun, frames = Twins(SceneSpec(name, challenges=ChallengeSpec(cones=12)), WORLDS, CARS), time.monotonic(), 0
     while twins.simulator.ledger.laps[: 2 * CARS].min() < LAPS and frames < 6000:

@@ -96,7 +96,7 @@ def test_a_killed_program_goes_on(tmp_path):
 
     The time of a sitting is what the program counts: from the command on, its start included.
     """
-    tracks = ("generated_track", "mini_monaco", "warren", "thunderhill")
+    tracks = ("generated_track", "harbour_town", "carpet_hall", "hill_circuit")
     task = ("--track", *tracks, "--speed", "0.6", "--laps", "1", "--minutes", "10")
     assert subprocess.run(list_words(tmp_path / "whole", *task), check=False).returncode == 0
     whole = read_summary(tmp_path / "whole")["seconds"]

@@ -9,7 +9,7 @@ from e2e.simulator_process import SimulatorProcess
 pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
 
 DRIVERS = ("Anna=fast", "Ben=steady", "Chen=human", "Dai=steady", "Eva=human", "Finn=steady", "Gao=human", "Hugo=fast")
-RACE = ("--track", "mini_monaco", "--rules", "robo_racing_carnage", "--laps", "4")
+RACE = ("--track", "harbour_town", "--rules", "robo_racing_carnage", "--laps", "4")
 SCREENS = {"/": (1366, 768), "/wall": (1920, 1080), "/?phone": (390, 844)}
 PATIENCE = 240_000
 

@@ -91,7 +91,7 @@ def test_sixteen_clients_race_ten_laps_and_two_hostile_ones_spoil_nothing(tmp_pa
 @pytest.mark.timeout(3600)
 def test_a_hundred_short_races_are_counted_again_and_every_pose_is_replayed(tmp_path):
     options = ("--races", str(RACES), "--laps", "1", "--pause", "1", "--time-scale", "6", "--training-telemetry")
-    hold(tmp_path, "waveshare", 40.0, 16, 2, *options)
+    hold(tmp_path, "reading_room", 40.0, 16, 2, *options)
     confirmed = 0
     for number in range(1, RACES + 1):
         found = verify_race(tmp_path / ("race.dlog" if number == 1 else f"race-{number}.dlog"))

@@ -70,7 +70,7 @@ def free_for_all(name, laps):
     )
 
 
-TRACKS = ("waveshare", "mini_monaco", "warren", "generated_track", "circuit_launch")
+TRACKS = ("reading_room", "harbour_town", "carpet_hall", "generated_track", "maker_hall")
 """From 8 to 38 m long."""
 
 
@@ -161,7 +161,7 @@ def test_twenty_pilots_race_within_a_minute():
 def test_a_report_opens_in_a_browser_without_a_network(tmp_path):
     names = tuple(f"<img src=x onerror=alert({row})> {row}" for row in range(16))
     racers = [DriverRacer(DRIVERS[row % 3]) for row in range(16)]
-    plan = RacePlan("waveshare", "club", free_for_all("robo_racing_carnage", 3), names)
+    plan = RacePlan("reading_room", "club", free_for_all("robo_racing_carnage", 3), names)
     record = PilotRace(plan, racers, tmp_path / "race.dlog").run()
     export_race(record.file, [ReportExport(tmp_path / "race.html")])
     told = []

@@ -224,7 +224,7 @@ def test_pilots_are_evaluated_on_several_nodes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def evaluate(out, *words):
-        command = [sys.executable, "-m", "donkeysim", "evaluate", "--tracks", "generated_track", "warren"]
+        command = [sys.executable, "-m", "donkeysim", "evaluate", "--tracks", "generated_track", "carpet_hall"]
         return subprocess.run([*command, "--seeds", "4", "--laps", "1", "--out", out, *words], check=False).returncode
 
     begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The scenes of the menu against the original's figures, in its units U = 1/8 m, and what any place promises."""
+"""Our own places: their figures, in the original's units U = 1/8 m, and what any place promises."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.world.scene import COLLIDER_CYLINDER
 from donkeysim.world.specs import SceneSpec, load_car
 from donkeysim.world.tracks import list_scenes, load_scene
+from donkeysim.world.tracks.catalogue import group_scenes
 from driving import CAR, Course
 
 U = 8.0
@@ -20,26 +21,26 @@ CAR_LENGTH, CAR_WIDTH = 0.28, 0.215
 """Over the tyres [m]."""
 
 LEAST_RADIUS = 0.598
-"""Tightest turn of any path [m]: the original's warehouse has one of 4.8 U."""
+"""Tightest turn of any path [m]: pallet_hall has one of 4.8 U."""
 
 FIGURES = {
-    "warehouse": (242.0, None, 122),
-    "sparkfun_avc": (987.0, (154.0, 401.0), 470),
-    "roboracingleague_1": (494.0, (123.6, 32.8), 110),
-    "waveshare": (66.4, (24.6, 15.8), 24),
-    "mini_monaco": (102.3, None, 307),
-    "circuit_launch": (302.0, (72.7, 44.2), 139),
-    "mountain_track": (516.2, (123.0, 121.3), 250),
+    "pallet_hall": (242.0, None, 122),
+    "city_lot": (987.0, (154.0, 401.0), 470),
+    "kart_track": (494.0, (123.6, 32.8), 110),
+    "reading_room": (66.4, (24.6, 15.8), 24),
+    "harbour_town": (102.3, None, 307),
+    "maker_hall": (302.0, (72.7, 44.2), 139),
+    "canyon_road": (516.2, (123.0, 121.3), 250),
     "mountain_pass": (432.0, None, 216),
-    "thunderhill": (560.0, None, 280),
-    "warren": (172.0, None, 86),
+    "hill_circuit": (560.0, None, 280),
+    "carpet_hall": (172.0, None, 86),
 }
 """Length [U], box along the original's x and z [U] where it is known, and nodes."""
 
-RECORDED = ("mountain_track",)
-"""Built on recorded nodes, which lie unevenly; the first car stands beside the path. See `test_mountain_track`."""
+RECORDED = ("canyon_road",)
+"""Built on recorded nodes, which lie unevenly; the first car stands beside the path. See `test_canyon_road`."""
 
-COUNTER_CLOCKWISE = ("waveshare", "thunderhill")
+COUNTER_CLOCKWISE = ("reading_room", "hill_circuit")
 
 
 @pytest.fixture(scope="module", params=FIGURES)
@@ -97,12 +98,11 @@ def outline_car(position, yaw):
     return affinity.translate(affinity.rotate(block, yaw, (0, 0), use_radians=True), *position[:2])
 
 
-def test_every_scene_of_these_figures_is_in_the_menu():
-    assert set(FIGURES) - {"mountain_pass"} <= set(list_scenes())
-    assert "mountain_pass" not in list_scenes(), "ours; it is loaded by its name"
+def test_each_of_our_own_places_in_the_menu_has_its_figures():
+    assert set(FIGURES) == set(group_scenes(list_scenes())["ours"])
 
 
-def test_nodes_length_and_box_are_the_originals(scene):
+def test_nodes_length_and_box_are_as_designed(scene):
     length, extent, node_count = FIGURES[scene.name]
     assert len(scene.path.position) == node_count
     assert scene.path.closed
@@ -113,7 +113,7 @@ def test_nodes_length_and_box_are_the_originals(scene):
         assert (y, x) == pytest.approx(extent, rel=0.02)
 
 
-def test_it_is_driven_in_the_originals_direction(scene):
+def test_it_is_driven_in_its_direction(scene):
     turned = find_turns(scene.path).sum()
     assert turned == pytest.approx(2.0 * np.pi if scene.name in COUNTER_CLOCKWISE else -2.0 * np.pi)
     assert LinearRing(scene.path.position[:, :2]).is_ccw == (scene.name in COUNTER_CLOCKWISE)
@@ -183,7 +183,7 @@ def test_nothing_stands_inside_another_thing(scene):
             assert outline[a].intersection(outline[b]).area < 1e-3, pair
 
 
-@pytest.mark.parametrize("name", ["waveshare", "mini_monaco"])
+@pytest.mark.parametrize("name", ["reading_room", "harbour_town"])
 def test_the_pace_car_laps_in_its_lane_without_a_hit(name):
     scene = load_scene(SceneSpec(name))
     half = min(scene.path.width_left.min(), scene.path.width_right.min())

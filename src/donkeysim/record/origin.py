@@ -58,9 +58,13 @@ def list_differences(there: Mapping[str, str], here: Mapping[str, str]) -> tuple
 
 
 def _sum_up(value: Any, checksum: int = 0) -> int:
-    """Return a checksum of all numbers in nested dataclasses and tuples."""
+    """Return a checksum of all numbers in nested dataclasses and tuples.
+
+    Fields at their defaults do not count: one that scenes have got since a log was written changes no checksum of it.
+    """
     if dataclasses.is_dataclass(value):
-        value = tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+        parts = [(field, getattr(value, field.name)) for field in dataclasses.fields(value)]
+        value = tuple(part for field, part in parts if part is not field.default)
     if isinstance(value, tuple):
         for part in value:
             checksum = _sum_up(part, checksum)

@@ -13,7 +13,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, find_own_tracks
 
-FORMER_PLACES: Mapping[str, Mapping[str, str]] = {
+FORMER_PLACES: Mapping[str, Mapping[str, Any]] = {
     "circuit_launch": {"name": "maker_hall"},
     "mini_monaco": {"name": "harbour_town"},
     "mountain_track": {"name": "canyon_road"},

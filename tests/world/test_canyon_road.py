@@ -1,4 +1,4 @@
-"""mountain_track against what recordings of the original say of it."""
+"""canyon_road against what recordings of the original's mountain_track say."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ NODES_IN_UNITS = {0: (53.674, 50.298), 100: (-10.830, 59.668), 249: (53.656, 52.
 
 @pytest.fixture(scope="module")
 def scene():
-    return load_scene(SceneSpec("mountain_track"))
+    return load_scene(SceneSpec("canyon_road"))
 
 
 @pytest.fixture(scope="module")
 def recorded():
     """Columns of the package's list."""
-    file = find_track(SceneSpec("mountain_track")).parent / "lines" / "mountain_track.csv"
+    file = find_track(SceneSpec("canyon_road")).parent / "lines" / "canyon_road.csv"
     rows = csv.DictReader(line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
     table = [{name: float(value) for name, value in row.items()} for row in rows]
     return {name: np.array([row[name] for row in table]) for name in table[0]}
@@ -60,7 +60,7 @@ def test_nodes_are_the_recorded_ones(scene, recorded):
 
 
 def test_a_client_is_told_the_recorded_start():
-    simulator = Simulator(WorldSpec(SceneSpec("mountain_track")))
+    simulator = Simulator(WorldSpec(SceneSpec("canyon_road")))
     simulator.add_car()
     seen = simulator.observe_telemetry(0)
     simulator.close()
@@ -119,7 +119,7 @@ def test_walls_have_the_originals_names(scene):
 
 
 def test_a_car_that_runs_into_a_wall_is_told_its_name():
-    simulator = Simulator(WorldSpec(SceneSpec("mountain_track")))
+    simulator = Simulator(WorldSpec(SceneSpec("canyon_road")))
     car = simulator.add_car()
     simulator.control.brake[car], simulator.control.throttle[car] = 0.0, 0.4
     simulator.control.steer[car] = -1.0
