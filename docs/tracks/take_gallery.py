@@ -1,4 +1,4 @@
-"""Make the gallery: for each scene of the menu and `UNLISTED` the driver's view at four places, chase view, map.
+"""Make the gallery: for each scene of the menu the driver's view at four places, chase view, map.
 
 Run it from anywhere: `python docs/tracks/take_gallery.py [SCENE ...]`. Writes JPEG files into `gallery/` and, for all
 scenes, `gallery.md`. Everything is drawn and measured by the project itself.
@@ -19,6 +19,7 @@ from donkeysim.drivers.driving_line import refine_line
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CameraSpec, SceneSpec
 from donkeysim.world.tracks import list_scenes, load_scene
+from donkeysim.world.tracks.catalogue import group_scenes
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "gallery"
@@ -28,8 +29,8 @@ CHASE = CameraSpec(width=600, height=338, fov=math.radians(70.0), supersample=2)
 MAP = CameraSpec(width=360, height=338, fov=math.radians(50.0), supersample=2)
 U = 8.0
 
-UNLISTED = ("mountain_pass",)
-"""Places that are not in the menu and shown here all the same."""
+HEADINGS = {"original": "The original's places", "ours": "Our own places", "yours": "Others"}
+"""By whose design they are, see `group_scenes`."""
 
 WORDS = {
     "generated_road": "A seeded random road that meets its beginning; `regen_road` makes others, of five styles.",
@@ -39,12 +40,20 @@ WORDS = {
     "circuit_launch": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
     "mini_monaco": "Streets between rails and walls, along a quay, past houses and through a tunnel.",
     "mountain_track": "A wide road between walls of rock, over crests and through hollows, on the recorded nodes.",
-    "mountain_pass": "2.2 m up through hairpins between cliffs, through a tunnel, along guard rails and down again; "
-    "not in the menu, but loaded by its name.",
     "roboracingleague_1": "Long straights and hairpins between barriers, with stands and tents beside them.",
     "thunderhill": "A race track over rolling hills: kerbs, rails, walls of tyres, a bridge, stands and pits.",
     "warren": "Tape and boards on a club's red carpet.",
     "waveshare": "The oval of a printed mat on an office's carpet; the smallest of all.",
+    "canyon_road": "A wide road between walls of rock, over crests and through hollows, with guard rails and a bridge.",
+    "carpet_hall": "Tape and boards on a club's red carpet, in a hall of brick.",
+    "city_lot": "A big lot in a city: hay bales, railings, raised kerbs, hoops, tents, and a ramp.",
+    "harbour_town": "A town by the sea: streets between rails and walls, along a quay, past houses, through a tunnel.",
+    "hill_circuit": "A race track over rolling hills: kerbs, rails, walls of tyres, a bridge, stands and pits.",
+    "kart_track": "A kart track: long straights and hairpins between barriers, with stands and tents beside them.",
+    "maker_hall": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
+    "mountain_pass": "2.2 m up through hairpins between cliffs, through a tunnel, along guard rails and down again.",
+    "pallet_hall": "A taped lane through a hall with racks, work benches, pallets and people who stand about.",
+    "reading_room": "The oval of a printed mat on a reading room's carpet, between shelves and tables.",
 }
 """What one sees, a sentence each; a scene without one shows its pictures and figures."""
 
@@ -98,28 +107,35 @@ def describe(scene: Scene) -> str:
 
 def write_page(names: tuple[str, ...]) -> None:
     """Write the page with the figures and pictures of all scenes."""
-    rows = [describe(load_scene(SceneSpec(name))) for name in names]
     parts = [
         "# Gallery",
-        "Every scene of the menu, and one more: the chase view, the map, and what the driver sees at the start and "
-        "after each quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. "
+        "Every scene of the menu: the chase view, the map, and what the driver sees at the start and after each quarter "
+        "of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. "
         "Made by `python docs/tracks/take_gallery.py`.",
-        "| scene | nodes | length | box | climb | road | driven |\n|---|---|---|---|---|---|---|\n" + "\n".join(rows),
     ]
-    for name in names:
-        words = [WORDS[name]] if name in WORDS else []
-        pictures = (
-            f"![chase view and map of {name}](gallery/{name}.jpg)\n"
-            f"![{name} as the driver sees it at four places](gallery/{name}_driver.jpg)"
-        )
-        parts += [f"## {name}", *words, pictures]
+    for kind, group in group_scenes(names).items():
+        rows = [describe(load_scene(SceneSpec(name))) for name in group]
+        head = "| scene | nodes | length | box | climb | road | driven |\n|---|---|---|---|---|---|---|\n"
+        parts += [f"## {HEADINGS[kind]}", head + "\n".join(rows)]
+        for name in group:
+            parts += show_scene(name)
     (HERE / "gallery.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def show_scene(name: str) -> list[str]:
+    """Return the paragraphs of a scene."""
+    words = [WORDS[name]] if name in WORDS else []
+    pictures = (
+        f"![chase view and map of {name}](gallery/{name}.jpg)\n"
+        f"![{name} as the driver sees it at four places](gallery/{name}_driver.jpg)"
+    )
+    return [f"### {name}", *words, pictures]
 
 
 def main() -> None:
     """Take the pictures of the scenes that the command line names, or of all, and then the page too."""
     FOLDER.mkdir(exist_ok=True)
-    names = tuple(sys.argv[1:]) or (*list_scenes(), *UNLISTED)
+    names = tuple(sys.argv[1:]) or list_scenes()
     for name in names:
         take_scene(name)
     if not sys.argv[1:]:
