@@ -109,8 +109,8 @@ def write_page(names: tuple[str, ...]) -> None:
     """Write the page with the figures and pictures of all scenes."""
     parts = [
         "# Gallery",
-        "Every scene of the menu: the chase view, the map, and what the driver sees at the start and after each quarter "
-        "of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. "
+        "Every scene of the menu: the chase view, the map, and what the driver sees at the start and after each "
+        "quarter of a lap. U is the original's length unit, 1/8 m; boxes are along the original's x and z. "
         "Made by `python docs/tracks/take_gallery.py`.",
     ]
     for kind, group in group_scenes(names).items():
