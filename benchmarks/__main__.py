@@ -14,6 +14,7 @@ CASES = (
     "physics_steps",
     "batches",
     "fidelity",
+    "places",
     "drivers",
     "wire",
     "pictures",

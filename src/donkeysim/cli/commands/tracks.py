@@ -33,7 +33,7 @@ PICTURES = (".png", ".jpg", ".webp")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's four kinds of work."""
     parser.set_defaults(work=list_all)
-    works = parser.add_subparsers(title="what to do", metavar="list | show | new | preview | compare")
+    works = parser.add_subparsers(title="what to do", metavar="list | show | new | preview")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
@@ -61,8 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=int, default=DEFAULT_PORT, help=f"the page's port; 0: any free one (default {DEFAULT_PORT})"
     )
     add_tracks_argument(watching)
-    comparing = add("compare", compare, "print figures of the original's places beside ours; fails where they differ")
-    comparing.add_argument("facts", nargs="+", metavar="JSON", help="files of facts about places, see docs/tracks")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -134,28 +132,6 @@ def show(arguments: argparse.Namespace) -> int:
         picture.save(beside)
     console.print(f"picture: {out}", soft_wrap=True)
     return 0
-
-
-def compare(arguments: argparse.Namespace) -> int:
-    """Print a table for each file of facts; return 1 where a figure is not within its bound."""
-    from rich.table import Table
-
-    from donkeysim.sim.facts import compare as compare_place
-    from donkeysim.sim.facts import read_facts
-
-    failed = 0
-    for known in [read_facts(Path(file)) for file in arguments.facts]:
-        rows = compare_place(known)
-        table = Table(title=f"{known.scene}: {known.source}", title_justify="left", box=None, padding=(0, 2, 0, 0))
-        for name in ("figure", "original", "ours", "off by", "at most", ""):
-            table.add_column(name, justify="right" if name in ("off by", "at most") else "left", overflow="fold")
-        for row in rows:
-            verdict = "" if row.holds else "differs"
-            table.add_row(row.what, row.original, row.ours, f"{row.off:.3f}", f"{row.bound:g}", verdict)
-        console.print(table)
-        failed += sum(not row.holds for row in rows)
-    console.print(f"{format_count(failed, 'figure')} out of bounds." if failed else "All figures within their bounds.")
-    return 1 if failed else 0
 
 
 def make_new(arguments: argparse.Namespace) -> int:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from benchmarks.places import KNOWN
+from benchmarks.places.facts import compare, read_facts
 
 from donkeysim.core.errors import SpecError
-from donkeysim.sim.facts import compare, read_facts
 
-FOLDER = Path(__file__).parents[1] / "facts"
-FILES = sorted(FOLDER.glob("*.json"))
+FOLDER = KNOWN[0].parent
 
 
 def test_there_are_facts_of_all_eleven_places():
-    assert len(FILES) == 11
+    assert len(KNOWN) == 11
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", KNOWN, ids=lambda path: path.stem)
 def test_a_place_is_what_its_facts_say(path):
     rows = compare(read_facts(path))
     assert not [row for row in rows if not row.holds]
