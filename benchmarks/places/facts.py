@@ -165,7 +165,7 @@ def _compare_path(facts: Facts, simulator: Simulator) -> list[Comparison]:
         place = path.position.copy()
         if path.told_height is not None:
             place[:, 2] = path.told_height
-        node, known = _to_units(place), np.array(facts.path.nodes)
+        node, known = _to_units(place), np.array(facts.path.nodes)[:, :3]
         away = np.hypot(*(node - known)[:, [0, 2]].T)
         worst = int(np.argmax(away))
         rows.append(_compare_points("node 0 [U]", known[:1], node[:1], NODE_BOUND))
