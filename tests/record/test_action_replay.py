@@ -315,7 +315,7 @@ def test_a_forged_log_is_told_and_does_no_harm(tmp_path, monkeypatch):
         (b"", "holds nothing to replay"),
         (b"PK\3\4" * 9, "not an action log"),
         (begin, "nothing to replay"),
-        (begin[:8] + struct.pack("<I", 5) + head, "has format 5"),
+        (begin[:8] + struct.pack("<I", 6) + head, "has format 6"),
         (begin[:8] + struct.pack("<I", 2) + head, "replay it with the donkeysim that wrote it"),
         (begin + struct.pack("<II", 9, 9) + struct.pack("<I", zlib.crc32(struct.pack("<II", 9, 9))), "breaks off"),
     ]:

@@ -25,10 +25,10 @@ from donkeysim.core.files import describe_failure
 from donkeysim.sim.commands import Command
 from donkeysim.world.specs import WorldSpec
 
-MAGIC, FORMAT = b"DonkeyAL", 4
+MAGIC, FORMAT = b"DonkeyAL", 5
 
 OLDEST = 3
-"""The oldest format that is read; it has no notes."""
+"""The oldest format that is read; it has no notes, and like format 4 no active nodes in its moments and checksums."""
 
 BLOCK_SECONDS = 1.0
 """How long events wait for others before they are written [s]."""
@@ -167,12 +167,13 @@ class LogReader:
         try:
             with self.path.open("rb") as file:
                 self.size = os.fstat(file.fileno()).st_size
-                self.head = self._read_head(file)
+                self.version, self.head = self._read_head(file)
                 self.position = file.tell()
         except OSError as error:
             raise SpecError(f"the action log {self.path} cannot be read: {error.strerror or error}.") from error
 
-    def _read_head(self, file: IO[bytes]) -> Head:
+    def _read_head(self, file: IO[bytes]) -> tuple[int, Head]:
+        """Return the format and the head."""
         prefix = file.read(_PREFIX.size)
         if not prefix.startswith(MAGIC[: len(prefix)]):
             raise SpecError(f"{self.path} is not an action log.")
@@ -190,7 +191,7 @@ class LogReader:
         if content is None:
             raise SpecError(f"{self.path} holds nothing to replay: {self.broken or 'it is empty'}; record again.")
         try:
-            return msgspec.msgpack.decode(content, type=Head)
+            return version, msgspec.msgpack.decode(content, type=Head)
         except ValueError as error:
             raise SpecError(f"{self.path} is not an action log: {error}.") from error
 

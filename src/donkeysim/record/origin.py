@@ -46,9 +46,9 @@ def list_differences(there: Mapping[str, str], here: Mapping[str, str]) -> tuple
 
 
 def _sum_up(value: Any, checksum: int = 0) -> int:
-    """Return a checksum of all numbers in nested dataclasses and tuples."""
+    """Return a checksum of all numbers in nested dataclasses and tuples, but for what is not compared."""
     if dataclasses.is_dataclass(value):
-        value = tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+        value = tuple(getattr(value, field.name) for field in dataclasses.fields(value) if field.compare)
     if isinstance(value, tuple):
         for part in value:
             checksum = _sum_up(part, checksum)

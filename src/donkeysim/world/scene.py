@@ -160,7 +160,7 @@ class Start:
     yaw: FloatArray
     line: FloatArray
     checkpoint: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
-    is_silent: bool = False
+    is_silent: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
