@@ -199,3 +199,21 @@ def test_stepping_before_the_first_reset_is_refused():
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step([0.0, 0.0])
     env.close()
+
+
+def test_cte_is_the_originals_in_info_reward_and_end(env):
+    """An episode begins as after a reset; a car that is turned round leaves the active node behind until it ends."""
+    _, info = env.reset(seed=1)
+    assert (info["cte"], env.telemetry.activeNode) == (pytest.approx(0.0043, abs=0.001), 0)
+    assert abs(env.simulator.ledger.active_offset[0]) * 8.0 == pytest.approx(abs(info["cte"]))
+    env.reset(seed=1, options={"s": 1.5, "yaw": np.pi})
+    node, over, told = env.telemetry.activeNode, False, []
+    for _ in range(300):
+        _, reward, over, _, info = env.step([-1.0, 0.3])
+        told.append(abs(info["cte"]))
+        if over:
+            break
+        assert reward == pytest.approx((1.0 - told[-1] / 8.0) * info["forward_vel"], abs=1e-6)
+    assert over
+    assert told[-1] > 8.0
+    assert env.telemetry.activeNode in (node, node + 1)

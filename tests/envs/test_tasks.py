@@ -36,7 +36,7 @@ def test_every_end_names_the_car_it_is_about(step):
     hit = replace(step, hit=np.array([-1, 3, -1], np.int32))
     assert ENDS["hit"](hit).tolist() == [False, True, False]
     assert ENDS["tilted"](replace(step, upright=np.array([1.0, 0.4, -1.0]))).tolist() == [False, True, True]
-    far = replace(step, offset=np.array([0.9, -1.1, 2.1]))
+    far = replace(step, active_offset=np.array([0.9, -1.1, 2.1]))
     assert ENDS["original"](far).tolist() == [False, True, False]
 
 
@@ -57,7 +57,7 @@ def test_progress_pays_new_ground_and_takes_for_an_end(step):
 
 def test_the_original_reward_is_that_of_the_single_environment(step):
     reward = make_original_reward(8.0)(step)
-    assert reward[0] == pytest.approx((1.0 - abs(step.offset[0]) * 8.0 / 8.0) * step.forward_speed[0])
+    assert reward[0] == pytest.approx((1.0 - abs(step.active_offset[0]) * 8.0 / 8.0) * step.forward_speed[0])
     assert make_original_reward(4.0)(step)[1] == -1.0
     backwards = replace(step, forward_speed=np.array([-0.5, 1.0, 1.0]), hit=np.array([-1, 2, -1], np.int32))
     assert make_original_reward()(backwards)[:2].tolist() == [-0.5, -2.0]

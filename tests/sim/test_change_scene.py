@@ -137,10 +137,12 @@ def test_a_grid_whose_places_are_one_is_refused_before_anything_is_changed(ring,
     for _ in range(2):
         driven.add_car()
     before, scene = hash_state(driven.state), driven.scene
-    text = RING.replace('"ring"', '"narrow"').replace("[0.0, 0.5], slots = 6", "[0.0, 0.01], slots = 2")
-    (tmp_path / "narrow.toml").write_text(text)
+    (tmp_path / "narrow.toml").write_text(RING.replace('"ring"', '"narrow"'))
+    place = SceneSpec(str(tmp_path / "narrow.toml"))
+    prepared = driven.prepare_scene(place)
+    prepared.scenes[0].start.position[:] = prepared.scenes[0].start.position[0]
     with pytest.raises(CapacityError, match="start grid of narrow"):
-        driven.change_scene(SceneSpec(str(tmp_path / "narrow.toml")))
+        driven.change_scene(place, prepared)
     assert driven.scene is scene
     assert hash_state(driven.state) == before
     drive(driven, 2)

@@ -61,6 +61,7 @@ class BuiltInCar:
             self.simulator.compile(report)
         self.row = self.simulator.add_car()
         configure_car(self.simulator, self.row, self._conf)
+        self.simulator.reset_car(self.row)  # as the original's client does when an episode begins
         self._beginning = self.simulator.snapshot()
 
     def begin_episode(self, seed: int | None = None, start: Start | None = None) -> SensorFrame:
@@ -119,6 +120,7 @@ class BuiltInCar:
         body, (camera, second, lidar) = simulator.get_body(self.row), simulator.list_sensors(self.row)
         simulator.restore(simulator.make_first_moment())
         self.row = simulator.add_car(0, body)
+        simulator.reset_car(self.row)
         simulator.configure_camera(self.row, camera)
         simulator.configure_camera(self.row, second, second=True)
         simulator.configure_lidar(self.row, lidar)

@@ -74,7 +74,7 @@ class DonkeyVectorEnv(FleetVectorEnv):
             num_envs,
             worker_count=choose_threads(threads, num_envs),
         )
-        fleet.open(None)
+        fleet.open(None, resets=True)
         for car in range(num_envs):
             configure_car(fleet.simulator, car, self.conf)
         max_cte = self.conf.max_cte

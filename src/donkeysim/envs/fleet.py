@@ -152,6 +152,7 @@ class Fleet:
         camera: CameraSpec | None,
         lidar: LidarSpec | None = None,
         bodies: Sequence[BodySpec] = (),
+        resets: bool = False,
     ) -> None:
         """Compile what driving needs (half a minute the first time) and put all cars on the grid.
 
@@ -159,6 +160,7 @@ class Fleet:
             camera: Every car's; None for none.
             lidar: Every car's; None for none.
             bodies: Of the cars of a world, in turns; none for the default.
+            resets: Whether episodes begin with a reset, as those of the original's client do: the active node is 0.
         """
         simulator = self.simulator
         compile_aloud(simulator)
@@ -168,6 +170,8 @@ class Fleet:
         simulator.apply(commands.Join(worlds.tolist(), dressed))
         simulator.apply(commands.SetCamera(rows, camera))
         simulator.apply(commands.SetLidar(rows, lidar))
+        if resets:
+            simulator.apply(commands.Reset(rows))
         self._grid = np.hstack([simulator.ledger.spawn_position, simulator.ledger.spawn_orientation])
         self._beginning = simulator.snapshot()
 

@@ -54,7 +54,7 @@ def make_original_reward(max_cte: float = kernels.MAX_CTE) -> Reward:
     """
 
     def reward_original(step: Step) -> FloatArray:
-        return np.asarray(_reward_original(step.offset, step.forward_speed, step.hit, step.ended, max_cte))
+        return np.asarray(_reward_original(step.active_offset, step.forward_speed, step.hit, step.ended, max_cte))
 
     return reward_original
 
@@ -88,7 +88,7 @@ def make_original_end(max_cte: float = kernels.MAX_CTE) -> End:
     """Return the original's rule: farther from the path than `max_cte` [U], though not beyond twice that, or a hit."""
 
     def end_original(step: Step) -> BoolArray:
-        return np.asarray(_ends_as_original(step.offset, step.hit, max_cte))
+        return np.asarray(_ends_as_original(step.active_offset, step.hit, max_cte))
 
     return end_original
 

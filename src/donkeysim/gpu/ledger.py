@@ -22,6 +22,7 @@ class LedgerRows(NamedTuple):
     steer: Any
     throttle: Any
     offset: Any
+    active_offset: Any
     heading_error: Any
     along: Any
     path_length: Any

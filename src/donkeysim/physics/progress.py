@@ -33,7 +33,7 @@ def make_course(scenes: Sequence[Scene]) -> Course:
         gate_count += len(gates[row])
     return Course(
         entry=entry,
-        node=np.concatenate([scene.path.position[:, :2] for scene in scenes]).astype(np.float64),
+        node=np.concatenate([scene.path.position for scene in scenes]).astype(np.float64),
         node_shortest=np.concatenate([_match_points(scene.path) for scene in scenes]),
         shortest=np.concatenate([_measure_line(scene.path.shortest) for scene in scenes]),
         gate=np.concatenate(gates).astype(np.float64),

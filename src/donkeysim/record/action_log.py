@@ -30,7 +30,7 @@ from donkeysim.world.tracks.former_places import rename_scene, rename_world
 MAGIC, FORMAT = b"DonkeyAL", 5
 
 OLDEST = 3
-"""The oldest format that is read; it has no notes."""
+"""The oldest format that is read; it has no notes, and like format 4 no active nodes in its moments and checksums."""
 
 RENAMED = 5
 """The first format in which the original's places have their names; see `former_places`."""
@@ -169,22 +169,22 @@ class LogReader:
         """
         self.path = Path(path).expanduser()
         self.broken, self.is_damaged = "", False
-        self._version = FORMAT
         try:
             with self.path.open("rb") as file:
                 self.size = os.fstat(file.fileno()).st_size
-                self.head = self._read_head(file)
+                self.version, self.head = self._read_head(file)
                 self.position = file.tell()
         except OSError as error:
             raise SpecError(f"the action log {self.path} cannot be read: {error.strerror or error}.") from error
 
-    def _read_head(self, file: IO[bytes]) -> Head:
+    def _read_head(self, file: IO[bytes]) -> tuple[int, Head]:
+        """Return the format and the head."""
         prefix = file.read(_PREFIX.size)
         if not prefix.startswith(MAGIC[: len(prefix)]):
             raise SpecError(f"{self.path} is not an action log.")
         if len(prefix) < _PREFIX.size:
             raise SpecError(f"{self.path} holds nothing to replay: its program ended as it began; record again.")
-        version = self._version = _PREFIX.unpack(prefix)[1]
+        version = _PREFIX.unpack(prefix)[1]
         if version > FORMAT:
             raise SpecError(f"{self.path} has format {version}, this version reads up to {FORMAT}; update donkeysim.")
         if version < OLDEST:
@@ -199,7 +199,7 @@ class LogReader:
             head = msgspec.msgpack.decode(content, type=Head)
         except ValueError as error:
             raise SpecError(f"{self.path} is not an action log: {error}.") from error
-        return head if version >= RENAMED else Head(rename_world(head.spec), rename_origin(head.origin))
+        return version, head if version >= RENAMED else Head(rename_world(head.spec), rename_origin(head.origin))
 
     def read_events(self) -> Iterator[Event]:
         """Yield the events in order, up to the end or to where the log breaks off (see `broken`)."""
@@ -214,7 +214,7 @@ class LogReader:
                     return
                 self.position = file.tell()
                 for event in events:
-                    if self._version < RENAMED and isinstance(event, ChangeScene):
+                    if self.version < RENAMED and isinstance(event, ChangeScene):
                         event.scene = rename_scene(event.scene)
                     yield event
                     if isinstance(event, Closed):

@@ -14,6 +14,7 @@ from donkeysim.record.origin import describe_origin, list_differences
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
+from donkeysim.world.state import ACTIVE_FIELDS, complete_active
 
 
 class Replay:
@@ -49,6 +50,7 @@ class Replay:
         self.broken, self.is_damaged = "", False
         self.listener: Callable[[str], None] | None = None
         self._moments: list[Snapshot] = []
+        self._unknown = ACTIVE_FIELDS if self._reader.version < 5 else ()
 
     @property
     def time(self) -> float:
@@ -90,7 +92,7 @@ class Replay:
             simulator.step(event.count)
             self.step_count += 1
             self.physics_count += event.count
-            if self.deviation is None and simulator.sum_up() != event.checksum:
+            if self.deviation is None and simulator.sum_up(self._unknown) != event.checksum:
                 self.deviation = self.step_count
         elif isinstance(event, log.Moment):
             self._moments.append(self._read_moment(event))
@@ -104,8 +106,12 @@ class Replay:
 
     def _read_moment(self, event: log.Moment) -> Snapshot:
         moment, place = make_snapshot(self.simulator.spec, self.simulator.place.props_per_world), 0
-        for array in list_arrays(moment).values():
+        for name, array in list_arrays(moment).items():
+            if name.removeprefix("state.") in self._unknown:
+                continue
             part = event.arrays[place : place + array.nbytes]
             array[...] = np.frombuffer(part, array.dtype).reshape(array.shape)
             place += array.nbytes
+        if self._unknown:
+            complete_active(moment.state)
         return moment

@@ -22,6 +22,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
 from donkeysim.world.layout import hold_car
 from donkeysim.world.specs import WorldSpec
+from donkeysim.world.state import ACTIVE_FIELDS, complete_active
 from donkeysim.world.tracks.former_places import rename_world
 
 FORMAT = 3
@@ -34,10 +35,11 @@ _HEAD = "head"
 _FORMER_NAMES = {"state.shortest_along": "state.progress", "state.lap_nodes": "state.crossing_nodes"}
 """What format 1 called arrays."""
 
-_NEW_NAMES = frozenset(
-    f"state.{name}" for name in ("lap_begun", "lap_time", "checkpoint", "lines_passed", "along", *WAY_FIELDS)
-)
-"""Arrays that format 1 did not have; they begin as those of a car that was just put there."""
+_NEW_NAMES = {
+    f"state.{name}": 2 for name in ("lap_begun", "lap_time", "checkpoint", "lines_passed", "along", *WAY_FIELDS)
+} | {f"state.{name}": 3 for name in ACTIVE_FIELDS}
+"""Since which format there are arrays that format 1 did not have. In older files they are those of a car that was just
+put there, or follow from others."""
 
 
 class _Head(msgspec.Struct):
@@ -116,9 +118,10 @@ def _read(file: IO[bytes], path: Path) -> StoredSnapshot:
 def _is_in(array: NDArray[Any], name: str, version: int) -> bool:
     """Return whether files of a format hold an array.
 
-    Format 1 had no lap times, checkpoints and timers; files of old have no entry for what takes no bytes.
+    Format 1 had no lap times, checkpoints and timers, format 2 no active nodes; files of old have no entry for what
+    takes no bytes.
     """
-    return 0 not in array.shape[1:] and (version > 1 or name not in _NEW_NAMES)
+    return 0 not in array.shape[1:] and version >= _NEW_NAMES.get(name, 1)
 
 
 def _fill(blank: Snapshot, entries: Any, version: int) -> Snapshot:
@@ -134,8 +137,11 @@ def _fill(blank: Snapshot, entries: Any, version: int) -> Snapshot:
     if version < 2:
         begun = entries["state.crossing_step"]
         filled["state.lap_begun"] = np.where(begun < 0, -1.0, begun * PHYSICS_STEP)
+    state = type(blank.state)(*(filled[f"state.{name}"] for name in blank.state._fields))
+    if version < 3:
+        complete_active(state)
     return Snapshot(
-        type(blank.state)(*(filled[f"state.{name}"] for name in blank.state._fields)),
+        state,
         type(blank.control)(*(filled[f"control.{name}"] for name in blank.control._fields)),
         filled["world_key"],
         {name: filled[name] for name in blank.under_way},

@@ -22,7 +22,7 @@ from donkeysim.sim.snapshot import Snapshot, write_snapshot
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec, LidarSpec, SceneSpec, WorldSpec
-from donkeysim.world.state import HIT_NONE, make_control
+from donkeysim.world.state import HIT_NONE, NODE_UNKNOWN, make_control
 
 RESET_BRAKE = 10.0
 """Brake request that a reset leaves until the next command, as the original does."""
@@ -190,7 +190,7 @@ class Cars(CommandShorthands):
         self._equipment.set_camera(rows, self.car_spec.camera)
         bodies = command.bodies or [None]
         self._dress_all(group_alike(rows, [bodies[index % len(bodies)] for index in range(len(rows))]))
-        self._put_at_spawn(np.array(rows, np.int64))
+        self._put_at_spawn(np.array(rows, np.int64), NODE_UNKNOWN)
         self.control.brake[rows] = 0.0
         return rows
 
@@ -221,7 +221,7 @@ class Cars(CommandShorthands):
 
     def _reset(self, command: commands.Reset) -> None:
         rows = self._require(command.rows)
-        self._put_at_spawn(rows)
+        self._put_at_spawn(rows, 0)
         self.state.reset_count[rows] += 1
 
     def _move(self, command: commands.Move) -> None:
@@ -229,13 +229,13 @@ class Cars(CommandShorthands):
         self._put(self._require(command.rows), command.position, turns, at_rest=False)
 
     def _pose(self, command: commands.Pose) -> None:
-        self._put(self._require(command.rows), command.position, command.orientation, at_rest=True)
+        self._put(self._require(command.rows), command.position, command.orientation, at_rest=True, node=NODE_UNKNOWN)
 
     def _put_on_path(self, command: commands.PutOnPath) -> None:
         rows = self._require(command.rows)
         position, orientation = self.place.find_poses(rows, command.along, command.offset, command.yaw)
         self.control.brake[rows] = 0.0
-        self._put(rows, position, orientation, at_rest=True)
+        self._put(rows, position, orientation, at_rest=True, node=NODE_UNKNOWN)
         if command.speed is not None:
             speed = np.array(command.speed, np.float64)
             yaws = find_yaws(orientation)
@@ -298,8 +298,13 @@ class Cars(CommandShorthands):
                 raise SpecError(f"there is no world {world}; this simulator has the worlds 0 to {count - 1}.")
         return worlds
 
-    def _put(self, rows: LongArray, position: Any, orientation: Any, at_rest: bool) -> None:
-        """Put cars somewhere; what is counted from where they were put begins anew with those at rest."""
+    def _put(self, rows: LongArray, position: Any, orientation: Any, at_rest: bool, node: int | None = None) -> None:
+        """Put cars somewhere; what is counted from where they were put begins anew with those at rest.
+
+        Their active node becomes `node` (`NODE_UNKNOWN`: the nearest one; None: it stays).
+        """
+        if node is not None:
+            self.state.active_node[rows] = node
         positions, turns = np.array(position, np.float64), np.array(orientation, np.float64)
         if at_rest:
             self._keeper.forget_way(rows)
@@ -307,14 +312,14 @@ class Cars(CommandShorthands):
         if self.place.randomizer is not None:
             self.place.randomizer.forget(rows, self.state, self.control)
 
-    def _put_at_spawn(self, rows: LongArray) -> None:
+    def _put_at_spawn(self, rows: LongArray, node: int) -> None:
         state, control = self.state, self.control
         control.steer[rows] = control.throttle[rows] = 0.0
         control.brake[rows] = RESET_BRAKE
         for counted in (state.lap, state.lap_time, state.lap_nodes, state.checkpoint, state.lines_passed):
             counted[rows] = 0
         state.lap_begun[rows] = -1.0
-        self._put(rows, state.spawn_position[rows], state.spawn_orientation[rows], at_rest=True)
+        self._put(rows, state.spawn_position[rows], state.spawn_orientation[rows], at_rest=True, node=node)
         state.hit[rows] = HIT_NONE
 
     def _move_to(self, place: Place, keeps_cars: bool) -> None:
@@ -340,7 +345,8 @@ class Cars(CommandShorthands):
                 place.randomizer.forget(np.array(cars, np.int64), self.state, self.control)
             self._keeper.renew()
         else:
-            self._reset(commands.Reset(cars))
+            self._put_at_spawn(np.array(cars, np.int64), NODE_UNKNOWN)
+            self.state.reset_count[cars] += 1
 
     # -- cars ---------------------------------------------------------------------------------------------------------
 

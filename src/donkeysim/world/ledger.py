@@ -64,6 +64,10 @@ class Ledger:
     """Path node behind the car."""
     offset: FloatArray
     """From the path [m]."""
+    active_node: IntArray
+    """As the original tells it, `State.active_node`."""
+    active_offset: FloatArray
+    """The original's cte, `State.active_offset` [m]."""
     heading_error: FloatArray
     """Yaw less the direction of the path, + = pointing left of it, -π to π [rad]."""
     along: FloatArray

@@ -16,6 +16,9 @@ from donkeysim.core.types import ByteArray, FloatArray, IntArray, LongArray
 HIT_NONE = -1
 """`State.hit`: nothing was touched."""
 
+NODE_UNKNOWN = -1
+"""`State.active_node`: to be looked for, as when a car is new."""
+
 HIT_CAR = 1_000_000
 """`State.hit` of another car: HIT_CAR + its slot in the world; lower codes index `Scene.hit_names`."""
 
@@ -79,6 +82,12 @@ class State(NamedTuple):
     """Path node behind the car, shape [car_count]."""
     cte: FloatArray
     """Distance to the path's segment, + = left of it [m], shape [car_count]."""
+    active_node: IntArray
+    """What the original calls so: it goes one node ahead at most in a twentieth of a second, never back, and stays
+    where it is when the car is put elsewhere; see `physics.kernels.progress`, shape [car_count]."""
+    active_offset: FloatArray
+    """What the original's cte is measured as: distance to the endless line through the active node and the next one,
+    before the active node went on, + = left of it [m], shape [car_count]."""
     on_road: ByteArray
     """1 where the body's origin is above the drivable surface, shape [car_count]."""
     shortest_along: FloatArray
@@ -145,6 +154,15 @@ class State(NamedTuple):
     """Physics steps since the scene was loaded, shape [world_count]."""
 
 
+ACTIVE_FIELDS = ("active_node", "active_offset")
+"""What moments and logs of former formats do not hold; see `complete_active`."""
+
+
+def complete_active(state: State) -> None:
+    """Let the active nodes of a moment of a former format be where the cars are."""
+    state.active_node[:], state.active_offset[:] = state.node_index, state.cte
+
+
 def make_control(car_count: int) -> Control:
     """Return controls at zero."""
     return Control(*(np.zeros(car_count) for _ in Control._fields))
@@ -153,6 +171,7 @@ def make_control(car_count: int) -> Control:
 _TYPES = (
     dict.fromkeys(("present", "on_road", "prop_asleep"), np.uint8)
     | dict.fromkeys(("node_index", "lap", "lap_nodes", "checkpoint", "lines_passed", "hit", "touching"), np.int32)
+    | {"active_node": np.int32}
     | dict.fromkeys(("fault", "reset_count", "prop_still"), np.int32)
     | {"step_index": np.int64}
 )
@@ -189,6 +208,7 @@ def make_state(world_count: int, cars_per_world: int, props_per_world: int, has_
     for name in _TURNS:
         arrays[name][:, 0] = 1.0
     arrays["lap_begun"][:] = -1.0
+    arrays["active_node"][:] = NODE_UNKNOWN
     arrays["hit"][:] = arrays["touching"][:] = HIT_NONE
     arrays["prop_asleep"][:] = 1
     return State(**arrays)

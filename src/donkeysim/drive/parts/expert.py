@@ -17,7 +17,7 @@ import numpy as np
 
 from donkeysim.core import frames
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.types import ByteArray
+from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
@@ -34,6 +34,12 @@ STYLE = "steady"
 ROLLING = 0.3
 """Above this speed the motor may brake [m/s]."""
 
+NODE_REACH = 8
+"""So many nodes before and behind the one where the car was it is looked for."""
+
+LOST_DISTANCE = 1.5
+"""Farther from all of these it is looked for along the whole path [m]."""
+
 STUCK_SPEED, STUCK_SECONDS = 0.05, 1.0
 """Who is slower than this [m/s] for so long [s] stands against something."""
 
@@ -45,7 +51,8 @@ class _Knowledge(NamedTuple):
 
     place: str
     driver: PathFollower | None
-    node_count: int
+    nodes: FloatArray
+    """Of its path, x and y [m], shape [node_count, 2]."""
 
 
 class ExpertPilot:
@@ -71,7 +78,7 @@ class ExpertPilot:
         """
         self._car = car
         self._find_place, self._find_scene, self._load = find_place, find_scene, load
-        self._known = _Knowledge("", None, 0)
+        self._known = _Knowledge("", None, np.zeros((0, 2)))
         self._learning = ""
         self._row = _Row(car)
 
@@ -84,10 +91,10 @@ class ExpertPilot:
             return 0.0, 0.0
         if self._known.driver is None or telemetry is None or telemetry.pos_x is None:
             return 0.0, 0.0
-        if telemetry.totalNodes not in (None, self._known.node_count):
+        if telemetry.totalNodes not in (None, len(self._known.nodes)):
             self._give_up(f"the road of {place} is another one there than here")
             return 0.0, 0.0
-        steer, throttle, brake = self._known.driver.drive(self._row.read(telemetry), 0)
+        steer, throttle, brake = self._known.driver.drive(self._row.read(telemetry, self._known.nodes), 0)
         if brake > 0.0:  # pilots have no brake; the motor backwards does the same while the car rolls
             throttle = -brake if telemetry.speed > ROLLING else 0.0
         return frames.steer_to_wire(steer), throttle
@@ -104,10 +111,10 @@ class ExpertPilot:
     def _learn(self, place: str) -> None:
         try:
             scene = self._load(self._find_scene(place))
-            self._known = _Knowledge(place, PathFollower(scene, self._car, STYLE), len(scene.path.position))
+            self._known = _Knowledge(place, PathFollower(scene, self._car, STYLE), scene.path.position[:, :2])
             logger.info("the expert knows %s", place)
         except DonkeySimError as error:
-            self._known = _Knowledge(place, None, 0)
+            self._known = _Knowledge(place, None, np.zeros((0, 2)))
             logger.error("the expert does not know %s: %s", place, error)
         self._learning = ""
 
@@ -128,9 +135,15 @@ class _Row:
         rows |= {"node_index": np.zeros(1, np.int32), "on_road": np.ones(1, bool)}
         self._rows = Ledger(**rows)
         self._moved = 0.0
+        self._node = -1
 
-    def read(self, telemetry: Telemetry) -> Ledger:
-        """Return the row of a moment; its position must be told."""
+    def read(self, telemetry: Telemetry, nodes: FloatArray) -> Ledger:
+        """Return the row of a moment; its position must be told.
+
+        Args:
+            telemetry: Of the moment.
+            nodes: Of the path [m], shape [node_count, 2].
+        """
         rows = self._rows
         rows.time[0] = telemetry.time
         rows.position[0] = frames.vector_from_unity(_join(telemetry, "pos"))
@@ -140,11 +153,22 @@ class _Row:
         rows.velocity[0] = (forward * cosine - left * sine, forward * sine + left * cosine, up)
         rows.yaw_rate[0] = -telemetry.gyro_y
         rows.upright[0] = math.cos(math.radians(telemetry.pitch)) * math.cos(math.radians(telemetry.roll))
-        rows.node_index[0] = telemetry.activeNode or 0
+        rows.node_index[0] = self._find_node(telemetry, nodes)
         rows.on_road[0] = telemetry.on_road is not False
         rows.wheel_speed[0] = forward / self._radius
         self._note_stuck(telemetry)
         return rows
+
+    def _find_node(self, telemetry: Telemetry, nodes: FloatArray) -> int:
+        """Return the node where the car is: the active one that it tells may stay behind, as the original's does."""
+        place, count = self._rows.position[0, :2], len(nodes)
+        begin = (telemetry.activeNode or 0) if self._node < 0 else self._node
+        near = (begin + np.arange(-NODE_REACH, NODE_REACH + 1)) % count
+        away = np.hypot(*(nodes[near] - place).T)
+        if away.min() > LOST_DISTANCE:
+            near, away = np.arange(count), np.hypot(*(nodes - place).T)
+        self._node = int(near[np.argmin(away)])
+        return self._node
 
     def _note_stuck(self, telemetry: Telemetry) -> None:
         if telemetry.speed > STUCK_SPEED or telemetry.time < self._moved:

@@ -129,7 +129,7 @@ def is_late(time, time_limit):
 @inner_kernel
 def has_ended(ends, ledger, car):
     """Return whether one of a task's ends says that a car's episode is over."""
-    offset, hit = ledger.offset[car], ledger.hit[car]
+    offset, hit = ledger.active_offset[car], ledger.hit[car]
     ended = (ends & 1) != 0 and is_off_road(ledger.off_road_time[car])
     ended = ended or ((ends & 2) != 0 and has_hit(hit))
     ended = ended or ((ends & 4) != 0 and goes_wrong_way(ledger.wrong_way_time[car]))
@@ -145,7 +145,7 @@ def find_reward(reward, ledger, car, ended):
         return reward_progress(ledger.progress[car], ended)
     if reward == 1:
         return reward_centre(ledger.gain[car], ledger.offset[car], ended)
-    return reward_original(ledger.offset[car], ledger.forward_speed[car], ledger.hit[car], ended, MAX_CTE)
+    return reward_original(ledger.active_offset[car], ledger.forward_speed[car], ledger.hit[car], ended, MAX_CTE)
 
 
 @index_kernel

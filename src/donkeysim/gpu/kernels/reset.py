@@ -9,10 +9,10 @@ from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, IntArray, LongArray
 from donkeysim.physics.kernels.layout import Course, EventTable, Obstacles, PropTable, Terrain
 from donkeysim.physics.kernels.ledger import Book, write_row
-from donkeysim.physics.kernels.progress import observe_progress
+from donkeysim.physics.kernels.progress import follow_active, observe_progress
 from donkeysim.physics.kernels.world import locate_node
 from donkeysim.world.kernels.paths import PathRows, find_pose
-from donkeysim.world.state import HIT_NONE, Control, State
+from donkeysim.world.state import HIT_NONE, NODE_UNKNOWN, Control, State
 
 
 class StateRows(NamedTuple):
@@ -101,6 +101,8 @@ def reset_world(
             put_car(state, car, x, y, z, w, turn)
         state.node_index[car] = locate_node(tables[1], scene, state.position[car, 0], state.position[car, 1])
         observe_progress(state, car, tables[1], tables[0], scene)
+        state.active_node[car] = NODE_UNKNOWN
+        follow_active(state, car, tables[1], scene, 0, 0)
         write_row(state, car, world, scene, 0, events, book)
 
 

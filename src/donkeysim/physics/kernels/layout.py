@@ -161,7 +161,7 @@ class Course(NamedTuple):
     entry: LongArray
     """One row per scene, columns N_*."""
     node: FloatArray
-    """Path nodes [m], shape [node_count, 2]."""
+    """Path nodes [m], shape [node_count, 3]."""
     node_shortest: LongArray
     """For each node the nearest point of the scene's shortest line."""
     shortest: FloatArray

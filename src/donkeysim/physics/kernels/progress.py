@@ -1,10 +1,16 @@
-"""Where a car is on its path: node, cte, surface, length along the shortest line."""
+"""Where a car is on its path: node, distance, surface, length along the shortest line; and the original's active node.
+
+The original measures cte on the endless line through its active node and the next one, and then goes on by one node if
+that is the nearer one: a fast car, one driving backwards and one that was put elsewhere leave the active node behind,
+and their cte grows. Its clients are told these figures; everything of ours goes by the node that is really there.
+"""
 
 from __future__ import annotations
 
 import math
 
 from donkeysim.core.kernel import inner_kernel, merged_kernel
+from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.physics.kernels.ground import find_surface
 from donkeysim.physics.kernels.layout import (
     N_CLOSED,
@@ -13,9 +19,12 @@ from donkeysim.physics.kernels.layout import (
     N_SHORTEST,
     N_SHORTEST_COUNT,
 )
+from donkeysim.world.state import NODE_UNKNOWN
 
 SEARCH_LIMIT = 64
 """Segments that one local search passes at most."""
+ACTIVE_STEPS = PHYSICS_RATE // 20
+"""Physics steps in which the active node goes on by one at most; counted on the world's clock, as frames may differ."""
 LOST_DISTANCE = 1.5
 """Distance from the path [m] beyond which the whole path is searched now and then."""
 
@@ -101,6 +110,56 @@ def count_nodes(course, scene, old, new):
         elif 2 * passed < -count:
             passed += count
     return passed
+
+
+@inner_kernel
+def find_nearest_node(course, scene, x, y, z):
+    """Return the node nearest to a point, of equals the first."""
+    begin = course.entry[scene, N_NODE]
+    best, nearest = math.inf, 0
+    for node in range(course.entry[scene, N_NODE_COUNT]):
+        dx, dy = course.node[begin + node, 0] - x, course.node[begin + node, 1] - y
+        dz = course.node[begin + node, 2] - z
+        distance = dx * dx + dy * dy + dz * dz
+        if distance < best:
+            best, nearest = distance, node
+    return nearest
+
+
+@inner_kernel
+def measure_active(course, scene, node, x, y):
+    """Return the distance from the endless line through a node and the next one, + = left, and if the next is nearer.
+
+    The point counts as being as high as the node.
+    """
+    begin, count = course.entry[scene, N_NODE], course.entry[scene, N_NODE_COUNT]
+    following = node + 1 if node + 1 < count else 0
+    px, py = x - course.node[begin + node, 0], y - course.node[begin + node, 1]
+    dx = course.node[begin + following, 0] - course.node[begin + node, 0]
+    dy = course.node[begin + following, 1] - course.node[begin + node, 1]
+    dz = course.node[begin + following, 2] - course.node[begin + node, 2]
+    share = (px * dx + py * dy) / max(dx * dx + dy * dy + dz * dz, 1e-18)
+    ex, ey, ez = px - share * dx, py - share * dy, share * dz
+    distance = math.sqrt(ex * ex + ey * ey + ez * ez)
+    ax, ay = px - dx, py - dy
+    is_past = ax * ax + ay * ay + dz * dz < px * px + py * py
+    return distance if dx * py - dy * px >= 0.0 else -distance, is_past
+
+
+@inner_kernel
+def follow_active(state, car, course, scene, clock, step_count):
+    """Write a car's active node and cte after a frame that ended at `clock`; step_count 0: it was put somewhere."""
+    x, y = state.position[car, 0], state.position[car, 1]
+    node = int(state.active_node[car])
+    if node == NODE_UNKNOWN:
+        node = find_nearest_node(course, scene, x, y, state.position[car, 2])
+    offset, is_past = measure_active(course, scene, node, x, y)
+    for _ in range(clock // ACTIVE_STEPS - (clock - step_count) // ACTIVE_STEPS):
+        offset, is_past = measure_active(course, scene, node, x, y)
+        if not is_past:
+            break
+        node = node + 1 if node + 1 < course.entry[scene, N_NODE_COUNT] else 0
+    state.active_node[car], state.active_offset[car] = node, offset
 
 
 @inner_kernel

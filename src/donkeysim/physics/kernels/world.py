@@ -51,10 +51,16 @@ from donkeysim.physics.kernels.layout import (
     Terrain,
 )
 from donkeysim.physics.kernels.ledger import Book, write_row
-from donkeysim.physics.kernels.progress import count_nodes, find_segment, follow_node, observe_progress
+from donkeysim.physics.kernels.progress import (
+    count_nodes,
+    find_segment,
+    follow_active,
+    follow_node,
+    observe_progress,
+)
 from donkeysim.physics.kernels.vehicle import advance_car, move_body, rotate_frame, turn_body
 from donkeysim.world.ledger import EVENT_HIT, EVENT_RESCUED
-from donkeysim.world.state import FAULT_RESCUED, HIT_NONE, Control, State
+from donkeysim.world.state import FAULT_RESCUED, HIT_NONE, NODE_UNKNOWN, Control, State
 
 CHUNK_STEPS = 24
 """Steps between two searches for things that a car might reach."""
@@ -183,6 +189,7 @@ def rescue_car(body, row, state, car, course, scene, world, time, events):
     state.fault[car] |= FAULT_RESCUED
     note_event(events, world, car, time, EVENT_RESCUED, 0.0)
     state.node_index[car] = locate_node(course, scene, origin[0], origin[1])
+    state.active_node[car] = NODE_UNKNOWN
 
 
 @inner_kernel
@@ -352,6 +359,7 @@ def step_one_world(
                 rescue_car(body, slot, state, car, course, scene, world, state.step_index[world] * dt, events)
             store_car(body, slot, state, car, dt)
             observe_progress(state, car, course, terrain, scene)
+            follow_active(state, car, course, scene, state.step_index[world], step_count)
             write_row(state, car, world, scene, step_count, events, book)
     events.missed[world] += scratch[S_MISSED][0]
 
@@ -385,4 +393,5 @@ def place_one_car(
     scene = int(world_scene[car // slots])
     state.node_index[car] = locate_node(course, scene, state.position[car, 0], state.position[car, 1])
     observe_progress(state, car, course, terrain, scene)
+    follow_active(state, car, course, scene, 0, 0)
     write_row(state, car, car // slots, scene, 0, events, book)
