@@ -203,9 +203,9 @@ class Simulator(Cars):
         )
 
     def name_hit(self, car: int, code: int) -> str:
-        """Return what a hit code of the ledger means for a car, "none" for nothing."""
+        """Return what a hit code of the ledger means for a car, in our own words, "none" for nothing."""
         first = car - car % self.spec.cars_per_world
-        return name_hit(code, self.get_scene(car), self._equipment.name, first)
+        return name_hit(code, self.get_scene(car).labels, self._equipment.name, first)
 
     def find_prop(self, car: int, code: int) -> int | None:
         """Return which of the movable things that a hit code stands for is nearest to a car: what it hits now.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,7 +87,10 @@ def build_room(track: TrackFile, line: CentreLine, assets: Assets) -> list[Struc
         width = min(0.4 * walls["north"].length, 1.2 * table.height)
         parts.append(_hang(walls["north"], 0.5, floor + 0.55 * table.height, (width, 0.25 * width), sign))
     parts += _lay_roof(table, (low_x, low_y, high_x, high_y), floor, assets)
-    colliders = tuple(_make_collider(wall, table.height, floor) for wall in walls.values())
+    colliders = tuple(
+        replace(_make_collider(wall, table.height, floor), hit=getattr(table.hits, side))
+        for side, wall in walls.items()
+    )
     shadows = tuple(_shade_foot(wall) for wall in walls.values())
     return [Structure(merge_meshes(parts), colliders, shadows, "[room]")]
 

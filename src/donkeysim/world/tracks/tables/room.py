@@ -28,6 +28,16 @@ class Door:
 
 
 @dataclass(frozen=True)
+class WallHits:
+    """What clients are told of a car that hits a wall of the room; empty: "wall"."""
+
+    north: str = ""
+    east: str = ""
+    south: str = ""
+    west: str = ""
+
+
+@dataclass(frozen=True)
 class RoomTable:
     """Four walls and a roof around the track.
 
@@ -40,6 +50,7 @@ class RoomTable:
         colour: sRGB 0 to 255 that the walls' picture is multiplied by; none: as it is.
         roof: Steel trusses under a sheet roof, or a flat ceiling with panels.
         doors: In the walls.
+        hits: What clients are told of a car that hits a wall, by its side; those left out: "wall".
         sign: Text in large letters on the north wall; empty: none.
     """
 
@@ -52,6 +63,7 @@ class RoomTable:
     roof: Literal["truss", "flat"] = "truss"
     doors: tuple[Door, ...] = ()
     sign: str = ""
+    hits: WallHits = WallHits()
 
     def __post_init__(self) -> None:
         if self.margin < 0.0 or not 0.5 <= self.height <= 50.0:
