@@ -117,6 +117,7 @@ def make_scene(ground=None, path=None, colliders=None, props=None, lines=(LINE,)
         materials=(),
         textures=(),
         hit_names=("ground", "wall", "cone"),
+        labels=("ground", "wall", "cone"),
     )
 
 

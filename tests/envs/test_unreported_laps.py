@@ -46,3 +46,16 @@ def test_a_batch_counts_as_one_alone(tmp_path):
     assert batch.fleet.step.laps[0] == 1
     assert info["lap_count"][0] == 0
     batch.close()
+
+
+def test_info_says_what_the_original_says_and_the_app_what_it_is(tmp_path):
+    cone = '[[props]]\nkind = "tall_cone"\nplaces = [[1.6, -0.75]]\nhit = "Line01"\nfixed = true\n'
+    env = DonkeyEnv(write_track(tmp_path, f"{GATE}\n{cone}"), CONF)
+    _, info = env.reset(seed=1, options={"s": 0.9, "offset": -0.75})
+    for _ in range(60):
+        _, _, over, _, info = env.step([0.0, 0.6])
+        if over:
+            break
+    assert info["hit"] == "Line01"
+    assert env._moment.touched == "cone"
+    env.close()

@@ -165,4 +165,5 @@ def make_scene(
         materials=materials,
         textures=textures,
         hit_names=("terrain",),
+        labels=("terrain",),
     )

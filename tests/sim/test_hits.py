@@ -79,10 +79,10 @@ def props(tmp_path_factory):
 
 @pytest.mark.parametrize("kind", WALL_KINDS)
 def test_a_wall_is_hit_by_its_name(walls, kind):
-    assert walls.get_hit(list(WALL_KINDS).index(kind)) == (WALL_KINDS[kind].hit_name or "nothing")
+    assert walls.get_hit(list(WALL_KINDS).index(kind)) == (WALL_KINDS[kind].label or "nothing")
 
 
-@pytest.mark.parametrize("kind", [kind for kind, wall in WALL_KINDS.items() if wall.hit_name not in ("kerb", "")])
+@pytest.mark.parametrize("kind", [kind for kind, wall in WALL_KINDS.items() if wall.label not in ("kerb", "")])
 def test_lidar_sees_a_wall_where_it_stands(walls, kind):
     assert walls.seen[list(WALL_KINDS).index(kind)] == pytest.approx(0.4 + GAP, abs=0.02)
 

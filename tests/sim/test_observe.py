@@ -16,10 +16,8 @@ def test_lidar_rows_become_units_and_degrees_clockwise():
 
 
 def test_a_hit_is_named_by_scene_and_by_car():
-    class Place:
-        hit_names = ("terrain", "cone")
-
-    assert name_hit(HIT_NONE, Place, {}, 0) == "none"
-    assert name_hit(1, Place, {}, 0) == "cone"
-    assert name_hit(HIT_CAR + 2, Place, {6: "Ada"}, 4) == "Ada"
-    assert name_hit(HIT_CAR + 2, Place, {}, 4) == "car"
+    names = ("terrain", "cone")
+    assert name_hit(HIT_NONE, names, {}, 0) == "none"
+    assert name_hit(1, names, {}, 0) == "cone"
+    assert name_hit(HIT_CAR + 2, names, {6: "Ada"}, 4) == "Ada"
+    assert name_hit(HIT_CAR + 2, names, {}, 4) == "car"

@@ -46,8 +46,8 @@ def test_a_copy_of_assets_grows_alone():
     second = first.copy()
     assert second.ensure_plain((1.0, 0.0, 0.0)) == 0
     assert second.ensure_plain((0.0, 1.0, 0.0)) == 1
-    assert second.ensure_hit_name("wall") == 1
-    assert (len(first.materials), first.hit_names) == (1, ["terrain"])
+    assert second.ensure_named("wall") == 1
+    assert (len(first.materials), first.named) == (1, [("terrain", "terrain")])
 
 
 def test_a_canvas_is_painted_in_texels():

@@ -117,7 +117,7 @@ def test_a_client_is_told_the_recorded_start_and_path():
     assert (seen.pos_x, seen.pos_z) == pytest.approx((6.2116, 5.9797), abs=1e-4)
     assert seen.yaw == pytest.approx(0.0, abs=1e-3)
     assert seen.cte == pytest.approx(0.0, abs=0.04)
-    assert seen.activeNode == 107, "0.0138 m before node 0"
+    assert seen.activeNode == 0, "the nearest, 0.0138 m ahead"
 
 
 def test_loop_turns_clockwise_once(scene):

@@ -191,7 +191,7 @@ WRONG = [
     ('model = "block.glb"\nhull = "cone"', r"line 16: \[props\[0\]\] hull is 'cone'; a prop without mass takes 'box'"),
     ('model = "block.glb"\nmass = 1\nhull = "box"', r"line 17: .* hull is 'box'; a prop with mass takes 'cylinder'"),
     ('model = "block.glb"\nghost = true\nmass = 1', r"line 16: \[props\[0\]\] ghost = true leaves a prop without"),
-    ('kind = "cone"\nmass = 1', r"mass, hull, hit and ghost are for a prop with a model"),
+    ('kind = "cone"\nmass = 1', r"mass, hull and ghost are for a prop with a model"),
     ('kind = "cone"\nmodel = "block.glb"', r"a prop needs either kind or model"),
     ("scale = 1.0", r"a prop needs either kind or model"),
 ]  # fmt: skip

@@ -10,7 +10,10 @@ import logging
 import threading
 import time
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.types import PHYSICS_RATE
@@ -147,6 +150,13 @@ class BuiltInSimulatedCar:
             self.loop_done.notify_all()
         return self.settings.list_values(self._sensed.popleft())
 
+    def _observe(self) -> SensorFrame:
+        """Return what the car senses; pages and parts are told of hits in our own words."""
+        moment = self.car.observe()
+        if moment.touched == moment.telemetry.hit:
+            return moment
+        return replace(moment, telemetry=msgspec.structs.replace(moment.telemetry, hit=moment.touched))
+
     def _advance(self) -> None:
         """Let one loop's time pass, sensing at the moments that will be told, `latency` old, at the ends of loops."""
         find_step = self.settings.find_step
@@ -155,9 +165,9 @@ class BuiltInSimulatedCar:
             if due > now:
                 self.car.advance(due - now)
                 now = due
-            moment = self.car.observe()
-            if moment.telemetry.hit != "none":
-                self.last_hit = moment.telemetry.hit
+            moment = self._observe()
+            if moment.touched != "none":
+                self.last_hit = moment.touched
             self._sensed.append(moment)
             self._sensed_count += 1
         if end > now:

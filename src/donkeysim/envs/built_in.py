@@ -171,6 +171,7 @@ class BuiltInCar:
             simulator.scan_lidar(row),
             self._lap_times,
             simulator.get_randomization(row),
+            touched=simulator.name_hit(row, simulator.ledger.hit.item(row)),
         )
         self._moment_count += 1
         if moment.telemetry.hit != "none":

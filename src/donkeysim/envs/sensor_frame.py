@@ -24,6 +24,7 @@ class SensorFrame:
         lidar: Returned rays; None when the lidar is off.
         lap_times: Since the last reset, oldest first [s].
         drawn: What was drawn for the car, by name; see `world.randomization`.
+        touched: What `telemetry.hit` names, in our own words, where the simulator is in this process; else as there.
         is_disqualified: Whether a server has said so since the last reset.
     """
 
@@ -34,6 +35,7 @@ class SensorFrame:
     lap_times: tuple[float, ...] = ()
     drawn: Mapping[str, float] = field(default_factory=dict)
     is_disqualified: bool = False
+    touched: str = "none"
 
 
 def make_distances(points: Sequence[LidarPoint] | None, lidar: LidarSpec | None) -> FloatArray:

@@ -313,8 +313,8 @@ class _Drive:
         was_on_road = not self.rows or bool(self.rows[-1][6])
         if was_on_road and not on_road:
             self.departures.append(Event(now, lap, x, y, "left" if offset > 0.0 else "right"))
-        if moment.telemetry.hit != "none":
-            self.hits.append(Event(now, lap, x, y, moment.telemetry.hit))
+        if moment.touched != "none":
+            self.hits.append(Event(now, lap, x, y, moment.touched))
         speed = moment.telemetry.speed
         self.rows.append((now, x, y, yaw, speed, offset, float(on_road), angle, throttle, float(lap), along))
 

@@ -19,13 +19,13 @@ class Course:
         name: Of its scene.
         length: Once around [m].
         gates: Where the line and then the checkpoints are along the path [m].
-        hit_names: What may be touched, by code.
+        labels: What may be touched, by code.
     """
 
     name: str
     length: float
     gates: tuple[float, ...] = (0.0,)
-    hit_names: tuple[str, ...] = ("terrain",)
+    labels: tuple[str, ...] = ("terrain",)
 
     def measure_ahead(self, place: float, other: float) -> float:
         """Return how far ahead of a place another one is, the shorter way round, negative: behind [m]."""
@@ -45,4 +45,4 @@ def survey_course(scene: Scene) -> Course:
     frame = scene.path.frame
     middles = [line.mean(axis=0) for line in (scene.start.line[0], *scene.start.checkpoint)]
     gates = tuple(float(frame.locate(x, y).along) for x, y in middles)
-    return Course(scene.name, float(frame.length), gates, tuple(scene.hit_names))
+    return Course(scene.name, float(frame.length), gates, scene.labels)

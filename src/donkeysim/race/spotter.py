@@ -114,7 +114,7 @@ class Spotter:
         is_again = event.time - touched.get(code, -math.inf) < self._watch.again
         touched[code] = event.time
         if code < HIT_CAR:
-            names = self._course.hit_names
+            names = self._course.labels
             what = names[code] if 0 <= code < len(names) else "something"
             return [] if is_again else [Sighting(event.time, row, "obstacle", what=what)]
         other = first + code - HIT_CAR

@@ -11,7 +11,7 @@ from donkeysim.wire.replies import CarCrossedLine, ConeTouched, Reply, encode_re
 from donkeysim.world.ledger import EVENT_HIT, Event
 
 CONE = "cone"
-"""What `hit` says of a cone."""
+"""What a cone is called, whatever `hit` says."""
 
 
 def list_news(simulator: Simulator, events: Iterable[Event]) -> list[Output]:

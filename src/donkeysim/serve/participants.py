@@ -19,7 +19,7 @@ from donkeysim.watch.watchable import CarRow
 from donkeysim.wire import messages
 from donkeysim.wire.replies import ConeTouched, NodePosition, Reply, StartLineCrossed, encode_reply
 from donkeysim.wire.settings import make_command
-from donkeysim.world.ledger import EVENT_CROSSING, EVENT_LAP, Event
+from donkeysim.world.ledger import EVENT_CROSSING, EVENT_HIT, EVENT_LAP, Event
 from donkeysim.world.scene import Scene
 from donkeysim.world.telemetry import Telemetry
 
@@ -121,14 +121,14 @@ class SceneCar:
         """Keep the latest readings."""
         self.telemetry = telemetry
         self.telemetry_count += 1
-        if telemetry.hit != "none":
-            self.last_hit = telemetry.hit
 
-    def note_event(self, event: Event, scene: Scene) -> Output | None:
+    def note_event(self, event: Event, simulator: Simulator) -> Output | None:
         """Take note of what happened to the car and return what its client is told of it."""
         if event.kind == EVENT_LAP:
             self.lap_times.append(event.value)
-        line = find_line(event, scene)
+        if event.kind == EVENT_HIT:
+            self.last_hit = simulator.name_hit(self.row, int(event.value))
+        line = find_line(event, simulator.scene)
         if self.client is None or line is None:
             return None
         return make_event(self.client, StartLineCrossed(starting_line_index=line, timeStamp=event.time))

@@ -412,8 +412,7 @@ class Simulation:
 
     def _tell_events(self, simulator: Simulator, events: Sequence[Event]) -> None:
         if events:
-            scene = simulator.scene
-            told = [self._park[event.car].note_event(event, scene) for event in events]
+            told = [self._park[event.car].note_event(event, simulator) for event in events]
             self._outputs += self._desk.hold_back([output for output in told if output is not None])
             self._outputs += list_news(simulator, events)
 

@@ -219,9 +219,9 @@ class Cars(CommandShorthands):
         self._require(command.rows)
         self._equipment.set_lidar(command.rows, command.lidar)
 
-    def _reset(self, command: commands.Reset) -> None:
+    def _reset(self, command: commands.Reset, node: int = 0) -> None:
         rows = self._require(command.rows)
-        self._put_at_spawn(rows, 0)
+        self._put_at_spawn(rows, node)
         self.state.reset_count[rows] += 1
 
     def _move(self, command: commands.Move) -> None:
@@ -229,13 +229,13 @@ class Cars(CommandShorthands):
         self._put(self._require(command.rows), command.position, turns, at_rest=False)
 
     def _pose(self, command: commands.Pose) -> None:
-        self._put(self._require(command.rows), command.position, command.orientation, at_rest=True, node=NODE_UNKNOWN)
+        self._put(self._require(command.rows), command.position, command.orientation, at_rest=True)
 
     def _put_on_path(self, command: commands.PutOnPath) -> None:
         rows = self._require(command.rows)
         position, orientation = self.place.find_poses(rows, command.along, command.offset, command.yaw)
         self.control.brake[rows] = 0.0
-        self._put(rows, position, orientation, at_rest=True, node=NODE_UNKNOWN)
+        self._put(rows, position, orientation, at_rest=True)
         if command.speed is not None:
             speed = np.array(command.speed, np.float64)
             yaws = find_yaws(orientation)
@@ -245,8 +245,7 @@ class Cars(CommandShorthands):
 
     def _set_spawn(self, command: commands.SetSpawn) -> None:
         rows = self._require(command.rows)
-        self.state.spawn_position[rows] = command.position
-        self.state.spawn_orientation[rows] = command.orientation
+        self.state.spawn_position[rows], self.state.spawn_orientation[rows] = command.position, command.orientation
 
     def _seed(self, command: commands.Seed) -> None:
         keys = make_world_keys(command.seeds, [0] * len(command.seeds))
@@ -298,16 +297,12 @@ class Cars(CommandShorthands):
                 raise SpecError(f"there is no world {world}; this simulator has the worlds 0 to {count - 1}.")
         return worlds
 
-    def _put(self, rows: LongArray, position: Any, orientation: Any, at_rest: bool, node: int | None = None) -> None:
-        """Put cars somewhere; what is counted from where they were put begins anew with those at rest.
-
-        Their active node becomes `node` (`NODE_UNKNOWN`: the nearest one; None: it stays).
-        """
-        if node is not None:
-            self.state.active_node[rows] = node
+    def _put(self, rows: LongArray, position: Any, orientation: Any, at_rest: bool, node: int = NODE_UNKNOWN) -> None:
+        """Put cars somewhere; what is counted from where they were put begins anew with those at rest, at `node`."""
         positions, turns = np.array(position, np.float64), np.array(orientation, np.float64)
         if at_rest:
             self._keeper.forget_way(rows)
+            self.state.active_node[rows] = node
         self.physics.place_cars(self.state, rows, positions, turns, at_rest)
         if self.place.randomizer is not None:
             self.place.randomizer.forget(rows, self.state, self.control)
@@ -345,8 +340,7 @@ class Cars(CommandShorthands):
                 place.randomizer.forget(np.array(cars, np.int64), self.state, self.control)
             self._keeper.renew()
         else:
-            self._put_at_spawn(np.array(cars, np.int64), NODE_UNKNOWN)
-            self.state.reset_count[cars] += 1
+            self._reset(commands.Reset(cars), NODE_UNKNOWN)
 
     # -- cars ---------------------------------------------------------------------------------------------------------
 

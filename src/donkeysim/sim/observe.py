@@ -43,7 +43,7 @@ def observe_telemetry(
         steering_angle=frames.steer_to_wire(ledger.steer.item(car)),
         throttle=ledger.throttle.item(car),
         speed=math.hypot(*velocity_world),
-        hit=name_hit(ledger.hit.item(car), scene, car_names, car - slot),
+        hit=name_hit(ledger.hit.item(car), scene.hit_names, car_names, car - slot),
         time=step * PHYSICS_STEP,
         accel_x=accel[0],
         accel_y=accel[1],
@@ -92,12 +92,12 @@ def observe_lidar(rows: FloatArray, sweep_increment: float, angle_delta: float) 
     ]
 
 
-def name_hit(code: int, scene: Scene, car_names: dict[int, str], first_car: int) -> str:
+def name_hit(code: int, names: tuple[str, ...], car_names: dict[int, str], first_car: int) -> str:
     """Return the name of what a hit code means, "none" for nothing.
 
     Args:
         code: As `State.hit`.
-        scene: The car's place.
+        names: `Scene.hit_names` or `Scene.labels` of the car's place.
         car_names: Name by car row.
         first_car: Row of slot 0 of the car's world.
     """
@@ -105,4 +105,4 @@ def name_hit(code: int, scene: Scene, car_names: dict[int, str], first_car: int)
         return "none"
     if code >= HIT_CAR:
         return car_names.get(first_car + code - HIT_CAR, "car")
-    return scene.hit_names[code]
+    return names[code]

@@ -9,10 +9,8 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
@@ -81,14 +79,8 @@ class Simulator(Cars):
         return self._keeper.list_events()
 
     def sum_up(self, unknown: Sequence[str] = ()) -> int:
-        """Return a checksum of all bytes of the state: equal sums, equal runs.
-
-        Args:
-            unknown: Names of arrays that do not count.
-        """
-        counted: Iterable[NDArray[Any]] = self.state
-        if unknown:
-            counted = (numbers for name, numbers in self.state._asdict().items() if name not in unknown)
+        """Return a checksum of all bytes of the state, but of these arrays: equal sums, equal runs."""
+        counted = (numbers for name, numbers in self.state._asdict().items() if name not in unknown)
         return zlib.crc32(array("I", [zlib.crc32(numbers.data) for numbers in counted]))
 
     def close(self) -> None:
@@ -211,9 +203,9 @@ class Simulator(Cars):
         )
 
     def name_hit(self, car: int, code: int) -> str:
-        """Return what a hit code of the ledger means for a car, "none" for nothing."""
+        """Return what a hit code of the ledger means for a car, in our own words, "none" for nothing."""
         first = car - car % self.spec.cars_per_world
-        return name_hit(code, self.get_scene(car), self._equipment.name, first)
+        return name_hit(code, self.get_scene(car).labels, self._equipment.name, first)
 
     def find_prop(self, car: int, code: int) -> int | None:
         """Return which of the movable things that a hit code stands for is nearest to a car: what it hits now.

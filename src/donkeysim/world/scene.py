@@ -103,7 +103,7 @@ class Colliders:
         half_size: Half length, width, height of a box; radius, radius, half height of a cylinder [m], same shape.
         yaw: Of a box [rad], shape [collider_count].
         friction: [-], shape [collider_count].
-        name: Index into `Scene.hit_names`, shape [collider_count].
+        name: Index into `Scene.hit_names` and `Scene.labels`, shape [collider_count].
     """
 
     kind: ByteArray
@@ -128,7 +128,7 @@ class Props:
         centre_of_mass: Height above the base [m], shape [prop_count].
         friction: [-], shape [prop_count].
         model: Index of its mesh in `Scene.models`, shape [prop_count].
-        name: Index into `Scene.hit_names`, shape [prop_count].
+        name: Index into `Scene.hit_names` and `Scene.labels`, shape [prop_count].
     """
 
     position: FloatArray
@@ -255,7 +255,9 @@ class Scene:
         car_models: Body style to its meshes.
         materials: Of all meshes.
         textures: sRGB and alpha, uint8, shape [height, width, 4], sides powers of two.
-        hit_names: What `hit` says for colliders, props and terrain; entry 0 is the terrain.
+        hit_names: What clients and the original's environments are told of colliders, props and terrain that are hit;
+            entry 0 is the terrain.
+        labels: What they are called everywhere else: as many, in the same order; several may be alike.
         class_maps: CLASS_* of places of materials that show more than one class, uint8, shape [height, width], sides
             powers of two.
         ghosts: Cones without a body: x, y of each [m], shape [ghost_count, 2]; to drive through one costs a second.
@@ -275,6 +277,7 @@ class Scene:
     materials: tuple[Material, ...]
     textures: tuple[ByteArray, ...] = field(repr=False)
     hit_names: tuple[str, ...]
+    labels: tuple[str, ...]
     class_maps: tuple[ByteArray, ...] = field(default=(), repr=False)
     ghosts: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     road: RoadSpec | None = None

@@ -20,7 +20,7 @@ NODE_UNKNOWN = -1
 """`State.active_node`: to be looked for, as when a car is new."""
 
 HIT_CAR = 1_000_000
-"""`State.hit` of another car: HIT_CAR + its slot in the world; lower codes index `Scene.hit_names`."""
+"""`State.hit` of another car: HIT_CAR + its slot in the world; lower codes index `Scene.hit_names` and `labels`."""
 
 ESC_PHASE, CHARGE = 0, 1
 """Columns of `State.powertrain`: where the ESC is in its double tap, and the charge drawn since a reset [A s]."""

@@ -22,7 +22,8 @@ class Assets:
     textures: list[ByteArray] = field(default_factory=list)
     materials: list[Material] = field(default_factory=list)
     models: list[Mesh] = field(default_factory=list)
-    hit_names: list[str] = field(default_factory=lambda: ["terrain"])
+    named: list[tuple[str, str]] = field(default_factory=lambda: [("terrain", "terrain")])
+    """What can be hit: its label, and what `hit` says."""
     class_maps: list[ByteArray] = field(default_factory=list)
     _texture_index: dict[Hashable, int] = field(default_factory=dict)
 
@@ -52,11 +53,17 @@ class Assets:
         self.class_maps.append(class_map)
         return len(self.class_maps) - 1
 
-    def ensure_hit_name(self, name: str) -> int:
-        """Return the index of what `hit` says, adding it at its first use."""
-        if name not in self.hit_names:
-            self.hit_names.append(name)
-        return self.hit_names.index(name)
+    def ensure_named(self, label: str, hit: str = "") -> int:
+        """Return the index of what can be hit, adding it at its first use.
+
+        Args:
+            label: What it is called.
+            hit: What `hit` says; empty: the same.
+        """
+        pair = (label, hit or label)
+        if pair not in self.named:
+            self.named.append(pair)
+        return self.named.index(pair)
 
     def add_model(self, mesh: Mesh) -> int:
         """Add a mesh with a frame of its own; return its index."""

@@ -60,6 +60,7 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
     """Return the scene of a track under a sky, which is asked for last."""
     sun = find_sun(track)
     assets, car_models = take_cars()
+    assets.named[0] = ("terrain", track.ground.hit or "terrain")
     line = build_line(track)
     ground = build_ground(track, line)
     start = build_start(track, line, ground)
@@ -92,7 +93,8 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
         models=tuple(assets.models),
         materials=tuple(assets.materials),
         textures=tuple(assets.textures),
-        hit_names=tuple(assets.hit_names),
+        hit_names=tuple(hit for _, hit in assets.named),
+        labels=tuple(label for label, _ in assets.named),
         class_maps=tuple(assets.class_maps),
         ghosts=np.array([cone.position for cone in cones if challenges.ghosts]).reshape(-1, 2),
         road=describe_road(track),
@@ -132,7 +134,7 @@ def build_props(items: Sequence[Placement], ground: Ground, assets: Assets) -> P
         if key not in model:
             mesh = item.kind.build(assets, item.variant).mesh
             model[key] = assets.add_model(place_mesh(mesh, (0.0, 0.0, 0.0), 0.0, size))
-        indices.append((model[key], assets.ensure_hit_name(body.hit_name)))
+        indices.append((model[key], assets.ensure_named(body.label, item.hit)))
         shape = np.array((body.radius_base, body.radius_top, body.height, body.centre_of_mass)) * size
         rows.append((*item.position, item.yaw, body.mass * size**3, *shape.tolist(), body.friction))
     table = np.array(rows, float).reshape(-1, 9)

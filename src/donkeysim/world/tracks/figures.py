@@ -57,7 +57,7 @@ class SceneFigures:
     Attributes:
         height: Least and greatest height of the road [m].
         slope: Steepest climb or descent along the path, as a share (0.1 is 10 %).
-        standing: What a car can hit that stays where it is, by the name that `hit` says, and how many.
+        standing: What a car can hit that stays where it is, by what it is called, and how many.
         movable: What a car can push about, the same way.
         start_lines: Start lines.
         grid: Cars that the start grid holds.
@@ -111,5 +111,6 @@ def _find_radius(curvature: float) -> float:
 
 
 def _count_names(scene: Scene, names: list[int]) -> dict[str, int]:
-    """Return how often each thing stands there, by what `hit` calls it, most frequent first."""
-    return {scene.hit_names[index]: names.count(index) for index in sorted(set(names), key=names.count, reverse=True)}
+    """Return how often each thing stands there, by its label, most frequent first."""
+    labels = [scene.labels[index] for index in names]
+    return {label: labels.count(label) for label in sorted(dict.fromkeys(labels), key=labels.count, reverse=True)}

@@ -79,13 +79,13 @@ def _build(table: PropTable, nodes: list[ModelMesh], assets: Assets, _variant: i
     mesh = merge_meshes([node.build(node.vertex, CLASS_PROP, assets) for node in nodes])
     if table.mass:
         return Structure(mesh)
-    point, hit_name = _list_points(nodes), _choose_hit_name(table)
+    point, label = _list_points(nodes), _choose_label(table)
     if table.hull == "cylinder":
         radius, height = _measure_radius(point), _measure_height(point)
-        still = stand_on_post(mesh, radius, height, hit_name, Shadow((0.0, 0.0), radius, 0.5 * height, DARKNESS))
+        still = stand_on_post(mesh, radius, height, label, Shadow((0.0, 0.0), radius, 0.5 * height, DARKNESS))
     else:
         length, width, height = np.maximum(np.ptp(point, axis=0), THINNEST).tolist()
-        still = stand_on_block(mesh, (length, width, height), hit_name, DARKNESS)
+        still = stand_on_block(mesh, (length, width, height), label, DARKNESS)
     return dataclasses.replace(still, colliders=()) if table.ghost else still
 
 
@@ -97,10 +97,10 @@ def _measure_body(table: PropTable, point: FloatArray) -> Movable:
         share = point[:, 2] / max(float(point[:, 2].max()), THINNEST)
         base, top = _measure_radius(point[share <= END_SHARE]), _measure_radius(point[share >= share.max() - END_SHARE])
     centre = 0.25 * height * (base**2 + 2.0 * base * top + 3.0 * top**2) / (base**2 + base * top + top**2)
-    return Movable(_choose_hit_name(table), table.mass, base, top, height, centre)
+    return Movable(_choose_label(table), table.mass, base, top, height, centre)
 
 
-def _choose_hit_name(table: PropTable) -> str:
+def _choose_label(table: PropTable) -> str:
     return table.hit or Path(table.model).stem
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import Ground, Mesh
-from donkeysim.world.tracks.art import read_picture
+from donkeysim.world.tracks.art import find_picture, read_picture
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_case, make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
@@ -39,6 +40,7 @@ STEELS: tuple[Shade, ...] = (
     (0.72, 0.20, 0.16), (0.16, 0.36, 0.62), (0.18, 0.46, 0.34), (0.86, 0.50, 0.14), (0.62, 0.64, 0.66),
 )  # fmt: skip
 WOODS: tuple[Shade, ...] = ((1.0, 1.0, 1.0), (0.88, 0.86, 0.82))
+GREYS: tuple[Shade, ...] = ((0.7, 0.7, 0.7),)
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,15 @@ class BlockKind:
         build: Makes its triangles from a size, a tint and the number of it; front along +x, base at z = 0.
         size: Where the file says none: depth, width, height [m].
         tints: Seeded shades of its pictures.
-        hit_name: What `hit` says.
+        label: What it is called.
+        casts_shadow: Whether it darkens the ground around it.
     """
 
     build: Callable[[Assets, Size, Shade], Mesh]
     size: Size
     tints: tuple[Shade, ...]
-    hit_name: str
+    label: str
+    casts_shadow: bool = True
 
 
 def build_blocks(track: TrackFile, line: CentreLine, ground: Ground, assets: Assets) -> list[Structure]:
@@ -66,9 +70,15 @@ def build_blocks(track: TrackFile, line: CentreLine, ground: Ground, assets: Ass
         for x, y, yaw, size in place_blocks(table, line, random):
             shade = kind.tints[int(random.integers(len(kind.tints)))]
             tint = shade if table.colour is None else to_tint(table.colour)
-            block = stand_on_block(kind.build(assets, size, tint), size, kind.hit_name, 0.6)
-            foot = float(sample_height(ground, np.array([(x, y)]))[0])
-            structures.append(place_structure(block, (x, y, foot), yaw, 1.0, f"[[blocks]] {number} ({table.kind})"))
+            mesh = (
+                _build_pictured(assets, size, tint, table.picture) if table.picture else kind.build(assets, size, tint)
+            )
+            block = stand_on_block(mesh, size, kind.label, 0.6)
+            if table.base > 0.0 or not kind.casts_shadow:
+                block = replace(block, shadows=())
+            foot = float(sample_height(ground, np.array([(x, y)]))[0]) + table.base
+            label = f"[[blocks]] {number} ({table.kind})"
+            structures.append(place_structure(block, (x, y, foot), yaw, 1.0, label, table.hit))
     return structures
 
 
@@ -214,6 +224,32 @@ def build_crate(assets: Assets, size: Size, tint: Shade) -> Mesh:
     return make_case(size, (0.0, 0.0, 0.0), assets.ensure_textured(read_picture, "crate", tint=tint))
 
 
+def build_plain(assets: Assets, size: Size, tint: Shade) -> Mesh:
+    """Return a box of one colour."""
+    return _close(make_case(size, (0.0, 0.0, 0.0), assets.ensure_plain(tint)), size, assets.ensure_plain(tint))
+
+
+def build_nothing(_assets: Assets, _size: Size, _tint: Shade) -> Mesh:
+    """Return no triangles: a box that nobody sees."""
+    return merge_meshes([])
+
+
+def _build_pictured(assets: Assets, size: Size, tint: Shade, picture: str) -> Mesh:
+    """Return a box with a whole picture on each of its four sides."""
+    if not find_picture(picture).is_file():
+        raise SceneError(f"there is no picture {picture!r} for [[blocks]].", "blocks")
+    sides = make_case(size, (0.0, 0.0, 0.0), assets.ensure_textured(read_picture, picture, tint=tint), top=None)
+    x, y, high = 0.5 * size[0], 0.5 * size[1], size[2]
+    top = make_quad([(x, -y, high), (x, y, high), (-x, y, high), (-x, -y, high)], assets.ensure_plain(tint))
+    return _close(merge_meshes([sides, top]), size, assets.ensure_plain(tint))
+
+
+def _close(mesh: Mesh, size: Size, material: int) -> Mesh:
+    """Return a box with its underside, which is seen where it hangs."""
+    x, y = 0.5 * size[0], 0.5 * size[1]
+    return merge_meshes([mesh, make_quad([(-x, -y, 0.0), (-x, y, 0.0), (x, y, 0.0), (x, -y, 0.0)], material)])
+
+
 BLOCK_KINDS: dict[str, BlockKind] = {
     "house": BlockKind(build_house, (1.0, 1.1, 1.5), PLASTERS, "building"),
     "townhouse": BlockKind(build_townhouse, (1.0, 1.1, 1.5), BRICKS, "building"),
@@ -221,5 +257,7 @@ BLOCK_KINDS: dict[str, BlockKind] = {
     "hall": BlockKind(build_hall, (2.0, 3.0, 0.9), SHEETS, "building"),
     "container": BlockKind(build_container, (2.44, 6.06, 2.59), STEELS, "container"),
     "crate": BlockKind(build_crate, (0.6, 0.8, 0.6), WOODS, "crate"),
+    "plain": BlockKind(build_plain, (0.5, 0.5, 0.5), GREYS, "block"),
+    "invisible": BlockKind(build_nothing, (0.5, 0.5, 0.5), GREYS, "block", casts_shadow=False),
 }
 """Every kind that a track file may name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def _build_table(table: PanelTable, number: int, ground: Ground, assets: Assets)
         behind = (x - 0.5 * THICKNESS * math.cos(yaw), y - 0.5 * THICKNESS * math.sin(yaw), low)
         if table.hit:
             size = (THICKNESS, table.size[0], table.size[1])
-            colliders.append(make_block(behind, size, yaw, table.hit))
+            colliders.append(replace(make_block(behind, size, yaw, table.name), hit=table.hit))
         if not table.tilt and not (base and base[0]) and not table.unlit:
             shadows.append(_shade(behind, yaw, table.size[0]))
     return Structure(merge_meshes(meshes), tuple(colliders), tuple(shadows), f"[[panels]] {number + 1} ({table.name})")

@@ -14,7 +14,7 @@ from donkeysim.core.types import FloatArray
 from donkeysim.world.tracks.model_file import TRIANGLES_MOST
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.props.kind import PropKind
+from donkeysim.world.tracks.props.kind import PropKind, keep_still
 from donkeysim.world.tracks.props.own import read_own_kind
 from donkeysim.world.tracks.structures.clearance import find_key, measure_distance, measure_gap
 from donkeysim.world.tracks.structures.structure import Collider, Structure
@@ -42,6 +42,7 @@ class Placement:
         yaw: [rad]
         scale: Of its size.
         label: What error texts call it: its table in the track file.
+        hit: What `hit` says of it; empty: what its kind is called.
     """
 
     kind: PropKind
@@ -50,6 +51,7 @@ class Placement:
     yaw: float
     scale: float
     label: str = ""
+    hit: str = ""
 
 
 def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) -> list[Placement]:
@@ -68,10 +70,12 @@ def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) 
     for number, table in enumerate(track.props, start=1):
         label = f"[[props]] {number} ({table.name})"
         kind = read_own_kind(table, find_key(label)) if table.model else PROP_KINDS[table.name]
+        if table.fixed:
+            kind = _keep_still(kind, label)
         if table.model:
             table = dataclasses.replace(table, scale=1.0)  # which the kind has in it
         added = _scatter(table, kind, line, placed, bases, label) if table.scatter else _line_up(table, kind, line)
-        placed += [dataclasses.replace(item, label=label) for item in added]
+        placed += [dataclasses.replace(item, label=label, hit=table.hit) for item in added]
     if (count := sum(item.kind.triangle_count for item in placed)) > TRIANGLES_MOST:
         text = f"the models of [[props]] show {count} triangles; a place may have {TRIANGLES_MOST}"
         raise SceneError(f"{text}, so simplify them or place fewer.", "props")
@@ -83,6 +87,12 @@ def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) 
             text = f"{item.label} at ({x:.2f}, {y:.2f}) stands on the road; move it off."
             raise SceneError(text, find_key(item.label))
     return placed
+
+
+def _keep_still(kind: PropKind, label: str) -> PropKind:
+    if kind.movable is None:
+        raise SceneError(f"{label} never moves; leave fixed out.", f"{find_key(label)}.fixed")
+    return keep_still(kind)
 
 
 def _line_up(table: PropTable, kind: PropKind, line: CentreLine) -> list[Placement]:

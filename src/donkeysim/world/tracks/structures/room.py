@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -89,7 +89,8 @@ def build_room(track: TrackFile, line: CentreLine, assets: Assets) -> list[Struc
         parts.append(_hang(walls["north"], 0.5, floor + 0.55 * table.height, (width, 0.25 * width), sign))
     parts += _lay_roof(table, (low_x, low_y, high_x, high_y), floor, assets)
     colliders = tuple(
-        _make_collider(wall, table.height, floor, getattr(table.hits, name) or "wall") for name, wall in walls.items()
+        replace(_make_collider(wall, table.height, floor), hit=getattr(table.hits, side))
+        for side, wall in walls.items()
     )
     shadows = tuple(_shade_foot(wall) for wall in walls.values())
     return [Structure(merge_meshes(parts), colliders, shadows, "[room]")]
@@ -184,11 +185,11 @@ def _span_trusses(box: tuple[float, float, float, float], top: float, assets: As
     return trusses
 
 
-def _make_collider(wall: RoomWall, height: float, floor: float, hit: str) -> Collider:
+def _make_collider(wall: RoomWall, height: float, floor: float) -> Collider:
     x, y, _ = wall.place(0.5 * wall.length, floor, -0.5 * WALL_THICKNESS)
     yaw = math.atan2(wall.right[1] - wall.left[1], wall.right[0] - wall.left[0])
     size = (wall.length + 2.0 * WALL_THICKNESS, WALL_THICKNESS, height)
-    return make_block((x, y, floor), size, yaw, hit)
+    return make_block((x, y, floor), size, yaw, "wall")
 
 
 def _shade_foot(wall: RoomWall) -> Footprint:

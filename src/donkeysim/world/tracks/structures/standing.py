@@ -55,5 +55,7 @@ def build_standing(still: Sequence[Placement], ground: Ground, assets: Assets) -
         key = (item.kind, item.variant)
         if key not in made:
             made[key] = item.kind.build(assets, item.variant)
-        structures.append(place_structure(made[key], (*item.position, foot), item.yaw, item.scale, item.label))
+        structures.append(
+            place_structure(made[key], (*item.position, foot), item.yaw, item.scale, item.label, item.hit)
+        )
     return structures

@@ -54,17 +54,19 @@ class Collider:
         kind: COLLIDER_BOX or COLLIDER_CYLINDER.
         centre: [m]
         half_size: Half length, width, height of a box; radius, radius, half height of a cylinder [m].
-        hit_name: What `hit` says.
+        label: What it is called.
         yaw: Of a box [rad].
         friction: [-]
+        hit: What `hit` says; empty: its label.
     """
 
     kind: int
     centre: Vector
     half_size: Vector
-    hit_name: str
+    label: str
     yaw: float = 0.0
     friction: float = 0.6
+    hit: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,20 +86,31 @@ class Structure:
     label: str = ""
 
 
-def make_post(foot: Vector, radius: float, height: float, hit_name: str, friction: float = 0.6) -> Collider:
+def make_post(foot: Vector, radius: float, height: float, label: str, friction: float = 0.6) -> Collider:
     """Return an upright cylinder on its foot."""
     centre = (foot[0], foot[1], foot[2] + 0.5 * height)
-    return Collider(COLLIDER_CYLINDER, centre, (radius, radius, 0.5 * height), hit_name, 0.0, friction)
+    return Collider(COLLIDER_CYLINDER, centre, (radius, radius, 0.5 * height), label, 0.0, friction)
 
 
-def make_block(foot: Vector, size: Vector, yaw: float, hit_name: str, friction: float = 0.6) -> Collider:
+def make_block(foot: Vector, size: Vector, yaw: float, label: str, friction: float = 0.6) -> Collider:
     """Return a box on the middle of its base; size = length, width, height [m]."""
     centre = (foot[0], foot[1], foot[2] + 0.5 * size[2])
-    return Collider(COLLIDER_BOX, centre, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), hit_name, yaw, friction)
+    return Collider(COLLIDER_BOX, centre, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), label, yaw, friction)
 
 
-def place_structure(structure: Structure, foot: Vector, yaw: float, scale: float, label: str) -> Structure:
-    """Return a structure built about its own origin scaled, turned about z, then moved to a foot on the ground."""
+def place_structure(
+    structure: Structure, foot: Vector, yaw: float, scale: float, label: str, hit: str = ""
+) -> Structure:
+    """Return a structure built about its own origin scaled, turned about z, then moved to a foot on the ground.
+
+    Args:
+        structure: About its own origin.
+        foot: Where that goes [m].
+        yaw: [rad]
+        scale: Of its size.
+        label: What error texts call it.
+        hit: What `hit` says of it; empty: what its colliders are called.
+    """
     cosine, sine = math.cos(yaw), math.sin(yaw)
 
     def move(x: float, y: float) -> tuple[float, float]:
@@ -109,6 +122,7 @@ def place_structure(structure: Structure, foot: Vector, yaw: float, scale: float
             centre=(*move(row.centre[0], row.centre[1]), foot[2] + scale * row.centre[2]),
             half_size=(scale * row.half_size[0], scale * row.half_size[1], scale * row.half_size[2]),
             yaw=row.yaw + yaw,
+            hit=hit or row.hit,
         )
         for row in structure.colliders
     )
@@ -132,5 +146,5 @@ def gather_colliders(structures: Sequence[Structure], assets: Assets) -> Collide
         half_size=np.array([row.half_size for row in rows], float).reshape(-1, 3),
         yaw=np.array([row.yaw for row in rows], float),
         friction=np.array([row.friction for row in rows], float),
-        name=np.array([assets.ensure_hit_name(row.hit_name) for row in rows], np.int32),
+        name=np.array([assets.ensure_named(row.label, row.hit) for row in rows], np.int32),
     )

@@ -59,7 +59,7 @@ class WallKind:
         build: Makes its triangles.
         height: Where the file says none [m].
         thickness: Where the file says none [m].
-        hit_name: What `hit` says; empty: cars and the lidar's rays pass through it.
+        label: What it is called; empty: cars and the lidar's rays pass through it.
         darkness: Of its shadow, 0 to 1.
         friction: Of its surface [-].
         piece: Longest straight piece [m].
@@ -69,7 +69,7 @@ class WallKind:
     build: Callable[[Assets, Section], list[Mesh]]
     height: float
     thickness: float
-    hit_name: str
+    label: str
     darkness: float = 0.5
     friction: float = 0.6
     piece: float = LONGEST
@@ -268,6 +268,11 @@ def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
     return [skin_strip(strip, section.front, aside, above, down, 0.45, leaves)]
 
 
+def build_nothing(_assets: Assets, _section: Section) -> list[Mesh]:
+    """Return no triangles: a wall that nobody sees."""
+    return []
+
+
 WALL_KINDS: dict[str, WallKind] = {
     "wall": WallKind(build_concrete, 0.30, 0.08, "wall"),
     "brick": WallKind(build_brick, 0.36, 0.08, "wall"),
@@ -283,5 +288,6 @@ WALL_KINDS: dict[str, WallKind] = {
     "cliff": WallKind(build_cliff, 1.60, 0.90, "cliff", piece=1.2, tolerance=0.02),
     "ledge": WallKind(build_ledge, 0.40, 0.60, "cliff", piece=1.2, tolerance=0.02),
     "board": WallKind(build_board, 0.10, 0.02, "wall", darkness=0.3),
+    "invisible": WallKind(build_nothing, 0.50, 0.05, "wall", darkness=0.0),
 }
 """Every kind that a track file may name."""

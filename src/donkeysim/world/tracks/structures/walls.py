@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,9 +49,11 @@ def build_wall(table: WallTable, label: str, line: CentreLine, ground: Ground, a
         strip = cut_strip(point, sample_height(ground, point), closed, tolerance, kind.piece)
         meshes += kind.build(assets, Section(strip, height, thickness, front, to_tint(table.colour), table.seed))
         for piece in iterate_pieces(strip):
-            if hit_name := table.hit or kind.hit_name:
-                colliders.append(make_piece_collider(piece, height, thickness, hit_name, kind.friction))
-            shadows.append(outline_piece(piece, thickness, height, kind.darkness))
+            if name := kind.label or table.hit:
+                row = make_piece_collider(piece, height, thickness, name, kind.friction)
+                colliders.append(replace(row, hit=table.hit))
+            if kind.darkness > 0.0:
+                shadows.append(outline_piece(piece, thickness, height, kind.darkness))
     return Structure(merge_meshes(meshes), tuple(colliders), tuple(shadows), label)
 
 
@@ -72,15 +75,13 @@ def trace_lines(table: WallTable, line: CentreLine, thickness: float) -> Iterato
                 yield line.offset(at, lateral)[0], whole, -side
 
 
-def make_piece_collider(
-    piece: Piece, height: float, thickness: float, hit_name: str, friction: float = 0.6
-) -> Collider:
+def make_piece_collider(piece: Piece, height: float, thickness: float, label: str, friction: float = 0.6) -> Collider:
     """Return the box of a piece, long enough that no wedge stays open where the next one turns away."""
     spare = [0.5 * thickness * math.tan(0.5 * min(abs(bend), 2.4)) for bend in piece.bends]
     shift = 0.5 * (spare[1] - spare[0])
     foot = (piece.middle[0] + shift * math.cos(piece.yaw), piece.middle[1] + shift * math.sin(piece.yaw))
     size = (piece.length + sum(spare), thickness, height + piece.rise + BURIED)
-    return make_block((*foot, piece.foot - BURIED), size, piece.yaw, hit_name, friction)
+    return make_block((*foot, piece.foot - BURIED), size, piece.yaw, label, friction)
 
 
 def _sample_straight(begin: FloatArray, end: FloatArray) -> FloatArray:

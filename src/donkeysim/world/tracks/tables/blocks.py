@@ -7,7 +7,7 @@ from typing import Literal
 
 from donkeysim.world.tracks.tables.checks import Colour, check_colours
 
-BlockName = Literal["house", "townhouse", "office", "hall", "container", "crate"]
+BlockName = Literal["house", "townhouse", "office", "hall", "container", "crate", "plain", "invisible"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,10 @@ class BlockTable:
         size: Depth, width, height [m]; all 0: the kind's own.
         vary: Greatest change of width and height, as a share, from one to the next.
         yaw: Turned by this much more [degree].
-        colour: sRGB 0 to 255 that its pictures are multiplied by; none: seeded shades.
+        colour: sRGB 0 to 255 that its pictures are multiplied by, or of a plain one; none: seeded shades.
+        picture: Of a plain one: the picture on each of its sides; empty: its colour.
+        base: Of its underside above the ground [m].
+        hit: What clients are told of a car that hits it; empty: what the kind is called.
         seed: Of colours and of what varies.
     """
 
@@ -38,6 +41,9 @@ class BlockTable:
     vary: float = 0.0
     yaw: float = 0.0
     colour: Colour | None = None
+    picture: str = ""
+    base: float = 0.0
+    hit: str = ""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -49,6 +55,10 @@ class BlockTable:
             raise ValueError("size is depth, width, height, all above 0.")
         if not 0.0 <= self.vary < 0.9 or self.gap < 0.0 or self.between < 0.0 or self.seed < 0:
             raise ValueError("vary is 0 to below 0.9; gap, between and seed are 0 or more.")
+        if self.picture and self.kind != "plain":
+            raise ValueError(f"picture is for kind = 'plain'; a {self.kind} has its own.")
+        if not -10.0 <= self.base <= 100.0:
+            raise ValueError(f"base is {self.base:g}; it takes -10 to 100 m above the ground.")
         if self.places and self.spans:
             raise ValueError("spans belong to a row; give side instead of places.")
         check_colours(self.colour)

@@ -86,6 +86,7 @@ class GroundTable:
         hills: Greatest height of random hills away from the road [m]; 0: none.
         hill_size: How far hills lie apart, about [m].
         seed: Of the hills.
+        hit: What clients are told of a chassis that touches it; empty: "terrain".
         patches: Rectangles painted on the ground, later ones over earlier ones.
     """
 
@@ -101,6 +102,7 @@ class GroundTable:
     hills: float = 0.0
     hill_size: float = 6.0
     seed: int = 1
+    hit: str = ""
     patches: tuple[Patch, ...] = ()
 
     def __post_init__(self) -> None:

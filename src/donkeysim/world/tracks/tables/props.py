@@ -22,12 +22,14 @@ class PropTable:
 
     Attributes:
         kind: What, one of `PROP_KINDS`; or
-        model: A .glb file, as seen from the track's own (once read: from here), to which alone the next four belong.
+        model: A .glb file, as seen from the track's own (once read: from here), to which alone mass, hull and ghost
+            belong.
         mass: On the original's scale, where a car weighs 50 [kg]; 0: it stands still.
         hull: What it is to physics: of what stands still a "box" (default) or a "cylinder"; of what moves a "cylinder"
             (default) or a "cone", which may also be blunt or wider above.
-        hit: What `hit` says of it; empty: the file's name.
+        hit: What clients are told of a car that hits it; empty: what the kind is called, or the file's name.
         ghost: It has no body: cars and the lidar pass through it.
+        fixed: Of a kind that moves: it stands still.
         places: x, y of each [m], or x, y, yaw [m, m, degree].
         every: One each so many metres along the path; 0: no row.
         first: Where along the path the row begins [m].
@@ -49,6 +51,7 @@ class PropTable:
     hull: Literal["box", "cylinder", "cone", ""] = ""
     hit: str = ""
     ghost: bool = False
+    fixed: bool = False
     places: tuple[tuple[float, ...], ...] = ()
     every: float = 0.0
     first: float = 0.0
@@ -90,10 +93,11 @@ class PropTable:
     def _check_model(self) -> None:
         if bool(self.kind) == bool(self.model):
             raise ValueError("a prop needs either kind or model, the name of a .glb file beside this one.")
-        has_body = bool(self.mass or self.hull or self.hit)
-        if self.kind and (has_body or self.ghost):
-            raise ValueError("mass, hull, hit and ghost are for a prop with a model; leave them out.")
-        if self.ghost and has_body:
+        if self.kind and (self.mass or self.hull or self.ghost):
+            raise ValueError("mass, hull and ghost are for a prop with a model; leave them out.")
+        if self.model and self.fixed:
+            raise ValueError("fixed is for a kind that moves; a model without mass stands still.")
+        if self.ghost and (self.mass or self.hull or self.hit):
             raise ValueError("ghost = true leaves a prop without a body; leave mass, hull and hit out.")
         if self.mass and not MASS_LEAST <= self.mass <= MASS_MOST:
             allowed = f"0 (it stands still) or {MASS_LEAST:g} to {MASS_MOST:g}; a car weighs 50"

@@ -27,9 +27,6 @@ class Door:
             raise ValueError(f"at of a door is {self.at:g}; it is a share of the wall's length, 0 to 1.")
 
 
-WALLS = ("north", "east", "south", "west")
-
-
 @dataclass(frozen=True)
 class WallNames:
     """A name for each wall of the room; empty: none.
@@ -59,7 +56,7 @@ class RoomTable:
         windows: None, a row high up, or large ones.
         colour: sRGB 0 to 255 that the walls' picture is multiplied by; none: as it is.
         pictures: Of whole walls, from the left to the right seen from inside, instead of what they are made of.
-        hits: What `hit` says of each wall; empty: "wall".
+        hits: What clients are told of a car that hits a wall, by its side; empty: "wall".
         lit: Whether the walls' pictures shine by themselves.
         roof: Steel trusses under a sheet roof, a flat ceiling with panels, or none.
         roof_picture: Instead of the roof's own picture.

@@ -10,7 +10,7 @@ from donkeysim.world.tracks.tables.path import Point
 
 WallName = Literal[
     "wall", "brick", "guard_rail", "railing", "barrier", "tyres", "hay", "kerb", "hedge", "low_hedge", "fence",
-    "cliff", "ledge", "board",
+    "cliff", "ledge", "board", "invisible",
 ]  # fmt: skip
 
 
@@ -29,7 +29,7 @@ class WallTable:
         closed: Whether the last point is joined to the first.
         height: [m]; 0: the kind's own.
         thickness: [m]; 0: the kind's own.
-        hit: What a car that runs into it is told; empty: the kind's own.
+        hit: What clients are told of a car that runs into it; empty: what the kind is called.
         colour: sRGB 0 to 255, multiplies the kind's own picture; none: as it is.
         seed: Of the random numbers of a cliff, of bales and of a low hedge.
     """
