@@ -54,7 +54,8 @@ def build_land(
     shown = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
     atlas = assets.ensure_material(shown)
     table = track.ground
-    open_ground = assets.ensure_textured(make_surface, table.texture, TEXELS, table.colour, segment=CLASS_GROUND)
+    about = (table.texture, TEXELS, table.colour, table.contrast)
+    open_ground = assets.ensure_textured(make_surface, *about, segment=CLASS_GROUND)
     if ground.height.size > 1:
         near, border = _lay_field(line, ground, frame, atlas)
     else:

@@ -28,19 +28,25 @@ _SIZE = TEXELS
 
 
 @lru_cache(maxsize=16)
-def make_surface(name: str, size: int = _SIZE, colour: tuple[int, int, int] | None = None) -> ByteArray:
+def make_surface(
+    name: str, size: int = _SIZE, colour: tuple[int, int, int] | None = None, contrast: float = 1.0
+) -> ByteArray:
     """Return the tile of a surface.
 
     Args:
         name: A key of `SURFACES`.
         size: Texels per side, a power of two; fewer than 512 are averages of these, more lie smoothly between them.
         colour: sRGB that it is on average; None: its own.
+        contrast: How much its grain stands out of that.
     """
     tile = SURFACES[name]()
     if colour is not None:
         own = tile[..., :3].mean(axis=(0, 1))
         tile = tile.copy()
         tile[..., :3] = np.clip(tile[..., :3] * (np.asarray(colour) / np.maximum(own, 1.0)) + 0.5, 0.0, 255.0)
+    if contrast != 1.0:
+        mean, tile = tile[..., :3].mean(axis=(0, 1)), tile.copy()
+        tile[..., :3] = np.clip(mean + contrast * (tile[..., :3] - mean) + 0.5, 0.0, 255.0)
     step = tile.shape[0] // size
     if step > 1:
         mean = tile.reshape(size, step, size, step, 4).mean(axis=(1, 3))
@@ -64,6 +70,17 @@ def _make_dry_grass() -> ByteArray:
     colour = grade_noise(0.40 * broad + 0.34 * tufts + 0.42 * blades, *shades)
     green = np.clip(make_noise(_SIZE, _SIZE, 1.4, 114, finest=9.0, coarsest=200.0) - 0.6, 0.0, 1.2)[..., None] * 0.45
     return to_texture(colour * (1.0 - green) + as_colour((96, 122, 58)) * green)
+
+
+def _make_short_grass() -> ByteArray:
+    """Return a lawn cut short: yellow-green, with brown specks where the earth shows."""
+    broad = make_noise(_SIZE, _SIZE, 1.5, 211, finest=12.0, coarsest=200.0)
+    blades = make_noise(_SIZE, _SIZE, 0.25, 212, finest=1.4)
+    tufts = make_noise(_SIZE, _SIZE, 0.9, 213, finest=3.0, coarsest=40.0)
+    shades = ((26, 38, 5), (54, 64, 17), (75, 83, 28), (96, 103, 46), (126, 130, 74))
+    colour = grade_noise(0.24 * broad + 0.46 * tufts + 0.72 * blades, *shades)
+    bare = np.clip(make_noise(_SIZE, _SIZE, 0.7, 214, finest=2.5, coarsest=30.0) - 1.1, 0.0, 1.0)[..., None]
+    return to_texture(colour * (1.0 - bare) + as_colour((98, 72, 40)) * bare)
 
 
 def _make_concrete() -> ByteArray:
@@ -159,6 +176,7 @@ def _measure_joints(pitch: int) -> tuple[AnyFloat, AnyFloat]:
 SURFACES: dict[str, Callable[[], ByteArray]] = {
     "grass": make_grass,
     "dry_grass": _make_dry_grass,
+    "short_grass": _make_short_grass,
     "concrete": _make_concrete,
     "asphalt": _make_asphalt,
     "carpet": _make_carpet,
@@ -174,6 +192,7 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
 SURFACE_MEAN: dict[str, Colour] = {
     "grass": (98.0, 134.0, 58.0),
     "dry_grass": (164.0, 148.0, 86.0),
+    "short_grass": (73.0, 81.0, 29.0),
     "concrete": (156.0, 154.0, 150.0),
     "asphalt": (90.0, 91.0, 95.0),
     "carpet": (92.0, 98.0, 112.0),
