@@ -14,7 +14,7 @@ TILES = tuple(TILE_SIZE * 2.0**power for power in range(-2, 6))
 """Sides that it may have [m]: pictures of the ground are cut into whole halves of each other."""
 
 GroundTexture = Literal[
-    "grass", "dry_grass", "short_grass", "concrete", "asphalt", "carpet", "dirt", "sand", "wood", "plain",
+    "grass", "dry_grass", "short_grass", "pale_grass", "concrete", "asphalt", "carpet", "dirt", "sand", "wood", "plain",
 ]  # fmt: skip
 
 
@@ -81,7 +81,6 @@ class GroundTable:
         margin: How far the detailed ground reaches beyond the path's box [m].
         texture: What grows or lies there.
         colour: sRGB 0 to 255 that the texture is on average; none: its own.
-        contrast: How much the texture's grain stands out.
         tile: Side of the square after which the texture repeats [m], one of `TILES`.
         drivable: Whether it counts as road.
         elevation: Heights along the path, joined by a smooth curve; empty: those of the path's file, or level.
@@ -98,7 +97,6 @@ class GroundTable:
     margin: float = 2.0
     texture: GroundTexture = "grass"
     colour: Colour | None = None
-    contrast: float = 1.0
     tile: float = TILE_SIZE
     drivable: bool = False
     elevation: tuple[HeightPoint, ...] = ()
@@ -112,8 +110,6 @@ class GroundTable:
     def __post_init__(self) -> None:
         check_friction(self.friction)
         check_colours(self.colour)
-        if not 0.0 <= self.contrast <= 4.0:
-            raise ValueError(f"contrast is {self.contrast:g}; it takes 0 to 4.")
         if self.tile not in TILES:
             raise ValueError(f"tile is {self.tile:g}; it takes {', '.join(f'{tile:g}' for tile in TILES)}.")
         if self.margin < 0.0 or self.blend <= 0.0:

@@ -24,7 +24,7 @@ from donkeysim.world.tracks.track_file import TrackFile
 def lay_ground(table: GroundTable, frame: AtlasFrame) -> ByteArray:
     """Return the ground's surface all over the atlas, from its lower left corner on; shape [rows, columns, 4]."""
     size = max(1, round(table.tile / frame.texel))
-    tile = make_surface(table.texture, size, table.colour, table.contrast)
+    tile = make_surface(table.texture, size, table.colour)
     laid = np.tile(tile, (-(-frame.rows // size), -(-frame.columns // size), 1))
     return np.ascontiguousarray(laid[len(laid) - frame.rows :, : frame.columns])
 

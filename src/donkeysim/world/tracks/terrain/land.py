@@ -54,8 +54,7 @@ def build_land(
     shown = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
     atlas = assets.ensure_material(shown)
     table = track.ground
-    about = (table.texture, TEXELS, table.colour, table.contrast)
-    open_ground = assets.ensure_textured(make_surface, *about, segment=CLASS_GROUND)
+    open_ground = assets.ensure_textured(make_surface, table.texture, TEXELS, table.colour, segment=CLASS_GROUND)
     if ground.height.size > 1:
         near, border = _lay_field(line, ground, frame, atlas)
     else:

@@ -28,25 +28,19 @@ _SIZE = TEXELS
 
 
 @lru_cache(maxsize=16)
-def make_surface(
-    name: str, size: int = _SIZE, colour: tuple[int, int, int] | None = None, contrast: float = 1.0
-) -> ByteArray:
+def make_surface(name: str, size: int = _SIZE, colour: tuple[int, int, int] | None = None) -> ByteArray:
     """Return the tile of a surface.
 
     Args:
         name: A key of `SURFACES`.
         size: Texels per side, a power of two; fewer than 512 are averages of these, more lie smoothly between them.
         colour: sRGB that it is on average; None: its own.
-        contrast: How much its grain stands out of that.
     """
     tile = SURFACES[name]()
     if colour is not None:
         own = tile[..., :3].mean(axis=(0, 1))
         tile = tile.copy()
         tile[..., :3] = np.clip(tile[..., :3] * (np.asarray(colour) / np.maximum(own, 1.0)) + 0.5, 0.0, 255.0)
-    if contrast != 1.0:
-        mean, tile = tile[..., :3].mean(axis=(0, 1)), tile.copy()
-        tile[..., :3] = np.clip(mean + contrast * (tile[..., :3] - mean) + 0.5, 0.0, 255.0)
     step = tile.shape[0] // size
     if step > 1:
         mean = tile.reshape(size, step, size, step, 4).mean(axis=(1, 3))
@@ -81,6 +75,12 @@ def _make_short_grass() -> ByteArray:
     colour = grade_noise(0.24 * broad + 0.46 * tufts + 0.72 * blades, *shades)
     bare = np.clip(make_noise(_SIZE, _SIZE, 0.7, 214, finest=2.5, coarsest=30.0) - 1.1, 0.0, 1.0)[..., None]
     return to_texture(colour * (1.0 - bare) + as_colour((98, 72, 40)) * bare)
+
+
+def _make_pale_grass() -> ByteArray:
+    """Return the same lawn under a glaring sun, as the original's newer builds show it."""
+    lawn = _make_short_grass()[..., :3].astype(np.float32)
+    return to_texture(as_colour((165, 170, 131)) + 0.72 * (lawn - lawn.mean(axis=(0, 1))))
 
 
 def _make_concrete() -> ByteArray:
@@ -123,8 +123,8 @@ def _make_sand() -> ByteArray:
     grain = make_noise(_SIZE, _SIZE, 0.3, 161, finest=1.5)
     ripple = make_noise(_SIZE, _SIZE, 1.2, 162, finest=5.0, coarsest=90.0)
     broad = make_noise(_SIZE, _SIZE, 1.6, 163, finest=14.0, coarsest=280.0)
-    tone = 1.0 + 0.035 * grain + 0.035 * ripple + 0.03 * broad
-    return to_texture(tone[..., None] * as_colour((206, 184, 142)))
+    tone = 1.0 + 0.055 * grain + 0.05 * ripple + 0.04 * broad
+    return to_texture(tone[..., None] * as_colour((150, 129, 96)))
 
 
 def _make_wood() -> ByteArray:
@@ -177,6 +177,7 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
     "grass": make_grass,
     "dry_grass": _make_dry_grass,
     "short_grass": _make_short_grass,
+    "pale_grass": _make_pale_grass,
     "concrete": _make_concrete,
     "asphalt": _make_asphalt,
     "carpet": _make_carpet,
@@ -192,12 +193,13 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
 SURFACE_MEAN: dict[str, Colour] = {
     "grass": (98.0, 134.0, 58.0),
     "dry_grass": (164.0, 148.0, 86.0),
-    "short_grass": (73.0, 81.0, 29.0),
+    "short_grass": (75.0, 82.0, 31.0),
+    "pale_grass": (165.0, 170.0, 131.0),
     "concrete": (156.0, 154.0, 150.0),
     "asphalt": (90.0, 91.0, 95.0),
     "carpet": (92.0, 98.0, 112.0),
     "dirt": (134.0, 106.0, 76.0),
-    "sand": (206.0, 184.0, 142.0),
+    "sand": (150.0, 129.0, 96.0),
     "wood": (172.0, 129.0, 86.0),
     "plain": (164.0, 166.0, 168.0),
 }
