@@ -19,6 +19,7 @@ PROPS: dict[str, Callable[[Palette, int], Mesh]] = {
     "pylon": racing.build_pylon,
     "barrel": racing.build_barrel,
     "tree": plants.build_broadleaf,
+    "oak": plants.build_oak,
     "spruce": plants.build_conifer,
     "birch": plants.build_birch,
     "pine": plants.build_pine,

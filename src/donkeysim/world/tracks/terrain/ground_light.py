@@ -6,6 +6,8 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 import shapely
@@ -21,6 +23,13 @@ STEP = 8
 
 BAND = 16
 """Rows of such squares that a thread lights at a time."""
+
+
+DARKEST = 0.52
+"""Most of the light that shadows take, but for those of leaves, which are as dark as they say."""
+
+LEAVES = 256
+"""After how many squares the pattern of leaves repeats."""
 
 
 def cast_light(
@@ -90,7 +99,8 @@ def _paint_light(
             _add_shadow(shade, shadow, sun, x, y)
         else:
             _add_footprint(shade, shadow, sun, x, y)
-    shade = np.minimum(shade, 0.52)
+    leafy = (shadow.darkness for shadow in shadows if isinstance(shadow, Shadow) and shadow.holes)
+    shade = np.minimum(shade, max([DARKEST, *leafy]))
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
     strength = np.where(on_road[STEP // 2 :: STEP, STEP // 2 :: STEP], np.float32(0.02), np.float32(0.085))
@@ -121,8 +131,29 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
         distance = np.sqrt((along / length) ** 2 + (across / radius) ** 2)
         fall = np.clip((1.3 - distance) / 0.8, 0.0, 1.0)
         spot = darkness * fall * fall * (3.0 - 2.0 * fall)
+        if shadow.holes and centre is cast:
+            row, column = np.arange(len(y))[rows, None] % LEAVES, np.arange(len(x))[None, columns] % LEAVES
+            spot = darkness * _shine_through(shadow.holes, distance, make_leaves()[row, column])
         part = shade[rows, columns]
         shade[rows, columns] = 1.0 - (1.0 - part) * (1.0 - spot)
+
+
+@lru_cache(maxsize=1)
+def make_leaves() -> AnyFloat:
+    """Return the pattern of leaves and gaps in crowns: mean 0, standard deviation 1, shape [LEAVES, LEAVES]."""
+    return make_noise(LEAVES, LEAVES, 0.75, 75, finest=1.5, coarsest=14.0)
+
+
+def _shine_through(holes: float, distance: AnyFloat, leaves: AnyFloat) -> AnyFloat:
+    """Return how much of the sun a crown hides, 0 to 1: with a ragged rim, and more gaps towards it.
+
+    Args:
+        holes: Share of the gaps.
+        distance: From its middle, 1 at its rim.
+        leaves: The pattern there.
+    """
+    dense = NormalDist().inv_cdf(1.0 - holes) + 0.9 * (0.7 - distance)
+    return np.asarray(np.clip(0.5 + 1.6 * (dense - leaves), 0.0, 1.0) * np.clip((1.25 - distance) / 0.25, 0.0, 1.0))
 
 
 def _add_footprint(
