@@ -8,7 +8,7 @@ import numpy as np
 
 from art.canvas import Canvas, add_grain
 from donkeysim.core.types import ByteArray
-from donkeysim.world.tracks.textures import as_colour, blend_colours, make_noise, to_texture
+from donkeysim.world.tracks.textures import Colour, as_colour, blend_colours, make_noise, to_texture
 
 
 def make_cartons() -> ByteArray:
