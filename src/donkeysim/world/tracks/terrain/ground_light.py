@@ -117,8 +117,9 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
     down = np.array([-sun[0], -sun[1]]) / max(1e-9, math.hypot(sun[0], sun[1]))
     cast = np.array(shadow.position) + down * slope * shadow.height
     stretch = math.hypot(1.0, slope)
+    under = 0.55 * shadow.darkness * (1.0 - shadow.holes)
     for centre, radius, length, darkness in (
-        (np.array(shadow.position), 0.9 * shadow.radius, 0.9 * shadow.radius, 0.55 * shadow.darkness),
+        (np.array(shadow.position), 0.9 * shadow.radius, 0.9 * shadow.radius, under),
         (cast, shadow.radius, shadow.radius * stretch, shadow.darkness),
     ):
         reach = 1.4 * max(radius, length)

@@ -161,7 +161,7 @@ def _paint_strip(paint: RoadPaint, texels: Texels) -> AnyFloat:
         near = np.nonzero(away < 0.5 * (marking.width + paint.soft))[0]
         share = _cover_marking(marking, line, place.along[near], away[near], paint.soft) * wear[near]
         road[near] += (as_colour(marking.colour) - road[near]) * share[:, None]
-    for at in track.start.lines:
+    for at in track.start.painted:
         near = find_near(line, place, at)
         cover, square = _cover_chequer(line, place.take(near), at, paint.soft)
         road[near] += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - road[near]) * cover[:, None]

@@ -80,7 +80,7 @@ def _make_short_grass() -> ByteArray:
 def _make_pale_grass() -> ByteArray:
     """Return the same lawn under a glaring sun, as the original's newer builds show it."""
     lawn = _make_short_grass()[..., :3].astype(np.float32)
-    return to_texture(as_colour((171, 176, 138)) + 0.72 * (lawn - lawn.mean(axis=(0, 1))))
+    return to_texture(as_colour((177, 179, 147)) + 0.72 * (lawn - lawn.mean(axis=(0, 1))))
 
 
 def _make_concrete() -> ByteArray:
@@ -194,7 +194,7 @@ SURFACE_MEAN: dict[str, Colour] = {
     "grass": (98.0, 134.0, 58.0),
     "dry_grass": (164.0, 148.0, 86.0),
     "short_grass": (75.0, 82.0, 31.0),
-    "pale_grass": (171.0, 176.0, 138.0),
+    "pale_grass": (177.0, 179.0, 147.0),
     "concrete": (156.0, 154.0, 150.0),
     "asphalt": (90.0, 91.0, 95.0),
     "carpet": (92.0, 98.0, 112.0),
