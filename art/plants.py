@@ -37,7 +37,7 @@ def build_oak(palette: Palette, variant: int) -> Mesh:
     flags = SHADE_CUTOUT | SHADE_TWO_SIDED
     crown = ("crown_broad", "crown_wide")[variant % 2]
     leaves = palette.ensure_picture(crown, flags=flags)
-    level = palette.ensure_picture(crown, flags=flags, tint=(0.74, 0.74, 0.74))
+    level = palette.ensure_picture(crown, flags=flags, tint=(0.86, 0.86, 0.86))
     top, low = (1.12, 1.26, 1.4)[variant % 3], (0.26, 0.3, 0.36)[variant % 3]
     middle, wide = 0.5 * (low + top), (0.98, 0.9, 0.86)[variant % 3]
     lean = random.uniform(-0.05, 0.05, 2)

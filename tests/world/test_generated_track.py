@@ -383,7 +383,7 @@ def test_the_road_is_warm_in_the_sun_and_as_wide_as_the_originals_lines(scene):
     assert right == pytest.approx(np.array((184, 168, 145)), abs=12.0)
     for across, colour in ((-5.99, (255, 255, 250)), (1.98, (255, 255, 250)), (-1.99, (250, 214, 96))):
         in_the_sun = np.percentile(read_ground(scene, ALONG, -across / U + 0.0 * ALONG), 75, axis=0)
-        assert in_the_sun == pytest.approx(np.array(colour), abs=25.0)
+        assert in_the_sun == pytest.approx(np.array(colour), abs=35.0)
 
 
 def test_leaves_leave_gaps_in_their_shadows(scene):

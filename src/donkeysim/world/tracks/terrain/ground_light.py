@@ -18,12 +18,11 @@ from donkeysim.world.tracks.structures.structure import Footprint, Shadow
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
 
-STEP = 8
-"""Texels per side of a square that the light is computed for."""
+STEP, LEAFY_STEP = 8, 4
+"""Texels per side of a square that the light is computed for, powers of two; fewer where leaves cast shadows."""
 
 BAND = 16
 """Rows of such squares that a thread lights at a time."""
-
 
 DARKEST = 0.52
 """Most of the light that shadows take, but for those of leaves, which are as dark as they say."""
@@ -50,7 +49,9 @@ def cast_light(
         sun: Unit vector towards the sun.
         on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
     """
-    light = _paint_light(frame, shadows, sun, on_road)
+    leafy = any(isinstance(shadow, Shadow) and shadow.holes for shadow in shadows)
+    step = LEAFY_STEP if leafy else STEP
+    light = _paint_light(frame, shadows, sun, on_road, step)
     part = Image.frombuffer("RGBX", (light.shape[1], len(light)), light.tobytes(), "raw", "RGBX", 0, 1)
     wide = np.asarray(part.resize((frame.columns, len(light)), Image.Resampling.BILINEAR)).reshape(len(light), -1)
     padded = np.concatenate((wide[:1], wide, wide[-1:])).astype(np.uint16)
@@ -58,39 +59,45 @@ def cast_light(
 
     def work(first: int) -> None:
         for row in range(first, min(first + BAND, len(padded) - 1)):
-            _light_rows(texel, STEP * row - STEP // 2, padded[row], padded[row + 1])
+            rows = slice(step * row - step // 2, step * row + step // 2)
+            _light_rows(texel, rows, padded[row], padded[row + 1])
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(work, range(0, len(padded) - 1, BAND)):
             pass
 
 
-def _light_rows(texel: ByteArray, first: int, above: np.ndarray, below: np.ndarray) -> None:
+def _light_rows(texel: ByteArray, between: slice, above: np.ndarray, below: np.ndarray) -> None:
     """Multiply the texels between the middles of two rows of squares by their light, those that there are.
 
     Args:
         texel: Channels of the atlas, row by row; changed.
-        first: Row of the uppermost.
+        between: Their rows, also where the atlas has none.
         above: Light of the upper row of squares, of every channel, 128 = all.
         below: Of the lower one.
     """
-    rows = slice(max(first, 0), min(first + STEP, len(texel)))
+    first, step = between.start, between.stop - between.start
+    rows = slice(max(first, 0), min(between.stop, len(texel)))
     down = (2 * np.arange(rows.start - first, rows.stop - first, dtype=np.uint16) + 1)[:, None]
-    falling = above * (2 * STEP - down)
+    falling = above * (2 * step - down)
     falling += below * down
-    falling += STEP
-    falling >>= (2 * STEP).bit_length() - 1
+    falling += step
+    falling >>= (2 * step).bit_length() - 1
     falling *= texel[rows]
     falling >>= 7
     texel[rows] = np.minimum(falling, 255, out=falling)
 
 
 def _paint_light(
-    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow | Footprint],
+    sun: tuple[float, float, float],
+    on_road: BoolArray,
+    step: int,
 ) -> ByteArray:
-    """Return the share of light for squares of `STEP` texels, 128 = all, alpha 128, shape [rows, columns, 4]."""
-    rows, columns = frame.rows // STEP, frame.columns // STEP
-    cell = frame.texel * STEP
+    """Return the share of light for squares of `step` texels, 128 = all, alpha 128, shape [rows, columns, 4]."""
+    rows, columns = frame.rows // step, frame.columns // step
+    cell = frame.texel * step
     x = frame.origin[0] + (np.arange(columns) + 0.5) * cell
     y = frame.origin[1] + (np.arange(rows, 0, -1) - 0.5) * cell
     shade = np.zeros((rows, columns), np.float32)
@@ -103,7 +110,7 @@ def _paint_light(
     shade = np.minimum(shade, max([DARKEST, *leafy]))
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
-    strength = np.where(on_road[STEP // 2 :: STEP, STEP // 2 :: STEP], np.float32(0.02), np.float32(0.085))
+    strength = np.where(on_road[step // 2 :: step, step // 2 :: step], np.float32(0.02), np.float32(0.085))
     mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
     fade = np.clip(edge / 0.4, 0.0, 1.0)
     light = np.full((rows, columns, 4), 128.0, np.float32)
@@ -142,7 +149,7 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
 @lru_cache(maxsize=1)
 def make_leaves() -> AnyFloat:
     """Return the pattern of leaves and gaps in crowns: mean 0, standard deviation 1, shape [LEAVES, LEAVES]."""
-    return make_noise(LEAVES, LEAVES, 0.75, 75, finest=1.5, coarsest=14.0)
+    return make_noise(LEAVES, LEAVES, 0.9, 75, finest=2.0, coarsest=16.0)
 
 
 def _shine_through(holes: float, distance: AnyFloat, leaves: AnyFloat) -> AnyFloat:
