@@ -32,7 +32,7 @@ def build_broadleaf(palette: Palette, variant: int) -> Mesh:
 
 
 def build_oak(palette: Palette, variant: int) -> Mesh:
-    """Return an old broadleaf tree with a heavy crown of two or three parts, 1.1 to 1.4 m high."""
+    """Return an old broadleaf tree with a heavy crown of two parts, 1.1 to 1.4 m high."""
     random = np.random.default_rng(800 + variant)
     flags = SHADE_CUTOUT | SHADE_TWO_SIDED
     crown = ("crown_broad", "crown_wide")[variant % 2]
@@ -44,14 +44,12 @@ def build_oak(palette: Palette, variant: int) -> Mesh:
     fork = (float(lean[0]), float(lean[1]), middle)
     bark = palette.ensure_picture("bark_grey")
     foot = (0.3 * fork[0], 0.3 * fork[1], 0.12)
-    parts = [make_limb([(0.0, 0.0, -0.01), foot, fork], (0.135, 0.085, 0.04), bark, 5)]
-    parts += _cross_cards(leaves, wide, top - low, fork, 3, random, level)
-    for turn in (0.0, math.pi)[: 1 + variant % 2]:
-        angle = turn + random.uniform(0.0, 1.2)
-        bough = (0.26 * math.cos(angle), 0.26 * math.sin(angle), low + random.uniform(0.22, 0.34))
-        parts.append(make_limb([(*fork[:2], low - 0.02), bough], (0.035, 0.014), bark, 3))
-        parts += _cross_cards(leaves, 0.58, 0.46, bough, 2, random, level)
-    return merge_meshes(parts)
+    trunk = make_limb([(0.0, 0.0, -0.01), foot, fork], (0.135, 0.085, 0.04), bark, 4)
+    angle = random.uniform(0.0, 2.0 * math.pi)
+    bough = (0.27 * math.cos(angle), 0.27 * math.sin(angle), low + random.uniform(0.22, 0.34))
+    limb = make_limb([(*fork[:2], low - 0.02), bough], (0.035, 0.014), bark, 3)
+    crowns = _cross_cards(leaves, wide, top - low, fork, 2, random, level)
+    return merge_meshes([trunk, limb, *crowns, *_cross_cards(leaves, 0.6, 0.5, bough, 2, random)[:-1]])
 
 
 def build_conifer(palette: Palette, variant: int) -> Mesh:
