@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -13,7 +14,7 @@ import numpy as np
 import shapely
 from PIL import Image, ImageDraw, ImageFilter
 
-from donkeysim.core.types import BoolArray, ByteArray
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray
 from donkeysim.world.tracks.structures.structure import Footprint, Shadow
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
@@ -31,31 +32,64 @@ LEAVES = 256
 """After how many squares the pattern of leaves repeats."""
 
 
-def cast_light(
-    atlas: ByteArray,
-    frame: AtlasFrame,
-    shadows: Sequence[Shadow | Footprint],
-    sun: tuple[float, float, float],
-    on_road: BoolArray,
-) -> None:
-    """Multiply the atlas by the light that falls on it; along its border all of it does.
+@dataclass(frozen=True)
+class GroundLight:
+    """The share of light that falls on the ground.
 
-    Light is enlarged across once for a row of squares, and downwards as it is laid on: bilinear, in whole numbers.
+    Attributes:
+        share: Of squares of `step` texels of the atlas, 128 = all, alpha 128, shape [rows, columns, 4].
+        step: Texels per side of a square.
+        frame: Where the atlas lies.
+    """
+
+    share: ByteArray
+    step: int
+    frame: AtlasFrame
+
+    def sample(self, point: FloatArray) -> ByteArray:
+        """Return the share of light at points x, y [m], shape [n, 2]; bilinear, shape [n, 4]."""
+        cell, (rows, columns) = self.step * self.frame.texel, self.share.shape[:2]
+        right = np.clip((point[:, 0] - self.frame.origin[0]) / cell - 0.5, 0.0, columns - 1.001)
+        down = np.clip(rows - (point[:, 1] - self.frame.origin[1]) / cell - 0.5, 0.0, rows - 1.001)
+        column, row = right.astype(int), down.astype(int)
+        across, along = (right - column)[:, None], (down - row)[:, None]
+        high, low = (
+            self.share[row + down_by, column] * (1.0 - across) + self.share[row + down_by, column + 1] * across
+            for down_by in (0, 1)
+        )
+        return np.asarray(high + (low - high) * along + 0.5, np.uint8)
+
+
+def cast_light(
+    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
+) -> GroundLight:
+    """Return the light that falls on the ground; along the atlas' border all of it does.
 
     Args:
-        atlas: Changed.
-        frame: Where it lies.
+        frame: Where the atlas lies.
         shadows: What darkens the ground.
         sun: Unit vector towards the sun.
         on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
     """
     leafy = any(isinstance(shadow, Shadow) and shadow.holes for shadow in shadows)
     step = LEAFY_STEP if leafy else STEP
-    light = _paint_light(frame, shadows, sun, on_road, step)
+    return GroundLight(_paint_light(frame, shadows, sun, on_road, step), step, frame)
+
+
+def light_texels(texels: ByteArray, light: ByteArray, step: int) -> None:
+    """Multiply a picture by the light that falls on it.
+
+    Light is enlarged across once for a row of squares, and downwards as it is laid on: bilinear, in whole numbers.
+
+    Args:
+        texels: Changed, shape [rows, columns, 4].
+        light: Of squares of `step` texels, 128 = all, alpha 128, shape [rows / step, columns / step, 4].
+        step: A power of two.
+    """
     part = Image.frombuffer("RGBX", (light.shape[1], len(light)), light.tobytes(), "raw", "RGBX", 0, 1)
-    wide = np.asarray(part.resize((frame.columns, len(light)), Image.Resampling.BILINEAR)).reshape(len(light), -1)
+    wide = np.asarray(part.resize((texels.shape[1], len(light)), Image.Resampling.BILINEAR)).reshape(len(light), -1)
     padded = np.concatenate((wide[:1], wide, wide[-1:])).astype(np.uint16)
-    texel = atlas.reshape(frame.rows, -1)
+    texel = texels.reshape(len(texels), -1)
 
     def work(first: int) -> None:
         for row in range(first, min(first + BAND, len(padded) - 1)):
