@@ -20,14 +20,14 @@ def make_wire_mesh() -> ByteArray:
     size, cells, wire = 256, 8, 2
     pitch = size // cells
     colour = np.zeros((size, size, 4), np.float32)
-    colour[..., :3] = (66, 67, 70)
+    colour[..., :3] = (132, 134, 140)
     index = np.arange(size)
     colour[index % pitch < wire, :, 3] = 255.0
     colour[:, index % pitch < wire, 3] = 255.0
-    colour[:, index % pitch == 0, :3] = (94, 95, 97)
-    colour[:, :9] = (58, 59, 63, 255)
-    colour[:, 2:5, :3] = (104, 105, 107)
-    colour[:4] = (70, 71, 74, 255)
+    colour[:, index % pitch == 0, :3] = (176, 178, 182)
+    colour[:, :9] = (112, 114, 122, 255)
+    colour[:, 2:5, :3] = (196, 198, 202)
+    colour[:4] = (138, 140, 146, 255)
     return to_texture(colour)
 
 
@@ -133,7 +133,7 @@ def _draw_stem(draw: ImageDraw.ImageDraw, x: float, random: np.random.Generator)
         foot, head = x + shift, x + shift + lean
         for paint, left, right in (((58, 53, 46), -1.0, 1.0), ((92, 86, 76), -0.9, -0.1)):
             fill = (*(int(tone * c) for c in paint), 255)
-            corners = [(foot + left * half, height), (foot + right * half, height)]
+            corners = [(foot + left * half, float(height)), (foot + right * half, float(height))]
             corners += [(head + 0.4 * right * half, 0.3 * height), (head + 0.4 * left * half, 0.3 * height)]
             draw.polygon(corners, fill=fill)
 

@@ -30,6 +30,9 @@ LONGEST = 6.0
 BURIED = 0.05
 """How far walls reach into uneven ground [m]."""
 
+DARK_WIRE = (0.53, 0.53, 0.54)
+"""Tint of wire mesh that is painted."""
+
 CANOPY = 0.85
 """How far the crowns of a wood hang out before its edge, as a share of its height."""
 
@@ -200,7 +203,7 @@ def build_park_fence(assets: Assets, section: Section) -> list[Mesh]:
     """Return a low wall with a fence of wire mesh on it, whose posts lean to the front at their tops."""
     high, half, top = section.height, 0.5 * section.thickness, 0.97 * 0.16 * section.height
     wall = assets.ensure_textured(read_picture, "low_wall", tint=section.tint)
-    wire = assets.ensure_textured(read_picture, "wire_mesh", flags=SHADE_TWO_SIDED | SHADE_CUTOUT)
+    wire = assets.ensure_textured(read_picture, "wire_mesh", flags=SHADE_TWO_SIDED | SHADE_CUTOUT, tint=DARK_WIRE)
     body = ((half, -BURIED, 0.86), (half, top, 0.0), (-half, top, 0.12), (-half, -BURIED, 0.86))
     mesh = ((0.0, top, 0.999), (0.0, 0.86 * high, 0.18), (0.6 * half + 0.08 * high, high, 0.0))
     return [

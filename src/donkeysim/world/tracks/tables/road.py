@@ -181,7 +181,8 @@ class RoadTable:
             raise ValueError(f"colour and tones are of asphalt; leave them out where texture is {self.texture!r}.")
         if self.tones and any(a.offset >= b.offset for a, b in itertools.pairwise(self.tones)):
             raise ValueError("tones stand in order of growing offset.")
-        if self.stretched and any(abs(part.offset) > 1.0 for part in (*self.markings, *self.tones)):
+        offsets = [line.offset for line in self.markings] + [tone.offset for tone in self.tones]
+        if self.stretched and any(abs(offset) > 1.0 for offset in offsets):
             raise ValueError("offsets of a stretched road's markings and tones are from -1 to 1.")
         check_colours(self.colour)
         for name, share in (("contrast", self.contrast), ("streaks", self.streaks), ("wear", self.wear)):

@@ -47,18 +47,20 @@ def raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[fl
     if not table.elevation and not table.hills and not table.points and line.height is None:
         return box[:2], 1.0, np.full((1, 1), table.height)
     origin, cell, (columns, rows) = frame_field(box)
-    x, y = origin[0] + np.arange(columns + 1) * cell, origin[1] + np.arange(rows + 1) * cell
+    x, y = (np.asarray(low + np.arange(count + 1) * cell) for low, count in zip(origin, (columns, rows), strict=True))
     away, mean = _find_path_height(track, line, np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
     beside = (away - line.widest).reshape(rows + 1, columns + 1)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y - y[0], y[-1] - y)[:, None])
     inside = _ease(edge / min(2.0, 0.25 * float(max(x[-1] - x[0], y[-1] - y[0]))))
     near = _ease(1.0 - beside / table.blend) * inside
-    height = np.full(near.shape, table.height)
+    height: FloatArray = np.full(near.shape, table.height)
     if table.points:
-        height += inside * (_pass_through(table.points, x, y) - table.height)
-    height += near * (mean.reshape(near.shape) - height)
+        height = height + inside * (_pass_through(table.points, x, y) - height)
+    height = height + near * (mean.reshape(near.shape) - height)
     if table.hills:
-        height += table.hills * _make_hills(table.hill_size / cell, near.shape, table.seed) * inside * (1.0 - near)
+        height = height + table.hills * _make_hills(table.hill_size / cell, near.shape, table.seed) * inside * (
+            1.0 - near
+        )
     return origin, cell, height
 
 
