@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from art import facade_pictures, leaf_pictures, prop_pictures, room_pictures, wall_pictures
+from art import facade_pictures, fence_pictures, leaf_pictures, prop_pictures, room_pictures, wall_pictures
 from donkeysim.core.types import ByteArray
 
 _STYLES = ("house", "townhouse", "office")
@@ -53,6 +53,13 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "hedge": wall_pictures.make_hedge,
     "low_hedge": wall_pictures.make_low_hedge,
     "fence": wall_pictures.make_fence,
+    "wire_mesh": fence_pictures.make_wire_mesh,
+    "low_wall": fence_pictures.make_low_wall,
+    "rail_wall": fence_pictures.make_rail_wall,
+    "rough_wall": fence_pictures.make_rough_wall,
+    "chequer": fence_pictures.make_chequer,
+    "wood_edge": partial(fence_pictures.make_wood, (46, 68, 36), (112, 142, 68), 941, gaps=True),
+    "wood_deep": partial(fence_pictures.make_wood, (42, 62, 38), (88, 116, 56), 943, gaps=False),
     "rock_face": wall_pictures.make_rock_face,
     "board": wall_pictures.make_board,
     **{f"storey_{style}": partial(facade_pictures.make_storey, style) for style in _STYLES},

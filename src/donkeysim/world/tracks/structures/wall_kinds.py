@@ -19,6 +19,7 @@ from donkeysim.world.tracks.structures.strip import (
     skin_strip,
     sweep_profile,
 )
+from donkeysim.world.tracks.structures.structure import Shadow
 
 TOLERANCE = 0.008
 """How far a straight piece of most walls may leave its curve [m]."""
@@ -28,6 +29,16 @@ LONGEST = 6.0
 
 BURIED = 0.05
 """How far walls reach into uneven ground [m]."""
+
+DARK_WIRE = (0.53, 0.53, 0.54)
+"""Tint of wire mesh that is painted."""
+
+CANOPY = 0.85
+"""How far the crowns of a wood hang out before its edge, as a share of its height."""
+
+WOOD_SPOTS, WOOD_DARK, WOOD_HOLES = 2.8, 0.42, 0.5
+"""Shadows of crowns to a length as great as its height; how dark they are, and
+the share of them that the sun shines through."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,7 @@ class WallKind:
         friction: Of its surface [-].
         piece: Longest straight piece [m].
         tolerance: How far a straight piece may leave its curve [m]; never more than a quarter of the gap to the road.
+        shade: Gives its shadows; None: one under each piece.
     """
 
     build: Callable[[Assets, Section], list[Mesh]]
@@ -74,6 +86,7 @@ class WallKind:
     friction: float = 0.6
     piece: float = LONGEST
     tolerance: float = TOLERANCE
+    shade: Callable[[Section], list[Shadow]] | None = None
 
 
 def _sweep_solid(
@@ -186,6 +199,71 @@ def build_fence(assets: Assets, section: Section) -> list[Mesh]:
     return _stand_pierced(assets, section, "fence", 1.0)
 
 
+def build_park_fence(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a low wall with a fence of wire mesh on it, whose posts lean to the front at their tops."""
+    high, half, top = section.height, 0.5 * section.thickness, 0.97 * 0.16 * section.height
+    wall = assets.ensure_textured(read_picture, "low_wall", tint=section.tint)
+    wire = assets.ensure_textured(read_picture, "wire_mesh", flags=SHADE_TWO_SIDED | SHADE_CUTOUT, tint=DARK_WIRE)
+    body = ((half, -BURIED, 0.86), (half, top, 0.0), (-half, top, 0.12), (-half, -BURIED, 0.86))
+    mesh = ((0.0, top, 0.999), (0.0, 0.86 * high, 0.18), (0.6 * half + 0.08 * high, high, 0.0))
+    return [
+        sweep_profile(section.strip, body, wall, 1.5, front=section.front),
+        sweep_profile(section.strip, mesh, wire, 0.95 * high, front=section.front),
+    ]
+
+
+def build_rail_fence(assets: Assets, section: Section) -> list[Mesh]:
+    """Return steel beams above a dark foot, and wire mesh on posts above them: two upright faces."""
+    rail = assets.ensure_textured(read_picture, "rail_wall", flags=SHADE_TWO_SIDED, tint=section.tint)
+    wire = assets.ensure_textured(read_picture, "wire_mesh", flags=SHADE_TWO_SIDED | SHADE_CUTOUT)
+    high, front = section.height, section.front
+    beam, mesh = ((0.0, -BURIED, 0.999), (0.0, 0.46 * high, 0.0)), ((0.0, 0.46 * high, 0.54), (0.0, high, 0.0))
+    return [
+        sweep_profile(section.strip, beam, rail, 1.23 * high, front=front),
+        sweep_profile(section.strip, mesh, wire, 1.23 * high, front=front),
+    ]
+
+
+def build_bank(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a rough grey bank like a high kerb, its face leaning back a little."""
+    material = assets.ensure_textured(read_picture, "rough_wall", tint=section.tint)
+    half, high = 0.5 * section.thickness, section.height
+    profile = (
+        (half, -BURIED, 0.62), (0.7 * half, high, 0.0), (-0.7 * half, high, 0.16), (-half, -0.5 * high, 0.9),
+    )  # fmt: skip
+    return _sweep_capped(section, profile, material, 1.6 * high)
+
+
+def build_wood(assets: Assets, section: Section) -> list[Mesh]:
+    """Return the edge of a wood: a row of crowns, and another, closed one as far behind as the wall is thick."""
+    flags = SHADE_TWO_SIDED | SHADE_CUTOUT
+    edge = assets.ensure_textured(read_picture, "wood_edge", flags=flags, tint=section.tint)
+    deep = assets.ensure_textured(read_picture, "wood_deep", flags=flags, tint=section.tint)
+    half, high, front = 0.5 * section.thickness, section.height, section.front
+    rows = ((half, high, edge, 2.2), (-half, 1.04 * high, deep, 2.6))
+    return [
+        sweep_profile(section.strip, ((away, -BURIED, 0.999), (away, top, 0.0)), leaves, wide * high, front=front)
+        for away, top, leaves, wide in rows
+    ]
+
+
+def shade_wood(section: Section) -> list[Shadow]:
+    """Return the shade of a wood: of the crowns at its edge, some of which hang out far before it."""
+    strip, high, random = section.strip, section.height, np.random.default_rng(section.seed)
+    count = int(WOOD_SPOTS * float(strip.along[-1]) / high)
+    along = random.uniform(0.0, float(strip.along[-1]), count)
+    index = np.clip(np.searchsorted(strip.along, along, side="right") - 1, 0, len(strip.along) - 2)
+    ahead = strip.heading[index]
+    left = section.front * np.stack((-ahead[:, 1], ahead[:, 0]), axis=1)
+    aside = 0.5 * section.thickness + high * random.uniform(-0.3, CANOPY, count)
+    middle = strip.point[index] + (along - strip.along[index])[:, None] * ahead + aside[:, None] * left
+    radius = high * random.uniform(0.12, 0.24, count)
+    return [
+        Shadow((x, y), size, 0.5 * high, WOOD_DARK, WOOD_HOLES)
+        for (x, y), size in zip(middle.tolist(), radius.tolist(), strict=True)
+    ]
+
+
 def build_hay(assets: Assets, section: Section) -> list[Mesh]:
     """Return a row of bales, end to end, each lying a little differently."""
     material = assets.ensure_textured(read_picture, "straw", tint=section.tint)
@@ -287,6 +365,10 @@ WALL_KINDS: dict[str, WallKind] = {
     "fence": WallKind(build_fence, 0.50, 0.02, "fence", darkness=0.15, friction=0.4),
     "cliff": WallKind(build_cliff, 1.60, 0.90, "cliff", piece=1.2, tolerance=0.02),
     "ledge": WallKind(build_ledge, 0.40, 0.60, "cliff", piece=1.2, tolerance=0.02),
+    "park_fence": WallKind(build_park_fence, 0.80, 0.06, "fence", darkness=0.22, friction=0.1, tolerance=0.02),
+    "rail_fence": WallKind(build_rail_fence, 0.8125, 0.06, "guard_rail", darkness=0.08, friction=0.1, tolerance=0.025),
+    "bank": WallKind(build_bank, 0.17, 0.10, "wall", darkness=0.3, friction=0.1),
+    "wood": WallKind(build_wood, 2.0, 0.5, "", tolerance=0.1, shade=shade_wood),
     "board": WallKind(build_board, 0.10, 0.02, "wall", darkness=0.3),
     "invisible": WallKind(build_nothing, 0.50, 0.05, "wall", darkness=0.0),
 }

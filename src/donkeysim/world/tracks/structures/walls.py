@@ -18,7 +18,7 @@ from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures.strip import Piece, cut_strip, iterate_pieces, outline_piece
-from donkeysim.world.tracks.structures.structure import Collider, Structure, make_block
+from donkeysim.world.tracks.structures.structure import Collider, Footprint, Shadow, Structure, make_block
 from donkeysim.world.tracks.structures.wall_kinds import BURIED, TOLERANCE, WALL_KINDS, Section
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.walls import WallTable
@@ -43,16 +43,18 @@ def build_wall(table: WallTable, label: str, line: CentreLine, ground: Ground, a
     height, thickness = table.height or kind.height, table.thickness or kind.thickness
     meshes: list[Mesh] = []
     colliders: list[Collider] = []
-    shadows = []
+    shadows: list[Shadow | Footprint] = []
     tolerance = max(TOLERANCE, min(kind.tolerance, 0.25 * table.gap))
     for point, closed, front in trace_lines(table, line, thickness):
         strip = cut_strip(point, sample_height(ground, point), closed, tolerance, kind.piece)
-        meshes += kind.build(assets, Section(strip, height, thickness, front, to_tint(table.colour), table.seed))
+        section = Section(strip, height, thickness, front, to_tint(table.colour), table.seed)
+        meshes += kind.build(assets, section)
+        shadows += kind.shade(section) if kind.shade is not None else []
         for piece in iterate_pieces(strip):
             if name := kind.label or table.hit:
                 row = make_piece_collider(piece, height, thickness, name, kind.friction)
                 colliders.append(replace(row, hit=table.hit))
-            if kind.darkness > 0.0:
+            if kind.shade is None and kind.darkness > 0.0:
                 shadows.append(outline_piece(piece, thickness, height, kind.darkness))
     return Structure(merge_meshes(meshes), tuple(colliders), tuple(shadows), label)
 

@@ -13,8 +13,12 @@ TILE_SIZE = 3.84
 TILES = tuple(TILE_SIZE * 2.0**power for power in range(-2, 6))
 """Sides that it may have [m]: pictures of the ground are cut into whole halves of each other."""
 
+LEAST_POINTS = 4
+"""Places that the open ground passes through, if any."""
+
 GroundTexture = Literal[
-    "grass", "dry_grass", "short_grass", "pale_grass", "concrete", "asphalt", "carpet", "dirt", "sand", "wood", "plain",
+    "grass", "dry_grass", "short_grass", "pale_grass", "aerial", "concrete", "asphalt", "carpet", "dirt", "sand",
+    "wood", "plain",
 ]  # fmt: skip
 
 
@@ -88,6 +92,8 @@ class GroundTable:
         hills: Greatest height of random hills away from the road [m]; 0: none.
         hill_size: How far hills lie apart, about [m].
         seed: Of the hills.
+        points: x, y and height of places of the open ground that are known [m]: it passes through them smoothly, and
+            is level at `height` along its border alone. Empty: it is level everywhere.
         hit: What clients are told of a chassis that touches it; empty: "terrain".
         patches: Rectangles painted on the ground, later ones over earlier ones.
     """
@@ -104,6 +110,7 @@ class GroundTable:
     hills: float = 0.0
     hill_size: float = 6.0
     seed: int = 1
+    points: tuple[tuple[float, float, float], ...] = ()
     hit: str = ""
     patches: tuple[Patch, ...] = ()
 
@@ -116,7 +123,9 @@ class GroundTable:
             raise ValueError(
                 f"margin = {self.margin:g} and blend = {self.blend:g}; margin is 0 or more, blend above 0."
             )
-        if (self.elevation or self.hills or self.patches or self.colour) and self.texture == "plain":
+        if self.points and len(self.points) < LEAST_POINTS:
+            raise ValueError(f"points has {len(self.points)} places; a surface passes through {LEAST_POINTS} or more.")
+        if (self.elevation or self.hills or self.points or self.patches or self.colour) and self.texture == "plain":
             raise ValueError("texture 'plain' is a level, bare floor; give another one to a ground with more on it.")
         if self.hills < 0.0 or self.hill_size < 1.0 or self.seed < 0:
             raise ValueError(

@@ -145,6 +145,8 @@ class RoadTable:
         shoulders: Strips inside its edges, under the markings.
         verges: Strips of gravel and earth outside its edges.
         overgrown: How far inside its edges tufts of the ground and bare patches of it show [m].
+        stretched: Whether what is painted is as wide as the road is from place to place: offsets of markings and tones
+            are then shares of half its width, from -1 at its right edge to 1 at its left.
         obstacles: Whether things may stand on it, and its edges may lie within each other's turns.
     """
 
@@ -164,6 +166,7 @@ class RoadTable:
     shoulders: tuple[Border, ...] = ()
     verges: tuple[Border, ...] = ()
     overgrown: float = 0.0
+    stretched: bool = False
     obstacles: bool = False
 
     def __post_init__(self) -> None:
@@ -178,6 +181,9 @@ class RoadTable:
             raise ValueError(f"colour and tones are of asphalt; leave them out where texture is {self.texture!r}.")
         if self.tones and any(a.offset >= b.offset for a, b in itertools.pairwise(self.tones)):
             raise ValueError("tones stand in order of growing offset.")
+        offsets = [line.offset for line in self.markings] + [tone.offset for tone in self.tones]
+        if self.stretched and any(abs(offset) > 1.0 for offset in offsets):
+            raise ValueError("offsets of a stretched road's markings and tones are from -1 to 1.")
         check_colours(self.colour)
         for name, share in (("contrast", self.contrast), ("streaks", self.streaks), ("wear", self.wear)):
             if not 0.0 <= share <= 4.0:

@@ -27,12 +27,15 @@ class AtlasFrame:
         texel: Side of a texel [m].
         rows: Along y; texture row 0 lies at the greatest y.
         columns: Along x.
+        shown: Least x, least y, greatest x, greatest y of what the ground shows of it [m]: all, or a height field's
+            box, beyond which a tile goes on.
     """
 
     origin: tuple[float, float]
     texel: float
     rows: int
     columns: int
+    shown: Box
 
     @property
     def size(self) -> tuple[float, float]:
@@ -40,8 +43,13 @@ class AtlasFrame:
         return self.columns * self.texel, self.rows * self.texel
 
 
-def frame_atlas(box: Box) -> AtlasFrame:
-    """Return the smallest atlas of whole tiles that covers a box, at the finest texel that fits."""
+def frame_atlas(box: Box, is_field: bool) -> AtlasFrame:
+    """Return the smallest atlas of whole tiles that covers a box, at the finest texel that fits.
+
+    Args:
+        box: Least x, least y, greatest x, greatest y [m].
+        is_field: Whether only the box is laid on the ground.
+    """
     extents = (box[2] - box[0], box[3] - box[1])
     texel = FINEST_TEXEL
     while True:
@@ -53,4 +61,5 @@ def frame_atlas(box: Box) -> AtlasFrame:
     centre = (0.5 * (box[0] + box[2]), 0.5 * (box[1] + box[3]))
     step = TILE_SIZE / 64.0
     x, y = (math.floor((c - 0.5 * n * texel) / step) * step for c, n in zip(centre, (columns, rows), strict=True))
-    return AtlasFrame((x, y), texel, rows, columns)
+    whole = (x, y, x + columns * texel, y + rows * texel)
+    return AtlasFrame((x, y), texel, rows, columns, box if is_field else whole)

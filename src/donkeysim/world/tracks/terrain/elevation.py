@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,6 +21,9 @@ HEIGHT_CELLS_MOST = 320
 BLOCK = 16
 """Both sides of the field are whole blocks of so many cells, which its mesh begins with."""
 
+COARSER = 4
+"""A thin plate is found at every so many cells; whole blocks have whole numbers of them."""
+
 NEIGHBOURS = 48
 """Samples of the path that a point's height is a mean of."""
 
@@ -30,8 +34,9 @@ def raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[fl
     """Return origin [m], cell [m] and heights [m] of the height field: 1 x 1 on level ground.
 
     The road takes the elevation of its path. Beside it heights of the stretches near by are weighted by the inverse
-    sixth power of their distance and fade to the open ground's height over `blend`; hills rise as the elevation fades;
-    along the field's border all is level. A banked road rises from the path to each edge and stays so beside it.
+    sixth power of their distance and fade over `blend` to the open ground's, which is level or passes through known
+    points; hills rise as the elevation fades; along the field's border all is level. A banked road rises from the path
+    to each edge and stays so beside it.
 
     Args:
         track: Elevation, blend and hills.
@@ -39,18 +44,23 @@ def raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[fl
         box: Least x, least y, greatest x, greatest y that the field covers [m].
     """
     table = track.ground
-    if not table.elevation and not table.hills and line.height is None:
+    if not table.elevation and not table.hills and not table.points and line.height is None:
         return box[:2], 1.0, np.full((1, 1), table.height)
     origin, cell, (columns, rows) = frame_field(box)
-    x, y = origin[0] + np.arange(columns + 1) * cell, origin[1] + np.arange(rows + 1) * cell
+    x, y = (np.asarray(low + np.arange(count + 1) * cell) for low, count in zip(origin, (columns, rows), strict=True))
     away, mean = _find_path_height(track, line, np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
     beside = (away - line.widest).reshape(rows + 1, columns + 1)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y - y[0], y[-1] - y)[:, None])
     inside = _ease(edge / min(2.0, 0.25 * float(max(x[-1] - x[0], y[-1] - y[0]))))
     near = _ease(1.0 - beside / table.blend) * inside
-    height = table.height + near * (mean.reshape(near.shape) - table.height)
+    height: FloatArray = np.full(near.shape, table.height)
+    if table.points:
+        height = height + inside * (_pass_through(table.points, x, y) - height)
+    height = height + near * (mean.reshape(near.shape) - height)
     if table.hills:
-        height += table.hills * _make_hills(table.hill_size / cell, near.shape, table.seed) * inside * (1.0 - near)
+        height = height + table.hills * _make_hills(table.hill_size / cell, near.shape, table.seed) * inside * (
+            1.0 - near
+        )
     return origin, cell, height
 
 
@@ -61,6 +71,23 @@ def frame_field(box: Box) -> tuple[tuple[float, float], float, tuple[int, int]]:
     columns, rows = (BLOCK * math.ceil(extent / (BLOCK * cell)) for extent in extents)
     x, y = 0.5 * (box[0] + box[2] - columns * cell), 0.5 * (box[1] + box[3] - rows * cell)
     return (x, y), cell, (columns, rows)
+
+
+def _pass_through(points: Sequence[tuple[float, float, float]], x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the heights of a thin plate bent through points [m], shape [len(y), len(x)]; found on a coarser grid.
+
+    Args:
+        points: x, y and height [m].
+        x: Of columns [m].
+        y: Of rows [m].
+    """
+    from scipy.interpolate import RBFInterpolator, RectBivariateSpline
+
+    known = np.array(points)
+    coarse_x, coarse_y = (side[:: min(COARSER, (len(side) - 1) // 4)] for side in (x, y))
+    at = np.stack(np.meshgrid(coarse_x, coarse_y), axis=-1).reshape(-1, 2)
+    plate = RBFInterpolator(known[:, :2], known[:, 2])(at).reshape(len(coarse_y), len(coarse_x))
+    return np.asarray(RectBivariateSpline(coarse_y, coarse_x, plate)(y, x))
 
 
 def _find_path_height(track: TrackFile, line: CentreLine, point: FloatArray) -> tuple[FloatArray, FloatArray]:

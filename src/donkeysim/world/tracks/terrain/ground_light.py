@@ -143,7 +143,9 @@ def _paint_light(
     leafy = (shadow.darkness for shadow in shadows if isinstance(shadow, Shadow) and shadow.holes)
     shade = np.minimum(shade, max([DARKEST, *leafy]))
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
-    edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
+    left, low, right, high = frame.shown
+    rim = 0.5 * cell
+    edge = np.minimum(np.minimum(x - left, right - x)[None, :], np.minimum(high - y, y - low)[:, None]) - rim
     strength = np.where(on_road[step // 2 :: step, step // 2 :: step], np.float32(0.02), np.float32(0.085))
     mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
     fade = np.clip(edge / 0.4, 0.0, 1.0)

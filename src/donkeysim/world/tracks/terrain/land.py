@@ -28,11 +28,11 @@ HORIZON = 120.0
 FINEST = 0.008
 """How far the drawn road may lie off the height field [m]."""
 
-COARSER = 0.12
-"""By how much more for every metre beside the road [-]."""
+COARSER, COARSEST = 0.12, 0.7
+"""By how much more for every metre beside the road [-], and at most [m]."""
 
-COARSEST = 0.7
-"""And at most [m]."""
+ROUNDER, ROUNDEST = 0.06, 0.15
+"""The same where hills pass through known points."""
 
 PLAIN_TILE = 4.0
 """Side of the plain floor's texture [m]: squares of 0.25 m."""
@@ -50,14 +50,14 @@ def build_land(
     if track.ground.texture == "plain":
         floor = assets.ensure_textured(make_plain, segment=CLASS_GROUND)
         return [_lay_floor(line, track.ground.height, floor)]
-    frame = frame_atlas(find_land(find_box(line, track), ground))
+    frame = frame_atlas(find_land(find_box(line, track), ground), ground.height.size > 1)
     picture, classes, light = paint_atlas(track, line, frame, shadows, sun)
     shown = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
     atlas = assets.ensure_material(shown)
     table = track.ground
     open_ground = assets.ensure_textured(make_surface, table.texture, TEXELS, table.colour, segment=CLASS_GROUND)
     if ground.height.size > 1:
-        near, border = _lay_field(line, ground, frame, atlas)
+        near, border = _lay_field(line, ground, frame, atlas, bool(table.points))
     else:
         near, border = _lay_atlas(frame, atlas, track.ground.height)
     strip = [lay_strip(track, line, light, assets)] if is_stripped(track, ground, frame) else []
@@ -88,7 +88,9 @@ def _lay_atlas(frame: AtlasFrame, material: int, height: float) -> tuple[Mesh, F
     return make_mesh(vertex, uv, np.array([(0, 1, 2), (0, 2, 3)]), material), vertex
 
 
-def _lay_field(line: CentreLine, ground: Ground, frame: AtlasFrame, material: int) -> tuple[Mesh, FloatArray]:
+def _lay_field(
+    line: CentreLine, ground: Ground, frame: AtlasFrame, material: int, is_round: bool
+) -> tuple[Mesh, FloatArray]:
     """Return the height field under the atlas as few triangles, finest on the road, and its border.
 
     Only the field is covered: it lies inside the atlas.
@@ -100,8 +102,9 @@ def _lay_field(line: CentreLine, ground: Ground, frame: AtlasFrame, material: in
     y = ground.height_origin[1] + np.arange(rows) * ground.height_cell
     point = np.stack(np.meshgrid(x, y), axis=-1)
     away = cKDTree(line.position[::20]).query(point.reshape(-1, 2))[0].reshape(rows, columns)
-    tolerance = FINEST + np.clip(away - line.widest, 0.0, None) * COARSER
-    used, triangle = triangulate_field(ground.height, np.minimum(tolerance, COARSEST), BLOCK)
+    growth, most = (ROUNDER, ROUNDEST) if is_round else (COARSER, COARSEST)
+    tolerance = FINEST + np.clip(away - line.widest, 0.0, None) * growth
+    used, triangle = triangulate_field(ground.height, np.minimum(tolerance, most), BLOCK)
     vertex = np.column_stack((x[used[:, 1]], y[used[:, 0]], ground.height[used[:, 0], used[:, 1]]))
     uv = (vertex[:, :2] - frame.origin) / frame.size
     edge = [

@@ -24,7 +24,7 @@ def classify_road(track: TrackFile, line: CentreLine, place: RoadPlace) -> ByteA
     classes = np.where(on_road, np.uint8(CLASS_ROAD), np.uint8(CLASS_GROUND))
     painted = np.zeros(len(on_road), bool)
     for marking in track.road.markings:
-        painted |= is_marked(marking, line, place)
+        painted |= is_marked(marking, line, place, track.road.stretched)
     for at in track.start.painted:
         near = find_near(line, place, at)
         painted[near] |= np.abs(measure_ahead(line, place.take(near), at)) <= CHEQUER
@@ -32,9 +32,9 @@ def classify_road(track: TrackFile, line: CentreLine, place: RoadPlace) -> ByteA
     return classes
 
 
-def is_marked(marking: Marking, line: CentreLine, place: RoadPlace) -> BoolArray:
+def is_marked(marking: Marking, line: CentreLine, place: RoadPlace, stretched: bool = False) -> BoolArray:
     """Return whether places lie on a marking: its dashes begin with the path, half a gap before the first."""
-    inside = np.abs(place.lateral - find_offset(marking, place)) <= 0.5 * marking.width
+    inside = np.abs(place.lateral - find_offset(marking, place, stretched)) <= 0.5 * marking.width
     if marking.dash > 0.0:
         period = marking.dash + marking.gap
         share = marking.dash / period
@@ -44,13 +44,21 @@ def is_marked(marking: Marking, line: CentreLine, place: RoadPlace) -> BoolArray
     return np.asarray(inside)
 
 
-def find_offset(marking: Marking, place: RoadPlace) -> np.ndarray:
+def find_offset(marking: Marking, place: RoadPlace, stretched: bool) -> np.ndarray:
     """Return how far to the left of the path the middle of a marking lies beside places [m], shape [place_count]."""
+    if stretched:
+        middle, half = middle_of(place)
+        return np.asarray(middle + marking.offset * half)
     if marking.edge == "left":
         return np.asarray(place.left - marking.offset)
     if marking.edge == "right":
         return np.asarray(marking.offset - place.right)
     return np.full(len(place.lateral), marking.offset)
+
+
+def middle_of(place: RoadPlace) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far to the left of the path the road's middle lies, and half its width [m], shape [place_count]."""
+    return 0.5 * (place.left - place.right), 0.5 * (place.left + place.right)
 
 
 def measure_ahead(line: CentreLine, place: RoadPlace, at: float) -> np.ndarray:

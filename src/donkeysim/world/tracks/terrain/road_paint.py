@@ -12,7 +12,7 @@ from donkeysim.world.tracks.tables.ground import TILE_SIZE
 from donkeysim.world.tracks.tables.road import Border, Kerb, Marking
 from donkeysim.world.tracks.terrain.atlas_frame import FINEST_TEXEL
 from donkeysim.world.tracks.terrain.ground import RoadPlace
-from donkeysim.world.tracks.terrain.road_class import CHEQUER, find_near, find_offset, measure_ahead
+from donkeysim.world.tracks.terrain.road_class import CHEQUER, find_near, find_offset, measure_ahead, middle_of
 from donkeysim.world.tracks.terrain.surfaces import make_surface
 from donkeysim.world.tracks.textures import AnyFloat, Colour, as_colour, blend_colours, make_noise
 from donkeysim.world.tracks.track_file import TrackFile
@@ -157,7 +157,7 @@ def _paint_strip(paint: RoadPaint, texels: Texels) -> AnyFloat:
     for shoulder in track.road.shoulders:
         _paint_shoulder(shoulder, texels, road)
     for marking in track.road.markings:
-        away = np.abs(place.lateral - find_offset(marking, place))
+        away = np.abs(place.lateral - find_offset(marking, place, track.road.stretched))
         near = np.nonzero(away < 0.5 * (marking.width + paint.soft))[0]
         share = _cover_marking(marking, line, place.along[near], away[near], paint.soft) * wear[near]
         road[near] += (as_colour(marking.colour) - road[near]) * share[:, None]
@@ -181,13 +181,21 @@ def _lay_surface(paint: RoadPaint, texels: Texels) -> AnyFloat:
             tone = tone + 0.05 * table.streaks * _find_streaks(paint, texels.place)
         if table.tones:
             stops = tuple((stop.offset, stop.colour) for stop in table.tones)
-            return np.asarray(tone[:, None] * blend_colours(texels.place.lateral, stops))
+            return np.asarray(tone[:, None] * blend_colours(_measure_across(paint, texels.place), stops))
         return np.asarray(tone[:, None] * as_colour(table.colour or ASPHALT))
     if paint.surface is None:
         return texels.ground.copy()
     size = len(paint.surface)
     colour = paint.surface[texels.row % size, texels.column % size].astype(np.float32)
     return np.asarray(colour * (1.0 - 0.07 * tracks)[:, None])
+
+
+def _measure_across(paint: RoadPaint, place: RoadPlace) -> AnyFloat:
+    """Return where places lie across the road: from the path [m]; on a stretched one from -1 at its right edge to 1."""
+    if not paint.track.road.stretched:
+        return place.lateral
+    middle, half = middle_of(place)
+    return np.asarray((place.lateral - middle) / half)
 
 
 def _find_streaks(paint: RoadPaint, place: RoadPlace) -> AnyFloat:

@@ -83,6 +83,20 @@ def _make_pale_grass() -> ByteArray:
     return to_texture(as_colour((177, 179, 147)) + 0.72 * (lawn - lawn.mean(axis=(0, 1))))
 
 
+def _make_aerial() -> ByteArray:
+    """Return dry land as an aerial picture shows it in a glare: pale grass, green-white and brown patches, sand."""
+    sand = make_noise(_SIZE, _SIZE, 1.35, 221, finest=3.0, coarsest=90.0)
+    green = make_noise(_SIZE, _SIZE, 1.5, 222, finest=3.0, coarsest=140.0)
+    brown = make_noise(_SIZE, _SIZE, 1.2, 224, finest=2.5, coarsest=60.0)
+    grain = make_noise(_SIZE, _SIZE, 0.6, 223, finest=1.5, coarsest=30.0)
+    colour = np.broadcast_to(as_colour((212, 206, 178)), (_SIZE, _SIZE, 3)).copy()
+    patches = ((green, 0.35, (198, 219, 193)), (brown, 0.9, (169, 171, 164)), (sand, 1.0, (255, 255, 234)))
+    for noise, over, shade in patches:
+        share = np.clip((noise - over + 0.25 * grain) / 1.3, 0.0, 1.0)[..., None]
+        colour += (as_colour(shade) - colour) * share
+    return to_texture(colour * (1.0 + 0.015 * brown + 0.028 * grain)[..., None])
+
+
 def _make_concrete() -> ByteArray:
     grain = make_noise(_SIZE, _SIZE, 0.3, 121, finest=1.6)
     cloud = make_noise(_SIZE, _SIZE, 1.4, 122, finest=6.0, coarsest=300.0)
@@ -178,6 +192,7 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
     "dry_grass": _make_dry_grass,
     "short_grass": _make_short_grass,
     "pale_grass": _make_pale_grass,
+    "aerial": _make_aerial,
     "concrete": _make_concrete,
     "asphalt": _make_asphalt,
     "carpet": _make_carpet,
@@ -195,6 +210,7 @@ SURFACE_MEAN: dict[str, Colour] = {
     "dry_grass": (164.0, 148.0, 86.0),
     "short_grass": (75.0, 82.0, 31.0),
     "pale_grass": (177.0, 179.0, 147.0),
+    "aerial": (206.0, 207.0, 182.0),
     "concrete": (156.0, 154.0, 150.0),
     "asphalt": (90.0, 91.0, 95.0),
     "carpet": (92.0, 98.0, 112.0),
