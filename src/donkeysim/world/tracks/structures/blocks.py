@@ -12,10 +12,11 @@ from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import Ground, Mesh
 from donkeysim.world.tracks.art import find_picture, read_picture
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_case, make_quad, merge_meshes
+from donkeysim.world.tracks.mesh import make_case, make_quad, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.kind import stand_on_block
 from donkeysim.world.tracks.structures.structure import Structure, place_structure
+from donkeysim.world.tracks.structures.wall_kinds import make_bale
 from donkeysim.world.tracks.tables.blocks import BlockTable
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.terrain.ground import sample_height
@@ -250,6 +251,13 @@ def _close(mesh: Mesh, size: Size, material: int) -> Mesh:
     return merge_meshes([mesh, make_quad([(-x, -y, 0.0), (-x, y, 0.0), (x, y, 0.0), (x, -y, 0.0)], material)])
 
 
+def build_bale(assets: Assets, size: Size, tint: Shade) -> Mesh:
+    """Return a bale of straw, its long side to the front."""
+    straw = assets.ensure_textured(read_picture, "straw", tint=tint)
+    bale = make_bale((size[1], size[0], size[2]), straw)
+    return place_mesh(bale, (0.0, 0.0, 0.0), 0.5 * math.pi)
+
+
 BLOCK_KINDS: dict[str, BlockKind] = {
     "house": BlockKind(build_house, (1.0, 1.1, 1.5), PLASTERS, "building"),
     "townhouse": BlockKind(build_townhouse, (1.0, 1.1, 1.5), BRICKS, "building"),
@@ -259,5 +267,6 @@ BLOCK_KINDS: dict[str, BlockKind] = {
     "crate": BlockKind(build_crate, (0.6, 0.8, 0.6), WOODS, "crate"),
     "plain": BlockKind(build_plain, (0.5, 0.5, 0.5), GREYS, "block"),
     "invisible": BlockKind(build_nothing, (0.5, 0.5, 0.5), GREYS, "block", casts_shadow=False),
+    "bale": BlockKind(build_bale, (0.355, 0.91, 0.404), ((1.0, 1.0, 1.0),), "hay_bale"),
 }
 """Every kind that a track file may name."""
