@@ -125,7 +125,7 @@ def _light_wall(colour: Float32Array, seed: int, strength: float) -> ByteArray:
     row = np.linspace(0.0, 1.0, height)[:, None, None]
     drip = np.repeat(make_noise(1, width, 0.6, seed + 2), height, axis=0)[..., None]
     lit = strength * (1.1 - 0.18 * row) * (1.0 + 0.035 * drip)
-    return to_texture(add_grain((colour * lit).astype(np.float32), seed, 0.05, 0.07))
+    return to_texture(add_grain((colour * lit).astype(np.float32), seed, 0.02, 0.07))
 
 
 def make_end() -> ByteArray:

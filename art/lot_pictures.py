@@ -113,10 +113,10 @@ def make_stop_sign() -> ByteArray:
 
 def make_arrow_board() -> ByteArray:
     """Return a white board on which three black arrows point to the right."""
-    canvas = Canvas(256, 96, (226, 226, 222))
-    canvas.draw_frame((60, 60, 62), 4, (1, 1, 254, 94))
+    canvas = Canvas(256, 128, (226, 226, 222))
+    canvas.draw_frame((60, 60, 62), 4, (1, 1, 254, 126))
     for x in (34, 104, 174):
-        canvas.fill_polygon((34, 34, 36), (x, 16), (x + 24, 16), (x + 54, 48), (x + 24, 80), (x, 80), (x + 30, 48))
+        canvas.fill_polygon((34, 34, 36), (x, 20), (x + 24, 20), (x + 54, 64), (x + 24, 108), (x, 108), (x + 30, 64))
     return canvas.finish(1661, 0.02, 0.03)
 
 

@@ -252,8 +252,8 @@ def _close(mesh: Mesh, size: Size, material: int) -> Mesh:
 
 
 def build_bale(assets: Assets, size: Size, tint: Shade) -> Mesh:
-    """Return a bale of straw, its long side to the front."""
-    straw = assets.ensure_textured(read_picture, "straw", tint=tint)
+    """Return a weathered bale of straw, its long side to the front."""
+    straw = assets.ensure_textured(read_picture, "pale_straw", tint=tint)
     bale = make_bale((size[1], size[0], size[2]), straw)
     return place_mesh(bale, (0.0, 0.0, 0.0), 0.5 * math.pi)
 

@@ -84,8 +84,8 @@ def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, alo
     own = band.astype(np.float32)
     colour = as_colour(patch.colour) * np.ones_like(own)
     if patch.chequer > 0.0:
-        square = np.floor(along / patch.chequer) + np.floor(across / patch.chequer)
-        colour[np.mod(square, 2.0) == 1.0] = patch.border_colour
+        share = _cover_squares(along, patch.chequer, texel) * _cover_squares(across, patch.chequer, texel)
+        colour += (as_colour(patch.border_colour) - colour) * (0.5 - 0.5 * share)[..., None]
     if patch.text:
         ink = _write_text(patch, along, across)[..., None]
         colour += (as_colour(patch.text_colour) - colour) * ink
@@ -125,6 +125,12 @@ def _show_picture(patch: Patch, picture: Float32Array, band: ByteArray, along: A
     upper, lower = (picture[r, columns[0]] * (1.0 - share_x) + picture[r, columns[1]] * share_x for r in rows)
     seen = (upper * (1.0 - share_y) + lower * share_y) * patch.cover
     band[inside] = np.clip(band[inside] * (1.0 - seen[:, 3:]) + seen[:, :3] + 0.5, 0.0, 255.0)
+
+
+def _cover_squares(place: AnyFloat, side: float, texel: float) -> AnyFloat:
+    """Return 1 in every other row of squares, -1 between them, smooth over a texel; a row begins at 0."""
+    wave = 0.5 - np.abs(np.mod(place / side - 0.5, 2.0) - 1.0)
+    return np.asarray(np.clip(2.0 * wave * side / texel, -1.0, 1.0))
 
 
 def _write_text(patch: Patch, along: AnyFloat, across: AnyFloat) -> AnyFloat:

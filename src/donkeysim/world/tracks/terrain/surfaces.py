@@ -168,14 +168,14 @@ def _make_hall_floor() -> ByteArray:
     joint = np.maximum(np.clip(2.0 - away, 0.0, 1.0)[:, None], np.clip(2.0 - away, 0.0, 1.0)[None, :])
     tone = tone - 0.30 * joint - 0.22 * speck
     warm = 1.0 - 0.03 * np.clip(stain - 0.4, 0.0, 2.0)
-    return to_texture(np.stack((158.0 * tone, 146.0 * tone, 125.0 * tone * warm), axis=2))
+    return to_texture(np.stack((158.0 * tone, 146.0 * tone * (0.5 + 0.5 * warm), 125.0 * tone * warm), axis=2))
 
 
 def _make_cracked_asphalt() -> ByteArray:
     """Return the olive-brown asphalt of an old lot with soft dark cracks, sealed joints and pale worn places."""
-    grain = make_noise(_SIZE, _SIZE, 0.35, 211, finest=1.6)
+    grain = make_noise(_SIZE, _SIZE, 0.5, 211, finest=2.6)
     cloud = make_noise(_SIZE, _SIZE, 1.4, 212, finest=5.0, coarsest=260.0)
-    tone = 1.0 + 0.055 * grain + 0.07 * cloud
+    tone = 1.0 + 0.035 * grain + 0.075 * cloud
     for seed, thin, dark in ((213, 0.05, 0.34), (214, 0.035, 0.24)):
         ridge = np.abs(make_noise(_SIZE, _SIZE, 1.5, seed, finest=4.0, coarsest=170.0) + 0.03 * grain)
         broken = np.clip(0.9 + np.roll(cloud, 97 * (seed - 210), axis=1), 0.0, 1.0)
