@@ -68,19 +68,23 @@ def build_blocks(track: TrackFile, line: CentreLine, ground: Ground, assets: Ass
     structures = []
     for number, table in enumerate(track.blocks, start=1):
         kind, random = BLOCK_KINDS[table.kind], np.random.default_rng(table.seed)
+        made: dict[tuple[Size, Shade], Structure] = {}
         for x, y, yaw, size in place_blocks(table, line, random):
             shade = kind.tints[int(random.integers(len(kind.tints)))]
             tint = shade if table.colour is None else to_tint(table.colour)
-            mesh = (
-                _build_pictured(assets, size, tint, table.picture) if table.picture else kind.build(assets, size, tint)
-            )
-            block = stand_on_block(mesh, size, kind.label, 0.6)
-            if table.base > 0.0 or not kind.casts_shadow:
-                block = replace(block, shadows=())
+            if (size, tint) not in made:
+                made[size, tint] = _make_block(table, kind, size, tint, assets)
             foot = float(sample_height(ground, np.array([(x, y)]))[0]) + table.base
             label = f"[[blocks]] {number} ({table.kind})"
-            structures.append(place_structure(block, (x, y, foot), yaw, 1.0, label, table.hit))
+            structures.append(place_structure(made[size, tint], (x, y, foot), yaw, 1.0, label, table.hit))
     return structures
+
+
+def _make_block(table: BlockTable, kind: BlockKind, size: Size, tint: Shade, assets: Assets) -> Structure:
+    """Return a block about its own origin."""
+    mesh = _build_pictured(assets, size, tint, table.picture) if table.picture else kind.build(assets, size, tint)
+    block = stand_on_block(mesh, size, kind.label, 0.6)
+    return replace(block, shadows=()) if table.base > 0.0 or not kind.casts_shadow else block
 
 
 def place_blocks(
