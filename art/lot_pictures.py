@@ -39,9 +39,20 @@ def make_loose_straw() -> ByteArray:
     inside = np.minimum(1.0 - np.abs(y), 1.6 * (1.0 - np.abs(x)))
     stalks = make_noise(height, width, 0.3, 1611, finest=1.2)
     clumps = make_noise(height, width, 1.1, 1612, finest=3.0)
-    alpha = np.clip(1.7 * inside - 0.25 + 0.22 * clumps + 0.12 * stalks, 0.0, 0.86) * np.clip(8.0 * inside, 0.0, 1.0)
+    alpha = np.clip(2.0 * inside - 0.15 + 0.26 * clumps + 0.16 * stalks, 0.0, 0.9) * np.clip(8.0 * inside, 0.0, 1.0)
     tone = 1.0 + 0.10 * stalks + 0.06 * clumps
     colour = tone[..., None] * as_colour((147, 139, 102))
+    return to_texture(np.concatenate((colour, 255.0 * alpha[..., None]), axis=2))
+
+
+def make_worn_paint() -> ByteArray:
+    """Return a white line painted long ago: gaps, thin places, ragged sides; u along it."""
+    height, width = 16, 512
+    spots = make_noise(height, width, 0.9, 1615, finest=1.5)
+    thin = np.repeat(make_noise(1, width, 1.2, 1616, finest=3.0), height, axis=0)
+    side = np.clip(2.6 - 2.6 * np.abs(np.linspace(-1.0, 1.0, height)), 0.0, 1.0)[:, None]
+    alpha = side * np.clip(0.86 - 0.22 * np.clip(spots, 0.0, 2.0) - 0.22 * np.clip(thin - 0.4, 0.0, 2.0), 0.1, 1.0)
+    colour = np.full((height, width, 3), 255.0)
     return to_texture(np.concatenate((colour, 255.0 * alpha[..., None]), axis=2))
 
 

@@ -87,6 +87,7 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "girder": hangar_pictures.make_girder,
     "steel_post": hangar_pictures.make_steel_post,
     "crowd_barrier": lot_pictures.make_crowd_barrier,
+    "worn_paint": lot_pictures.make_worn_paint,
     "loose_straw": lot_pictures.make_loose_straw,
     "red_ramp": lot_pictures.make_red_ramp,
     "blue_ramp": lot_pictures.make_blue_ramp,

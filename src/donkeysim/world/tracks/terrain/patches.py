@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from donkeysim.core.errors import SceneError, describe_unknown
-from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray
 from donkeysim.world.scene import CLASS_LINE
 from donkeysim.world.tracks.art import list_pictures, read_picture
 from donkeysim.world.tracks.tables.ground import Patch
@@ -19,7 +20,7 @@ from donkeysim.world.tracks.textures import AnyFloat, as_colour
 SOFT = 0.6
 """Width of a patch's edge [texel]."""
 
-BAND = 128
+BAND = 32
 """Rows of texels painted at a time, so that intermediate arrays stay small."""
 
 
@@ -38,43 +39,67 @@ def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray, classes: Byte
     picture = _shrink_picture(patch, frame.texel) if patch.picture else None
     for x, y, yaw in patch.places or ((*(patch.at or (0.0, 0.0)), 0.0),):
         one = dataclasses.replace(patch, at=(x, y), places=(), yaw=yaw + patch.yaw)
-        _paint_one(one, (x, y), picture, frame, atlas, classes)
+        _paint_one(one, picture, frame, atlas, classes)
 
 
 def _paint_one(
-    patch: Patch,
-    middle: tuple[float, float],
-    picture: Float32Array | None,
-    frame: AtlasFrame,
-    atlas: ByteArray,
-    classes: ByteArray | None,
+    patch: Patch, picture: Float32Array | None, frame: AtlasFrame, atlas: ByteArray, classes: ByteArray | None
 ) -> None:
-    """Paint a patch of one place about its middle [m]."""
-    yaw = math.radians(patch.yaw)
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    half = 0.5 * np.array(patch.size)
-    reach = np.array((abs(cosine) * half[0] + abs(sine) * half[1], abs(sine) * half[0] + abs(cosine) * half[1]))
-    low, high = (np.array(middle) - reach - frame.origin, np.array(middle) + reach - frame.origin)
-    first, last = np.floor(low / frame.texel).astype(int) - 1, np.ceil(high / frame.texel).astype(int) + 1
-    columns = slice(max(0, first[0]), min(frame.columns, last[0]))
-    rows = slice(max(0, frame.rows - last[1]), min(frame.rows, frame.rows - first[1]))
-    part = atlas[rows, columns, :3]
-    if not part.size:
+    """Paint a patch of one place."""
+    half, bands = 0.5 * np.array(patch.size), list(_cut_bands(patch, frame))
+    if not bands:
         return
-    mean = np.maximum(part.mean(axis=(0, 1)), 1.0).astype(np.float32)
-    x = frame.origin[0] + (np.arange(columns.start, columns.stop) + 0.5) * frame.texel - middle[0]
-    y = frame.origin[1] + (frame.rows - np.arange(rows.start, rows.stop) - 0.5) * frame.texel - middle[1]
-    for top in range(0, len(y), BAND):
-        band = part[top : top + BAND]
-        below = y[top : top + BAND, None]
-        along, across = x * cosine + below * sine, below * cosine - x * sine
+    mean = _find_mean(patch, atlas, bands)
+    for rows, columns, along, across in bands:
         if picture is None:
-            _paint_band(patch, frame.texel, band, mean, along, across)
+            _paint_band(patch, frame.texel, atlas[rows, columns, :3], mean, along, across)
         else:
-            _show_picture(patch, picture, band, along, across)
+            _show_picture(patch, picture, atlas[rows, columns, :3], along, across)
         if classes is not None:
             inside = (np.abs(along) <= half[0]) & (np.abs(across) <= half[1])
-            classes[rows, columns][top : top + BAND][inside] = CLASS_LINE
+            classes[rows, columns][inside] = CLASS_LINE
+
+
+def _cut_bands(patch: Patch, frame: AtlasFrame) -> Iterator[tuple[slice, slice, AnyFloat, AnyFloat]]:
+    """Give rows and columns of the atlas that a patch touches, some at a time, and where they lie on it [m].
+
+    Of each texel how far along and across from the middle of the patch it lies, shape [rows, columns] each.
+    """
+    yaw, middle = math.radians(patch.yaw), patch.at or (0.0, 0.0)
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    corner = 0.5 * np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]) * patch.size
+    corner = np.column_stack((corner[:, 0] * cosine - corner[:, 1] * sine, corner[:, 0] * sine + corner[:, 1] * cosine))
+    spare = 2.0 * frame.texel
+    below, above = (corner[:, 1].min() - spare, corner[:, 1].max() + spare)
+    x = (frame.origin[0] + (np.arange(frame.columns) + 0.5) * frame.texel - middle[0]).astype(np.float32)
+    y = (frame.origin[1] + (frame.rows - np.arange(frame.rows) - 0.5) * frame.texel - middle[1]).astype(np.float32)
+    first, last = np.searchsorted(-y, (-above, -below))
+    for top in range(first, last, BAND):
+        rows = slice(top, min(top + BAND, last))
+        left, right = _find_width(corner, y[rows.stop - 1] - spare, y[top] + spare)
+        columns = slice(*np.searchsorted(x, (left - spare, right + spare)))
+        if columns.stop > columns.start:
+            beside, high = x[None, columns], y[rows, None]
+            yield rows, columns, beside * cosine + high * sine, high * cosine - beside * sine
+
+
+def _find_width(corner: FloatArray, low: float, high: float) -> tuple[float, float]:
+    """Return least and greatest x of the part of a convex shape between two heights [m]."""
+    begin, step = corner, np.roll(corner, -1, axis=0) - corner
+    ends = [
+        np.clip((side - begin[:, 1]) / np.where(step[:, 1] == 0.0, 1e-9, step[:, 1]), 0.0, 1.0) for side in (low, high)
+    ]
+    x = np.concatenate([begin[:, 0] + share * step[:, 0] for share in ends])
+    return float(x.min()), float(x.max())
+
+
+def _find_mean(patch: Patch, atlas: ByteArray, bands: Sequence[tuple[slice, slice, AnyFloat, AnyFloat]]) -> AnyFloat:
+    """Return the mean colour of the ground around a patch that lets some of it show, at least 1, shape [3]."""
+    if patch.cover == 1.0 or patch.picture:
+        return np.ones(3, np.float32)
+    rows = slice(bands[0][0].start, bands[-1][0].stop)
+    columns = slice(min(band[1].start for band in bands), max(band[1].stop for band in bands))
+    return np.asarray(np.maximum(atlas[rows, columns, :3].mean(axis=(0, 1)), 1.0), np.float32)
 
 
 def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, along: AnyFloat, across: AnyFloat) -> None:
@@ -118,12 +143,15 @@ def _show_picture(patch: Patch, picture: Float32Array, band: ByteArray, along: A
     row = (0.5 - across / patch.size[1]) * high - 0.5
     inside = (np.abs(along) <= 0.5 * patch.size[0]) & (np.abs(across) <= 0.5 * patch.size[1])
     column, row = column[inside], row[inside]
-    left, top = np.floor(column).astype(int), np.floor(row).astype(int)
-    share_x, share_y = (column - left)[:, None], (row - top)[:, None]
-    columns = [np.clip(left + n, 0, wide - 1) for n in (0, 1)]
-    rows = [np.clip(top + n, 0, high - 1) for n in (0, 1)]
-    upper, lower = (picture[r, columns[0]] * (1.0 - share_x) + picture[r, columns[1]] * share_x for r in rows)
-    seen = (upper * (1.0 - share_y) + lower * share_y) * patch.cover
+    left, top = np.floor(column), np.floor(row)
+    share = ((1.0 - (column - left), column - left), (1.0 - (row - top), row - top))
+    columns = [np.clip(left + n, 0.0, wide - 1.0).astype(np.intp) for n in (0, 1)]
+    rows = [np.clip(top + n, 0.0, high - 1.0).astype(np.intp) * wide for n in (0, 1)]
+    texel, seen = picture.reshape(-1, 4), np.zeros((len(column), 4), np.float32)
+    for across_n in (0, 1):
+        for down_n in (0, 1):
+            weight = share[0][across_n] * share[1][down_n] * patch.cover
+            seen += texel.take(rows[down_n] + columns[across_n], axis=0) * weight[:, None]
     band[inside] = np.clip(band[inside] * (1.0 - seen[:, 3:]) + seen[:, :3] + 0.5, 0.0, 255.0)
 
 
