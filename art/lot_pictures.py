@@ -196,6 +196,20 @@ def make_dark_car() -> ByteArray:
     return canvas.finish(1681, 0.0, 0.04)
 
 
+def make_canopy() -> ByteArray:
+    """Return an open white canopy from its side, as wide as high: four legs, a valance, a pointed roof; else holes."""
+    canvas = Canvas(128, 128, (210, 212, 210, 0))
+    for x, paint in ((22, (132, 134, 136, 255)), (104, (132, 134, 136, 255)), (4, STEEL), (120, STEEL)):
+        canvas.fill(paint, (x, 52, x + 4, 128))
+    canvas.fill_polygon((168, 170, 170, 255), (3, 54), (126, 54), (108, 48), (20, 48))
+    canvas.fill_polygon((226, 227, 224, 255), (2, 48), (126, 48), (66, 3), (62, 3))
+    canvas.fill_polygon((202, 205, 206, 255), (126, 48), (88, 48), (64, 3), (66, 3))
+    canvas.fill((212, 214, 212, 255), (2, 47, 126, 60))
+    for x in range(2, 126, 12):
+        canvas.fill_round((212, 214, 212, 255), (x, 56, x + 12, 64))
+    return canvas.finish(1689, 0.0, 0.02)
+
+
 def make_shed() -> ByteArray:
     """Return a long white shed, 5.7 x 1: ribbed walls, a pale roof, gates and a row of windows."""
     width, height = 1024, 256

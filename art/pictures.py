@@ -99,6 +99,7 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "plus_board": lot_pictures.make_plus_board,
     "cardboard_figure": lot_pictures.make_cardboard_figure,
     "dark_car": lot_pictures.make_dark_car,
+    "canopy": lot_pictures.make_canopy,
     "shed": lot_pictures.make_shed,
     "office_block": lot_pictures.make_office_block,
     "tower": lot_pictures.make_tower,
