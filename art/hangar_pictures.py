@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from art.canvas import Canvas, add_grain
@@ -73,28 +75,28 @@ def _draw_store(
     canvas.fill(_dim((66, 60, 52), tone), box)
     canvas.fill(_dim((46, 42, 38), tone), (left, top, right, top + 0.1 * (bottom - top)))
     goods = (
-        (150, 124, 90),
-        (168, 146, 112),
-        (120, 98, 74),
-        (98, 104, 104),
-        (172, 166, 150),
-        (136, 76, 58),
-        (86, 96, 116),
+        (158, 132, 96),
+        (176, 152, 116),
+        (132, 108, 80),
+        (118, 118, 110),
+        (176, 168, 150),
+        (134, 90, 68),
+        (104, 106, 110),
     )
-    levels = np.linspace(top + 0.1 * (bottom - top), bottom, 5)
-    for high, low in zip(levels[:-1], levels[1:], strict=True):
+    levels = np.linspace(top + 0.1 * (bottom - top), bottom, 4)
+    for high, low in itertools.pairwise(levels):
         x = left + 6.0
-        while x < right - 16.0:
-            wide, tall = random.uniform(12.0, 40.0), random.uniform(0.35, 0.86) * (low - high)
+        while x < right - 24.0:
+            wide, tall = random.uniform(30.0, 92.0), random.uniform(0.5, 0.84) * (low - high)
             paint = _dim(goods[int(random.integers(len(goods)))], tone * random.uniform(0.62, 1.12))
-            edge = min(x + wide, right - 8.0)
-            if random.random() > 0.16:
+            edge = min(x + wide, right - 6.0)
+            if random.random() > 0.2:
                 canvas.fill(paint, (x, low - tall - 5, edge, low - 5))
                 canvas.fill(_dim(paint, 1.18), (x, low - tall - 5, edge, low - tall - 2))
                 canvas.fill(_dim(paint, 0.7), (edge - 3, low - tall - 5, edge, low - 5))
-                if random.random() < 0.4:
-                    canvas.fill(_dim(paint, 1.4), (x + 4, low - 0.6 * tall, x + 0.5 * (edge - x), low - 0.4 * tall))
-            x = edge + random.uniform(2.0, 9.0)
+                for board in np.arange(low - tall + 8.0, low - 8.0, 14.0):
+                    canvas.fill(_dim(paint, 0.8), (x, board, edge, board + 1))
+            x = edge + random.uniform(3.0, 18.0)
         canvas.fill(_dim((112, 84, 66), tone), (left, low - 6, right, low - 2))
     for x in np.linspace(left, right, 4)[1:-1]:
         canvas.fill(_dim((98, 76, 64), tone), (x - 3, top + 0.1 * (bottom - top), x + 3, bottom))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from art.canvas import Canvas, Paint, add_grain
-from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.core.types import ByteArray
 from donkeysim.world.tracks.textures import as_colour, make_noise, to_texture
 
 STEEL: Paint = (172, 172, 172, 255)
@@ -33,7 +33,7 @@ def make_crowd_barrier() -> ByteArray:
 
 
 def make_loose_straw() -> ByteArray:
-    """Return straw strewn on the ground around a bale, dense in the middle, thinning out to ragged edges; u along it."""
+    """Return straw strewn on the ground around a bale, thinning out to ragged edges; u along it."""
     height, width = 64, 128
     y, x = np.linspace(-1.0, 1.0, height)[:, None], np.linspace(-1.0, 1.0, width)[None, :]
     inside = np.minimum(1.0 - np.abs(y), 1.6 * (1.0 - np.abs(x)))

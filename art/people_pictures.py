@@ -29,35 +29,35 @@ def make_man_with_coffee() -> ByteArray:
 
 def _draw_walking(canvas: Canvas) -> None:
     trousers, jacket, shirt = (70, 72, 84, 255), (112, 112, 116, 255), (178, 176, 176, 255)
-    _draw_leg(canvas, trousers, ((46, 256), (66, 256), (58, 380), (40, 470), (24, 466), (38, 376)), (14, 466, 42, 490))
+    _draw_leg(canvas, trousers, ((42, 256), (66, 256), (57, 380), (35, 470), (15, 466), (32, 376)), (3, 466, 37, 490))
     dark = (56, 58, 70, 255)
-    _draw_leg(canvas, dark, ((62, 256), (86, 256), (92, 372), (94, 486), (76, 486), (72, 376)), (72, 480, 104, 502))
-    canvas.fill_polygon(jacket, (38, 96), (92, 96), (100, 140), (94, 274), (36, 274), (28, 140))
-    canvas.fill_polygon(shirt, (56, 92), (76, 92), (70, 190), (62, 190))
-    canvas.fill_polygon((60, 62, 76, 255), (64, 96), (70, 96), (68, 176), (65, 176))
+    _draw_leg(canvas, dark, ((62, 256), (91, 256), (98, 372), (101, 486), (79, 486), (74, 376)), (74, 480, 113, 502))
+    canvas.fill_polygon(jacket, (32, 96), (98, 96), (108, 140), (101, 274), (30, 274), (20, 140))
+    canvas.fill_polygon(shirt, (54, 92), (79, 92), (71, 190), (62, 190))
+    canvas.fill_polygon((60, 62, 76, 255), (64, 96), (71, 96), (69, 176), (65, 176))
     sleeve = (98, 98, 104, 255)
-    canvas.fill_polygon(sleeve, (30, 108), (42, 112), (38, 186), (30, 250), (18, 246), (22, 180))
-    canvas.fill_polygon(sleeve, (90, 110), (100, 112), (112, 180), (106, 238), (94, 236), (98, 182))
-    canvas.fill_polygon((50, 46, 44, 255), (40, 92), (46, 92), (98, 236), (92, 240))
-    canvas.fill_round((54, 50, 48, 255), (82, 222, 114, 270))
-    canvas.fill_round(SKIN, (16, 242, 32, 268), (94, 232, 108, 256))
+    canvas.fill_polygon(sleeve, (23, 108), (37, 112), (32, 186), (23, 250), (8, 246), (13, 180))
+    canvas.fill_polygon(sleeve, (96, 110), (108, 112), (123, 180), (115, 238), (101, 236), (105, 182))
+    canvas.fill_polygon((50, 46, 44, 255), (35, 92), (42, 92), (105, 236), (98, 240))
+    canvas.fill_round((54, 50, 48, 255), (86, 222, 125, 270))
+    canvas.fill_round(SKIN, (5, 242, 25, 268), (101, 232, 118, 256))
     _draw_head(canvas, (62, 52, 44, 255), beard=False)
 
 
 def _draw_standing(canvas: Canvas) -> None:
     jeans, shirt, vest = (96, 104, 132, 255), (196, 190, 190, 255), (148, 140, 134, 255)
-    _draw_leg(canvas, jeans, ((42, 262), (66, 262), (62, 380), (60, 484), (42, 484), (42, 380)), (34, 478, 62, 502))
-    _draw_leg(canvas, jeans, ((62, 262), (88, 262), (88, 380), (88, 484), (70, 484), (66, 380)), (68, 478, 98, 502))
-    canvas.fill_polygon(shirt, (36, 98), (92, 98), (98, 140), (92, 270), (38, 270), (30, 140))
-    canvas.fill_polygon(vest, (38, 98), (58, 96), (60, 268), (38, 270), (34, 150))
-    canvas.fill_polygon(vest, (90, 98), (70, 96), (70, 268), (92, 270), (95, 150))
-    canvas.fill((70, 56, 46, 255), (40, 262, 90, 270))
-    canvas.fill_polygon(shirt, (30, 108), (42, 112), (40, 190), (30, 262), (18, 258), (22, 184))
-    canvas.fill_round(SKIN, (16, 254, 32, 280))
-    canvas.fill_polygon(shirt, (90, 108), (102, 116), (112, 186), (76, 206), (68, 194), (94, 172))
-    canvas.fill_polygon((238, 236, 228, 255), (56, 172), (74, 172), (71, 206), (59, 206))
-    canvas.fill((122, 84, 58, 255), (57, 182, 73, 194))
-    canvas.fill_round(SKIN, (58, 184, 80, 208))
+    _draw_leg(canvas, jeans, ((37, 262), (66, 262), (62, 380), (59, 484), (37, 484), (37, 380)), (27, 478, 62, 502))
+    _draw_leg(canvas, jeans, ((62, 262), (93, 262), (93, 380), (93, 484), (71, 484), (66, 380)), (69, 478, 105, 502))
+    canvas.fill_polygon(shirt, (30, 98), (98, 98), (105, 140), (98, 270), (32, 270), (23, 140))
+    canvas.fill_polygon(vest, (32, 98), (57, 96), (59, 268), (32, 270), (27, 150))
+    canvas.fill_polygon(vest, (96, 98), (71, 96), (71, 268), (98, 270), (102, 150))
+    canvas.fill((70, 56, 46, 255), (35, 262, 96, 270))
+    canvas.fill_polygon(shirt, (23, 108), (37, 112), (35, 190), (23, 262), (8, 258), (13, 184))
+    canvas.fill_round(SKIN, (5, 254, 25, 280))
+    canvas.fill_polygon(shirt, (96, 108), (110, 116), (123, 186), (79, 206), (69, 194), (101, 172))
+    canvas.fill_polygon((238, 236, 228, 255), (54, 172), (76, 172), (73, 206), (58, 206))
+    canvas.fill((122, 84, 58, 255), (55, 182, 75, 194))
+    canvas.fill_round(SKIN, (57, 184, 84, 208))
     _draw_head(canvas, (92, 66, 46, 255), beard=True)
 
 
@@ -69,19 +69,19 @@ def _draw_leg(
 
 
 def _draw_head(canvas: Canvas, hair: Paint, *, beard: bool) -> None:
-    """Draw neck, face and hair, the chin at row 84."""
-    canvas.fill((176, 130, 106, 255), (56, 74, 74, 100))
-    canvas.fill_round(hair, (44, 8, 86, 66))
-    canvas.fill_round(SKIN, (47, 20, 83, 86))
-    canvas.fill_round(hair, (45, 8, 85, 36))
+    """Draw neck, face and hair, the chin at row 80."""
+    canvas.fill((176, 130, 106, 255), (53, 68, 75, 100))
+    canvas.fill_round(hair, (39, 8, 89, 62))
+    canvas.fill_round(SKIN, (42, 16, 86, 80))
+    canvas.fill_round(hair, (40, 8, 88, 34))
     if beard:
-        canvas.fill_polygon(hair, (47, 56), (56, 66), (74, 66), (83, 56), (80, 78), (65, 92), (50, 78))
+        canvas.fill_polygon(hair, (42, 50), (54, 60), (74, 60), (86, 50), (82, 72), (64, 86), (46, 72))
     dark = (60, 46, 42, 255)
-    for middle in (57, 73):
-        canvas.fill_round(dark, (middle - 3, 46, middle + 3, 51))
-        canvas.fill(hair, (middle - 5, 40, middle + 5, 42))
-    canvas.fill((166, 116, 96, 255), (63, 50, 67, 62))
-    canvas.fill((140, 78, 72, 255), (58, 70, 72, 73))
+    for middle in (55, 73):
+        canvas.fill_round(dark, (middle - 3, 42, middle + 3, 46))
+        canvas.fill(hair, (middle - 6, 36, middle + 6, 38))
+    canvas.fill((170, 122, 100, 255), (62, 45, 66, 56))
+    canvas.fill((146, 84, 76, 255), (56, 64, 72, 67))
 
 
 def _finish(draw: Callable[[Canvas], None], seed: int) -> ByteArray:
@@ -94,7 +94,7 @@ def _finish(draw: Callable[[Canvas], None], seed: int) -> ByteArray:
 
 
 def _shade_body(colour: Float32Array) -> Float32Array:
-    """Return how much light falls on a figure: less at its outline and at the edges of its parts, more from the left."""
+    """Return how much light falls on a figure: less at its outline and at its parts' edges, more from the left."""
     solid = Image.fromarray(np.asarray(colour[..., 3], np.uint8))
     round_off = np.asarray(solid.filter(ImageFilter.GaussianBlur(7.0)), np.float32) / 255.0
     tone = Image.fromarray(np.asarray(colour[..., :3].mean(axis=2), np.uint8))

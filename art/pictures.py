@@ -55,7 +55,7 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "barrier": wall_pictures.make_barrier,
     "tyre_stacks": wall_pictures.make_tyre_stacks,
     "straw": wall_pictures.make_straw,
-    "pale_straw": partial(wall_pictures.make_straw, (178, 172, 132)),
+    "pale_straw": partial(wall_pictures.make_straw, (178, 178, 139)),
     "kerb": wall_pictures.make_kerb,
     "hedge": wall_pictures.make_hedge,
     "low_hedge": wall_pictures.make_low_hedge,

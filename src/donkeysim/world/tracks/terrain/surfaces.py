@@ -150,7 +150,7 @@ def _make_cobbles() -> ByteArray:
 
 
 def _make_hall_floor() -> ByteArray:
-    """Return old warm concrete with joints, stains, trails of wheels and specks; four slabs, twice as fine as others."""
+    """Return old warm concrete with joints, stains, trails and specks; four slabs, twice as fine as others."""
     size = 2 * _SIZE
     grain = np.tile(make_noise(_SIZE, _SIZE, 0.3, 201, finest=1.6), (2, 2))
     cloud, stain, trail = (
@@ -176,12 +176,18 @@ def _make_cracked_asphalt() -> ByteArray:
     grain = make_noise(_SIZE, _SIZE, 0.5, 211, finest=2.6)
     cloud = make_noise(_SIZE, _SIZE, 1.4, 212, finest=5.0, coarsest=260.0)
     tone = 1.0 + 0.035 * grain + 0.075 * cloud
-    for seed, thin, dark in ((213, 0.05, 0.34), (214, 0.035, 0.24)):
-        ridge = np.abs(make_noise(_SIZE, _SIZE, 1.5, seed, finest=4.0, coarsest=170.0) + 0.03 * grain)
-        broken = np.clip(0.9 + np.roll(cloud, 97 * (seed - 210), axis=1), 0.0, 1.0)
-        tone = tone - dark * np.clip(1.5 - ridge / thin, 0.0, 1.0) * broken
+    for seed, dark in ((213, 0.30), (214, 0.20)):
+        away = _find_creases(make_noise(_SIZE, _SIZE, 1.6, seed, finest=5.0, coarsest=190.0))
+        broken = np.clip(0.75 + np.roll(cloud, 97 * (seed - 210), axis=1), 0.0, 1.0)
+        tone = tone - dark * np.clip(1.6 - away, 0.0, 1.0) * broken
     patch = np.clip(np.roll(cloud, 200, axis=0) - 1.1, 0.0, 0.5)
     return to_texture((tone - 0.16 * patch)[..., None] * as_colour((128.0, 117.0, 95.0)))
+
+
+def _find_creases(noise: AnyFloat) -> AnyFloat:
+    """Return about how far texels lie from the lines where noise is 0 [texel]."""
+    down, across = (np.roll(noise, -1, axis=axis) - noise for axis in (0, 1))
+    return np.asarray(np.abs(noise) / np.maximum(np.hypot(down, across), 0.02))
 
 
 def _widen(noise: AnyFloat, size: int) -> AnyFloat:
