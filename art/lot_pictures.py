@@ -149,17 +149,17 @@ def _write_board(text: str, paint: Paint) -> ByteArray:
 
 
 def make_cardboard_figure() -> ByteArray:
-    """Return a life-size cardboard officer with a folded arm, as a target to drive past; all else holes."""
+    """Return a cardboard figure in work clothes, one arm folded, to drive past; all else holes."""
     canvas = Canvas(128, 512, (60, 60, 66, 0))
     skin: Paint = (214, 168, 136, 255)
     canvas.fill_polygon((34, 34, 40, 255), (34, 250), (94, 250), (92, 480), (70, 480), (64, 300), (58, 480), (36, 480))
     canvas.fill((26, 26, 28, 255), (30, 474, 60, 508), (68, 474, 98, 508))
-    canvas.fill_polygon((178, 142, 52, 255), (30, 96), (98, 96), (106, 150), (96, 258), (32, 258), (22, 150))
+    canvas.fill_polygon((74, 112, 108, 255), (30, 96), (98, 96), (106, 150), (96, 258), (32, 258), (22, 150))
     canvas.fill_polygon((28, 28, 32, 255), (36, 90), (92, 90), (76, 114), (52, 114))
-    canvas.fill_polygon((152, 120, 44, 255), (26, 110), (40, 116), (38, 190), (84, 206), (82, 222), (22, 208))
-    canvas.fill_polygon((152, 120, 44, 255), (90, 112), (104, 112), (116, 190), (110, 256), (98, 254), (100, 190))
+    canvas.fill_polygon((60, 94, 92, 255), (26, 110), (40, 116), (38, 190), (84, 206), (82, 222), (22, 208))
+    canvas.fill_polygon((60, 94, 92, 255), (90, 112), (104, 112), (116, 190), (110, 256), (98, 254), (100, 190))
     canvas.fill_round(skin, (78, 198, 98, 226), (96, 248, 112, 276))
-    canvas.fill_polygon((206, 172, 60, 255), (70, 130), (80, 146), (60, 146))
+    canvas.fill((178, 182, 172, 255), (40, 150, 60, 156), (32, 236, 96, 242))
     canvas.fill((196, 148, 118, 255), (54, 76, 74, 100))
     canvas.fill_round((84, 60, 42, 255), (40, 4, 88, 60))
     canvas.fill_round(skin, (44, 18, 84, 88))
