@@ -31,7 +31,7 @@ def make_wall() -> ByteArray:
         left, right = width * bay / BAYS, width * (bay + 1) / BAYS
         _draw_store(canvas, (left, 0.34 * height, right, height), random)
     _draw_steel(canvas, width, height)
-    return _light_wall(canvas.shrink(), 1502, 1.0)
+    return _light_wall(canvas.shrink(), 1502, 1.14)
 
 
 def make_dark_wall() -> ByteArray:
@@ -49,9 +49,9 @@ def make_dark_wall() -> ByteArray:
                 y = (0.5 + 0.042 * row) * height
                 canvas.fill((60, 63, 66), (left + 60, y, right - 60, y + 3))
         else:
-            _draw_store(canvas, (left, 0.56 * height, right, height), random, 0.62)
+            _draw_store(canvas, (left, 0.56 * height, right, height), random, 0.72)
     _draw_steel(canvas, width, height)
-    return _light_wall(canvas.shrink(), 1506, 0.8)
+    return _light_wall(canvas.shrink(), 1506, 0.96)
 
 
 def _draw_siding(canvas: Canvas, bottom: float, paint: tuple[int, int, int] = SIDING) -> None:
