@@ -34,8 +34,8 @@ HEADINGS = {"original": "The original's places", "ours": "Our own places", "your
 
 WORDS = {
     "generated_road": "A seeded random road that meets its beginning; `regen_road` makes others, of five styles.",
-    "warehouse": "A taped lane through a hall with racks, work benches, pallets and people who stand about.",
-    "sparkfun_avc": "A big lot in a city: hay bales, railings, raised kerbs, hoops, tents, and a ramp 1 U high.",
+    "warehouse": "Two worn lanes on the beige floor of a steel hangar, under skylights, between people and cones.",
+    "sparkfun_avc": "A figure of eight between rings of bales on a cracked lot: hoops, drums, ramps, an ice plate.",
     "generated_track": "The classic two-lane loop of light asphalt between low hedges and palms, with tall cones.",
     "circuit_launch": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
     "mini_monaco": "Streets between rails and walls, along a quay, past houses and through a tunnel.",
@@ -52,7 +52,7 @@ WORDS = {
     "kart_track": "A kart track: long straights and hairpins between barriers, with stands and tents beside them.",
     "maker_hall": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
     "mountain_pass": "2.2 m up through hairpins between cliffs, through a tunnel, along guard rails and down again.",
-    "pallet_hall": "A taped lane through a hall with racks, work benches, pallets and people who stand about.",
+    "pallet_hall": "Two worn lanes on the beige floor of a steel hangar, under skylights, between people and cones.",
     "reading_room": "The oval of a printed mat on a reading room's carpet, between shelves and tables.",
 }
 """What one sees, a sentence each; a scene without one shows its pictures and figures."""

@@ -152,7 +152,7 @@ def _paint_strip(paint: RoadPaint, texels: Texels) -> AnyFloat:
         near = np.nonzero(away < 0.5 * (marking.width + paint.soft))[0]
         share = _cover_marking(marking, line, place.along[near], away[near], paint.soft) * wear[near]
         if marking.worn > 0.0:
-            share *= _wear_off(marking, away[near], texels.broad[near], texels.grain[near])
+            share *= wear_off(marking, away[near], texels.broad[near], texels.grain[near])
         road[near] += (as_colour(marking.colour) - road[near]) * share[:, None]
     for at in track.start.lines:
         near = find_near(line, place, at)
@@ -262,7 +262,7 @@ def _cover_marking(marking: Marking, line: CentreLine, along: AnyFloat, away: An
     return np.asarray(cover)
 
 
-def _wear_off(marking: Marking, away: AnyFloat, broad: AnyFloat, grain: AnyFloat) -> AnyFloat:
+def wear_off(marking: Marking, away: AnyFloat, broad: AnyFloat, grain: AnyFloat) -> AnyFloat:
     """Return the share of a worn marking's paint that is left at places so far from its middle [m]."""
     outer = np.clip(2.0 * away / marking.width, 0.0, 1.0)
     gone = 0.30 + 0.45 * broad + 0.28 * grain + 0.5 * outer**4
