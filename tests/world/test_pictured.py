@@ -96,11 +96,11 @@ def test_a_chequered_patch_is_half_of_each_colour():
     assert (inside > 230).sum() > 100
 
 
-def test_a_patch_without_a_place_or_with_an_unknown_picture_is_refused(tmp_path):
+def test_a_patch_without_a_place_or_with_an_unknown_picture_is_refused():
     with pytest.raises(ValueError, match="either at"):
         Patch(size=(1.0, 1.0))
     with pytest.raises(SceneError, match="did you mean 'crowd'"):
-        load(tmp_path, '[[ground.patches]]\nat = [0.0, 0.0]\nsize = [1.0, 1.0]\npicture = "crowds"\n')
+        paint(Patch(size=(1.0, 1.0), at=(0.0, 0.0), picture="crowds"))
 
 
 def test_a_line_in_the_middle_follows_both_edges_and_loses_paint_where_it_is_worn():
