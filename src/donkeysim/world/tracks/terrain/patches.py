@@ -20,7 +20,7 @@ from donkeysim.world.tracks.textures import AnyFloat, as_colour
 SOFT = 0.6
 """Width of a patch's edge [texel]."""
 
-BAND = 32
+BAND = 96
 """Rows of texels painted at a time, so that intermediate arrays stay small."""
 
 
