@@ -78,6 +78,13 @@ def build_table(palette: Palette, variant: int) -> Mesh:
     return merge_meshes(parts)
 
 
+def build_long_table(palette: Palette, _variant: int) -> Mesh:
+    """Return a long dark table, bare: 5.4 x 18.9 x 5.4 U (0.68 x 2.36 x 0.68 m)."""
+    top, legs = palette.ensure_plain((0.16, 0.155, 0.15)), palette.ensure_plain((0.10, 0.10, 0.10))
+    corners = [(sx * 0.29, sy * 1.08) for sx in (-1, 1) for sy in (-1, 1)]
+    return merge_meshes([make_legs(corners, 0.64, 0.05, legs), make_box((0.68, 2.36, 0.04), (0.0, 0.0, 0.66), top)])
+
+
 def build_chair(palette: Palette, variant: int) -> Mesh:
     """Return a chair looking along +x."""
     seat = palette.ensure_plain(((0.18, 0.34, 0.58), (0.62, 0.20, 0.17), (0.24, 0.25, 0.27))[variant % 3])

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from art import facade_pictures, fence_pictures, leaf_pictures, prop_pictures, room_pictures, wall_pictures
+from art import (
+    facade_pictures,
+    fence_pictures,
+    hangar_pictures,
+    leaf_pictures,
+    lot_pictures,
+    people_pictures,
+    prop_pictures,
+    room_pictures,
+    wall_pictures,
+)
 from donkeysim.core.types import ByteArray
 
 _STYLES = ("house", "townhouse", "office")
@@ -14,6 +24,7 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "cartons": prop_pictures.make_cartons,
     "faces": prop_pictures.make_faces,
     "barrel_skin": prop_pictures.make_barrel_skin,
+    "drum_skin": prop_pictures.make_drum_skin,
     "tyre_side": prop_pictures.make_tyre_side,
     "signs": prop_pictures.make_signs,
     "flags": prop_pictures.make_flags,
@@ -49,6 +60,7 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "barrier": wall_pictures.make_barrier,
     "tyre_stacks": wall_pictures.make_tyre_stacks,
     "straw": wall_pictures.make_straw,
+    "pale_straw": partial(wall_pictures.make_straw, (178, 178, 139)),
     "kerb": wall_pictures.make_kerb,
     "hedge": wall_pictures.make_hedge,
     "low_hedge": wall_pictures.make_low_hedge,
@@ -78,4 +90,31 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "truss": room_pictures.make_truss,
     "roller_door": room_pictures.make_roller_door,
     "door": room_pictures.make_door,
+    "man_walking": people_pictures.make_man_walking,
+    "man_with_coffee": people_pictures.make_man_with_coffee,
+    "hangar_wall": hangar_pictures.make_wall,
+    "hangar_dark": hangar_pictures.make_dark_wall,
+    "hangar_end": hangar_pictures.make_end,
+    "hangar_roof": hangar_pictures.make_hangar_roof,
+    "girder": hangar_pictures.make_girder,
+    "steel_post": hangar_pictures.make_steel_post,
+    "crowd_barrier": lot_pictures.make_crowd_barrier,
+    "worn_paint": lot_pictures.make_worn_paint,
+    "loose_straw": lot_pictures.make_loose_straw,
+    "red_ramp": lot_pictures.make_red_ramp,
+    "blue_ramp": lot_pictures.make_blue_ramp,
+    "turning_plate": lot_pictures.make_turning_plate,
+    "ice": lot_pictures.make_ice,
+    "stop_sign": lot_pictures.make_stop_sign,
+    "arrow_board": lot_pictures.make_arrow_board,
+    "minus_board": lot_pictures.make_minus_board,
+    "plus_board": lot_pictures.make_plus_board,
+    "cardboard_figure": lot_pictures.make_cardboard_figure,
+    "dark_car": lot_pictures.make_dark_car,
+    "canopy": lot_pictures.make_canopy,
+    "shed": lot_pictures.make_shed,
+    "office_block": lot_pictures.make_office_block,
+    "tower": lot_pictures.make_tower,
+    "red_tank": lot_pictures.make_red_tank,
+    "motorway_bridge": lot_pictures.make_motorway_bridge,
 }

@@ -63,6 +63,16 @@ def make_barrel_skin() -> ByteArray:
     return to_texture(add_grain(colour + (as_colour((120, 70, 40)) - colour) * rust, 1012, 0.02, 0.04))
 
 
+def make_drum_skin() -> ByteArray:
+    """Return a red drum unrolled: three ridges, scratches, rust."""
+    colour = np.tile(as_colour((175, 64, 64)), (128, 64, 1))
+    for row in (0, 40, 82, 124):
+        colour[row : row + 2] *= 1.2
+        colour[row + 2 : row + 4] *= 0.66
+    rust = np.clip(make_noise(128, 64, 1.2, 1015) - 1.2, 0.0, 1.0)[..., None]
+    return to_texture(add_grain(colour + (as_colour((104, 62, 44)) - colour) * rust, 1016, 0.02, 0.05))
+
+
 def make_tyre_side() -> ByteArray:
     """Return a stack of four tyres unrolled."""
     row = np.arange(128)

@@ -90,6 +90,26 @@ def build_tyre_stack(palette: Palette, _variant: int) -> Mesh:
     return merge_meshes([body, rim, hole])
 
 
+def build_tyre(palette: Palette, _variant: int) -> Mesh:
+    """Return one big tyre that lies on its side, 4.7 U (0.588 m) across and 0.88 U (0.11 m) high."""
+    rubber, inside = palette.ensure_plain((0.17, 0.165, 0.155)), palette.ensure_plain((0.08, 0.08, 0.08))
+    tread = make_revolved(((0.27, 0.0), (0.292, 0.03), (0.292, 0.08)), 16, rubber, capped=False)
+    wall = palette.ensure_plain((0.25, 0.24, 0.22))
+    side = make_revolved(((0.292, 0.08), (0.25, 0.11), (0.19, 0.104)), 16, wall, capped=False)
+    hole = make_revolved(((0.19, 0.104), (0.17, 0.05), (0.20, 0.002), (0.0, 0.002)), 16, inside, capped=False)
+    return merge_meshes([tread, side, hole])
+
+
+def build_drum(palette: Palette, _variant: int) -> Mesh:
+    """Return a big red drum, 7.8 U (0.97 m) across and 10.2 U (1.28 m) high."""
+    skin = palette.ensure_picture("drum_skin")
+    body = make_revolved(((0.47, 0.0), (0.47, 1.26), (0.45, 1.28)), 16, skin, uv_scale=2.0, capped=False)
+    lid = make_revolved(
+        ((0.45, 1.28), (0.44, 1.24), (0.0, 1.24)), 16, palette.ensure_plain((0.52, 0.2, 0.2)), capped=False
+    )
+    return merge_meshes([body, lid])
+
+
 def build_hay_bale(palette: Palette, _variant: int) -> Mesh:
     """Return a bale of straw at its real size, lying along +y."""
     straw = palette.ensure_picture("straw")

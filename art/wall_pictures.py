@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from art.canvas import Canvas, add_grain
+from art.canvas import Canvas, Paint, add_grain
 from art.leaf_pictures import make_foliage
 from donkeysim.core.types import ByteArray
 from donkeysim.world.tracks.textures import as_colour, blend_colours, make_noise, to_texture
@@ -115,21 +115,26 @@ def make_tyre_stacks() -> ByteArray:
     return to_texture(add_grain(colour + 6.0, 841, 0.05, 0.04))
 
 
-def make_straw() -> ByteArray:
+def _mix(paint: Paint, change: tuple[int, int, int]) -> Paint:
+    return tuple(c + more for c, more in zip(paint, change, strict=True))
+
+
+def make_straw(stalk: Paint = (200, 166, 92)) -> ByteArray:
     """Return a bale's side in its upper half, strings across it, and its end with cut stalks in the lower half."""
     random = np.random.default_rng(851)
-    canvas = Canvas(128, 128, (170, 138, 70))
+    shadow = tuple(round(c * share) for c, share in zip(stalk, (0.85, 0.83, 0.76), strict=True))
+    canvas = Canvas(128, 128, shadow)
     for _ in range(1500):
         x, y = random.uniform(0, 128), random.uniform(0, 64)
         length, slope, tone = random.uniform(5, 22), random.normal(0.0, 0.16), random.normal(0.0, 0.17)
-        fill = tuple(int(np.clip(c * (1.0 + tone), 0, 255)) for c in (200, 166, 92))
+        fill = tuple(int(np.clip(c * (1.0 + tone), 0, 255)) for c in stalk)
         for shift in (0, -128):
             canvas.draw_line(fill, 1.25, (x + shift, y), (x + length + shift, y + slope * length))
-    canvas.fill((164, 132, 68), (0, 64, 128, 128))
+    canvas.fill(_mix(shadow, (-6, -6, -2)), (0, 64, 128, 128))
     for _ in range(1100):
         x, y, reach = random.uniform(0, 128), random.uniform(64, 128), random.uniform(0.7, 1.9)
         tone = random.normal(0.0, 0.2)
-        fill = tuple(int(np.clip(c * (1.0 + tone), 0, 255)) for c in (202, 170, 98))
+        fill = tuple(int(np.clip(c * (1.0 + tone), 0, 255)) for c in _mix(stalk, (2, 4, 6)))
         canvas.fill_round(fill, (x - reach, y - reach, x + reach, y + reach))
     colour = canvas.shrink()
     colour[[20, 21, 42, 43]] *= 0.62

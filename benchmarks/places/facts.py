@@ -37,9 +37,15 @@ GROUNDS = frozenset(
         "nurbsToPoly1",
         "starting_line",
         "lines",
+        "iceplate",
+        "iceCollider",
+        "red_ramp",
+        "red_ramp (1)",
+        "shatner_ramp_a",
+        "shatner_ramp_a (1)",
     )
 )
-"""What a chassis may touch below it, by its names in the original: here it is the ground."""
+"""What a chassis may touch below it, by its names in the original: here it is the ground, ramps and plates included."""
 
 FLAT = 1.0
 """What is lower than this lies on the ground, as paint does [U]."""

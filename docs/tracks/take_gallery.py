@@ -34,8 +34,8 @@ HEADINGS = {"original": "The original's places", "ours": "Our own places", "your
 
 WORDS = {
     "generated_road": "A seeded random road through bare sand that meets its beginning; `regen_road` makes others.",
-    "warehouse": "A taped lane through a hall with racks, work benches, pallets and people who stand about.",
-    "sparkfun_avc": "A big lot in a city: hay bales, railings, raised kerbs, hoops, tents, and a ramp 1 U high.",
+    "warehouse": "Two worn lanes on the beige floor of a steel hangar, under skylights, between people and cones.",
+    "sparkfun_avc": "A figure of eight between rings of bales on a cracked lot: hoops, drums, ramps, an ice plate.",
     "generated_track": "The classic two-lane loop in warm sun, among a hundred trees whose leaves cast shadows on it.",
     "circuit_launch": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
     "mini_monaco": "A park road between low walls with wire mesh on them, in the shade of the wood behind.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -13,8 +14,13 @@ from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.paths.path_csv import read_points
-from donkeysim.world.tracks.tables.ground import TILE_SIZE
-from donkeysim.world.tracks.terrain.ground import sample_height
+from donkeysim.world.tracks.tables.ground import TILE_SIZE, Patch
+from donkeysim.world.tracks.tables.road import Marking
+from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
+from donkeysim.world.tracks.terrain.ground import RoadPlace, sample_height
+from donkeysim.world.tracks.terrain.patches import paint_patch
+from donkeysim.world.tracks.terrain.road_class import find_offset
+from donkeysim.world.tracks.terrain.road_paint import wear_off
 from donkeysim.world.tracks.terrain.surfaces import make_surface
 from standing import write_track
 
@@ -50,6 +56,72 @@ def test_a_panel_may_lie_or_hang(tmp_path):
     assert np.ptp(corner, axis=0)[:2] == pytest.approx((1.0, 2.0), abs=1e-5)
     assert len(scene.colliders.name) == 0
     assert any(material.flags & SHADE_UNLIT for material in scene.materials)
+
+
+FRAME = AtlasFrame((-2.0, -2.0), 0.0625, 64, 64)
+
+
+def paint(patch):
+    """Return the colours of a grey atlas with a patch in it, row 0 at the least y, shape [64, 64, 3]."""
+    atlas = np.full((FRAME.rows, FRAME.columns, 4), 100, np.uint8)
+    paint_patch(patch, FRAME, atlas)
+    return atlas[::-1, :, :3].astype(int)
+
+
+def test_a_lying_picture_shows_its_left_end_where_the_patch_begins():
+    seen = paint(Patch(size=(2.0, 1.0), at=(0.0, 0.0), picture="kerb", cover=1.0))
+    red, white = seen[32, 24], seen[32, 40]
+    assert red[0] > red[1] + 60
+    assert white.min() > 150
+    assert (seen[:22] == 100).all()
+    turned = paint(Patch(size=(2.0, 1.0), at=(0.0, 0.0), picture="kerb", cover=1.0, yaw=180.0))
+    assert np.abs(turned - seen[::-1, ::-1]).max() <= 8
+
+
+def test_a_patch_of_several_places_is_as_so_many_patches():
+    places = ((-1.0, -1.0, 20.0), (0.9, 0.3, 75.0), (1.0, 1.6, 0.0))
+    together = paint(Patch(size=(1.2, 0.3), colour=(250, 10, 10), places=places, cover=1.0))
+    red = np.zeros_like(together, bool)
+    for x, y, yaw in places:
+        red |= paint(Patch(size=(1.2, 0.3), colour=(250, 10, 10), at=(x, y), yaw=yaw, cover=1.0)) != 100
+    assert np.array_equal(together != 100, red)
+    assert 3 * 0.8 < red[..., 0].sum() * FRAME.texel**2 / 0.36 < 3 * 1.3
+
+
+def test_a_chequered_patch_is_half_of_each_colour():
+    seen = paint(Patch((2.0, 2.0), (240, 240, 240), (0.0, 0.0), chequer=0.25, border_colour=(20, 20, 20), cover=1.0))
+    inside = seen[18:46, 18:46, 0]
+    assert inside.mean() == pytest.approx(130.0, abs=6.0)
+    assert (inside < 30).sum() > 100
+    assert (inside > 230).sum() > 100
+
+
+def test_a_patch_without_a_place_or_with_an_unknown_picture_is_refused():
+    with pytest.raises(ValueError, match="either at"):
+        Patch(size=(1.0, 1.0))
+    with pytest.raises(SceneError, match="did you mean 'crowd'"):
+        paint(Patch(size=(1.0, 1.0), at=(0.0, 0.0), picture="crowds"))
+
+
+def test_a_line_in_the_middle_follows_both_edges_and_loses_paint_where_it_is_worn():
+    place = RoadPlace(*(np.array(row, np.float32) for row in ([0.0, 1.0], [0.0, 0.0], [0.6, 1.2], [0.4, 0.4])))
+    line = Marking(0.0, 0.05, (255, 255, 255), edge="middle")
+    assert find_offset(line, place) == pytest.approx((0.1, 0.4))
+    away = np.zeros(4)
+    spots = np.array([-2.0, 0.0, 1.0, 3.0])
+    left = wear_off(dataclasses.replace(line, worn=0.8), away, spots, 0.0 * spots)
+    assert left[0] == 1.0
+    assert left[-1] == pytest.approx(0.2)
+    assert np.all(np.diff(left) < 0.0)
+
+
+def test_a_bale_is_as_large_as_the_file_says(tmp_path):
+    scene = load(
+        tmp_path, '[[blocks]]\nkind = "bale"\nplaces = [[3.0, -5.0, 90.0]]\nsize = [0.3, 0.8, 0.4]\nhit = "HayBale"\n'
+    )
+    corner = find_corners(scene, "pale_straw")
+    assert np.ptp(corner, axis=0) == pytest.approx((0.8, 0.3, 0.4), abs=1e-5)
+    assert [scene.hit_names[name] for name in scene.colliders.name] == ["HayBale"]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import Ground, Mesh
 from donkeysim.world.tracks.art import find_picture, read_picture
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_case, make_quad, merge_meshes
+from donkeysim.world.tracks.mesh import make_case, make_quad, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.kind import stand_on_block
 from donkeysim.world.tracks.structures.structure import Structure, place_structure
+from donkeysim.world.tracks.structures.wall_kinds import make_bale
 from donkeysim.world.tracks.tables.blocks import BlockTable
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.terrain.ground import sample_height
@@ -67,19 +68,23 @@ def build_blocks(track: TrackFile, line: CentreLine, ground: Ground, assets: Ass
     structures = []
     for number, table in enumerate(track.blocks, start=1):
         kind, random = BLOCK_KINDS[table.kind], np.random.default_rng(table.seed)
+        made: dict[tuple[Size, Shade], Structure] = {}
         for x, y, yaw, size in place_blocks(table, line, random):
             shade = kind.tints[int(random.integers(len(kind.tints)))]
             tint = shade if table.colour is None else to_tint(table.colour)
-            mesh = (
-                _build_pictured(assets, size, tint, table.picture) if table.picture else kind.build(assets, size, tint)
-            )
-            block = stand_on_block(mesh, size, kind.label, 0.6)
-            if table.base > 0.0 or not kind.casts_shadow:
-                block = replace(block, shadows=())
+            if (size, tint) not in made:
+                made[size, tint] = _make_block(table, kind, size, tint, assets)
             foot = float(sample_height(ground, np.array([(x, y)]))[0]) + table.base
             label = f"[[blocks]] {number} ({table.kind})"
-            structures.append(place_structure(block, (x, y, foot), yaw, 1.0, label, table.hit))
+            structures.append(place_structure(made[size, tint], (x, y, foot), yaw, 1.0, label, table.hit))
     return structures
+
+
+def _make_block(table: BlockTable, kind: BlockKind, size: Size, tint: Shade, assets: Assets) -> Structure:
+    """Return a block about its own origin."""
+    mesh = _build_pictured(assets, size, tint, table.picture) if table.picture else kind.build(assets, size, tint)
+    block = stand_on_block(mesh, size, kind.label, 0.6)
+    return replace(block, shadows=()) if table.base > 0.0 or not kind.casts_shadow else block
 
 
 def place_blocks(
@@ -250,6 +255,13 @@ def _close(mesh: Mesh, size: Size, material: int) -> Mesh:
     return merge_meshes([mesh, make_quad([(-x, -y, 0.0), (-x, y, 0.0), (x, y, 0.0), (x, -y, 0.0)], material)])
 
 
+def build_bale(assets: Assets, size: Size, tint: Shade) -> Mesh:
+    """Return a weathered bale of straw, its long side to the front."""
+    straw = assets.ensure_textured(read_picture, "pale_straw", tint=tint)
+    bale = make_bale((size[1], size[0], size[2]), straw)
+    return place_mesh(bale, (0.0, 0.0, 0.0), 0.5 * math.pi)
+
+
 BLOCK_KINDS: dict[str, BlockKind] = {
     "house": BlockKind(build_house, (1.0, 1.1, 1.5), PLASTERS, "building"),
     "townhouse": BlockKind(build_townhouse, (1.0, 1.1, 1.5), BRICKS, "building"),
@@ -259,5 +271,6 @@ BLOCK_KINDS: dict[str, BlockKind] = {
     "crate": BlockKind(build_crate, (0.6, 0.8, 0.6), WOODS, "crate"),
     "plain": BlockKind(build_plain, (0.5, 0.5, 0.5), GREYS, "block"),
     "invisible": BlockKind(build_nothing, (0.5, 0.5, 0.5), GREYS, "block", casts_shadow=False),
+    "bale": BlockKind(build_bale, (0.355, 0.91, 0.404), ((1.0, 1.0, 1.0),), "hay_bale"),
 }
 """Every kind that a track file may name."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from donkeysim.world.tracks.tables.checks import Colour, check_colours
 
-BlockName = Literal["house", "townhouse", "office", "hall", "container", "crate", "plain", "invisible"]
+BlockName = Literal["house", "townhouse", "office", "hall", "container", "crate", "bale", "plain", "invisible"]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ LEAST_POINTS = 4
 
 GroundTexture = Literal[
     "grass", "dry_grass", "short_grass", "pale_grass", "aerial", "concrete", "asphalt", "carpet", "dirt", "sand",
-    "wood", "plain",
+    "wood", "hall_floor", "cracked_asphalt", "plain",
 ]  # fmt: skip
 
 
@@ -41,13 +41,15 @@ class HeightPoint:
 
 @dataclass(frozen=True)
 class Patch:
-    """A rectangle painted on the ground, under the road's markings: a mat, a rug, a painted field.
+    """A rectangle painted on the ground, under the road's markings: a mat, a rug, a painted field, a lying picture.
 
     Attributes:
-        at: x, y of its middle [m].
         size: Length and width [m].
-        yaw: Of its length [degree].
-        colour: sRGB 0 to 255.
+        colour: sRGB 0 to 255; a picture is multiplied by it.
+        at: x, y of its middle [m]; or
+        places: x, y and yaw of several [m, m, degree].
+        yaw: Of its length [degree]; of several: in addition.
+        picture: Name of a picture of the package that it shows, left to right along its length; empty: one colour.
         cover: Share of the ground's own colour that it hides, 0 to 1.
         border: Width of a border [m]; 0: none.
         border_colour: sRGB 0 to 255.
@@ -57,10 +59,12 @@ class Patch:
         over: Whether it is painted over the road's markings too, as a start line is.
     """
 
-    at: tuple[float, float]
     size: tuple[float, float]
-    colour: Colour
+    colour: Colour = (255, 255, 255)
+    at: tuple[float, float] | None = None
+    places: tuple[tuple[float, float, float], ...] = ()
     yaw: float = 0.0
+    picture: str = ""
     cover: float = 0.9
     border: float = 0.0
     border_colour: Colour = (235, 235, 230)
@@ -70,6 +74,8 @@ class Patch:
     over: bool = False
 
     def __post_init__(self) -> None:
+        if (self.at is None) == (not self.places):
+            raise ValueError("a patch needs either at, the place of one, or places.")
         if min(self.size) <= 0.0 or min(self.border, self.chequer) < 0.0 or not 0.0 <= self.cover <= 1.0:
             raise ValueError("a patch has a size above 0, border and chequer of 0 or more, and cover from 0 to 1.")
         check_colours(self.colour, self.border_colour, self.text_colour)

@@ -21,7 +21,9 @@ class Marking:
         colour: sRGB 0 to 255.
         dash: Length of a dash [m]; 0: one solid line.
         gap: Between dashes [m].
-        edge: `offset` counts from this edge of the road instead, + = into the road.
+        edge: `offset` counts from this edge of the road instead, + = into the road; or from the middle between both,
+            + = left.
+        worn: Share of its paint that has gone, in spots and at its edges, 0 to 1.
     """
 
     offset: float
@@ -29,9 +31,12 @@ class Marking:
     colour: Colour
     dash: float = 0.0
     gap: float = 0.0
-    edge: Literal["none", "left", "right"] = "none"
+    edge: Literal["none", "left", "right", "middle"] = "none"
+    worn: float = 0.0
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.worn <= 1.0:
+            raise ValueError(f"worn is {self.worn:g}; it is a share, 0 to 1.")
         if self.width <= 0.0:
             raise ValueError(f"width is {self.width:g}; a marking is wider than 0.")
         if (self.dash > 0.0) != (self.gap > 0.0) or self.dash < 0.0:

@@ -1,14 +1,18 @@
-"""Rectangles painted on the ground: mats, rugs, painted fields, with a border and a text."""
+"""Rectangles painted on the ground: mats, rugs, painted fields, with a border and a text, or lying pictures."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from donkeysim.core.types import ByteArray
+from donkeysim.core.errors import SceneError, describe_unknown
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray
 from donkeysim.world.scene import CLASS_LINE
+from donkeysim.world.tracks.art import list_pictures, read_picture
 from donkeysim.world.tracks.tables.ground import Patch
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.textures import AnyFloat, as_colour
@@ -16,41 +20,86 @@ from donkeysim.world.tracks.textures import AnyFloat, as_colour
 SOFT = 0.6
 """Width of a patch's edge [texel]."""
 
-BAND = 128
+BAND = 96
 """Rows of texels painted at a time, so that intermediate arrays stay small."""
 
 
 def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray, classes: ByteArray | None = None) -> None:
-    """Paint a patch into the atlas, as far as it lies inside.
+    """Paint a patch into the atlas, at each of its places, as far as it lies inside.
 
     Args:
         patch: What and where.
         frame: Where the atlas lies.
         atlas: Written.
         classes: Of the atlas' texels; written: the patch is a line on the road.
+
+    Raises:
+        SceneError: There is no such picture.
     """
-    yaw = math.radians(patch.yaw)
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    half = 0.5 * np.array(patch.size)
-    reach = np.array((abs(cosine) * half[0] + abs(sine) * half[1], abs(sine) * half[0] + abs(cosine) * half[1]))
-    low, high = (np.array(patch.at) - reach - frame.origin, np.array(patch.at) + reach - frame.origin)
-    first, last = np.floor(low / frame.texel).astype(int) - 1, np.ceil(high / frame.texel).astype(int) + 1
-    columns = slice(max(0, first[0]), min(frame.columns, last[0]))
-    rows = slice(max(0, frame.rows - last[1]), min(frame.rows, frame.rows - first[1]))
-    part = atlas[rows, columns, :3]
-    if not part.size:
+    picture = _shrink_picture(patch, frame.texel) if patch.picture else None
+    for x, y, yaw in patch.places or ((*(patch.at or (0.0, 0.0)), 0.0),):
+        one = dataclasses.replace(patch, at=(x, y), places=(), yaw=yaw + patch.yaw)
+        _paint_one(one, picture, frame, atlas, classes)
+
+
+def _paint_one(
+    patch: Patch, picture: Float32Array | None, frame: AtlasFrame, atlas: ByteArray, classes: ByteArray | None
+) -> None:
+    """Paint a patch of one place."""
+    half, bands = 0.5 * np.array(patch.size), list(_cut_bands(patch, frame))
+    if not bands:
         return
-    mean = np.maximum(part.mean(axis=(0, 1)), 1.0).astype(np.float32)
-    x = frame.origin[0] + (np.arange(columns.start, columns.stop) + 0.5) * frame.texel - patch.at[0]
-    y = frame.origin[1] + (frame.rows - np.arange(rows.start, rows.stop) - 0.5) * frame.texel - patch.at[1]
-    for top in range(0, len(y), BAND):
-        band = part[top : top + BAND]
-        below = y[top : top + BAND, None]
-        along, across = x * cosine + below * sine, below * cosine - x * sine
-        _paint_band(patch, frame.texel, band, mean, along, across)
+    mean = _find_mean(patch, atlas, bands)
+    for rows, columns, along, across in bands:
+        if picture is None:
+            _paint_band(patch, frame.texel, atlas[rows, columns, :3], mean, along, across)
+        else:
+            _show_picture(patch, picture, atlas[rows, columns, :3], along, across)
         if classes is not None:
             inside = (np.abs(along) <= half[0]) & (np.abs(across) <= half[1])
-            classes[rows, columns][top : top + BAND][inside] = CLASS_LINE
+            classes[rows, columns][inside] = CLASS_LINE
+
+
+def _cut_bands(patch: Patch, frame: AtlasFrame) -> Iterator[tuple[slice, slice, AnyFloat, AnyFloat]]:
+    """Give rows and columns of the atlas that a patch touches, some at a time, and where they lie on it [m].
+
+    Of each texel how far along and across from the middle of the patch it lies, shape [rows, columns] each.
+    """
+    yaw, middle = math.radians(patch.yaw), patch.at or (0.0, 0.0)
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    corner = 0.5 * np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]) * patch.size
+    corner = np.column_stack((corner[:, 0] * cosine - corner[:, 1] * sine, corner[:, 0] * sine + corner[:, 1] * cosine))
+    spare = 2.0 * frame.texel
+    below, above = (corner[:, 1].min() - spare, corner[:, 1].max() + spare)
+    x = (frame.origin[0] + (np.arange(frame.columns) + 0.5) * frame.texel - middle[0]).astype(np.float32)
+    y = (frame.origin[1] + (frame.rows - np.arange(frame.rows) - 0.5) * frame.texel - middle[1]).astype(np.float32)
+    first, last = np.searchsorted(-y, (-above, -below))
+    for top in range(first, last, BAND):
+        rows = slice(top, min(top + BAND, last))
+        left, right = _find_width(corner, y[rows.stop - 1] - spare, y[top] + spare)
+        columns = slice(*np.searchsorted(x, (left - spare, right + spare)))
+        if columns.stop > columns.start:
+            beside, high = x[None, columns], y[rows, None]
+            yield rows, columns, beside * cosine + high * sine, high * cosine - beside * sine
+
+
+def _find_width(corner: FloatArray, low: float, high: float) -> tuple[float, float]:
+    """Return least and greatest x of the part of a convex shape between two heights [m]."""
+    begin, step = corner, np.roll(corner, -1, axis=0) - corner
+    ends = [
+        np.clip((side - begin[:, 1]) / np.where(step[:, 1] == 0.0, 1e-9, step[:, 1]), 0.0, 1.0) for side in (low, high)
+    ]
+    x = np.concatenate([begin[:, 0] + share * step[:, 0] for share in ends])
+    return float(x.min()), float(x.max())
+
+
+def _find_mean(patch: Patch, atlas: ByteArray, bands: Sequence[tuple[slice, slice, AnyFloat, AnyFloat]]) -> AnyFloat:
+    """Return the mean colour of the ground around a patch that lets some of it show, at least 1, shape [3]."""
+    if patch.cover == 1.0 or patch.picture:
+        return np.ones(3, np.float32)
+    rows = slice(bands[0][0].start, bands[-1][0].stop)
+    columns = slice(min(band[1].start for band in bands), max(band[1].stop for band in bands))
+    return np.asarray(np.maximum(atlas[rows, columns, :3].mean(axis=(0, 1)), 1.0), np.float32)
 
 
 def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, along: AnyFloat, across: AnyFloat) -> None:
@@ -60,8 +109,8 @@ def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, alo
     own = band.astype(np.float32)
     colour = as_colour(patch.colour) * np.ones_like(own)
     if patch.chequer > 0.0:
-        square = np.floor(along / patch.chequer) + np.floor(across / patch.chequer)
-        colour[np.mod(square, 2.0) == 1.0] = patch.border_colour
+        share = _cover_squares(along, patch.chequer, texel) * _cover_squares(across, patch.chequer, texel)
+        colour += (as_colour(patch.border_colour) - colour) * (0.5 - 0.5 * share)[..., None]
     if patch.text:
         ink = _write_text(patch, along, across)[..., None]
         colour += (as_colour(patch.text_colour) - colour) * ink
@@ -70,6 +119,46 @@ def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, alo
         colour += (as_colour(patch.border_colour) - colour) * (1.0 - inside)
     painted = colour * (patch.cover + (1.0 - patch.cover) * own / mean)
     band[:] = np.clip(own + (painted - own) * cover + 0.5, 0.0, 255.0)
+
+
+def _shrink_picture(patch: Patch, texel: float) -> Float32Array:
+    """Return a patch's picture in its tint, no finer than the atlas, its colours times its alpha (0 to 1)."""
+    if patch.picture not in (known := list_pictures()):
+        raise SceneError(describe_unknown("picture", patch.picture, known), "ground.patches")
+    whole = read_picture(patch.picture).astype(np.float32)
+    alpha = whole[..., 3:] / 255.0
+    channels = np.concatenate((whole[..., :3] * as_colour(patch.colour) / 255.0 * alpha, alpha), axis=2)
+    size = [min(own, max(1, math.ceil(side / texel))) for own, side in zip(whole.shape[1::-1], patch.size, strict=True)]
+    box = Image.Resampling.BOX
+    return np.stack(
+        [np.asarray(Image.fromarray(np.ascontiguousarray(channels[..., n])).resize(size, box)) for n in range(4)],
+        axis=2,
+    )
+
+
+def _show_picture(patch: Patch, picture: Float32Array, band: ByteArray, along: AnyFloat, across: AnyFloat) -> None:
+    """Lay a picture, bilinear, over some rows of the atlas; its right end lies along the patch's length."""
+    high, wide = picture.shape[:2]
+    column = (along / patch.size[0] + 0.5) * wide - 0.5
+    row = (0.5 - across / patch.size[1]) * high - 0.5
+    inside = (np.abs(along) <= 0.5 * patch.size[0]) & (np.abs(across) <= 0.5 * patch.size[1])
+    column, row = column[inside], row[inside]
+    left, top = np.floor(column), np.floor(row)
+    share = ((1.0 - (column - left), column - left), (1.0 - (row - top), row - top))
+    columns = [np.clip(left + n, 0.0, wide - 1.0).astype(np.intp) for n in (0, 1)]
+    rows = [np.clip(top + n, 0.0, high - 1.0).astype(np.intp) * wide for n in (0, 1)]
+    texel, seen = picture.reshape(-1, 4), np.zeros((len(column), 4), np.float32)
+    for across_n in (0, 1):
+        for down_n in (0, 1):
+            weight = share[0][across_n] * share[1][down_n] * patch.cover
+            seen += texel.take(rows[down_n] + columns[across_n], axis=0) * weight[:, None]
+    band[inside] = np.clip(band[inside] * (1.0 - seen[:, 3:]) + seen[:, :3] + 0.5, 0.0, 255.0)
+
+
+def _cover_squares(place: AnyFloat, side: float, texel: float) -> AnyFloat:
+    """Return 1 in every other row of squares, -1 between them, smooth over a texel; a row begins at 0."""
+    wave = 0.5 - np.abs(np.mod(place / side - 0.5, 2.0) - 1.0)
+    return np.asarray(np.clip(2.0 * wave * side / texel, -1.0, 1.0))
 
 
 def _write_text(patch: Patch, along: AnyFloat, across: AnyFloat) -> AnyFloat:

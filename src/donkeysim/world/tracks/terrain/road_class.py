@@ -53,6 +53,8 @@ def find_offset(marking: Marking, place: RoadPlace, stretched: bool) -> np.ndarr
         return np.asarray(place.left - marking.offset)
     if marking.edge == "right":
         return np.asarray(marking.offset - place.right)
+    if marking.edge == "middle":
+        return np.asarray(marking.offset + 0.5 * (place.left - place.right))
     return np.full(len(place.lateral), marking.offset)
 
 

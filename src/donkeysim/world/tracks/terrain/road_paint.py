@@ -160,6 +160,8 @@ def _paint_strip(paint: RoadPaint, texels: Texels) -> AnyFloat:
         away = np.abs(place.lateral - find_offset(marking, place, track.road.stretched))
         near = np.nonzero(away < 0.5 * (marking.width + paint.soft))[0]
         share = _cover_marking(marking, line, place.along[near], away[near], paint.soft) * wear[near]
+        if marking.worn > 0.0:
+            share *= wear_off(marking, away[near], texels.broad[near], texels.grain[near])
         road[near] += (as_colour(marking.colour) - road[near]) * share[:, None]
     for at in track.start.painted:
         near = find_near(line, place, at)
@@ -304,6 +306,13 @@ def _cover_marking(marking: Marking, line: CentreLine, along: AnyFloat, away: An
         half = 0.5 * marking.dash * period / (marking.dash + marking.gap)
         cover *= np.clip((half - np.abs(phase)) / soft + 0.5, 0.0, 1.0)
     return np.asarray(cover)
+
+
+def wear_off(marking: Marking, away: AnyFloat, broad: AnyFloat, grain: AnyFloat) -> AnyFloat:
+    """Return the share of a worn marking's paint that is left at places so far from its middle [m]."""
+    outer = np.clip(2.0 * away / marking.width, 0.0, 1.0)
+    gone = 0.30 + 0.45 * broad + 0.28 * grain + 0.5 * outer**4
+    return np.asarray(1.0 - marking.worn * np.clip(gone, 0.0, 1.0))
 
 
 def _cover_chequer(line: CentreLine, place: RoadPlace, at: float, soft: float) -> tuple[AnyFloat, AnyFloat]:

@@ -180,6 +180,55 @@ def _make_cobbles() -> ByteArray:
     return to_texture(tone[..., None] * as_colour((1.0, 0.98, 0.95)))
 
 
+def _make_hall_floor() -> ByteArray:
+    """Return old warm concrete with joints, stains, trails and specks; four slabs, twice as fine as others."""
+    size = 2 * _SIZE
+    grain = np.tile(make_noise(_SIZE, _SIZE, 0.3, 201, finest=1.6), (2, 2))
+    cloud, stain, trail = (
+        _widen(make_noise(256, 256, 1.4, seed, finest=3.0, coarsest=200.0), size) for seed in (202, 203, 204)
+    )
+    speck = np.clip(np.tile(make_noise(_SIZE, _SIZE, 0.6, 205, finest=2.5), (2, 2)) - 2.3, 0.0, 1.0)
+    tone = (
+        1.0
+        + 0.028 * grain
+        + 0.055 * cloud
+        - 0.17 * np.clip(stain - 0.9, 0.0, 1.2)
+        + 0.05 * np.clip(trail - 0.7, 0.0, 1.2)
+    )
+    away = np.abs((np.arange(size, dtype=np.float32) + 0.5) % _SIZE - 0.5 * _SIZE)
+    joint = np.maximum(np.clip(2.0 - away, 0.0, 1.0)[:, None], np.clip(2.0 - away, 0.0, 1.0)[None, :])
+    tone = tone - 0.30 * joint - 0.22 * speck
+    warm = 1.0 - 0.03 * np.clip(stain - 0.4, 0.0, 2.0)
+    return to_texture(np.stack((158.0 * tone, 146.0 * tone * (0.5 + 0.5 * warm), 125.0 * tone * warm), axis=2))
+
+
+def _make_cracked_asphalt() -> ByteArray:
+    """Return the olive-brown asphalt of an old lot with soft dark cracks, sealed joints and pale worn places."""
+    grain = make_noise(_SIZE, _SIZE, 0.5, 211, finest=2.6)
+    cloud = make_noise(_SIZE, _SIZE, 1.4, 212, finest=5.0, coarsest=260.0)
+    tone = 1.0 + 0.035 * grain + 0.075 * cloud
+    for seed, dark in ((213, 0.30), (214, 0.20)):
+        away = _find_creases(make_noise(_SIZE, _SIZE, 1.6, seed, finest=5.0, coarsest=190.0))
+        broken = np.clip(0.75 + np.roll(cloud, 97 * (seed - 210), axis=1), 0.0, 1.0)
+        tone = tone - dark * np.clip(1.6 - away, 0.0, 1.0) * broken
+    patch = np.clip(np.roll(cloud, 200, axis=0) - 1.1, 0.0, 0.5)
+    return to_texture((tone - 0.16 * patch)[..., None] * as_colour((128.0, 117.0, 95.0)))
+
+
+def _find_creases(noise: AnyFloat) -> AnyFloat:
+    """Return about how far texels lie from the lines where noise is 0 [texel]."""
+    down, across = (np.roll(noise, -1, axis=axis) - noise for axis in (0, 1))
+    return np.asarray(np.abs(noise) / np.maximum(np.hypot(down, across), 0.02))
+
+
+def _widen(noise: AnyFloat, size: int) -> AnyFloat:
+    """Return periodic noise at more texels, smooth between them."""
+    rim = 2
+    wider = Image.fromarray(np.pad(noise, rim, mode="wrap"))
+    box = (rim, rim, rim + noise.shape[1], rim + noise.shape[0])
+    return np.asarray(wider.resize((size, size), Image.Resampling.BICUBIC, box=box))
+
+
 def _measure_joints(pitch: int) -> tuple[AnyFloat, AnyFloat]:
     """Return the distance of rows and of columns from the nearest joint [texel], shapes [size, 1] and [1, size]."""
     index = (np.arange(_SIZE, dtype=np.float32) + 0.5) % pitch
@@ -201,6 +250,8 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
     "wood": _make_wood,
     "mat": _make_mat,
     "cobbles": _make_cobbles,
+    "hall_floor": _make_hall_floor,
+    "cracked_asphalt": _make_cracked_asphalt,
     "plain": make_plain,
 }
 """Every surface that a track file may name, for its ground or its road."""
@@ -217,6 +268,8 @@ SURFACE_MEAN: dict[str, Colour] = {
     "dirt": (134.0, 106.0, 76.0),
     "sand": (150.0, 129.0, 96.0),
     "wood": (172.0, 129.0, 86.0),
+    "hall_floor": (158.0, 146.0, 125.0),
+    "cracked_asphalt": (128.0, 117.0, 95.0),
     "plain": (164.0, 166.0, 168.0),
 }
 """About what colour a ground has from far away: the sky's panorama goes on with it below the horizon."""
