@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from donkeysim.core.types import ByteArray
-from donkeysim.world.tracks.textures import Colour, as_colour, blend_colours, make_noise, to_texture
+from donkeysim.world.tracks.textures import AnyFloat, Colour, as_colour, blend_colours, make_noise, to_texture
 
 SIZE = 512
 """Texels per side."""
@@ -47,6 +47,51 @@ def make_crown(base: Colour, light: Colour, leaf: float, seed: int) -> ByteArray
         box = (x - spread, y - 0.62 * spread, x + spread, y + 0.62 * spread)
         draw.ellipse(box, fill=(*(int(c) for c in shade), 255))
     return np.array(picture)
+
+
+def make_lobed_crown(base: Colour, light: Colour, seed: int, lobes: int = 30) -> ByteArray:
+    """Return the crown of an old broadleaf tree: clumps of leaves, each lit from above, dark between them, else holes.
+
+    Args:
+        base: Colour in the shade, 0 to 255.
+        light: Colour in the sun.
+        seed: Of the random numbers.
+        lobes: Clumps.
+    """
+    random = np.random.default_rng(seed)
+    picture = Image.new("RGBA", (SIZE, SIZE), (*(int(c) for c in base), 0))
+    draw = ImageDraw.Draw(picture)
+    round_, middle = CARD_RADIUS * SIZE, ((0.5 * SIZE), (1.0 - CARD_RADIUS) * SIZE)
+    _strew(draw, middle, 0.74 * round_, (0.55 * as_colour(base), 0.8 * as_colour(base)), random)
+    turn = (np.arange(lobes) + random.uniform(0.0, 0.8, lobes)) * 2.39996
+    reach = 0.76 * np.sqrt((np.arange(lobes) + 0.5) / lobes)
+    x, y = round_ * reach * np.cos(turn), round_ * reach * np.sin(turn)
+    for n in np.argsort(y * random.uniform(0.7, 1.3, lobes) - 0.6 * round_ * (1.0 - reach))[::-1].tolist():
+        size = round_ * float(random.uniform(0.21, 0.32)) * (1.12 - 0.3 * reach[n])
+        high = 0.62 + 0.38 * float(np.clip(0.5 - 0.55 * y[n] / round_, 0.0, 1.0))
+        shades = (high * as_colour(base), high * as_colour(light))
+        _strew(draw, (middle[0] + x[n], middle[1] + 0.9 * y[n]), size, shades, random)
+    return np.array(picture)
+
+
+def _strew(
+    draw: ImageDraw.ImageDraw,
+    middle: tuple[float, float],
+    reach: float,
+    shades: tuple[AnyFloat, AnyFloat],
+    random: np.random.Generator,
+) -> None:
+    """Draw the leaves of a round clump, those above lit: from the first of two colours to the second."""
+    count = int(0.055 * reach * reach)
+    away, turn, tone, size = random.random((4, count))
+    dx, dy = np.sqrt(away) * np.cos(2.0 * math.pi * turn), np.sqrt(away) * np.sin(2.0 * math.pi * turn)
+    mix = np.clip(0.42 - 0.5 * dy - 0.18 * dx + 0.5 * (tone - 0.5), 0.0, 1.0)[:, None]
+    colour = (shades[0] * (1.0 - mix) + shades[1] * mix).astype(int)
+    spread = 3.4 + 4.2 * size
+    for n in np.argsort(-dy).tolist():
+        px, py, wide = middle[0] + reach * dx[n], middle[1] + reach * dy[n], spread[n]
+        box = (px - wide, py - 0.7 * wide, px + wide, py + 0.7 * wide)
+        draw.ellipse(box, fill=(*colour[n].tolist(), 255))
 
 
 def make_spruce(base: Colour, light: Colour, seed: int, tiers: int = 5) -> ByteArray:
@@ -106,8 +151,13 @@ def make_foliage(base: Colour, light: Colour, leaf: float, seed: int, size: int 
     return to_texture(np.asarray(picture, np.float32) * noise[..., None])
 
 
-def make_bark(size: int = 128) -> ByteArray:
+BROWN: tuple[Colour, Colour, Colour] = ((52, 38, 28), (92, 70, 52), (134, 110, 86))
+GREY: tuple[Colour, Colour, Colour] = ((58, 53, 48), (98, 92, 86), (138, 132, 124))
+"""Bark: of furrows, on average, of ridges."""
+
+
+def make_bark(size: int = 128, shades: tuple[Colour, Colour, Colour] = BROWN) -> ByteArray:
     """Return bark with furrows along v."""
     random = make_noise(size * 4, size, 1.0, 31, finest=2.0)[::4]
-    colour = blend_colours(random, ((-2.0, (52, 38, 28)), (0.0, (92, 70, 52)), (2.0, (134, 110, 86))))
+    colour = blend_colours(random, tuple(zip((-2.0, 0.0, 2.0), shades, strict=True)))
     return to_texture(colour)

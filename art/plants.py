@@ -31,6 +31,27 @@ def build_broadleaf(palette: Palette, variant: int) -> Mesh:
     return merge_meshes(tree)
 
 
+def build_oak(palette: Palette, variant: int) -> Mesh:
+    """Return an old broadleaf tree with a heavy crown of two parts, 1.1 to 1.4 m high."""
+    random = np.random.default_rng(800 + variant)
+    flags = SHADE_CUTOUT | SHADE_TWO_SIDED
+    crown = ("crown_broad", "crown_wide")[variant % 2]
+    leaves = palette.ensure_picture(crown, flags=flags)
+    level = palette.ensure_picture(crown, flags=flags, tint=(0.86, 0.86, 0.86))
+    top, low = (1.12, 1.26, 1.4)[variant % 3], (0.26, 0.3, 0.36)[variant % 3]
+    middle, wide = 0.5 * (low + top), (0.98, 0.9, 0.86)[variant % 3]
+    lean = random.uniform(-0.05, 0.05, 2)
+    fork = (float(lean[0]), float(lean[1]), middle)
+    bark = palette.ensure_picture("bark_grey")
+    foot = (0.3 * fork[0], 0.3 * fork[1], 0.12)
+    trunk = make_limb([(0.0, 0.0, -0.01), foot, fork], (0.135, 0.085, 0.04), bark, 4)
+    angle = random.uniform(0.0, 2.0 * math.pi)
+    bough = (0.27 * math.cos(angle), 0.27 * math.sin(angle), low + random.uniform(0.22, 0.34))
+    limb = make_limb([(*fork[:2], low - 0.02), bough], (0.035, 0.014), bark, 3)
+    crowns = _cross_cards(leaves, wide, top - low, fork, 2, random, level)
+    return merge_meshes([trunk, limb, *crowns, *_cross_cards(leaves, 0.6, 0.5, bough, 2, random)[:-1]])
+
+
 def build_conifer(palette: Palette, variant: int) -> Mesh:
     """Return a spruce, its branches drooping in tiers on three upright cards."""
     random = np.random.default_rng(200 + variant)
@@ -139,9 +160,18 @@ def _ensure_needles(palette: Palette) -> int:
 
 
 def _cross_cards(
-    material: int, width: float, height: float, middle: Vector, count: int, random: np.random.Generator
+    material: int,
+    width: float,
+    height: float,
+    middle: Vector,
+    count: int,
+    random: np.random.Generator,
+    level: int | None = None,
 ) -> list[Mesh]:
-    """Return upright cards through a crown's axis, turned evenly, and one that lies in it: each a single triangle."""
+    """Return upright cards through a crown's axis, turned evenly, and one that lies in it: each a single triangle.
+
+    The level one may have a material of its own: the sun from above lights it more than the others.
+    """
     first = float(random.uniform(0.0, math.pi))
     corner = (np.array(CARD) - (0.5, 1.0 - CARD_RADIUS)) * (0.5 / CARD_RADIUS)
     cards = []
@@ -151,7 +181,7 @@ def _cross_cards(
         cards.append(np.array(middle) + across - corner[:, 1:] * height * (0.0, 0.0, 1.0))
     triangle = np.array([(0, 1, 2)])
     upright = [make_mesh(card, np.array(CARD), triangle, material) for card in cards]
-    return [*upright, _lay_card(material, width, middle)]
+    return [*upright, _lay_card(material if level is None else level, width, middle)]
 
 
 def _lay_card(material: int, width: float, middle: Vector) -> Mesh:

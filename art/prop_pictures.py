@@ -8,7 +8,7 @@ import numpy as np
 
 from art.canvas import Canvas, add_grain
 from donkeysim.core.types import ByteArray
-from donkeysim.world.tracks.textures import as_colour, blend_colours, make_noise, to_texture
+from donkeysim.world.tracks.textures import Colour, as_colour, blend_colours, make_noise, to_texture
 
 
 def make_cartons() -> ByteArray:
@@ -263,12 +263,13 @@ def make_cone_skin(size: int = 64) -> ByteArray:
     return to_texture(skin[:, None] * (1.0 + 0.03 * make_noise(size, size, 0.8, 161)[..., None]))
 
 
-def make_bell_skin(size: int = 64) -> ByteArray:
+def make_bell_skin(tint: Colour = (1.0, 1.0, 1.0), size: int = 64) -> ByteArray:
     """Return a bell cone unrolled: brick red, a little paler towards the tip (v = 0), dark under the foot's rim."""
     v = (np.arange(size) + 0.5) / size
     red = ((0.0, (196, 92, 88)), (0.3, (178, 78, 74)), (0.75, (162, 70, 67)), (0.9, (150, 64, 62)), (1.0, (84, 44, 46)))
     skin = blend_colours(v, red)
-    return to_texture(skin[:, None] * (1.0 + 0.03 * make_noise(size, size, 0.8, 162)[..., None]))
+    grain = 1.0 + 0.03 * make_noise(size, size, 0.8, 162)[..., None]
+    return to_texture(skin[:, None] * as_colour(tint) * grain)
 
 
 def make_wheel_face(size: int = 64) -> ByteArray:

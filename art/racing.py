@@ -49,7 +49,15 @@ def build_tall_cone(palette: Palette, _variant: int) -> Mesh:
 
 def build_bell_cone(palette: Palette, _variant: int) -> Mesh:
     """Return the original's big cone, 4.04 U (0.505 m) high: a slim bell on a round, thick foot of 2.69 U (0.336 m)."""
-    skin = palette.ensure_picture("bell_skin")
+    return _ring_bell(palette.ensure_picture("bell_skin"))
+
+
+def build_orange_bell_cone(palette: Palette, _variant: int) -> Mesh:
+    """Return the same cone as newer builds show it: orange-red."""
+    return _ring_bell(palette.ensure_picture("bell_skin_orange"))
+
+
+def _ring_bell(skin: int) -> Mesh:
     foot = ((0.162, 0.0), (0.168, 0.022), (0.146, 0.048))
     bell = ((0.104, 0.066), (0.078, 0.14), (0.055, 0.28), (0.026, 0.485), (0.0, 0.505))
     return make_revolved((*foot, *bell), 12, skin, capped=False)

@@ -24,7 +24,8 @@ width_right = 0.4
 [ground]
 texture = "plain"
 [start]
-slots = 30
+rows = 0.35
+slots = 56
 """
 
 SPAN = LENGTH / len(WALL_KINDS)

@@ -1,4 +1,4 @@
-"""How generated_track looks to the car's camera beside what recordings of the original show.
+"""How generated_track looks in its look "2020" to the car's camera beside what recordings of the original show.
 
 Cars spread over a lap take one picture each. Points of the ground whose place beside the path is known, such as those
 on the middle of a line, are projected into it; the picture of classes tells which of them something else hides. The
@@ -58,13 +58,13 @@ class Region:
 
 
 REGIONS = (
-    Region("right lane", (134, 140, 149), (-1.75, 1.6), CLASS_ROAD),
-    Region("left lane", (126, 135, 144), (-6.0, -2.6), CLASS_ROAD),
-    Region("white lines", (238, 247, 250), (1.95, 2.05), CLASS_LINE, ahead=(0.25, 0.7)),
-    Region("yellow line", (204, 182, 133), (-2.2, -2.1), CLASS_LINE, ahead=(0.25, 0.7)),
-    Region("outside the white line", (148, 153, 154), (2.35, 2.85), CLASS_ROAD),
-    Region("verge right", (103, 108, 88), (3.5, 6.0), CLASS_GROUND),
-    Region("verge left", (127, 129, 122), (-10.2, -7.8), CLASS_GROUND, ahead=(0.6, 2.5)),
+    Region("right lane", (134, 140, 149), (-1.6, 1.6), CLASS_ROAD),
+    Region("left lane", (126, 135, 144), (-5.6, -2.5), CLASS_ROAD),
+    Region("white lines", (238, 247, 250), (1.93, 2.03), CLASS_LINE, ahead=(0.25, 0.7)),
+    Region("yellow line", (204, 182, 133), (-2.04, -1.94), CLASS_LINE, ahead=(0.25, 0.7)),
+    Region("outside the white line", (148, 153, 154), (2.3, 2.75), CLASS_ROAD),
+    Region("verge right", (103, 108, 88), (3.4, 5.9), CLASS_GROUND),
+    Region("verge left", (127, 129, 122), (-9.8, -7.4), CLASS_GROUND, ahead=(0.6, 2.5)),
     Region("hedges", (65, 103, 25), (7.0, 7.4), CLASS_PROP, 0.05, (0.8, 3.0)),
 )
 """What recordings show beside the path."""
@@ -100,7 +100,7 @@ class Shots:
     line: CentreLine
 
 
-def measure_look(look: str = "") -> list[Row]:
+def measure_look(look: str = "2020") -> list[Row]:
     """Return all figures of generated_track.
 
     Args:

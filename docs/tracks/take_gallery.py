@@ -33,10 +33,10 @@ HEADINGS = {"original": "The original's places", "ours": "Our own places", "your
 """By whose design they are, see `group_scenes`."""
 
 WORDS = {
-    "generated_road": "A seeded random road that meets its beginning; `regen_road` makes others, of five styles.",
+    "generated_road": "A seeded random road through bare sand that meets its beginning; `regen_road` makes others.",
     "warehouse": "Two worn lanes on the beige floor of a steel hangar, under skylights, between people and cones.",
     "sparkfun_avc": "A figure of eight between rings of bales on a cracked lot: hoops, drums, ramps, an ice plate.",
-    "generated_track": "The classic two-lane loop of light asphalt between low hedges and palms, with tall cones.",
+    "generated_track": "The classic two-lane loop in warm sun, among a hundred trees whose leaves cast shadows on it.",
     "circuit_launch": "Tape on the concrete floor of a workshop: an S, an inner loop, a hoop, cones in the corners.",
     "mini_monaco": "Streets between rails and walls, along a quay, past houses and through a tunnel.",
     "mountain_track": "A wide road between walls of rock, over crests and through hollows, on the recorded nodes.",

@@ -98,6 +98,8 @@ def test_a_prop_is_hit_by_its_name(props, kind):
         "chevron": "sign",
         "tall_cone": "cone",
         "bell_cone": "cone",
+        "orange_bell_cone": "cone",
+        "oak": "tree",
     }
     car = list(PROP_KINDS).index(kind)
     assert props.get_hit(car) == names.get(kind, kind)

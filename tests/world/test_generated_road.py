@@ -22,15 +22,16 @@ from donkeysim.world.tracks.track_file import read_track
 from donkeysim.world.tracks.variation import vary_track
 
 SPEC = SceneSpec("generated_road")
-OFFSETS, HALF_WIDTHS = (2.0, 6.0, 6.0, 6.0, 4.5), (5.0, 12.0, 10.0, 10.0, 12.0)
+OFFSETS, HALF_WIDTHS = (2.2, 6.0, 6.0, 6.0, 4.5), (5.0, 12.0, 10.0, 10.0, 12.0)
 """The original's [U]."""
 
+START = [6.24623, -6.252]
 PLACES = [[5.238166, 6.7812473], [13.5860487, 25.7726578], [15.360895, 11.2309739], [10.2614605, -14.2519293]]
-"""Of the road of seed 0 after 50, 100, 150 and 200 m."""
+"""Where the first car stands; the road of seed 0 after 50, 100, 150 and 200 m, seen from there."""
 
 
-def vary(style=0, seed=0, turn=1.0):
-    return vary_track(read_track(find_track(SPEC)), SceneSpec("generated_road", road=RoadSpec(style, seed, turn)))
+def vary(style=0, seed=0, turn=1.0, look=""):
+    return vary_track(read_track(find_track(SPEC), look), SceneSpec("generated_road", road=RoadSpec(style, seed, turn)))
 
 
 def draw(style=0, seed=0, turn=1.0):
@@ -53,7 +54,7 @@ def test_it_has_1000_nodes_of_2_u_that_come_back_to_the_first(scene):
 def test_the_first_nodes_of_a_seed_are_the_same_for_ever():
     line = draw(seed=0)
     places = line.locate([50.0, 100.0, 150.0, 200.0])[0]
-    assert places == pytest.approx(np.array(PLACES), abs=1e-6)
+    assert places == pytest.approx(np.array(PLACES) + START, abs=1e-6)
 
 
 def test_same_seed_same_road_and_another_seed_another_road(scene):
@@ -97,7 +98,7 @@ def test_a_livelier_road_turns_more_tightly():
 def test_it_starts_level_with_its_frame_on_a_straight_stretch():
     line = draw(seed=12)
     place, yaw = line.locate([0.0])
-    assert place[0] == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert place[0] == pytest.approx(START, abs=1e-9)
     assert math.sin(yaw[0]) == pytest.approx(0.0, abs=0.01)
     assert np.abs(line.curvature[:100]).max() < 0.12
 
@@ -108,11 +109,17 @@ def test_left_and_right_loops_are_both_drawn():
     assert not all(turned)
 
 
-def test_nothing_stands_on_any_of_the_roads(scene):
+def test_the_sand_is_bare(scene):
+    assert len(scene.colliders.kind) == len(scene.props.mass) == 0
+    assert scene.start.is_silent, "the original has no start line there"
+
+
+def test_nothing_stands_on_any_of_the_roads_in_the_meadow():
+    scene = load_scene(SceneSpec("generated_road", look="meadow", road=RoadSpec(style=1, seed=7)))
     assert len(scene.colliders.kind) > 150
     for style in range(5):
-        placed = place_props(vary(style, 7), draw(style, 7), ())  # which refuses what stands on the road
-        assert len(placed) == len(scene.colliders.kind)
+        placed = place_props(vary(style, 7, look="meadow"), draw(style, 7), ())  # refuses what stands on the road
+        assert len(placed) == len(scene.colliders.kind) - 2, "the gantry's posts"
 
 
 def test_only_generated_roads_are_made_anew():

@@ -241,7 +241,7 @@ def test_a_look_counts_where_it_is_offered():
 
 def test_the_colour_of_a_road_is_that_of_asphalt(write):
     text = GOOD.replace("width_right = 0.4\n", 'width_right = 0.4\ntexture = "wood"\ncolour = [1, 2, 3]\n')
-    with pytest.raises(SceneError, match="colour is that of asphalt"):
+    with pytest.raises(SceneError, match="colour and tones are of asphalt"):
         read_track(write(text))
 
 

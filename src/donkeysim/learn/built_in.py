@@ -1,7 +1,8 @@
 """The small pilot that lies in the package: what it is taught from, its layers, and how it is trained.
 
 Its teacher is `drivers.human_driver`, on several drives that begin anywhere on the road, half of them with another car
-about. Pictures vary in brightness and contrast while it learns. `donkeysim.cli.built_in_pilot` is the command.
+about, in every look of the place. Pictures vary in brightness and contrast while it learns.
+`donkeysim.cli.built_in_pilot` is the command.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
 SCENE = "generated_track"
+
+LOOKS = ("", "2020", "meadow")
+"""Of the scene; the pilot is taught in each in equal parts."""
 
 DRIVE_RECORDS = 300
 """Length of a drive, 15 s; the next begins elsewhere."""
@@ -56,7 +60,7 @@ class Lesson:
 
 def train_built_in(
     path: Path | str,
-    record_count: int = 20_000,
+    record_count: int = 24_000,
     epoch_count: int = 16,
     seed: int = 0,
     report: Callable[[str, int, int], None] = lambda _stage, _done, _total: None,
@@ -83,29 +87,41 @@ def train_built_in(
 
 
 def collect_lesson(record_count: int, seed: int, report: Report) -> Lesson:
-    """Drive and note pictures and what the driver means to do."""
-    simulator = Simulator(WorldSpec(scene=SceneSpec(SCENE), cars_per_world=2, seed=seed))
+    """Drive in every look, and note pictures and what the driver means to do."""
+    image = np.zeros((record_count, 120, 160, 3), np.uint8)
+    target = np.zeros((record_count, 2), np.float32)
+    ends = np.linspace(0, record_count, len(LOOKS) + 1).astype(int).tolist()
+    for number, look in enumerate(LOOKS):
+        rows = slice(ends[number], ends[number + 1])
+
+        def tell(done: int, _total: int, before: int = rows.start) -> None:
+            report(before + done, record_count)
+
+        _drive(look, len(LOOKS) * seed + number, Lesson(image[rows], target[rows]), tell)
+    return Lesson(image, target)
+
+
+def _drive(look: str, seed: int, lesson: Lesson, report: Report) -> None:
+    """Fill a lesson in one look of the scene."""
+    simulator = Simulator(WorldSpec(scene=SceneSpec(SCENE, look=look), cars_per_world=2, seed=seed))
     simulator.compile()
     own, other = simulator.add_car(), simulator.add_car()
     pace_car = PathFollower(simulator.scene, simulator.car_spec, "steady")
-    random = np.random.default_rng(seed)
-    image = np.zeros((record_count, 120, 160, 3), np.uint8)
-    target = np.zeros((record_count, 2), np.float32)
+    random, record_count = np.random.default_rng(seed), len(lesson.image)
     for index in range(record_count):
         if index % DRIVE_RECORDS == 0:
             driver = HumanDriver(simulator.scene, simulator.car_spec, int(random.integers(1 << 31)))
             _begin_anywhere(simulator, own, other, random)
             report(index, record_count)
         simulator.render((own,))
-        image[index] = simulator.get_picture(own)
+        lesson.image[index] = simulator.get_picture(own)
         action, intent = driver.drive(simulator.ledger, own)
         simulator.drive_car(own, *action)
         simulator.drive_car(other, *pace_car.drive(simulator.ledger, other))
-        target[index] = frames.steer_to_wire(intent.steer), intent.throttle
+        lesson.target[index] = frames.steer_to_wire(intent.steer), intent.throttle
         simulator.step()
     simulator.close()
     report(record_count, record_count)
-    return Lesson(image, target)
 
 
 def _begin_anywhere(simulator: Simulator, own: int, other: int, random: np.random.Generator) -> None:

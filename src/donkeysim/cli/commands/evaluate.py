@@ -54,6 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TRACK",
         help="names of tracks, files, or folders of files (default: the config's track)",
     )
+    parser.add_argument(
+        "--look", metavar="NAME", help="look of tracks that offer it, such as 2020 (default: the config's)"
+    )
     parser.add_argument("--laps", type=int, help="whole laps on each track (default 3; with --stress 1)")
     parser.add_argument("--seed", type=int, help="0 starts on the grid (default), any other elsewhere on the road")
     parser.add_argument(
@@ -76,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     check_start(arguments)
     config = choose_car(find_config(arguments), arguments)
+    if arguments.look is not None:
+        vars(config).update(GYM_CONF={**(config.GYM_CONF or {}), "look": arguments.look})
     conditions, scene = read_conditions(config)
     tracks = expand_tracks(arguments.tracks or [scene])
     if arguments.stress or is_matrix(arguments):

@@ -26,11 +26,13 @@ class ShadowTable:
         darkness: Share of light taken, 0 to 1.
         radius: Of a spot [m].
         height: Of a spot's middle; of what casts the shadow over posts [m].
+        holes: Share of a spot through which the sun shines, 0 to 1.
     """
 
     darkness: float
     radius: float = 0.0
     height: float = 0.0
+    holes: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def _build(name: str, table: KindTable, assets: Assets, form: int) -> Structure:
     if table.hull == "box":
         return stand_on_block(mesh, (*table.base, high), table.hit, shade.darkness, table.friction)
     if table.hull == "cylinder":
-        spot = Shadow((0.0, 0.0), shade.radius, shade.height, shade.darkness)
+        spot = Shadow((0.0, 0.0), shade.radius, shade.height, shade.darkness, shade.holes)
         return stand_on_post(mesh, table.radius, high, table.hit, spot, table.friction)
     posts = [make_post((x, y, 0.0), table.foot_radius, high, table.hit, table.friction) for x, y in table.feet]
     roof = stand_on_block(mesh, (*table.base, shade.height), table.hit, shade.darkness)

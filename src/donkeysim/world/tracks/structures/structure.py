@@ -23,12 +23,14 @@ class Shadow:
         radius: Of the crown or body [m].
         height: Of its middle above the ground: the spot lies that far down the sun [m].
         darkness: Share of light taken in the middle, 0 to 1.
+        holes: Share of it through which the sun shines, 0 to 1.
     """
 
     position: tuple[float, float]
     radius: float
     height: float
     darkness: float
+    holes: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,8 @@ def place_structure(
     shadows: list[Shadow | Footprint] = []
     for shadow in structure.shadows:
         if isinstance(shadow, Shadow):
-            spot = Shadow(move(*shadow.position), scale * shadow.radius, scale * shadow.height, shadow.darkness)
-            shadows.append(spot)
+            radius, height = scale * shadow.radius, scale * shadow.height
+            shadows.append(replace(shadow, position=move(*shadow.position), radius=radius, height=height))
         else:
             outline = tuple(move(x, y) for x, y in shadow.outline)
             shadows.append(Footprint(outline, scale * shadow.height, shadow.darkness))

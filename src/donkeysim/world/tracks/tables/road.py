@@ -76,15 +76,37 @@ class Border:
         width: [m]
         colour: sRGB 0 to 255.
         side: Along which edge.
+        contrast: How much its grains stand out.
+        ragged: How far a shoulder's inner edge wanders [m], about; a verge has more of its own.
     """
 
     width: float
     colour: Colour
     side: Literal["left", "right", "both"] = "both"
+    contrast: float = 1.0
+    ragged: float = 0.006
 
     def __post_init__(self) -> None:
         if self.width <= 0.0:
             raise ValueError(f"width is {self.width:g}; a shoulder or verge is wider than 0.")
+        if not 0.0 <= self.contrast <= 4.0 or self.ragged < 0.0:
+            raise ValueError("contrast of a shoulder or verge takes 0 to 4, ragged 0 or more.")
+        check_colours(self.colour)
+
+
+@dataclass(frozen=True)
+class Tone:
+    """Colour of asphalt at a distance from the path.
+
+    Attributes:
+        offset: From the path [m], + = left.
+        colour: sRGB 0 to 255.
+    """
+
+    offset: float
+    colour: Colour
+
+    def __post_init__(self) -> None:
         check_colours(self.colour)
 
 
@@ -118,13 +140,16 @@ class RoadTable:
         friction: Of its surface [-].
         texture: What it is made of; "none": the ground goes on, only what is painted shows the road.
         colour: Of asphalt where no wheel rolls, sRGB 0 to 255; none: dark grey.
+        tones: Instead of one colour several across the road, in order of growing offset, blended in between.
         contrast: How much the grain and the spots of asphalt stand out.
+        streaks: How much streaks along the road do.
         wear: How much darker wheels have made it.
         edge: Width of the worn strip between road and ground [m]; 0: a sharp edge.
         markings: Lines painted on it.
         kerbs: Striped strips beside it.
         shoulders: Strips inside its edges, under the markings.
         verges: Strips of gravel and earth outside its edges.
+        overgrown: How far inside its edges tufts of the ground and bare patches of it show [m].
         obstacles: Whether things may stand on it, and its edges may lie within each other's turns.
     """
 
@@ -134,13 +159,16 @@ class RoadTable:
     friction: float = 1.0
     texture: RoadTexture = "asphalt"
     colour: Colour | None = None
+    tones: tuple[Tone, ...] = ()
     contrast: float = 1.0
+    streaks: float = 0.0
     wear: float = 1.0
     edge: float = 0.10
     markings: tuple[Marking, ...] = ()
     kerbs: tuple[Kerb, ...] = ()
     shoulders: tuple[Border, ...] = ()
     verges: tuple[Border, ...] = ()
+    overgrown: float = 0.0
     obstacles: bool = False
 
     def __post_init__(self) -> None:
@@ -148,12 +176,15 @@ class RoadTable:
             raise ValueError("width_left and width_right are above 0: the path lies inside the road.")
         if self.widths and any(a.at >= b.at for a, b in itertools.pairwise(self.widths)):
             raise ValueError("widths stand in order of growing 'at'.")
-        if self.edge < 0.0:
-            raise ValueError(f"edge is {self.edge:g}; the worn strip is 0 or more wide.")
-        if self.colour is not None and self.texture != "asphalt":
-            raise ValueError(f"colour is that of asphalt; leave it out where texture is {self.texture!r}.")
+        for name, width in (("edge", self.edge), ("overgrown", self.overgrown)):
+            if width < 0.0:
+                raise ValueError(f"{name} is {width:g}; it takes 0 or more.")
+        if (self.colour is not None or self.tones) and self.texture != "asphalt":
+            raise ValueError(f"colour and tones are of asphalt; leave them out where texture is {self.texture!r}.")
+        if self.tones and any(a.offset >= b.offset for a, b in itertools.pairwise(self.tones)):
+            raise ValueError("tones stand in order of growing offset.")
         check_colours(self.colour)
-        for name, share in (("contrast", self.contrast), ("wear", self.wear)):
+        for name, share in (("contrast", self.contrast), ("streaks", self.streaks), ("wear", self.wear)):
             if not 0.0 <= share <= 4.0:
                 raise ValueError(f"{name} is {share:g}; it takes 0 to 4.")
         check_friction(self.friction)

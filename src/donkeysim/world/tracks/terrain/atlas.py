@@ -13,7 +13,7 @@ from donkeysim.world.tracks.structures.structure import Footprint, Shadow
 from donkeysim.world.tracks.tables.ground import TILE_SIZE, GroundTable
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.terrain.ground import CellGrid, RoadCells, paint_road_cells
-from donkeysim.world.tracks.terrain.ground_light import cast_light
+from donkeysim.world.tracks.terrain.ground_light import GroundLight, cast_light, light_texels
 from donkeysim.world.tracks.terrain.patches import paint_patch
 from donkeysim.world.tracks.terrain.road_class import classify_road
 from donkeysim.world.tracks.terrain.road_paint import make_road_paint, paint_road
@@ -35,8 +35,8 @@ def paint_atlas(
     frame: AtlasFrame,
     shadows: Sequence[Shadow | Footprint],
     sun: tuple[float, float, float],
-) -> tuple[ByteArray, ByteArray]:
-    """Return the atlas and the classes of its texels, shape [rows, columns].
+) -> tuple[ByteArray, ByteArray, GroundLight]:
+    """Return the atlas, the classes of its texels, shape [rows, columns], and the light in it.
 
     Args:
         track: Ground, road, markings and start lines.
@@ -69,5 +69,6 @@ def paint_atlas(
     for patch in track.ground.patches:
         if patch.over:
             paint_patch(patch, frame, atlas, classes)
-    cast_light(atlas, frame, shadows, sun, classes != CLASS_GROUND)
-    return atlas, classes
+    light = cast_light(frame, shadows, sun, classes != CLASS_GROUND)
+    light_texels(atlas, light.share, light.step)
+    return atlas, classes, light

@@ -6,82 +6,132 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 import shapely
 from PIL import Image, ImageDraw, ImageFilter
 
-from donkeysim.core.types import BoolArray, ByteArray
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray
 from donkeysim.world.tracks.structures.structure import Footprint, Shadow
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
 
-STEP = 8
-"""Texels per side of a square that the light is computed for."""
+STEP, LEAFY_STEP = 8, 4
+"""Texels per side of a square that the light is computed for, powers of two; fewer where leaves cast shadows."""
 
 BAND = 16
 """Rows of such squares that a thread lights at a time."""
 
+DARKEST = 0.52
+"""Most of the light that shadows take, but for those of leaves, which are as dark as they say."""
+
+LEAVES = 256
+"""After how many squares the pattern of leaves repeats."""
+
+
+@dataclass(frozen=True)
+class GroundLight:
+    """The share of light that falls on the ground.
+
+    Attributes:
+        share: Of squares of `step` texels of the atlas, 128 = all, alpha 128, shape [rows, columns, 4].
+        step: Texels per side of a square.
+        frame: Where the atlas lies.
+    """
+
+    share: ByteArray
+    step: int
+    frame: AtlasFrame
+
+    def sample(self, point: FloatArray) -> ByteArray:
+        """Return the share of light at points x, y [m], shape [n, 2]; bilinear, shape [n, 4]."""
+        cell, (rows, columns) = self.step * self.frame.texel, self.share.shape[:2]
+        right = np.clip((point[:, 0] - self.frame.origin[0]) / cell - 0.5, 0.0, columns - 1.001)
+        down = np.clip(rows - (point[:, 1] - self.frame.origin[1]) / cell - 0.5, 0.0, rows - 1.001)
+        column, row = right.astype(int), down.astype(int)
+        across, along = (right - column)[:, None], (down - row)[:, None]
+        high, low = (
+            self.share[row + down_by, column] * (1.0 - across) + self.share[row + down_by, column + 1] * across
+            for down_by in (0, 1)
+        )
+        return np.asarray(high + (low - high) * along + 0.5, np.uint8)
+
 
 def cast_light(
-    atlas: ByteArray,
-    frame: AtlasFrame,
-    shadows: Sequence[Shadow | Footprint],
-    sun: tuple[float, float, float],
-    on_road: BoolArray,
-) -> None:
-    """Multiply the atlas by the light that falls on it; along its border all of it does.
-
-    Light is enlarged across once for a row of squares, and downwards as it is laid on: bilinear, in whole numbers.
+    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
+) -> GroundLight:
+    """Return the light that falls on the ground; along the atlas' border all of it does.
 
     Args:
-        atlas: Changed.
-        frame: Where it lies.
+        frame: Where the atlas lies.
         shadows: What darkens the ground.
         sun: Unit vector towards the sun.
         on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
     """
-    light = _paint_light(frame, shadows, sun, on_road)
+    leafy = any(isinstance(shadow, Shadow) and shadow.holes for shadow in shadows)
+    step = LEAFY_STEP if leafy else STEP
+    return GroundLight(_paint_light(frame, shadows, sun, on_road, step), step, frame)
+
+
+def light_texels(texels: ByteArray, light: ByteArray, step: int) -> None:
+    """Multiply a picture by the light that falls on it.
+
+    Light is enlarged across once for a row of squares, and downwards as it is laid on: bilinear, in whole numbers.
+
+    Args:
+        texels: Changed, shape [rows, columns, 4].
+        light: Of squares of `step` texels, 128 = all, alpha 128, shape [rows / step, columns / step, 4].
+        step: A power of two.
+    """
     part = Image.frombuffer("RGBX", (light.shape[1], len(light)), light.tobytes(), "raw", "RGBX", 0, 1)
-    wide = np.asarray(part.resize((frame.columns, len(light)), Image.Resampling.BILINEAR)).reshape(len(light), -1)
+    wide = np.asarray(part.resize((texels.shape[1], len(light)), Image.Resampling.BILINEAR)).reshape(len(light), -1)
     padded = np.concatenate((wide[:1], wide, wide[-1:])).astype(np.uint16)
-    texel = atlas.reshape(frame.rows, -1)
+    texel = texels.reshape(len(texels), -1)
 
     def work(first: int) -> None:
         for row in range(first, min(first + BAND, len(padded) - 1)):
-            _light_rows(texel, STEP * row - STEP // 2, padded[row], padded[row + 1])
+            rows = slice(step * row - step // 2, step * row + step // 2)
+            _light_rows(texel, rows, padded[row], padded[row + 1])
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(work, range(0, len(padded) - 1, BAND)):
             pass
 
 
-def _light_rows(texel: ByteArray, first: int, above: np.ndarray, below: np.ndarray) -> None:
+def _light_rows(texel: ByteArray, between: slice, above: np.ndarray, below: np.ndarray) -> None:
     """Multiply the texels between the middles of two rows of squares by their light, those that there are.
 
     Args:
         texel: Channels of the atlas, row by row; changed.
-        first: Row of the uppermost.
+        between: Their rows, also where the atlas has none.
         above: Light of the upper row of squares, of every channel, 128 = all.
         below: Of the lower one.
     """
-    rows = slice(max(first, 0), min(first + STEP, len(texel)))
+    first, step = between.start, between.stop - between.start
+    rows = slice(max(first, 0), min(between.stop, len(texel)))
     down = (2 * np.arange(rows.start - first, rows.stop - first, dtype=np.uint16) + 1)[:, None]
-    falling = above * (2 * STEP - down)
+    falling = above * (2 * step - down)
     falling += below * down
-    falling += STEP
-    falling >>= (2 * STEP).bit_length() - 1
+    falling += step
+    falling >>= (2 * step).bit_length() - 1
     falling *= texel[rows]
     falling >>= 7
     texel[rows] = np.minimum(falling, 255, out=falling)
 
 
 def _paint_light(
-    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow | Footprint],
+    sun: tuple[float, float, float],
+    on_road: BoolArray,
+    step: int,
 ) -> ByteArray:
-    """Return the share of light for squares of `STEP` texels, 128 = all, alpha 128, shape [rows, columns, 4]."""
-    rows, columns = frame.rows // STEP, frame.columns // STEP
-    cell = frame.texel * STEP
+    """Return the share of light for squares of `step` texels, 128 = all, alpha 128, shape [rows, columns, 4]."""
+    rows, columns = frame.rows // step, frame.columns // step
+    cell = frame.texel * step
     x = frame.origin[0] + (np.arange(columns) + 0.5) * cell
     y = frame.origin[1] + (np.arange(rows, 0, -1) - 0.5) * cell
     shade = np.zeros((rows, columns), np.float32)
@@ -90,10 +140,11 @@ def _paint_light(
             _add_shadow(shade, shadow, sun, x, y)
         else:
             _add_footprint(shade, shadow, sun, x, y)
-    shade = np.minimum(shade, 0.52)
+    leafy = (shadow.darkness for shadow in shadows if isinstance(shadow, Shadow) and shadow.holes)
+    shade = np.minimum(shade, max([DARKEST, *leafy]))
     mottle = make_noise(rows, columns, 1.5, 73, finest=3.0, coarsest=rows / 2)
     edge = np.minimum(np.minimum(x - x[0], x[-1] - x)[None, :], np.minimum(y[0] - y, y - y[-1])[:, None])
-    strength = np.where(on_road[STEP // 2 :: STEP, STEP // 2 :: STEP], np.float32(0.02), np.float32(0.085))
+    strength = np.where(on_road[step // 2 :: step, step // 2 :: step], np.float32(0.02), np.float32(0.085))
     mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
     fade = np.clip(edge / 0.4, 0.0, 1.0)
     light = np.full((rows, columns, 4), 128.0, np.float32)
@@ -107,8 +158,9 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
     down = np.array([-sun[0], -sun[1]]) / max(1e-9, math.hypot(sun[0], sun[1]))
     cast = np.array(shadow.position) + down * slope * shadow.height
     stretch = math.hypot(1.0, slope)
+    under = 0.55 * shadow.darkness * (1.0 - shadow.holes)
     for centre, radius, length, darkness in (
-        (np.array(shadow.position), 0.9 * shadow.radius, 0.9 * shadow.radius, 0.55 * shadow.darkness),
+        (np.array(shadow.position), 0.9 * shadow.radius, 0.9 * shadow.radius, under),
         (cast, shadow.radius, shadow.radius * stretch, shadow.darkness),
     ):
         reach = 1.4 * max(radius, length)
@@ -121,8 +173,29 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
         distance = np.sqrt((along / length) ** 2 + (across / radius) ** 2)
         fall = np.clip((1.3 - distance) / 0.8, 0.0, 1.0)
         spot = darkness * fall * fall * (3.0 - 2.0 * fall)
+        if shadow.holes and centre is cast:
+            row, column = np.arange(len(y))[rows, None] % LEAVES, np.arange(len(x))[None, columns] % LEAVES
+            spot = darkness * _shine_through(shadow.holes, distance, make_leaves()[row, column])
         part = shade[rows, columns]
         shade[rows, columns] = 1.0 - (1.0 - part) * (1.0 - spot)
+
+
+@lru_cache(maxsize=1)
+def make_leaves() -> AnyFloat:
+    """Return the pattern of leaves and gaps in crowns: mean 0, standard deviation 1, shape [LEAVES, LEAVES]."""
+    return make_noise(LEAVES, LEAVES, 0.9, 75, finest=2.0, coarsest=16.0)
+
+
+def _shine_through(holes: float, distance: AnyFloat, leaves: AnyFloat) -> AnyFloat:
+    """Return how much of the sun a crown hides, 0 to 1: with a ragged rim, and more gaps towards it.
+
+    Args:
+        holes: Share of the gaps.
+        distance: From its middle, 1 at its rim.
+        leaves: The pattern there.
+    """
+    dense = NormalDist().inv_cdf(1.0 - holes) + 0.9 * (0.7 - distance)
+    return np.asarray(np.clip(0.5 + 1.6 * (dense - leaves), 0.0, 1.0) * np.clip((1.25 - distance) / 0.25, 0.0, 1.0))
 
 
 def _add_footprint(

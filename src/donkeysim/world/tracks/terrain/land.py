@@ -16,6 +16,7 @@ from donkeysim.world.tracks.terrain.atlas import paint_atlas
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame, frame_atlas
 from donkeysim.world.tracks.terrain.elevation import BLOCK, Box
 from donkeysim.world.tracks.terrain.ground import find_box
+from donkeysim.world.tracks.terrain.road_strip import is_stripped, lay_strip
 from donkeysim.world.tracks.terrain.surfaces import TEXELS, make_surface
 from donkeysim.world.tracks.terrain.terrain_mesh import triangulate_field
 from donkeysim.world.tracks.textures import make_plain
@@ -50,7 +51,7 @@ def build_land(
         floor = assets.ensure_textured(make_plain, segment=CLASS_GROUND)
         return [_lay_floor(line, track.ground.height, floor)]
     frame = frame_atlas(find_land(find_box(line, track), ground))
-    picture, classes = paint_atlas(track, line, frame, shadows, sun)
+    picture, classes, light = paint_atlas(track, line, frame, shadows, sun)
     shown = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
     atlas = assets.ensure_material(shown)
     table = track.ground
@@ -59,7 +60,8 @@ def build_land(
         near, border = _lay_field(line, ground, frame, atlas)
     else:
         near, border = _lay_atlas(frame, atlas, track.ground.height)
-    return [near, _lay_surroundings(frame, border, open_ground, table.tile)]
+    strip = [lay_strip(track, line, light, assets)] if is_stripped(track, ground, frame) else []
+    return [*strip, near, _lay_surroundings(frame, border, open_ground, table.tile)]
 
 
 def find_land(box: Box, ground: Ground) -> Box:

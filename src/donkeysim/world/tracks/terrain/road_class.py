@@ -25,7 +25,7 @@ def classify_road(track: TrackFile, line: CentreLine, place: RoadPlace) -> ByteA
     painted = np.zeros(len(on_road), bool)
     for marking in track.road.markings:
         painted |= is_marked(marking, line, place)
-    for at in track.start.lines:
+    for at in track.start.painted:
         near = find_near(line, place, at)
         painted[near] |= np.abs(measure_ahead(line, place.take(near), at)) <= CHEQUER
     classes[painted & on_road] = CLASS_LINE

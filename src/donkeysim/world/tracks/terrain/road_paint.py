@@ -14,7 +14,7 @@ from donkeysim.world.tracks.terrain.atlas_frame import FINEST_TEXEL
 from donkeysim.world.tracks.terrain.ground import RoadPlace
 from donkeysim.world.tracks.terrain.road_class import CHEQUER, find_near, find_offset, measure_ahead
 from donkeysim.world.tracks.terrain.surfaces import make_surface
-from donkeysim.world.tracks.textures import AnyFloat, Colour, as_colour, make_noise
+from donkeysim.world.tracks.textures import AnyFloat, Colour, as_colour, blend_colours, make_noise
 from donkeysim.world.tracks.track_file import TrackFile
 
 KERB_LEAD = 0.25
@@ -25,6 +25,9 @@ NOISE_SIDE = 512
 
 ASPHALT: Colour = (96.0, 97.0, 101.0)
 """Asphalt where the file says no colour."""
+
+STREAK = 0.06
+"""After what distance along the road the noise of streaks has its next value [m]; across it has one for each texel."""
 
 VERGE_RAGGED = 0.06
 """How far the outer edge of a verge wanders [m], about."""
@@ -43,6 +46,8 @@ class RoadPaint:
         surface: The road's own tile, shape [size, size, 3]; None: computed asphalt, or the ground goes on.
         grain: Fine noise, shape [NOISE_SIDE, NOISE_SIDE].
         broad: Coarse noise, shape [NOISE_SIDE, NOISE_SIDE].
+        streaks: Noise across and along the road, same shape; None: it has no streaks.
+        texel: Side of a texel [m].
         reach: How far from the path anything is painted [m].
         soft: Over what distance paint begins and ends [m]: one and a half texels, so that edges are smooth.
         turning: Whether each sample of the path lies in a turn with a kerb, for each kerb, shape [sample_count].
@@ -53,6 +58,8 @@ class RoadPaint:
     surface: ByteArray | None
     grain: Float32Array
     broad: Float32Array
+    streaks: Float32Array | None
+    texel: float
     reach: float
     soft: float
     turning: tuple[BoolArray, ...]
@@ -70,6 +77,8 @@ def make_road_paint(track: TrackFile, line: CentreLine, size: int) -> RoadPaint:
         surface,
         make_noise(NOISE_SIDE, NOISE_SIDE, 0.3, 71, finest=1.5) * np.float32(FINEST_TEXEL / texel),
         make_noise(NOISE_SIDE, NOISE_SIDE, 1.3, 72, finest=6.0, coarsest=300.0),
+        make_noise(NOISE_SIDE, NOISE_SIDE, 0.75, 74, finest=1.3, coarsest=90.0) if road.streaks else None,
+        texel,
         line.widest + max(2.0 * road.edge, widest_kerb, widest_verge) + 2.0 * texel,
         1.5 * texel,
         tuple(find_turns(line, kerb) for kerb in road.kerbs),
@@ -154,10 +163,12 @@ def _paint_strip(paint: RoadPaint, texels: Texels) -> AnyFloat:
         if marking.worn > 0.0:
             share *= wear_off(marking, away[near], texels.broad[near], texels.grain[near])
         road[near] += (as_colour(marking.colour) - road[near]) * share[:, None]
-    for at in track.start.lines:
+    for at in track.start.painted:
         near = find_near(line, place, at)
         cover, square = _cover_chequer(line, place.take(near), at, paint.soft)
         road[near] += (square[:, None] * as_colour((214, 214, 210)) + 24.0 - road[near]) * cover[:, None]
+    if track.road.overgrown > 0.0:
+        _overgrow(track.road.overgrown, texels, road)
     return road
 
 
@@ -168,6 +179,11 @@ def _lay_surface(paint: RoadPaint, texels: Texels) -> AnyFloat:
         table = paint.track.road
         spots = 0.051 * texels.grain + 0.056 * texels.broad
         tone = 1.0 + table.contrast * spots - 0.092 * table.wear * tracks
+        if paint.streaks is not None:
+            tone = tone + 0.05 * table.streaks * _find_streaks(paint, texels.place)
+        if table.tones:
+            stops = tuple((stop.offset, stop.colour) for stop in table.tones)
+            return np.asarray(tone[:, None] * blend_colours(texels.place.lateral, stops))
         return np.asarray(tone[:, None] * as_colour(table.colour or ASPHALT))
     if paint.surface is None:
         return texels.ground.copy()
@@ -176,15 +192,37 @@ def _lay_surface(paint: RoadPaint, texels: Texels) -> AnyFloat:
     return np.asarray(colour * (1.0 - 0.07 * tracks)[:, None])
 
 
+def _find_streaks(paint: RoadPaint, place: RoadPlace) -> AnyFloat:
+    """Return the noise of streaks at places, long and narrow along the road; a closed one has whole rounds of it."""
+    assert paint.streaks is not None, "only a road with streaks has their noise"
+    count, step = NOISE_SIDE, STREAK
+    if paint.line.closed:
+        step = paint.line.length / (count * max(1, round(paint.line.length / (count * STREAK))))
+    across = np.floor(place.lateral / paint.texel).astype(int) % count
+    run = place.along / step
+    first = np.floor(run).astype(int)
+    share = (run - first).astype(np.float32)
+    near, far = (paint.streaks[across, (first + ahead) % count] for ahead in (0, 1))
+    return np.asarray(near + (far - near) * share)
+
+
 def _paint_shoulder(shoulder: Border, texels: Texels, road: AnyFloat) -> None:
     """Lay a shoulder over the road's surface along its edges, its inner edge a little worn; `road` is changed."""
     place = texels.place
-    inside = _find_side(shoulder, place) & (place.beside > -shoulder.width - 0.03)
+    inside = _find_side(shoulder, place) & (place.beside > -shoulder.width - 5.0 * shoulder.ragged)
     near = np.nonzero(inside)[0]
-    ragged = place.beside[near] + shoulder.width + 0.006 * texels.grain[near]
+    ragged = place.beside[near] + shoulder.width + shoulder.ragged * texels.grain[near]
     share = np.clip(0.5 + ragged / 0.02, 0.0, 1.0)[:, None]
-    tone = 1.0 + 0.05 * texels.grain[near] + 0.04 * texels.broad[near]
+    tone = 1.0 + shoulder.contrast * (0.05 * texels.grain[near] + 0.04 * texels.broad[near])
     road[near] += (tone[:, None] * as_colour(shoulder.colour) - road[near]) * share
+
+
+def _overgrow(reach: float, texels: Texels, road: AnyFloat) -> None:
+    """Let the ground show inside the road's edges, less of it the farther in; `road` is changed."""
+    near = np.nonzero(texels.place.beside > -2.0 * reach)[0]
+    wander = 0.6 * texels.broad[near] + 0.9 * texels.grain[near]
+    share = np.clip(1.2 + wander + 2.2 * texels.place.beside[near] / reach, 0.0, 1.0)[:, None]
+    road[near] += (texels.ground[near] - road[near]) * share
 
 
 def _find_side(border: Border, place: RoadPlace) -> BoolArray:
@@ -203,7 +241,7 @@ def _lay_verge(verge: Border, texels: Texels, ground: AnyFloat) -> None:
     wander = np.minimum(broad + 0.35 * grain, VERGE_WANDER - 0.5)
     share = np.clip(0.5 + wander + (verge.width - beside) / VERGE_RAGGED, 0.0, 1.0)
     share *= 1.0 - np.clip(0.8 * broad + 0.5 * grain - 1.0, 0.0, 0.7)
-    tone = 1.0 + 0.13 * grain - 0.06 * broad
+    tone = 1.0 + verge.contrast * (0.13 * grain - 0.06 * broad)
     ground[near] += (tone[:, None] * as_colour(verge.colour) - ground[near]) * share[:, None]
 
 

@@ -66,6 +66,23 @@ def _make_dry_grass() -> ByteArray:
     return to_texture(colour * (1.0 - green) + as_colour((96, 122, 58)) * green)
 
 
+def _make_short_grass() -> ByteArray:
+    """Return a lawn cut short: yellow-green, with brown specks where the earth shows."""
+    broad = make_noise(_SIZE, _SIZE, 1.5, 211, finest=12.0, coarsest=200.0)
+    blades = make_noise(_SIZE, _SIZE, 0.25, 212, finest=1.4)
+    tufts = make_noise(_SIZE, _SIZE, 0.9, 213, finest=3.0, coarsest=40.0)
+    shades = ((26, 38, 5), (54, 64, 17), (75, 83, 28), (96, 103, 46), (126, 130, 74))
+    colour = grade_noise(0.24 * broad + 0.46 * tufts + 0.72 * blades, *shades)
+    bare = np.clip(make_noise(_SIZE, _SIZE, 0.7, 214, finest=2.5, coarsest=30.0) - 1.1, 0.0, 1.0)[..., None]
+    return to_texture(colour * (1.0 - bare) + as_colour((98, 72, 40)) * bare)
+
+
+def _make_pale_grass() -> ByteArray:
+    """Return the same lawn under a glaring sun, as the original's newer builds show it."""
+    lawn = _make_short_grass()[..., :3].astype(np.float32)
+    return to_texture(as_colour((177, 179, 147)) + 0.72 * (lawn - lawn.mean(axis=(0, 1))))
+
+
 def _make_concrete() -> ByteArray:
     grain = make_noise(_SIZE, _SIZE, 0.3, 121, finest=1.6)
     cloud = make_noise(_SIZE, _SIZE, 1.4, 122, finest=6.0, coarsest=300.0)
@@ -106,8 +123,8 @@ def _make_sand() -> ByteArray:
     grain = make_noise(_SIZE, _SIZE, 0.3, 161, finest=1.5)
     ripple = make_noise(_SIZE, _SIZE, 1.2, 162, finest=5.0, coarsest=90.0)
     broad = make_noise(_SIZE, _SIZE, 1.6, 163, finest=14.0, coarsest=280.0)
-    tone = 1.0 + 0.035 * grain + 0.035 * ripple + 0.03 * broad
-    return to_texture(tone[..., None] * as_colour((206, 184, 142)))
+    tone = 1.0 + 0.055 * grain + 0.05 * ripple + 0.04 * broad
+    return to_texture(tone[..., None] * as_colour((150, 129, 96)))
 
 
 def _make_wood() -> ByteArray:
@@ -208,6 +225,8 @@ def _measure_joints(pitch: int) -> tuple[AnyFloat, AnyFloat]:
 SURFACES: dict[str, Callable[[], ByteArray]] = {
     "grass": make_grass,
     "dry_grass": _make_dry_grass,
+    "short_grass": _make_short_grass,
+    "pale_grass": _make_pale_grass,
     "concrete": _make_concrete,
     "asphalt": _make_asphalt,
     "carpet": _make_carpet,
@@ -225,11 +244,13 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
 SURFACE_MEAN: dict[str, Colour] = {
     "grass": (98.0, 134.0, 58.0),
     "dry_grass": (164.0, 148.0, 86.0),
+    "short_grass": (75.0, 82.0, 31.0),
+    "pale_grass": (177.0, 179.0, 147.0),
     "concrete": (156.0, 154.0, 150.0),
     "asphalt": (90.0, 91.0, 95.0),
     "carpet": (92.0, 98.0, 112.0),
     "dirt": (134.0, 106.0, 76.0),
-    "sand": (206.0, 184.0, 142.0),
+    "sand": (150.0, 129.0, 96.0),
     "wood": (172.0, 129.0, 86.0),
     "hall_floor": (158.0, 146.0, 125.0),
     "cracked_asphalt": (128.0, 117.0, 95.0),
