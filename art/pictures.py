@@ -7,12 +7,16 @@ from functools import partial
 
 from art import (
     facade_pictures,
+from art import (
     hangar_pictures,
+    launch_pictures,
     leaf_pictures,
     lot_pictures,
     people_pictures,
     prop_pictures,
     room_pictures,
+    tent_pictures,
+)
     wall_pictures,
 )
 from donkeysim.core.types import ByteArray
@@ -109,4 +113,16 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "tower": lot_pictures.make_tower,
     "red_tank": lot_pictures.make_red_tank,
     "motorway_bridge": lot_pictures.make_motorway_bridge,
+    "show_room": launch_pictures.make_show_room,
+    "show_end": launch_pictures.make_show_end,
+    "dark_side": launch_pictures.make_dark_side,
+    "dark_corner": launch_pictures.make_dark_corner,
+    "corrugated": launch_pictures.make_corrugated,
+    "window_wall": launch_pictures.make_window_wall,
+    "dark_panel": launch_pictures.make_dark_panel,
+    "dark_ceiling": launch_pictures.make_dark_ceiling,
+    "lamp_bar": launch_pictures.make_lamp_bar,
+    "tent_side": tent_pictures.make_side,
+    "tent_end": tent_pictures.make_end,
+    "tent_ceiling": tent_pictures.make_tent_ceiling,
 }

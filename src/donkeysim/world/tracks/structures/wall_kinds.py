@@ -268,6 +268,12 @@ def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
     return [skin_strip(strip, section.front, aside, above, down, 0.45, leaves)]
 
 
+def build_strip(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a strip of corrugated plastic on edge: black, its ribs upright."""
+    material = assets.ensure_textured(read_picture, "corrugated", tint=section.tint)
+    return _sweep_solid(section, material, 2.0 * section.height, (0.0, 0.9), (0.92, 0.99))
+
+
 def build_nothing(_assets: Assets, _section: Section) -> list[Mesh]:
     """Return no triangles: a wall that nobody sees."""
     return []
@@ -288,6 +294,7 @@ WALL_KINDS: dict[str, WallKind] = {
     "cliff": WallKind(build_cliff, 1.60, 0.90, "cliff", piece=1.2, tolerance=0.02),
     "ledge": WallKind(build_ledge, 0.40, 0.60, "cliff", piece=1.2, tolerance=0.02),
     "board": WallKind(build_board, 0.10, 0.02, "wall", darkness=0.3),
+    "strip": WallKind(build_strip, 0.111, 0.012, "wall", darkness=0.35, friction=0.1),
     "invisible": WallKind(build_nothing, 0.50, 0.05, "wall", darkness=0.0),
 }
 """Every kind that a track file may name."""

@@ -14,8 +14,8 @@ TILES = tuple(TILE_SIZE * 2.0**power for power in range(-2, 6))
 """Sides that it may have [m]: pictures of the ground are cut into whole halves of each other."""
 
 GroundTexture = Literal[
-    "grass", "dry_grass", "short_grass", "pale_grass", "concrete", "asphalt", "cracked_asphalt", "carpet", "dirt",
-    "sand", "wood", "hall_floor", "plain",
+    "grass", "dry_grass", "short_grass", "pale_grass", "concrete", "asphalt", "cracked_asphalt", "carpet",
+    "carpet_planks", "dirt", "sand", "wood", "hall_floor", "plain",
 ]  # fmt: skip
 
 
