@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from art.palette import Palette
-from art.shape import make_board, make_legs, make_limb
+from art.shape import make_beam, make_board, make_legs, make_limb, make_prism
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.mesh import Part, make_box, make_case, make_quad, make_revolved, merge_meshes, place_mesh
 
@@ -95,6 +95,19 @@ def build_chair(palette: Palette, variant: int) -> Mesh:
         make_box((0.03, 0.42, 0.38), (-0.21, 0.0, 0.72), seat),
     ]
     return merge_meshes(parts)
+
+
+def build_folding_chair(palette: Palette, _variant: int) -> Mesh:
+    """Return a black folding chair that looks along +x: its legs cross, seat and back lean."""
+    steel, seat = palette.ensure_plain((0.10, 0.10, 0.105)), palette.ensure_plain((0.16, 0.16, 0.165))
+    parts = [
+        make_beam((x, side * 0.24, 0.0), (end, side * 0.24, high), 0.03, steel, 3)
+        for side in (-1.0, 1.0)
+        for x, end, high in ((0.30, -0.26, 0.98), (-0.26, 0.20, 0.50))
+    ]
+    cushion = ((-0.20, 0.46), (0.24, 0.49), (0.24, 0.52), (-0.20, 0.49))
+    back = ((-0.13, 0.66), (-0.10, 0.66), (-0.23, 0.97), (-0.26, 0.97))
+    return merge_meshes([*parts, make_prism(cushion, 0.46, seat), make_prism(back, 0.50, seat)])
 
 
 def build_shelf(palette: Palette, _variant: int) -> Mesh:

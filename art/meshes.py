@@ -17,6 +17,7 @@ PROPS: dict[str, Callable[[Palette, int], Mesh]] = {
     "tall_cone": racing.build_tall_cone,
     "bell_cone": racing.build_bell_cone,
     "orange_bell_cone": racing.build_orange_bell_cone,
+    "footed_cone": racing.build_footed_cone,
     "pylon": racing.build_pylon,
     "barrel": racing.build_barrel,
     "tree": plants.build_broadleaf,
@@ -45,6 +46,7 @@ PROPS: dict[str, Callable[[Palette, int], Mesh]] = {
     "table": indoor.build_table,
     "long_table": indoor.build_long_table,
     "chair": indoor.build_chair,
+    "folding_chair": indoor.build_folding_chair,
     "shelf": indoor.build_shelf,
     "plant": indoor.build_plant,
 }

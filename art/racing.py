@@ -63,6 +63,15 @@ def _ring_bell(skin: int) -> Mesh:
     return make_revolved((*foot, *bell), 12, skin, capped=False)
 
 
+def build_footed_cone(palette: Palette, _variant: int) -> Mesh:
+    """Return an orange cone, 2.43 U (0.304 m) high, on a dark square foot of 1.89 U (0.236 m)."""
+    orange, dark = palette.ensure_plain((1.0, 0.33, 0.0)), palette.ensure_plain((0.15, 0.14, 0.14))
+    body = make_revolved(
+        ((0.088, 0.022), (0.082, 0.05), (0.028, 0.29), (0.022, 0.304), (0.0, 0.3)), 10, orange, capped=False
+    )
+    return merge_meshes([make_case((0.236, 0.236, 0.024), (0.0, 0.0, 0.0), dark), body])
+
+
 def build_pylon(palette: Palette, _variant: int) -> Mesh:
     """Return a slim striped post of 0.3 m on a foot."""
     stripes = palette.ensure_picture("cone_stripes")

@@ -258,3 +258,12 @@ def test_a_broken_table_gets_one_sentence(tmp_path, text, message):
         load_scene(SceneSpec(path))
     assert "place.toml" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_things_are_scattered_under_a_ceiling_and_not_into_what_hangs_low(tmp_path):
+    text = '[[blocks]]\nkind = "invisible"\nplaces = [[4.0, 0.0]]\nsize = [60.0, 60.0, 0.1]\nbase = {}\n\n'
+    text += '[[props]]\nkind = "chair"\nscatter = 4\n'
+    scene = load_scene(SceneSpec(write_track(tmp_path, text.format(3.3))))
+    assert [scene.hit_names[index] for index in scene.colliders.name].count("chair") == 4
+    with pytest.raises(SceneError, match="room for 0 of 4"):
+        load_scene(SceneSpec(write_track(tmp_path, text.format(0.8))))

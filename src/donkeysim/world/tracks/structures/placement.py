@@ -30,6 +30,9 @@ TRIED_AT_ONCE = 6
 CLEARANCE = 0.5
 """Distance of scattered things from what stands already and is no prop, as a share of their spacing."""
 
+TALLEST = 3.2
+"""Of what is scattered [m]: it may stand under what hangs this high above the open ground."""
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -66,7 +69,8 @@ def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) 
         SceneError: A thing would stand on the road, or a scatter finds no more room.
     """
     placed: list[Placement] = []
-    bases = [collider for structure in fixed for collider in structure.colliders]
+    under = track.ground.height + TALLEST
+    bases = [row for structure in fixed for row in structure.colliders if row.centre[2] - row.half_size[2] < under]
     for number, table in enumerate(track.props, start=1):
         label = f"[[props]] {number} ({table.name})"
         kind = read_own_kind(table, find_key(label)) if table.model else PROP_KINDS[table.name]

@@ -346,6 +346,12 @@ def build_low_hedge(assets: Assets, section: Section) -> list[Mesh]:
     return [skin_strip(strip, section.front, aside, above, down, 0.45, leaves)]
 
 
+def build_strip(assets: Assets, section: Section) -> list[Mesh]:
+    """Return a strip of corrugated plastic on edge: black, its ribs upright."""
+    material = assets.ensure_textured(read_picture, "corrugated", tint=section.tint)
+    return _sweep_solid(section, material, 2.0 * section.height, (0.0, 0.9), (0.92, 0.99))
+
+
 def build_nothing(_assets: Assets, _section: Section) -> list[Mesh]:
     """Return no triangles: a wall that nobody sees."""
     return []
@@ -370,6 +376,7 @@ WALL_KINDS: dict[str, WallKind] = {
     "bank": WallKind(build_bank, 0.17, 0.10, "wall", darkness=0.3, friction=0.1),
     "wood": WallKind(build_wood, 2.0, 0.5, "", tolerance=0.1, shade=shade_wood),
     "board": WallKind(build_board, 0.10, 0.02, "wall", darkness=0.3),
+    "strip": WallKind(build_strip, 0.111, 0.012, "wall", darkness=0.35, friction=0.1),
     "invisible": WallKind(build_nothing, 0.50, 0.05, "wall", darkness=0.0),
 }
 """Every kind that a track file may name."""

@@ -17,8 +17,8 @@ LEAST_POINTS = 4
 """Places that the open ground passes through, if any."""
 
 GroundTexture = Literal[
-    "grass", "dry_grass", "short_grass", "pale_grass", "aerial", "concrete", "asphalt", "carpet", "dirt", "sand",
-    "wood", "hall_floor", "cracked_asphalt", "plain",
+    "grass", "dry_grass", "short_grass", "pale_grass", "aerial", "concrete", "asphalt", "carpet", "carpet_planks",
+    "dirt", "sand", "wood", "hall_floor", "cracked_asphalt", "plain",
 ]  # fmt: skip
 
 

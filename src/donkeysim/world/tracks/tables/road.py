@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from donkeysim.world.tracks.tables.checks import Colour, check_colours, check_friction
+from donkeysim.world.tracks.tables.path import Point
 
 RoadTexture = Literal["asphalt", "concrete", "dirt", "carpet", "mat", "cobbles", "wood", "none"]
 
@@ -41,6 +42,28 @@ class Marking:
             raise ValueError(f"width is {self.width:g}; a marking is wider than 0.")
         if (self.dash > 0.0) != (self.gap > 0.0) or self.dash < 0.0:
             raise ValueError("a dashed marking needs dash and gap above 0; a solid one has neither.")
+        check_colours(self.colour)
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A solid line painted through points, wherever the path runs: edges of roads that fork, cross or share a line.
+
+    Attributes:
+        points: x, y of its corners [m].
+        width: [m]
+        colour: sRGB 0 to 255.
+        closed: Whether the last point is joined to the first.
+    """
+
+    points: tuple[Point, ...]
+    width: float
+    colour: Colour
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.points) < 2 + self.closed or self.width <= 0.0:
+            raise ValueError("a stroke has two points or more, three if closed, and a width above 0.")
         check_colours(self.colour)
 
 
@@ -145,7 +168,8 @@ class RoadTable:
         streaks: How much streaks along the road do.
         wear: How much darker wheels have made it.
         edge: Width of the worn strip between road and ground [m]; 0: a sharp edge.
-        markings: Lines painted on it.
+        markings: Lines painted on it along the path.
+        strokes: Lines painted through points, over the markings.
         kerbs: Striped strips beside it.
         shoulders: Strips inside its edges, under the markings.
         verges: Strips of gravel and earth outside its edges.
@@ -167,6 +191,7 @@ class RoadTable:
     wear: float = 1.0
     edge: float = 0.10
     markings: tuple[Marking, ...] = ()
+    strokes: tuple[Stroke, ...] = ()
     kerbs: tuple[Kerb, ...] = ()
     shoulders: tuple[Border, ...] = ()
     verges: tuple[Border, ...] = ()

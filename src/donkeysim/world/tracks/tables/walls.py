@@ -10,7 +10,7 @@ from donkeysim.world.tracks.tables.path import Point
 
 WallName = Literal[
     "wall", "brick", "guard_rail", "railing", "barrier", "tyres", "hay", "kerb", "hedge", "low_hedge", "fence",
-    "cliff", "ledge", "board", "park_fence", "rail_fence", "bank", "wood", "invisible",
+    "cliff", "ledge", "board", "strip", "park_fence", "rail_fence", "bank", "wood", "invisible",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from donkeysim.world.tracks.terrain.ground_light import GroundLight, cast_light,
 from donkeysim.world.tracks.terrain.patches import paint_patch
 from donkeysim.world.tracks.terrain.road_class import classify_road
 from donkeysim.world.tracks.terrain.road_paint import make_road_paint, paint_road
+from donkeysim.world.tracks.terrain.strokes import paint_stroke
 from donkeysim.world.tracks.terrain.surfaces import make_surface
 from donkeysim.world.tracks.track_file import TrackFile
 
@@ -66,6 +67,8 @@ def paint_atlas(
 
     grid = CellGrid(frame.origin, frame.texel, frame.rows, frame.columns)
     paint_road_cells(line, grid, paint.reach, work)
+    for stroke in track.road.strokes:
+        paint_stroke(stroke, frame, atlas, classes)
     for patch in track.ground.patches:
         if patch.over:
             paint_patch(patch, frame, atlas, classes)

@@ -125,6 +125,27 @@ def _make_carpet() -> ByteArray:
     return to_texture(tone[..., None] * as_colour((92, 98, 112)))
 
 
+def _make_carpet_planks() -> ByteArray:
+    """Return carpet in planks of 0.384 x 0.768 m, each from another part of the weave: streaks, pale blue seams."""
+    random = np.random.default_rng(221)
+    yarn = np.repeat(make_noise(_SIZE, _SIZE // 4, 0.45, 222, finest=1.4), 4, axis=1)
+    yarn = (yarn + np.roll(yarn, 1, axis=1) + np.roll(yarn, 2, axis=1) + np.roll(yarn, 3, axis=1)) / 4.0
+    weave = 0.85 * yarn + 0.45 * make_noise(_SIZE, _SIZE, 0.3, 223, finest=1.5)
+    index = np.arange(_SIZE)
+    down = index / (0.1 * _SIZE)
+    row = down.astype(int)
+    along = (index[None, :] / (0.2 * _SIZE) + 0.5 * (row[:, None] % 2)) % 5.0
+    column = along.astype(int)
+    shift, tone = random.integers(0, _SIZE, (10, 5)), random.normal(0.0, 5.0, (10, 5))
+    picked = shift[row[:, None], column]
+    grey = 140.0 + tone[row[:, None], column]
+    grey += 22.0 * weave[(index[:, None] + picked) % _SIZE, (index[None, :] + 3 * picked) % _SIZE]
+    seam = (random.random((2, 10, 5)) < 0.3)[:, row[:, None], column]
+    near = (down - row < 0.035)[:, None] & seam[0] | (along - column < 0.017) & seam[1]
+    colour = np.where(near[..., None], as_colour((158, 206, 234)), grey[..., None] * as_colour((1.04, 1.0, 0.98)))
+    return to_texture(colour)
+
+
 def _make_dirt() -> ByteArray:
     grain = make_noise(_SIZE, _SIZE, 0.4, 151, finest=1.5)
     clods = make_noise(_SIZE, _SIZE, 0.9, 152, finest=3.0, coarsest=60.0)
@@ -245,6 +266,7 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
     "concrete": _make_concrete,
     "asphalt": _make_asphalt,
     "carpet": _make_carpet,
+    "carpet_planks": _make_carpet_planks,
     "dirt": _make_dirt,
     "sand": _make_sand,
     "wood": _make_wood,
@@ -265,6 +287,7 @@ SURFACE_MEAN: dict[str, Colour] = {
     "concrete": (156.0, 154.0, 150.0),
     "asphalt": (90.0, 91.0, 95.0),
     "carpet": (92.0, 98.0, 112.0),
+    "carpet_planks": (145.0, 139.0, 136.0),
     "dirt": (134.0, 106.0, 76.0),
     "sand": (150.0, 129.0, 96.0),
     "wood": (172.0, 129.0, 86.0),
