@@ -16,6 +16,7 @@ PROPS: dict[str, Callable[[Palette, int], Mesh]] = {
     "cone": racing.build_cone,
     "tall_cone": racing.build_tall_cone,
     "bell_cone": racing.build_bell_cone,
+    "square_cone": racing.build_square_cone,
     "pylon": racing.build_pylon,
     "barrel": racing.build_barrel,
     "tree": plants.build_broadleaf,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from art import facade_pictures, leaf_pictures, prop_pictures, room_pictures, wall_pictures
+from art import facade_pictures, leaf_pictures, league_pictures, prop_pictures, room_pictures, wall_pictures
 from donkeysim.core.types import ByteArray
 
 _STYLES = ("house", "townhouse", "office")
@@ -67,4 +67,14 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "truss": room_pictures.make_truss,
     "roller_door": room_pictures.make_roller_door,
     "door": room_pictures.make_door,
+    "league_windows": league_pictures.make_windows,
+    "league_wall": league_pictures.make_wall,
+    "league_stage": league_pictures.make_stage,
+    "league_kitchen": league_pictures.make_kitchen,
+    "league_ceiling": league_pictures.make_ceiling,
+    "league_screen": league_pictures.make_screen,
+    "league_notice": league_pictures.make_notice,
+    "league_film": league_pictures.make_film,
+    "league_plate": league_pictures.make_plate,
+    "league_pillar": league_pictures.make_pillar,
 }

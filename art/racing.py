@@ -8,6 +8,7 @@ import numpy as np
 
 from art.palette import Palette
 from art.shape import make_board, make_legs, make_limb, make_sheet
+from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.mesh import (
     Part,
@@ -53,6 +54,20 @@ def build_bell_cone(palette: Palette, _variant: int) -> Mesh:
     foot = ((0.162, 0.0), (0.168, 0.022), (0.146, 0.048))
     bell = ((0.104, 0.066), (0.078, 0.14), (0.055, 0.28), (0.026, 0.485), (0.0, 0.505))
     return make_revolved((*foot, *bell), 12, skin, capped=False)
+
+
+def build_square_cone(palette: Palette, _variant: int) -> Mesh:
+    """Return a four-sided blunt cone, 1.61 U (0.2 m) high on a foot of 1.8 x 1.62 U, yellow-green, open above."""
+    skin, inside = palette.ensure_plain((0.83, 0.88, 0.24)), palette.ensure_plain((0.40, 0.43, 0.10))
+    base, rim, top = (0.1125, 0.101), (0.1, 0.09), (0.044, 0.04)
+    rings = [_lay_ring(base, 0.0), _lay_ring(base, 0.018), _lay_ring(rim, 0.022), _lay_ring(top, 0.201)]
+    hole = make_quad([(x, y, z) for x, y, z in _lay_ring(top, 0.199).tolist()], inside)
+    return merge_meshes([make_loft(rings, skin, capped=False), hole])
+
+
+def _lay_ring(half: tuple[float, float], height: float) -> FloatArray:
+    """Return the corners of a level rectangle about the middle, counter-clockwise."""
+    return np.array([(sx * half[0], sy * half[1], height) for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))])
 
 
 def build_pylon(palette: Palette, _variant: int) -> Mesh:

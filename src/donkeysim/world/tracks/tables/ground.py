@@ -13,7 +13,9 @@ TILE_SIZE = 3.84
 TILES = tuple(TILE_SIZE * 2.0**power for power in range(-2, 6))
 """Sides that it may have [m]: pictures of the ground are cut into whole halves of each other."""
 
-GroundTexture = Literal["grass", "dry_grass", "concrete", "asphalt", "carpet", "dirt", "sand", "wood", "plain"]
+GroundTexture = Literal[
+    "grass", "dry_grass", "concrete", "asphalt", "carpet", "dirt", "sand", "wood", "wood_carpet", "dark_wood", "plain",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

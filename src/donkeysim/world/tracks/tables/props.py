@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 PropName = Literal[
-    "cone", "tall_cone", "bell_cone", "pylon", "barrel", "tree", "spruce", "birch", "pine", "palm", "cactus", "bush",
-    "rock", "hay_bale", "tyre_stack", "chevron", "sign", "flag", "lamp_post", "grandstand", "tent", "person", "rack",
+    "cone", "tall_cone", "bell_cone", "square_cone", "pylon", "barrel", "tree", "spruce", "birch", "pine", "palm",
+    "cactus", "bush", "rock", "hay_bale", "tyre_stack", "chevron", "sign", "flag", "lamp_post", "grandstand", "tent", "person", "rack",
     "pallet", "bench", "table", "chair", "shelf", "plant",
 ]  # fmt: skip
 

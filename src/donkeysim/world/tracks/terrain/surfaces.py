@@ -149,6 +149,36 @@ def _make_cobbles() -> ByteArray:
     return to_texture(tone[..., None] * as_colour((1.0, 0.98, 0.95)))
 
 
+def _make_wood_carpet() -> ByteArray:
+    """Return carpet planks like grey weathered wood: 0.24 x 0.96 m along u, dark and light strokes along their length."""
+    long, wide = _SIZE // 4, _SIZE // 16
+    random = np.random.default_rng(201)
+    row, column = np.arange(_SIZE)[:, None], np.arange(_SIZE)[None, :]
+    shift = random.integers(0, _SIZE, 16)[row // wide % 16]
+    plank = (column + shift) // long % 4
+    tone = random.normal(0.0, 1.0, (16, 4))[row // wide % 16, plank]
+    strokes = _stretch(make_noise(_SIZE, _SIZE // 8, 0.15, 202, finest=1.3), 8)
+    streaks = _stretch(make_noise(_SIZE, _SIZE // 16, 0.5, 203, finest=1.6), 16)
+    specks = make_noise(_SIZE, _SIZE, 0.2, 204, finest=1.4)
+    grain = 0.85 * strokes + 0.55 * streaks + 0.3 * specks
+    level = 148.0 + 21.0 * grain - 13.0 * np.clip(-grain - 0.9, 0.0, 2.0) + 9.0 * tone
+    return to_texture(np.minimum(level, 196.0)[..., None] * as_colour((1.045, 1.0, 0.955)))
+
+
+def _stretch(noise: AnyFloat, times: int) -> AnyFloat:
+    """Return noise drawn out along u."""
+    wide = np.repeat(noise, times, axis=1)
+    return np.asarray(0.5 * (wide + np.roll(wide, times // 2, axis=1)))
+
+
+def _make_dark_wood() -> ByteArray:
+    """Return red-brown floor boards, each 0.12 m wide along u, worn and dull."""
+    boards = _make_wood()[..., :3].astype(np.float32)
+    grey = boards.mean(axis=2, keepdims=True) / boards.mean()
+    dull = 1.0 + 0.10 * make_noise(_SIZE, _SIZE, 1.5, 211, finest=8.0, coarsest=260.0)[..., None]
+    return to_texture(grey * grey * dull * as_colour((62.0, 40.0, 34.0)))
+
+
 def _measure_joints(pitch: int) -> tuple[AnyFloat, AnyFloat]:
     """Return the distance of rows and of columns from the nearest joint [texel], shapes [size, 1] and [1, size]."""
     index = (np.arange(_SIZE, dtype=np.float32) + 0.5) % pitch
@@ -167,6 +197,8 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
     "wood": _make_wood,
     "mat": _make_mat,
     "cobbles": _make_cobbles,
+    "wood_carpet": _make_wood_carpet,
+    "dark_wood": _make_dark_wood,
     "plain": make_plain,
 }
 """Every surface that a track file may name, for its ground or its road."""
@@ -180,6 +212,8 @@ SURFACE_MEAN: dict[str, Colour] = {
     "dirt": (134.0, 106.0, 76.0),
     "sand": (206.0, 184.0, 142.0),
     "wood": (172.0, 129.0, 86.0),
+    "wood_carpet": (152.0, 145.0, 138.0),
+    "dark_wood": (62.0, 40.0, 34.0),
     "plain": (164.0, 166.0, 168.0),
 }
 """About what colour a ground has from far away: the sky's panorama goes on with it below the horizon."""
