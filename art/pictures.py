@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from art import facade_pictures, leaf_pictures, league_pictures, prop_pictures, room_pictures, wall_pictures
+from art import facade_pictures, leaf_pictures, league_pictures, prop_pictures, room_pictures, store_pictures, wall_pictures
 from donkeysim.core.types import ByteArray
 
 _STYLES = ("house", "townhouse", "office")
@@ -67,6 +67,10 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "truss": room_pictures.make_truss,
     "roller_door": room_pictures.make_roller_door,
     "door": room_pictures.make_door,
+    **{f"store_{which}": partial(store_pictures.make_wall, which) for which in store_pictures.WALLS},
+    "store_ceiling": store_pictures.make_ceiling,
+    "store_door": store_pictures.make_door,
+    "store_ladder": store_pictures.make_ladder,
     "league_windows": league_pictures.make_windows,
     "league_wall": league_pictures.make_wall,
     "league_stage": league_pictures.make_stage,

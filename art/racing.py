@@ -97,6 +97,16 @@ def build_tyre_stack(palette: Palette, _variant: int) -> Mesh:
     return merge_meshes([body, rim, hole])
 
 
+def build_tyre(palette: Palette, _variant: int) -> Mesh:
+    """Return one big tyre that lies on its side, 4.7 U (0.588 m) across and 0.88 U (0.11 m) high."""
+    rubber, inside = palette.ensure_plain((0.17, 0.165, 0.155)), palette.ensure_plain((0.08, 0.08, 0.08))
+    tread = make_revolved(((0.27, 0.0), (0.292, 0.03), (0.292, 0.08)), 16, rubber, capped=False)
+    wall = palette.ensure_plain((0.25, 0.24, 0.22))
+    side = make_revolved(((0.292, 0.08), (0.25, 0.11), (0.19, 0.104)), 16, wall, capped=False)
+    hole = make_revolved(((0.19, 0.104), (0.17, 0.05), (0.20, 0.002), (0.0, 0.002)), 16, inside, capped=False)
+    return merge_meshes([tread, side, hole])
+
+
 def build_hay_bale(palette: Palette, _variant: int) -> Mesh:
     """Return a bale of straw at its real size, lying along +y."""
     straw = palette.ensure_picture("straw")

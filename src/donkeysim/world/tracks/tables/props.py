@@ -8,8 +8,8 @@ from typing import Literal
 
 PropName = Literal[
     "cone", "tall_cone", "bell_cone", "square_cone", "pylon", "barrel", "tree", "spruce", "birch", "pine", "palm",
-    "cactus", "bush", "rock", "hay_bale", "tyre_stack", "chevron", "sign", "flag", "lamp_post", "grandstand", "tent", "person", "rack",
-    "pallet", "bench", "table", "chair", "shelf", "plant",
+    "cactus", "bush", "rock", "hay_bale", "tyre_stack", "tyre", "chevron", "sign", "flag", "lamp_post", "grandstand",
+    "tent", "person", "rack", "store_rack", "pallet", "bench", "table", "work_table", "stool", "chair", "shelf", "plant",
 ]  # fmt: skip
 
 MASS_LEAST, MASS_MOST = 0.1, 1000.0

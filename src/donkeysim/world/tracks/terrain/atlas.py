@@ -69,5 +69,5 @@ def paint_atlas(
     for patch in track.ground.patches:
         if patch.over:
             paint_patch(patch, frame, atlas, classes)
-    cast_light(atlas, frame, shadows, sun, classes != CLASS_GROUND)
+    cast_light(atlas, frame, shadows, sun, classes != CLASS_GROUND, track.light.lamp)
     return atlas, classes

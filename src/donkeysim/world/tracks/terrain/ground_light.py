@@ -19,6 +19,9 @@ from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
 STEP = 8
 """Texels per side of a square that the light is computed for."""
 
+GAMMA = 2.2
+"""sRGB values are light to the power of one over this, about."""
+
 BAND = 16
 """Rows of such squares that a thread lights at a time."""
 
@@ -29,6 +32,7 @@ def cast_light(
     shadows: Sequence[Shadow | Footprint],
     sun: tuple[float, float, float],
     on_road: BoolArray,
+    lamp: tuple[float, ...] = (),
 ) -> None:
     """Multiply the atlas by the light that falls on it; along its border all of it does.
 
@@ -40,8 +44,9 @@ def cast_light(
         shadows: What darkens the ground.
         sun: Unit vector towards the sun.
         on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
+        lamp: x, y and height of the only lamp [m]; none: light falls evenly.
     """
-    light = _paint_light(frame, shadows, sun, on_road)
+    light = _paint_light(frame, shadows, sun, on_road, lamp)
     part = Image.frombuffer("RGBX", (light.shape[1], len(light)), light.tobytes(), "raw", "RGBX", 0, 1)
     wide = np.asarray(part.resize((frame.columns, len(light)), Image.Resampling.BILINEAR)).reshape(len(light), -1)
     padded = np.concatenate((wide[:1], wide, wide[-1:])).astype(np.uint16)
@@ -54,6 +59,22 @@ def cast_light(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(work, range(0, len(padded) - 1, BAND)):
             pass
+
+
+def _fall_off(frame: AtlasFrame, lamp: tuple[float, ...]) -> AnyFloat:
+    """Return how much darker than under a lamp squares of `STEP` texels look, 1 = as bright, shape [rows, columns]."""
+    x, y = _find_squares(frame)
+    high = lamp[2] ** 2
+    lit = high / (high + (x[None, :] - lamp[0]) ** 2 + (y[:, None] - lamp[1]) ** 2)
+    return np.asarray(lit ** (2.0 / GAMMA))
+
+
+def _find_squares(frame: AtlasFrame) -> tuple[AnyFloat, AnyFloat]:
+    """Return x of the columns and y of the rows of squares of `STEP` texels [m]."""
+    cell = frame.texel * STEP
+    x = frame.origin[0] + (np.arange(frame.columns // STEP) + 0.5) * cell
+    y = frame.origin[1] + (np.arange(frame.rows // STEP, 0, -1) - 0.5) * cell
+    return x, y
 
 
 def _light_rows(texel: ByteArray, first: int, above: np.ndarray, below: np.ndarray) -> None:
@@ -77,13 +98,15 @@ def _light_rows(texel: ByteArray, first: int, above: np.ndarray, below: np.ndarr
 
 
 def _paint_light(
-    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow | Footprint],
+    sun: tuple[float, float, float],
+    on_road: BoolArray,
+    lamp: tuple[float, ...],
 ) -> ByteArray:
     """Return the share of light for squares of `STEP` texels, 128 = all, alpha 128, shape [rows, columns, 4]."""
-    rows, columns = frame.rows // STEP, frame.columns // STEP
-    cell = frame.texel * STEP
-    x = frame.origin[0] + (np.arange(columns) + 0.5) * cell
-    y = frame.origin[1] + (np.arange(rows, 0, -1) - 0.5) * cell
+    x, y = _find_squares(frame)
+    rows, columns = len(y), len(x)
     shade = np.zeros((rows, columns), np.float32)
     for shadow in shadows:
         if isinstance(shadow, Shadow):
@@ -97,6 +120,8 @@ def _paint_light(
     mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
     fade = np.clip(edge / 0.4, 0.0, 1.0)
     light = np.full((rows, columns, 4), 128.0, np.float32)
+    if lamp:
+        mottle = _fall_off(frame, lamp)
     light[..., :3] *= mottle[..., None] * (1.0 - (shade * fade)[..., None] * as_colour((1.0, 0.94, 0.80)))
     return np.asarray(np.clip(light + 0.5, 0.0, 255.0), np.uint8)
 

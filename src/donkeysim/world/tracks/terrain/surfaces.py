@@ -150,25 +150,26 @@ def _make_cobbles() -> ByteArray:
 
 
 def _make_wood_carpet() -> ByteArray:
-    """Return carpet planks like grey weathered wood: 0.24 x 0.96 m along u, dark and light strokes along their length."""
+    """Return carpet planks like grey weathered wood, 0.24 x 0.96 m, light and dark strokes along them (u)."""
     long, wide = _SIZE // 4, _SIZE // 16
     random = np.random.default_rng(201)
-    row, column = np.arange(_SIZE)[:, None], np.arange(_SIZE)[None, :]
-    shift = random.integers(0, _SIZE, 16)[row // wide % 16]
-    plank = (column + shift) // long % 4
-    tone = random.normal(0.0, 1.0, (16, 4))[row // wide % 16, plank]
-    strokes = _stretch(make_noise(_SIZE, _SIZE // 8, 0.15, 202, finest=1.3), 8)
-    streaks = _stretch(make_noise(_SIZE, _SIZE // 16, 0.5, 203, finest=1.6), 16)
+    board = np.arange(_SIZE)[:, None] // wide
+    shift = random.integers(0, _SIZE, 16)[board]
+    plank = (np.arange(_SIZE)[None, :] + shift) // long % 4
+    tone = random.normal(0.0, 1.0, (16, 4))[board, plank]
+    strokes = _draw_out(make_noise(_SIZE, _SIZE // 8, 0.1, 202, finest=1.2), 8)
+    streaks = _draw_out(make_noise(_SIZE, _SIZE // 16, 0.4, 203, finest=1.4), 16)
     specks = make_noise(_SIZE, _SIZE, 0.2, 204, finest=1.4)
-    grain = 0.85 * strokes + 0.55 * streaks + 0.3 * specks
-    level = 148.0 + 21.0 * grain - 13.0 * np.clip(-grain - 0.9, 0.0, 2.0) + 9.0 * tone
-    return to_texture(np.minimum(level, 196.0)[..., None] * as_colour((1.045, 1.0, 0.955)))
+    grain = 0.8 * strokes + 0.5 * streaks + 0.28 * specks
+    level = 148.0 + 19.0 * grain - 16.0 * np.clip(-grain - 0.8, 0.0, 2.0) + 8.0 * tone
+    return to_texture(np.minimum(level, 198.0)[..., None] * as_colour((1.045, 1.0, 0.955)))
 
 
-def _stretch(noise: AnyFloat, times: int) -> AnyFloat:
-    """Return noise drawn out along u."""
-    wide = np.repeat(noise, times, axis=1)
-    return np.asarray(0.5 * (wide + np.roll(wide, times // 2, axis=1)))
+def _draw_out(noise: AnyFloat, times: int) -> AnyFloat:
+    """Return noise drawn out along u, smooth from one value to the next, of standard deviation 1."""
+    total = np.cumsum(np.pad(np.repeat(noise, times, axis=1), ((0, 0), (0, times)), mode="wrap"), axis=1)
+    smooth = (total[:, times:] - total[:, :-times]) / times
+    return np.asarray(smooth / smooth.std())
 
 
 def _make_dark_wood() -> ByteArray:
