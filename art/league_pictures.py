@@ -346,3 +346,10 @@ def make_pillar() -> ByteArray:
     tone = 1.0 - 0.05 * (1.0 - x**4) + 0.01 * cloud
     tone = tone * (1.0 - 0.14 * np.exp(-(np.arange(height)[::-1, None, None]) / 8.0))
     return to_texture((tone * as_colour((243, 221, 184))).astype(np.float32))
+
+
+def make_dark_carpet() -> ByteArray:
+    """Return the dark carpet along the white wall, its strokes across."""
+    strokes = np.repeat(make_noise(256, 32, 0.2, 1380, finest=1.2), 8, axis=1)
+    level = 78.0 + 7.0 * strokes + 3.0 * make_noise(256, 256, 0.4, 1381)
+    return to_texture((level[..., None] * as_colour((1.0, 0.965, 0.90))).astype(np.float32))

@@ -81,4 +81,5 @@ PICTURES: dict[str, Callable[[], ByteArray]] = {
     "league_film": league_pictures.make_film,
     "league_plate": league_pictures.make_plate,
     "league_pillar": league_pictures.make_pillar,
+    "league_dark": league_pictures.make_dark_carpet,
 }

@@ -21,7 +21,7 @@ LAMP = (0.8, 24.9, 10.7)
 WALLS = {"far": (49.5, 30.1), "near": (49.5, 6.2), "side": (33.0, 25.0)}
 """Length of each wall and how far from it the lamp hangs [U]."""
 
-BRIGHTEST, DARKEST = 224.0, 74.0
+BRIGHTEST, DARKEST = 236.0, 96.0
 
 
 def make_wall(which: str) -> ByteArray:
