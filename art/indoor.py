@@ -14,6 +14,8 @@ from donkeysim.world.tracks.mesh import Part, make_box, make_case, make_quad, ma
 RACK = (1.0, 2.7, 3.0)
 """Depth, length, height of a pallet rack [m]; its front is along +x."""
 
+STORE_RACK = (1.06, 2.1, 2.73)
+
 CARTON_TOP: Part = (0.0, 0.52, 0.8, 0.98)
 
 BENCH = (0.75, 1.8, 0.9)
@@ -22,22 +24,35 @@ TABLE = (0.75, 1.6, 0.74)
 
 def build_rack(palette: Palette, variant: int) -> Mesh:
     """Return a pallet rack of three levels with cartons on it."""
-    random = np.random.default_rng(1100 + variant)
     blue, orange = palette.ensure_plain((0.13, 0.26, 0.50)), palette.ensure_plain((0.90, 0.42, 0.10))
     wood = palette.ensure_plain((0.60, 0.47, 0.32))
-    deep, long, high = RACK
+    return _assemble_rack(RACK, (blue, orange, wood), palette.ensure_picture("cartons"), 1100 + variant)
+
+
+def build_store_rack(palette: Palette, _variant: int) -> Mesh:
+    """Return a dull, dark rack of a storeroom, 1.06 x 2.1 x 2.73 m, with cartons on it."""
+    steel, wood = palette.ensure_plain((0.24, 0.22, 0.21)), palette.ensure_plain((0.34, 0.27, 0.21))
+    cartons = palette.ensure_picture("cartons", tint=(0.62, 0.60, 0.58))
+    return _assemble_rack(STORE_RACK, (steel, steel, wood), cartons, 1150)
+
+
+def _assemble_rack(size: tuple[float, float, float], shades: tuple[int, int, int], cartons: int, seed: int) -> Mesh:
+    """Return a rack: posts, beams and shelves of three materials, cartons on three levels."""
+    random = np.random.default_rng(seed)
+    posts, beams, wood = shades
+    deep, long, high = size
     x, y = 0.5 * deep - 0.04, 0.5 * long - 0.05
-    parts = [make_legs([(sx * x, sy * y) for sx in (-1, 1) for sy in (-1, 1)], high, 0.09, blue)]
+    parts = [make_legs([(sx * x, sy * y) for sx in (-1, 1) for sy in (-1, 1)], high, 0.09, posts)]
     for level in (1.0, 2.0):
-        parts += [make_box((0.06, long, 0.13), (edge, 0.0, level), orange) for edge in (-x, x)]
+        parts += [make_box((0.06, long, 0.13), (edge, 0.0, level), beams) for edge in (-x, x)]
         corners = [(x, -y, level + 0.03), (-x, -y, level + 0.03), (-x, y, level + 0.03), (x, y, level + 0.03)]
         parts.append(make_quad(corners, wood))
-    cartons = palette.ensure_picture("cartons")
+    most = 1.2 * long / RACK[1]
     for base in (0.0, 1.08, 2.08):
-        for middle in (-0.65, 0.65):
+        for middle in (-0.65 * long / RACK[1], 0.65 * long / RACK[1]):
             if random.random() < 0.12:
                 continue
-            wide, tall = random.uniform(1.0, 1.2), random.uniform(0.45, 0.8)
+            wide, tall = random.uniform(most - 0.2, most), random.uniform(0.45, min(0.8, high - 2.15))
             left = random.uniform(0.0, 0.55)
             side: Part = (left, 0.01, left + 0.42, 0.49)
             parts.append(make_case((0.84, wide, tall), (0.0, middle, base), cartons, sides=(side,), top=CARTON_TOP))
@@ -83,6 +98,32 @@ def build_long_table(palette: Palette, _variant: int) -> Mesh:
     top, legs = palette.ensure_plain((0.16, 0.155, 0.15)), palette.ensure_plain((0.10, 0.10, 0.10))
     corners = [(sx * 0.29, sy * 1.08) for sx in (-1, 1) for sy in (-1, 1)]
     return merge_meshes([make_legs(corners, 0.64, 0.05, legs), make_box((0.68, 2.36, 0.04), (0.0, 0.0, 0.66), top)])
+
+
+def build_work_table(palette: Palette, _variant: int) -> Mesh:
+    """Return a high, heavy table of a workshop, 0.91 x 2.26 x 1.45 m, a shelf with boxes under its top."""
+    planks, dark = palette.ensure_picture("board", tint=(0.62, 0.52, 0.44)), palette.ensure_plain((0.20, 0.17, 0.15))
+    cartons = palette.ensure_picture("cartons", tint=(0.7, 0.7, 0.7))
+    legs = make_legs([(sx * 0.40, sy * 1.06) for sx in (-1, 1) for sy in (-1, 1)], 1.37, 0.09, dark)
+    parts = [legs, make_case((0.91, 2.26, 0.08), (0.0, 0.0, 1.37), planks)]
+    parts.append(make_box((0.80, 2.10, 0.05), (0.0, 0.0, 0.42), planks))
+    parts += [make_box((0.05, 2.1, 0.16), (x, 0.0, 1.26), dark) for x in (-0.40, 0.40)]
+    sides: Part = (0.0, 0.01, 0.4, 0.49)
+    parts.append(make_case((0.5, 0.7, 0.4), (0.0, -0.55, 0.445), cartons, sides=(sides,), top=CARTON_TOP))
+    parts.append(make_case((0.45, 0.5, 0.28), (0.05, 0.45, 0.445), cartons, sides=(sides,), top=CARTON_TOP))
+    return merge_meshes(parts)
+
+
+def build_stool(palette: Palette, _variant: int) -> Mesh:
+    """Return a square wooden stool of 0.8 m on splayed legs."""
+    planks, dark = palette.ensure_picture("board", tint=(0.66, 0.55, 0.45)), palette.ensure_plain((0.26, 0.20, 0.16))
+    parts = [make_case((0.44, 0.46, 0.06), (0.0, 0.0, 0.74), planks)]
+    for sx in (-1.0, 1.0):
+        parts += [
+            make_beam((sx * 0.26, sy * 0.27, 0.0), (sx * 0.18, sy * 0.19, 0.75), 0.05, dark) for sy in (-1.0, 1.0)
+        ]
+        parts.append(make_beam((sx * 0.235, -0.25, 0.25), (sx * 0.235, 0.25, 0.25), 0.035, dark))
+    return merge_meshes(parts)
 
 
 def build_chair(palette: Palette, variant: int) -> Mesh:

@@ -8,6 +8,7 @@ import numpy as np
 
 from art.palette import Palette
 from art.shape import make_board, make_legs, make_limb, make_sheet
+from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.mesh import (
     Part,
@@ -70,6 +71,20 @@ def build_footed_cone(palette: Palette, _variant: int) -> Mesh:
         ((0.088, 0.022), (0.082, 0.05), (0.028, 0.29), (0.022, 0.304), (0.0, 0.3)), 10, orange, capped=False
     )
     return merge_meshes([make_case((0.236, 0.236, 0.024), (0.0, 0.0, 0.0), dark), body])
+
+
+def build_square_cone(palette: Palette, _variant: int) -> Mesh:
+    """Return a four-sided blunt cone, 1.61 U (0.2 m) high on a foot of 1.8 x 1.62 U, yellow-green, open above."""
+    skin, inside = palette.ensure_plain((0.83, 0.88, 0.24)), palette.ensure_plain((0.40, 0.43, 0.10))
+    base, rim, top = (0.1125, 0.101), (0.1, 0.09), (0.044, 0.04)
+    rings = [_lay_ring(base, 0.0), _lay_ring(base, 0.018), _lay_ring(rim, 0.022), _lay_ring(top, 0.201)]
+    hole = make_quad([(x, y, z) for x, y, z in _lay_ring(top, 0.199).tolist()], inside)
+    return merge_meshes([make_loft(rings, skin, capped=False), hole])
+
+
+def _lay_ring(half: tuple[float, float], height: float) -> FloatArray:
+    """Return the corners of a level rectangle about the middle, counter-clockwise."""
+    return np.array([(sx * half[0], sy * half[1], height) for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))])
 
 
 def build_pylon(palette: Palette, _variant: int) -> Mesh:

@@ -18,7 +18,7 @@ LEAST_POINTS = 4
 
 GroundTexture = Literal[
     "grass", "dry_grass", "short_grass", "pale_grass", "aerial", "concrete", "asphalt", "carpet", "carpet_planks",
-    "dirt", "sand", "wood", "hall_floor", "cracked_asphalt", "plain",
+    "dirt", "sand", "wood", "wood_carpet", "dark_wood", "hall_floor", "cracked_asphalt", "plain",
 ]  # fmt: skip
 
 

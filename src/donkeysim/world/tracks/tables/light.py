@@ -17,6 +17,8 @@ class LightTable:
         sun_height: Above the horizon [degree].
         sun: Linear RGB weight of direct light.
         ambient: Linear RGB weight of light from everywhere.
+        lamp: x, y and height of a lamp [m] that the ground is brightest under and darker away from, as the fourth
+            power of the cosine has it; none: light falls evenly.
         fog: Colour of the haze, sRGB 0 to 255.
         fog_density: [1/m]
         sky: What is painted above and behind; "clear": the original's; "none": the haze alone, for places with a roof.
@@ -27,6 +29,7 @@ class LightTable:
     sun_height: float = 50.0
     sun: tuple[float, float, float] = (0.75, 0.72, 0.66)
     ambient: tuple[float, float, float] = (0.42, 0.45, 0.5)
+    lamp: tuple[float, ...] = ()
     fog: Colour = (190, 208, 224)
     fog_density: float = 0.02
     sky: Literal["meadow", "mountains", "desert", "city", "coast", "hills", "clear", "plain", "none"] = "meadow"
@@ -35,6 +38,8 @@ class LightTable:
     def __post_init__(self) -> None:
         if not 0.0 < self.sun_height <= 90.0:
             raise ValueError(f"sun_height is {self.sun_height:g}; the sun stands above 0 and up to 90 degrees.")
+        if self.lamp and (len(self.lamp) != 3 or self.lamp[2] <= 0.0):
+            raise ValueError("lamp is x, y and its height above 0.")
         if not 0.0 <= self.fog_density <= 1.0:
             raise ValueError(f"fog_density is {self.fog_density:g}; it takes 0 to 1.")
         check_colours(self.fog, self.below)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 PropName = Literal[
-    "cone", "tall_cone", "bell_cone", "orange_bell_cone", "footed_cone", "pylon", "barrel", "tree", "oak", "spruce",
-    "birch", "pine", "palm", "cactus", "bush", "rock", "hay_bale", "tyre_stack", "tyre", "drum", "chevron", "sign",
-    "flag", "lamp_post", "grandstand", "tent", "person", "rack", "pallet", "bench", "table", "long_table", "chair",
-    "folding_chair", "shelf", "plant",
+    "cone", "tall_cone", "bell_cone", "square_cone", "orange_bell_cone", "footed_cone", "pylon", "barrel", "tree",
+    "oak", "spruce", "birch", "pine", "palm", "cactus", "bush", "rock", "hay_bale", "tyre_stack", "tyre", "drum",
+    "chevron", "sign", "flag", "lamp_post", "grandstand", "tent", "person", "rack", "store_rack", "pallet", "bench",
+    "table", "work_table", "stool", "long_table", "chair", "folding_chair", "shelf", "plant",
 ]  # fmt: skip
 
 MASS_LEAST, MASS_MOST = 0.1, 1000.0

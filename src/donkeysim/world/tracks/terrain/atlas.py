@@ -72,6 +72,6 @@ def paint_atlas(
     for patch in track.ground.patches:
         if patch.over:
             paint_patch(patch, frame, atlas, classes)
-    light = cast_light(frame, shadows, sun, classes != CLASS_GROUND)
+    light = cast_light(frame, shadows, sun, classes != CLASS_GROUND, track.light.lamp)
     light_texels(atlas, light.share, light.step)
     return atlas, classes, light

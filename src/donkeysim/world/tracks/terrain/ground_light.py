@@ -22,6 +22,9 @@ from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
 STEP, LEAFY_STEP = 8, 4
 """Texels per side of a square that the light is computed for, powers of two; fewer where leaves cast shadows."""
 
+GAMMA = 2.2
+"""sRGB values are light to the power of one over this, about."""
+
 BAND = 16
 """Rows of such squares that a thread lights at a time."""
 
@@ -61,7 +64,11 @@ class GroundLight:
 
 
 def cast_light(
-    frame: AtlasFrame, shadows: Sequence[Shadow | Footprint], sun: tuple[float, float, float], on_road: BoolArray
+    frame: AtlasFrame,
+    shadows: Sequence[Shadow | Footprint],
+    sun: tuple[float, float, float],
+    on_road: BoolArray,
+    lamp: tuple[float, ...] = (),
 ) -> GroundLight:
     """Return the light that falls on the ground; along the atlas' border all of it does.
 
@@ -70,10 +77,11 @@ def cast_light(
         shadows: What darkens the ground.
         sun: Unit vector towards the sun.
         on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
+        lamp: x, y and height of the only lamp [m]; none: light falls evenly.
     """
     leafy = any(isinstance(shadow, Shadow) and shadow.holes for shadow in shadows)
     step = LEAFY_STEP if leafy else STEP
-    return GroundLight(_paint_light(frame, shadows, sun, on_road, step), step, frame)
+    return GroundLight(_paint_light(frame, shadows, sun, on_road, step, lamp), step, frame)
 
 
 def light_texels(texels: ByteArray, light: ByteArray, step: int) -> None:
@@ -99,6 +107,13 @@ def light_texels(texels: ByteArray, light: ByteArray, step: int) -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(work, range(0, len(padded) - 1, BAND)):
             pass
+
+
+def _fall_off(lamp: tuple[float, ...], x: AnyFloat, y: AnyFloat) -> AnyFloat:
+    """Return how much darker than under a lamp squares at x and y look, 1 = as bright, shape [rows, columns]."""
+    high = lamp[2] ** 2
+    lit = high / (high + (x[None, :] - lamp[0]) ** 2 + (y[:, None] - lamp[1]) ** 2)
+    return np.asarray(lit ** (2.0 / GAMMA))
 
 
 def _light_rows(texel: ByteArray, between: slice, above: np.ndarray, below: np.ndarray) -> None:
@@ -128,6 +143,7 @@ def _paint_light(
     sun: tuple[float, float, float],
     on_road: BoolArray,
     step: int,
+    lamp: tuple[float, ...],
 ) -> ByteArray:
     """Return the share of light for squares of `step` texels, 128 = all, alpha 128, shape [rows, columns, 4]."""
     rows, columns = frame.rows // step, frame.columns // step
@@ -150,6 +166,8 @@ def _paint_light(
     mottle = 1.0 + mottle * strength * np.clip(edge / 1.5, 0.0, 1.0)
     fade = np.clip(edge / 0.4, 0.0, 1.0)
     light = np.full((rows, columns, 4), 128.0, np.float32)
+    if lamp:
+        mottle = _fall_off(lamp, x, y)
     light[..., :3] *= mottle[..., None] * (1.0 - (shade * fade)[..., None] * as_colour((1.0, 0.94, 0.80)))
     return np.asarray(np.clip(light + 0.5, 0.0, 255.0), np.uint8)
 

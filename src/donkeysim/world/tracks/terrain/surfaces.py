@@ -250,6 +250,37 @@ def _widen(noise: AnyFloat, size: int) -> AnyFloat:
     return np.asarray(wider.resize((size, size), Image.Resampling.BICUBIC, box=box))
 
 
+def _make_wood_carpet() -> ByteArray:
+    """Return carpet planks like grey weathered wood, 0.24 x 0.96 m, light and dark strokes along them (u)."""
+    long, wide = _SIZE // 4, _SIZE // 16
+    random = np.random.default_rng(201)
+    board = np.arange(_SIZE)[:, None] // wide
+    shift = random.integers(0, _SIZE, 16)[board]
+    plank = (np.arange(_SIZE)[None, :] + shift) // long % 4
+    tone = random.normal(0.0, 1.0, (16, 4))[board, plank]
+    strokes = _draw_out(make_noise(_SIZE, _SIZE // 8, 0.1, 202, finest=1.2), 8)
+    streaks = _draw_out(make_noise(_SIZE, _SIZE // 16, 0.4, 203, finest=1.4), 16)
+    specks = make_noise(_SIZE, _SIZE, 0.2, 204, finest=1.4)
+    grain = 0.8 * strokes + 0.5 * streaks + 0.28 * specks
+    level = 148.0 + 19.0 * grain - 16.0 * np.clip(-grain - 0.8, 0.0, 2.0) + 8.0 * tone
+    return to_texture(np.minimum(level, 198.0)[..., None] * as_colour((1.045, 1.0, 0.955)))
+
+
+def _draw_out(noise: AnyFloat, times: int) -> AnyFloat:
+    """Return noise drawn out along u, smooth from one value to the next, of standard deviation 1."""
+    total = np.cumsum(np.pad(np.repeat(noise, times, axis=1), ((0, 0), (0, times)), mode="wrap"), axis=1)
+    smooth = (total[:, times:] - total[:, :-times]) / times
+    return np.asarray(smooth / smooth.std())
+
+
+def _make_dark_wood() -> ByteArray:
+    """Return red-brown floor boards, each 0.12 m wide along u, worn and dull."""
+    boards = _make_wood()[..., :3].astype(np.float32)
+    grey = boards.mean(axis=2, keepdims=True) / boards.mean()
+    dull = 1.0 + 0.10 * make_noise(_SIZE, _SIZE, 1.5, 211, finest=8.0, coarsest=260.0)[..., None]
+    return to_texture(grey * grey * dull * as_colour((62.0, 40.0, 34.0)))
+
+
 def _measure_joints(pitch: int) -> tuple[AnyFloat, AnyFloat]:
     """Return the distance of rows and of columns from the nearest joint [texel], shapes [size, 1] and [1, size]."""
     index = (np.arange(_SIZE, dtype=np.float32) + 0.5) % pitch
@@ -274,6 +305,8 @@ SURFACES: dict[str, Callable[[], ByteArray]] = {
     "cobbles": _make_cobbles,
     "hall_floor": _make_hall_floor,
     "cracked_asphalt": _make_cracked_asphalt,
+    "wood_carpet": _make_wood_carpet,
+    "dark_wood": _make_dark_wood,
     "plain": make_plain,
 }
 """Every surface that a track file may name, for its ground or its road."""
@@ -293,6 +326,8 @@ SURFACE_MEAN: dict[str, Colour] = {
     "wood": (172.0, 129.0, 86.0),
     "hall_floor": (158.0, 146.0, 125.0),
     "cracked_asphalt": (128.0, 117.0, 95.0),
+    "wood_carpet": (152.0, 145.0, 138.0),
+    "dark_wood": (62.0, 40.0, 34.0),
     "plain": (164.0, 166.0, 168.0),
 }
 """About what colour a ground has from far away: the sky's panorama goes on with it below the horizon."""
