@@ -10,7 +10,7 @@ from PIL import Image, ImageFilter
 
 from art.canvas import Canvas, add_grain
 from donkeysim.core.types import ByteArray, Float32Array
-from donkeysim.world.tracks.textures import as_colour, make_noise, to_texture
+from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise, to_texture
 
 HIGH = 27.5
 """Of the walls [U]."""
@@ -43,7 +43,7 @@ def make_wall(which: str) -> ByteArray:
     return to_texture(add_grain(colour.astype(np.float32), 1406, 0.0, 0.012))
 
 
-def _lay_bricks(height: int, width: int, x: Float32Array, y: Float32Array, seed: int) -> Float32Array:
+def _lay_bricks(height: int, width: int, x: AnyFloat, y: AnyFloat, seed: int) -> Float32Array:
     """Return the tone of painted bricks, 1.7 x 0.57 U, their joints darker, each a little another shade."""
     random = np.random.default_rng(1410 + seed)
     course = (y / 0.57).astype(int)

@@ -103,9 +103,9 @@ def lay_strip(track: TrackFile, line: CentreLine, light: GroundLight, assets: As
 def _paint_part(paint: RoadPaint, frame: StripFrame, stretch: int, columns: slice) -> tuple[ByteArray, ByteArray]:
     """Return colours and classes of some columns of a stretch, shapes [rows, columns, 3] and [rows, columns]."""
     track, line, shape = paint.track, paint.line, (frame.rows, columns.stop - columns.start)
-    rows = np.arange(frame.rows, dtype=np.float64)
+    down = np.arange(frame.rows, dtype=np.float64)
     across = np.arange(columns.start, columns.stop, dtype=np.float64)
-    middle, left = frame.locate(stretch, rows + 0.5, across + 0.5)
+    middle, left = frame.locate(stretch, down + 0.5, across + 0.5)
     (x, y), yaw = line.locate(middle)[0].T, line.locate(middle)[1]
     texels = TEXELS / track.ground.tile
     column = ((x - np.sin(yaw) * left[:, None]) * texels).astype(int) % TEXELS
