@@ -58,7 +58,7 @@ def test_a_panel_may_lie_or_hang(tmp_path):
     assert any(material.flags & SHADE_UNLIT for material in scene.materials)
 
 
-FRAME = AtlasFrame((-2.0, -2.0), 0.0625, 64, 64)
+FRAME = AtlasFrame((-2.0, -2.0), 0.0625, 64, 64, (-2.0, -2.0, 2.0, 2.0))
 
 
 def paint(patch):

@@ -10,7 +10,7 @@ from donkeysim.world.tracks.tables.road import Stroke
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.terrain.strokes import COVER, paint_stroke
 
-FRAME = AtlasFrame((-1.0, -1.0), 0.01, 200, 200)
+FRAME = AtlasFrame((-1.0, -1.0), 0.01, 200, 200, (-1.0, -1.0, 1.0, 1.0))
 
 
 def paint(*points, closed=False, width=0.1):

@@ -71,8 +71,12 @@ class StripFrame:
 
 
 def is_stripped(track: TrackFile, ground: Ground, frame: AtlasFrame) -> bool:
-    """Return whether a road gets a strip: the ground is level and its picture too coarse for what is painted."""
-    return frame.texel > FINEST_TEXEL and ground.height.size == 1 and track.road.texture != "none"
+    """Return whether a road gets a strip: the ground is level and its picture too coarse for what is painted.
+
+    Strokes lie on the ground, wherever the path runs: with them there is none.
+    """
+    has_paint = track.road.texture != "none" and not track.road.strokes
+    return frame.texel > FINEST_TEXEL and ground.height.size == 1 and has_paint
 
 
 def lay_strip(track: TrackFile, line: CentreLine, light: GroundLight, assets: Assets) -> Mesh:
