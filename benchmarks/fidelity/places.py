@@ -14,6 +14,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.telemetry import Telemetry
+from donkeysim.world.tracks.catalogue import load_scene
 
 U = 1.0 / 8.0
 """The original's unit of length [m]."""

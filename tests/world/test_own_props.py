@@ -178,19 +178,19 @@ def test_triangles_face_outwards_also_where_a_node_mirrors_its_mesh(tmp_path, sc
 
 
 WRONG = [
-    ('model = "blok.glb"', r"line 15: there is no file 'blok\.glb' in .*; did you mean 'block\.glb'\?"),
-    ('model = "block.obj"', r"line 15: props\[0\]\.model is 'block\.obj'; it takes a file that ends with \.glb"),
-    ('model = "broken.glb"', r"line 15: broken\.glb cannot be read as a model: "),
-    ('model = "empty.glb"', r"line 15: empty\.glb has no faces; a prop shows a mesh"),
-    ('model = "block.glb"\nscale = 0.01', r"line 15: at scale = 0\.01 block\.glb is 0\.004 m long; a prop is 0\.01 to"),
-    ('model = "block.glb"\nmass = "heavy"', r"line 16: props\[0\]\.mass is 'heavy', but must be a number"),
-    ('model = "block.glb"\nmass = nan', r"line 16: props\[0\]\.mass is nan; numbers lie between"),
-    ('model = "block.glb"\nmass = -1', r"line 16: \[props\[0\]\] mass is -1; it takes 0 .* or 0\.1 to 1000"),
-    ('model = "block.glb"\nmass = 1e4', r"line 16: \[props\[0\]\] mass is 10000; it takes 0 .* or 0\.1 to 1000"),
-    ('model = "block.glb"\nhull = "bal"', r"line 16: unknown props\[0\]\.hull 'bal'"),
-    ('model = "block.glb"\nhull = "cone"', r"line 16: \[props\[0\]\] hull is 'cone'; a prop without mass takes 'box'"),
-    ('model = "block.glb"\nmass = 1\nhull = "box"', r"line 17: .* hull is 'box'; a prop with mass takes 'cylinder'"),
-    ('model = "block.glb"\nghost = true\nmass = 1', r"line 16: \[props\[0\]\] ghost = true leaves a prop without"),
+    ('model = "blok.glb"', r"line 16: there is no file 'blok\.glb' in .*; did you mean 'block\.glb'\?"),
+    ('model = "block.obj"', r"line 16: props\[0\]\.model is 'block\.obj'; it takes a file that ends with \.glb"),
+    ('model = "broken.glb"', r"line 16: broken\.glb cannot be read as a model: "),
+    ('model = "empty.glb"', r"line 16: empty\.glb has no faces; a prop shows a mesh"),
+    ('model = "block.glb"\nscale = 0.01', r"line 16: at scale = 0\.01 block\.glb is 0\.004 m long; a prop is 0\.01 to"),
+    ('model = "block.glb"\nmass = "heavy"', r"line 17: props\[0\]\.mass is 'heavy', but must be a number"),
+    ('model = "block.glb"\nmass = nan', r"line 17: props\[0\]\.mass is nan; numbers lie between"),
+    ('model = "block.glb"\nmass = -1', r"line 17: \[props\[0\]\] mass is -1; it takes 0 .* or 0\.1 to 1000"),
+    ('model = "block.glb"\nmass = 1e4', r"line 17: \[props\[0\]\] mass is 10000; it takes 0 .* or 0\.1 to 1000"),
+    ('model = "block.glb"\nhull = "bal"', r"line 17: unknown props\[0\]\.hull 'bal'"),
+    ('model = "block.glb"\nhull = "cone"', r"line 17: \[props\[0\]\] hull is 'cone'; a prop without mass takes 'box'"),
+    ('model = "block.glb"\nmass = 1\nhull = "box"', r"line 18: .* hull is 'box'; a prop with mass takes 'cylinder'"),
+    ('model = "block.glb"\nghost = true\nmass = 1', r"line 17: \[props\[0\]\] ghost = true leaves a prop without"),
     ('kind = "cone"\nmass = 1', r"mass, hull and ghost are for a prop with a model"),
     ('kind = "cone"\nmodel = "block.glb"', r"a prop needs either kind or model"),
     ("scale = 1.0", r"a prop needs either kind or model"),
@@ -223,7 +223,7 @@ def test_what_is_no_model_gets_one_sentence(tmp_path, content):
         (tmp_path / "block.glb").write_bytes(content)
     path = write_track(tmp_path, '[[props]]\nmodel = "block.glb"\nplaces = [[-2.0, -4.0]]\n')
     with pytest.raises(
-        SceneError, match=r"line 15: block\.glb cannot be read as a model: .*; export it again"
+        SceneError, match=r"line 16: block\.glb cannot be read as a model: .*; export it again"
     ) as caught:
         load_scene(SceneSpec(path))
     assert "\n" not in str(caught.value)
@@ -231,7 +231,7 @@ def test_what_is_no_model_gets_one_sentence(tmp_path, content):
 
 @pytest.mark.parametrize("mass", ["", "mass = 2.0"])
 def test_an_own_prop_on_the_road_is_refused(place, mass):
-    with pytest.raises(SceneError, match=r"line 14: \[\[props\]\] 1 \(block\.glb\) at \(.*\) stands on the road"):
+    with pytest.raises(SceneError, match=r"line 15: \[\[props\]\] 1 \(block\.glb\) at \(.*\) stands on the road"):
         place(mass, "[[2.0, 0.0]]")
 
 
@@ -239,7 +239,7 @@ def test_too_many_triangles_together_are_refused(place, monkeypatch):
     monkeypatch.setattr("donkeysim.world.tracks.structures.placement.TRIANGLES_MOST", 35)
     assert place("", "[[0, -3], [0, -4]]")
     with pytest.raises(
-        SceneError, match=r"line 14: the models of \[\[props\]\] show 36 triangles; a place may have 35"
+        SceneError, match=r"line 15: the models of \[\[props\]\] show 36 triangles; a place may have 35"
     ):
         place("", "[[0, -3], [0, -4], [0, -5]]")
 

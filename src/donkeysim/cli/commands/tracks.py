@@ -70,13 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def list_all(_arguments: argparse.Namespace) -> int:
     """List every track, one a line, by whose design they are, then the broken ones with their sentences."""
-    from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, find_own_tracks, find_tracks
+    from donkeysim.world.tracks.catalogue import FORMER_LAYOUTS, ORIGINAL_SCENES, find_own_tracks, find_tracks
 
     tracks, yours = find_tracks(), find_own_tracks()
-    package = sorted(tracks.keys() - yours)
+    package, originals = sorted(tracks.keys() - yours), (*ORIGINAL_SCENES, *FORMER_LAYOUTS)
     groups = {
-        "The original's places": [name for name in package if name in ORIGINAL_SCENES],
-        "Our own places": [name for name in package if name not in ORIGINAL_SCENES],
+        "The original's places": [name for name in package if name in originals],
+        "Our own places": [name for name in package if name not in originals],
         "Yours": sorted(yours),
     }
     broken: list[str] = []
