@@ -54,6 +54,27 @@ PRINT_EVERY = 5.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    _add_task_arguments(parser)
+    add = parser.add_argument
+    add("--minutes", type=float, metavar="M", help="for learning, earlier sittings included (default 10)")
+    steps = "of all cars together, to learn from at most; without --minutes no other limit"
+    add("--steps", type=int, metavar="N", help=steps)
+    add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
+    add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")
+    add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
+    add("--resume", metavar="DIR", help="go on with what was asked for in this folder")
+    add(
+        "--page",
+        type=int,
+        default=PAGE_PORT,
+        metavar="PORT",
+        help=f"of the page with curve and map; 0: none (default {PAGE_PORT})",
+    )
+    add("--tensorboard", action="store_true", help="write files for TensorBoard, too")
+
+
+def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what is kept as a `Task`; the arguments have the names of its fields."""
     add = parser.add_argument
     tracks = "where to learn: names or files, or all (default generated_track)"
     add("--track", dest="tracks", nargs="+", metavar="TRACK", help=tracks)
@@ -67,13 +88,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--from", dest="source", metavar="FILE", help="pilot to go on from: .h5, .keras or .onnx")
     add("--seed", type=int, metavar="N", help="of all chance; the same command gives the same weights (default 0)")
-    add("--minutes", type=float, metavar="M", help="for learning, earlier sittings included (default 10)")
-    add(
-        "--steps",
-        type=int,
-        metavar="N",
-        help="of all cars together, to learn from at most; without --minutes no other limit",
-    )
     add("--laps", type=int, metavar="N", help="to drive in a row on the road (default 10; on several tracks 1)")
     speed = "to reach, of the fast pace car's mean speed (default 0.75)"
     add("--speed", dest="share", type=float, metavar="SHARE", help=speed)
@@ -85,18 +99,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--randomize", dest="randomization", metavar="PRESET", help=varied)
     add("--reward", metavar="FILE", help="Python file with a DeepRacer reward_function(params) to learn from")
     add_car_arguments(parser, "original")
-    add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
-    add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")
-    add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
-    add("--resume", metavar="DIR", help="go on with what was asked for in this folder")
-    add(
-        "--page",
-        type=int,
-        default=PAGE_PORT,
-        metavar="PORT",
-        help=f"of the page with curve and map; 0: none (default {PAGE_PORT})",
-    )
-    add("--tensorboard", action="store_true", help="write files for TensorBoard, too")
 
 
 def run(arguments: argparse.Namespace) -> int:
