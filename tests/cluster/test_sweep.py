@@ -1,5 +1,6 @@
 """A sweep's trials, rounds, folder and report; who is stopped goes on, and the order of arrival changes nothing."""
 
+import argparse
 import io
 import json
 import random
@@ -9,9 +10,12 @@ import pytest
 from rich.console import Console
 
 from donkeysim.cli import donkey
+from donkeysim.cli.commands import rl, train
+from donkeysim.cli.commands.train import read_changes
 from donkeysim.cli.sweep_check import check_sweep
-from donkeysim.cli.sweep_options import OWN, list_options, make_parser, spell_repeat, spell_training
+from donkeysim.cli.sweep_options import OWN, list_options, read_options, spell_repeat
 from donkeysim.cli.sweep_table import draw_table
+from donkeysim.cli.sweep_training import make_learning
 from donkeysim.cluster.crew import Crew
 from donkeysim.cluster.sweep.folder import PROGRESS_NAME, Site, claim_folder, gather_curve, resume_folder
 from donkeysim.cluster.sweep.plan import Job, Plan, Result, draw_trials, find_best
@@ -131,24 +135,35 @@ def test_keys_of_the_configuration_are_checked_too(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("command", ["rl", "train"])
 def test_any_option_of_a_command_can_be_named(command, read):
-    parser = make_parser(command)
-    for name, action in list_options(parser).items():
+    parser = argparse.ArgumentParser()
+    {"rl": rl, "train": train}[command].add_arguments(parser)
+    for name, action in list_options(command).items():
         if name in OWN[command]:
             continue
         value = True if action.nargs == 0 else action.choices[0] if action.choices else 3
         head = HEAD if command == "rl" else HEAD.replace('"rl"', '"train"').replace("laps", "loss")
         file = read(f'{head}method = "grid"\n[search]\n"{name}" = {json.dumps([value])}\n')
         [options] = draw_trials(file)
-        words = spell_training(file, Job(0, 0, options, 900, "00000-0"), Path("folder"), None)
+        if name == "set":
+            options = {"set": "IMAGE_W=3"}
+        words = spell_repeat(file, Job(0, 0, options, 900, "00000-0"))[2:]
         assert f"--{name}" in {word.partition("=")[0] for word in words}
-        parser.parse_args(words)
+        given = vars(parser.parse_args(words))
+        for key, typed in read_options(command, options).items():
+            if key == "changes":
+                assert read_changes(given[key]).items() >= typed.items()
+            else:
+                assert given[key] == typed, "words for people mean the same"
 
 
 def test_seeds_differ_by_trial_unless_they_are_options(read):
     file = read(f'{HEAD}seed = 40\nmethod = "grid"\n[search]\ncars = [16, 32, 64]\n')
-    assert "--seed=42" in spell_training(file, Job(2, 0, {"cars": 64}, 900, "00002-0"), Path("x"), None)
+    job = Job(2, 0, {"cars": 64}, 900, "00002-0")
+    task, limit = make_learning(file, job, None)
+    assert (task.seed, task.car_count, task.tracks, limit.steps) == (42, 64, ("generated_track",), 900)
+    assert "--seed=42" in spell_repeat(file, job)
     file = read(f'{HEAD}method = "grid"\n[search]\nseed = [7]\n')
-    assert "--seed=7" in spell_training(file, Job(0, 0, {"seed": 7}, 900, "00000-0"), Path("x"), None)
+    assert make_learning(file, Job(0, 0, {"seed": 7}, 900, "00000-0"), None)[0].seed == 7
 
 
 def test_halving_keeps_the_best_with_more_budget(read):

@@ -7,8 +7,8 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from donkeysim import __version__
 from donkeysim.cli.shared_options import add_car_arguments, add_tracks_argument
@@ -30,22 +30,32 @@ T = TypeVar("T", int, float)
 
 @dataclass(frozen=True)
 class Options:
-    """What was asked for on the command line; see `--help`."""
+    """How the server is started; see `--help`.
+
+    Raises:
+        SpecError: Options contradict each other.
+    """
 
     simulation: SimulationOptions
-    begins_in_menu: bool
-    host: str
-    port: int
-    wire_control: str
-    private_host: str
-    private_port: int | None
-    log_file: str | None
-    has_page: bool
-    page_port: int
-    has_tls: bool
-    car_folder: str | None
-    ignored: tuple[str, ...]
+    begins_in_menu: bool = False
+    host: str = "127.0.0.1"
+    port: int = 9091
+    wire_control: str = DEFAULT_CONTROL
+    private_host: str = "127.0.0.1"
+    private_port: int | None = None
+    log_file: str | None = None
+    has_page: bool = True
+    page_port: int = 9093
+    has_tls: bool = False
+    car_folder: str | None = None
+    ignored: tuple[str, ...] = ()
     race: RaceOffer | None = None
+
+    def __post_init__(self) -> None:
+        if self.private_host != Options.private_host and self.private_port is None:
+            raise SpecError("--private-host is the address of the private API; --private-port turns it on.")
+        if self.has_tls and not self.has_page:
+            raise SpecError("--tls is for the watching page, which --no-page leaves out; give one of them.")
 
 
 def read_options(arguments: Sequence[str]) -> Options:
@@ -55,36 +65,52 @@ def read_options(arguments: Sequence[str]) -> Options:
     given, unknown = parser.parse_known_args(_join_negative_numbers(own))
     if unknown:
         parser.error(_describe_unknown(unknown[0], parser))
-    if given.private_host != "127.0.0.1" and given.private_port is None:
-        parser.error("--private-host is the address of the private API; --private-port turns it on")
     if given.ghost_cones and not given.cones:
         parser.error("--ghost-cones changes the cones of --cones; give both")
-    if given.tls and given.no_page:
-        parser.error("--tls is for the watching page, which --no-page leaves out; give one of them")
+    simulation = SimulationOptions(
+        experiment=_read_experiment(given, parser),
+        telemetry_rate=given.telemetry_hz,
+        pace_car=given.pace_car,
+        idle_timeout=given.idle_timeout,
+        has_training_fields=not given.no_training_telemetry,
+        numbers_as_strings=given.numbers_as_strings,
+    )
+    try:
+        return make_options(
+            given,
+            simulation,
+            begins_in_menu=given.scene is None,
+            wire_control=given.wire_control,
+            private_host=given.private_host,
+            log_file=log_file,
+            car_folder=given.drive,
+            ignored=tuple(ignored),
+        )
+    except SpecError as error:
+        parser.error(str(error))
+
+
+def make_options(given: argparse.Namespace, simulation: SimulationOptions, **more: Any) -> Options:
+    """Return how the server is started.
+
+    Args:
+        given: What was said of the arguments of `add_server_arguments`.
+        simulation: All else that is said of the simulation.
+        **more: All else that is said of the server.
+
+    Raises:
+        SpecError: Options contradict each other.
+    """
+    workers = max(1, min(4, (os.cpu_count() or 1) - 1))
     return Options(
-        simulation=SimulationOptions(
-            experiment=_read_experiment(given, parser),
-            telemetry_rate=given.telemetry_hz,
-            time_scale=given.time_scale,
-            pace_car=given.pace_car,
-            max_cars=given.max_cars,
-            idle_timeout=given.idle_timeout,
-            has_training_fields=not given.no_training_telemetry,
-            numbers_as_strings=given.numbers_as_strings,
-            worker_count=max(1, min(4, (os.cpu_count() or 1) - 1)),
-        ),
-        begins_in_menu=given.scene is None,
+        replace(simulation, time_scale=given.time_scale, max_cars=given.max_cars, worker_count=workers),
         host=given.host,
         port=given.port,
-        wire_control=given.wire_control,
-        private_host=given.private_host,
         private_port=given.private_port,
-        log_file=log_file,
         has_page=not given.no_page,
         page_port=given.page_port,
         has_tls=given.tls,
-        car_folder=given.drive,
-        ignored=tuple(ignored),
+        **more,
     )
 
 
@@ -129,33 +155,39 @@ def _make_parser() -> _Parser:
     )
     add = parser.add_argument
     add("--version", action="version", version=f"donkey_sim {__version__}")
-    add("--host", default="127.0.0.1", help="address for clients and page (default 127.0.0.1; 0.0.0.0: the network)")
-    add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
+    add_server_arguments(parser)
     add("--scene", help="start in this scene or track file instead of the menu")
     add_tracks_argument(parser)
     add("--look", metavar="NAME", default="", help='look of scenes that offer it, such as "meadow" on generated_track')
     add("--action-log", metavar="FILE", help="record everything for donkey replay, one file per scene")
     add("--randomization", metavar="FILE", help="ranges to draw light, colours, cars and more from, at each reset")
     add("--seed", type=_seed, default=0, help="seed of all random numbers (default 0)")
-    add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')
     add("--telemetry-hz", type=_rate, default=20, help="telemetry messages per simulated second (default 20)")
     add("--pace-car", nargs="?", const="steady", choices=("steady", "fast"), help="add a car that drives by itself")
     add("--drive", metavar="FOLDER", nargs="?", const="mycar", help="drive the car of this folder too (default mycar)")
     add_car_arguments(parser, "original")
-    add("--max-cars", type=_car_count, default=64, help="maximum number of client cars (default 64)")
     add("--idle-timeout", type=_seconds, help="disconnect clients whose car has not moved for this many seconds")
-    add("--no-page", action="store_true", help="do not serve the watching page")
-    add("--page-port", type=_port, default=9093, help="port of the watching page (default 9093, or the next free one)")
-    add("--tls", action="store_true", help="serve the watching page over https, with a self-signed certificate")
     wire_control = "what remote clients may do that affects all: nothing, load and exit scenes (default), or quit too"
     add("--wire-control", choices=WIRE_CONTROLS, default=DEFAULT_CONTROL, help=wire_control)
-    private_port = "also serve the original's private API, for organisers who know its key (N: 9092; 0: any free port)"
-    add("--private-port", type=_port, nargs="?", const=9092, metavar="N", help=private_port)
     add("--private-host", metavar="ADDR", default="127.0.0.1", help="address of the private API (default 127.0.0.1)")
     add("--numbers-as-strings", action="store_true", help="write the numbers in telemetry as strings")
     add("--no-training-telemetry", action="store_true", help="leave out pos_*, vel_* and cte; refuse set_position")
     _add_scene_options(parser)
     return parser
+
+
+def add_server_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Describe where clients and watchers come in, and how fast time runs; races that are hosted take it, too."""
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", help="address for clients and page (default 127.0.0.1; 0.0.0.0: the network)")
+    add("--port", type=_port, default=9091, help="TCP port for clients (default 9091; 0: any free one, printed)")
+    add("--time-scale", type=_time_scale, default=1.0, help='simulated seconds per second (default 1.0), or "max"')
+    add("--max-cars", type=_car_count, default=64, help="maximum number of client cars (default 64)")
+    add("--no-page", action="store_true", help="do not serve the watching page")
+    add("--page-port", type=_port, default=9093, help="port of the watching page (default 9093, or the next free one)")
+    add("--tls", action="store_true", help="serve the watching page over https, with a self-signed certificate")
+    private_port = "also serve the original's private API, for organisers who know its key (N: 9092; 0: any free port)"
+    add("--private-port", type=_port, nargs="?", const=9092, metavar="N", help=private_port)
 
 
 def _add_scene_options(parser: argparse.ArgumentParser) -> None:

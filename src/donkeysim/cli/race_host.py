@@ -8,26 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donkeysim.cli.options import Options, add_server_arguments, make_options
 from donkeysim.core.errors import SpecError, format_count
+from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.world.experiment import Experiment
+from donkeysim.world.specs import SceneSpec
 
 if TYPE_CHECKING:
-    from donkeysim.cli.options import Options
     from donkeysim.serve.race_offer import RaceOffer
-
-_PASSED_ON = {
-    "host": ("ADDR", "address for clients and page (default 127.0.0.1; 0.0.0.0: the network)"),
-    "port": ("N", "TCP port for clients (default 9091)"),
-    "page-port": ("N", "port of the page (default 9093, or the next free one)"),
-    "time-scale": ("X", "simulated seconds per second (default 1.0)"),
-    "max-cars": ("N", "maximum number of client cars (default 64)"),
-    "private-port": ("N", "also serve the private API there, for organisers who know its key"),
-    "log-file": ("FILE", "where the log goes (default: standard error)"),
-}
-_SWITCHES = {
-    "tls": "serve the page over https, with a self-signed certificate",
-    "no-page": "do not serve the page",
-}
-"""Options of `donkey_sim` that races have, too."""
 
 
 def add_host_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,11 +26,9 @@ def add_host_arguments(parser: argparse.ArgumentParser) -> None:
     add("--races", type=int, default=0, metavar="N", help="end after so many races (default: go on until Ctrl-C)")
     add("--pause", type=float, default=20.0, metavar="S", help="seconds in the paddock between races (default 20)")
     add("--training-telemetry", action="store_true", help="tell clients where their cars are: pos_*, vel_*, cte")
-    add = parser.add_argument_group("the server").add_argument
-    for name, (metavar, text) in _PASSED_ON.items():
-        add(f"--{name}", metavar=metavar, help=text)
-    for name, text in _SWITCHES.items():
-        add(f"--{name}", action="store_true", help=text)
+    server = parser.add_argument_group("the server")
+    add_server_arguments(server)
+    server.add_argument("--log-file", metavar="FILE", help="where the log goes (default: standard error)")
 
 
 def host(arguments: argparse.Namespace) -> int:
@@ -57,18 +43,13 @@ def read_host_options(arguments: argparse.Namespace) -> Options:
     """Return the server's options, on the track of the race.
 
     Raises:
-        SpecError: Time is not steady.
+        SpecError: Time is not steady, or options contradict each other.
     """
-    from donkeysim.cli.options import read_options
-
-    words = ["--scene", arguments.track, "--car", arguments.car]
-    words += [word for folder in arguments.track_folders for word in ("--tracks", folder)]
-    given = {name: getattr(arguments, name.replace("-", "_")) for name in (*_PASSED_ON, *_SWITCHES)}
-    words += [f"--{name}={given[name]}" for name in _PASSED_ON if given[name] is not None and name != "log-file"]
-    words += [f"--{name}" for name in _SWITCHES if given[name]]
-    words += [] if given["log-file"] is None else ["-logFile", given["log-file"]]
-    words += [] if arguments.training_telemetry else ["--no-training-telemetry"]
-    options = read_options(words)
+    scene = SceneSpec(arguments.track, tuple(arguments.track_folders))
+    simulation = SimulationOptions(
+        Experiment((scene,), arguments.car), has_training_fields=arguments.training_telemetry
+    )
+    options = make_options(arguments, simulation, log_file=arguments.log_file)
     if options.simulation.time_scale is None:
         raise SpecError('--time-scale is "max"; a race needs steady time, such as --time-scale 1.')
     if options.simulation.max_cars < arguments.cars:

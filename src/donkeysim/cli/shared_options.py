@@ -43,13 +43,13 @@ def add_car_arguments(parser: argparse.ArgumentParser, default: str) -> None:
     add("--camera", default="", metavar="NAME|FILE", help="camera of all cars: pi_v1, pi_v2, wide, usb or a .toml file")
 
 
-def read_car_arguments(arguments: argparse.Namespace) -> dict[str, str]:
+def find_car(car: str, camera: str) -> dict[str, str]:
     """Return what of "car" and "camera" is asked for; files by their whole path, as others may read them elsewhere.
 
     Raises:
         SpecError: There is no such preset or file, or it is broken.
     """
-    given = {"car": str(arguments.car), "camera": str(arguments.camera)}
+    given = {"car": car, "camera": camera}
     for name, value in given.items():
         if value.endswith(".toml") and (path := Path(value).expanduser()).is_file():
             given[name] = str(path.resolve())
@@ -74,7 +74,7 @@ def choose_car(config: Config, arguments: argparse.Namespace) -> Config:
     Raises:
         SpecError: There is no such car or camera, or it is broken.
     """
-    if given := read_car_arguments(arguments):
+    if given := find_car(arguments.car, arguments.camera):
         vars(config).update(GYM_CONF={**(config.GYM_CONF or {}), **given})
     return config
 

@@ -1,4 +1,4 @@
-"""Options of `donkey rl` and `donkey train` as a sweep's file names them: what their parsers take, it takes."""
+"""Options of `donkey rl` and `donkey train` as a sweep's file names them: what their arguments take, it takes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import ast
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from donkeysim.cluster.sweep.folder import Order
+from donkeysim.cli.commands.train import read_changes
 from donkeysim.cluster.sweep.plan import Job
 from donkeysim.cluster.sweep.spec import SweepFile
 from donkeysim.core.errors import SpecError
@@ -23,22 +23,10 @@ OWN = {
 PILOT = "pilot.h5"
 
 
-class _Parser(argparse.ArgumentParser):
-    """Raises what it refuses."""
-
-    def error(self, message: str) -> NoReturn:
-        raise SpecError(message)
-
-
-def make_parser(command: str) -> argparse.ArgumentParser:
-    """Return the parser of a command."""
-    parser = _Parser(prog=f"donkey {command}", allow_abbrev=False)
+def list_options(command: str) -> dict[str, argparse.Action]:
+    """Return the options of a command by their long names, without the dashes."""
+    parser = argparse.ArgumentParser()
     import_module(f"donkeysim.cli.commands.{command}").add_arguments(parser)
-    return parser
-
-
-def list_options(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
-    """Return the options of a parser by their long names, without the dashes."""
     return {
         name.removeprefix("--"): action
         for action in parser._actions
@@ -47,27 +35,92 @@ def list_options(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
     }
 
 
-def spell_option(parser: argparse.ArgumentParser, name: str, value: Any) -> list[str]:
-    """Return an option as words of the command line.
+def gather_options(file: SweepFile, job: Job, source: Path | None) -> dict[str, Any]:
+    """Return the options of a training that begins, as the file names them.
+
+    Args:
+        file: What was asked for.
+        job: The training.
+        source: Folder of what it goes on from.
+    """
+    options, seed = {**file.fixed, **job.options}, file.spec.seed + job.trial
+    pilot = str(source / PILOT) if source else None
+    if file.spec.command == "rl":
+        return {"seed": seed, **options, **({"from": pilot} if pilot else {})}
+    options = {"set.TRAIN_SEED": seed, "set.SHOW_PLOT": False, **options, "set.MAX_EPOCHS": job.budget}
+    return options | ({"transfer": pilot} if pilot else {})
+
+
+def read_options(command: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by the names of the command's arguments; what `set` changes is a mapping, "changes".
+
+    Raises:
+        SpecError: An option takes no such value.
+    """
+    actions, given, changes = list_options(command), dict[str, Any](), dict[str, Any]()
+    for name, value in options.items():
+        option, _, key = name.partition(".")
+        if key:
+            changes[key] = value
+        elif option == "set":
+            changes |= read_changes(read_value(actions[option], value))
+        else:
+            given[actions[option].dest] = read_value(actions[option], value)
+    return given | ({"changes": changes} if changes else {})
+
+
+def read_value(action: argparse.Action, value: Any) -> Any:
+    """Return the value of an option as the command reads it; None: as if it were not given.
 
     Raises:
         SpecError: It takes no such value.
     """
-    option, _, key = name.partition(".")
-    if key:
-        return ["--set", f"{key}={_spell_literal(value)}"]
-    action = list_options(parser)[option]
     if action.nargs == 0 or (action.nargs == "?" and isinstance(value, bool)):
         if not isinstance(value, bool):
             raise SpecError("it takes true or false")
-        return [f"--{option}"] if value else []
+        return action.const if value else None
     if isinstance(value, list):
         if action.nargs not in ("+", "*"):
             raise SpecError("it takes one value; lists to choose from stand in [search]")
-        return [f"--{option}", *map(str, value)]
+        if not value:
+            raise SpecError(f"argument {'/'.join(action.option_strings)}: expected at least one argument")
+        return [_read_item(action, item) for item in value]
     if isinstance(value, bool | dict):
         raise SpecError("it takes a text or a number")
-    return [f"--{option}", str(value)] if action.nargs == "+" else [f"--{option}={value}"]
+    return [_read_item(action, value)] if action.nargs == "+" else _read_item(action, value)
+
+
+def _read_item(action: argparse.Action, item: Any) -> Any:
+    read: Any = action.type or str
+    try:
+        return read(str(item))
+    except ValueError:
+        names = "/".join(action.option_strings)
+        raise SpecError(f"argument {names}: invalid {read.__name__} value: {str(item)!r}") from None
+
+
+def spell_repeat(file: SweepFile, job: Job) -> list[str]:
+    """Return the command line that does a training again in folders of the same names, anywhere; for people."""
+    command, steps = file.spec.command, f"--steps={job.budget}"
+    source = Path(job.source.root) if job.source else None
+    if command == "rl" and job.prolongs and source is not None:
+        return ["donkey", command, "--resume", job.root, steps]
+    actions = list_options(command)
+    options = gather_options(file, job, source)
+    words = [word for name, value in options.items() for word in _spell_option(actions, name, value)]
+    own = ["--out", job.root, steps] if command == "rl" else ["--model", f"{job.root}/{PILOT}"]
+    return ["donkey", command, *words, *own]
+
+
+def _spell_option(actions: Mapping[str, argparse.Action], name: str, value: Any) -> list[str]:
+    option, _, key = name.partition(".")
+    if key:
+        return ["--set", f"{key}={_spell_literal(value)}"]
+    if isinstance(value, bool):
+        return [f"--{option}"] if value else []
+    if isinstance(value, list) or actions[option].nargs == "+":
+        return [f"--{option}", *map(str, value if isinstance(value, list) else [value])]
+    return [f"--{option}={value}"]
 
 
 def _spell_literal(value: Any) -> str:
@@ -79,40 +132,6 @@ def _spell_literal(value: Any) -> str:
     except (ValueError, SyntaxError):
         return value
     return repr(value)
-
-
-def spell_training(file: SweepFile, job: Job, folder: Path, source: Path | None) -> list[str]:
-    """Return the words of the command line that do a training.
-
-    Args:
-        file: What was asked for.
-        job: The training.
-        folder: To write into, or for what is prolonged to go on in.
-        source: Folder of what it goes on from.
-    """
-    parser, options = make_parser(file.spec.command), {**file.fixed, **job.options}
-    seed = file.spec.seed + job.trial
-    if file.spec.command == "rl":
-        if job.prolongs and source is not None:
-            return ["--resume", str(folder), f"--steps={job.budget}"]
-        options = {"seed": seed, **options, **({"from": str(source / PILOT)} if source else {})}
-        own = ["--out", str(folder), f"--steps={job.budget}"]
-    else:
-        options = {"set.TRAIN_SEED": seed, "set.SHOW_PLOT": False, **options, "set.MAX_EPOCHS": job.budget}
-        options |= {"transfer": str(source / PILOT)} if source else {}
-        own = ["--model", str(folder / PILOT)]
-    return [word for name, value in options.items() for word in spell_option(parser, name, value)] + own
-
-
-def spell_order(order: Order) -> list[str]:
-    """Return the words that do what is ordered, where it is ordered."""
-    return spell_training(order.file, order.job, order.folder, order.source)
-
-
-def spell_repeat(file: SweepFile, job: Job) -> list[str]:
-    """Return the words that do a training again in folders of the same names, anywhere."""
-    source = Path(job.source.root) if job.source else None
-    return ["donkey", file.spec.command, *spell_training(file, job, Path(job.root), source)]
 
 
 def describe_options(options: Mapping[str, Any]) -> str:

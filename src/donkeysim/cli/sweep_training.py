@@ -1,23 +1,27 @@
-"""One training of a sweep: what `donkey rl` or `donkey train` does for these words, without a terminal."""
+"""One training of a sweep: what `donkey rl` or `donkey train` does without a terminal."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from donkeysim.cli.commands import rl, train
-from donkeysim.cli.sweep_options import PILOT, make_parser, spell_order, spell_repeat
+from donkeysim.cli.commands import rl
+from donkeysim.cli.commands.train import TrainSpec
+from donkeysim.cli.sweep_options import PILOT, gather_options, read_options, spell_repeat
 from donkeysim.cluster.sweep.folder import Order
-from donkeysim.cluster.sweep.plan import Result
+from donkeysim.cluster.sweep.plan import Job, Result
+from donkeysim.cluster.sweep.spec import SweepFile
 
 if TYPE_CHECKING:
     from donkeysim.learn.fit import EpochResult
     from donkeysim.learn.rl.progress import Check, Update
+    from donkeysim.learn.rl.session import Limit
+    from donkeysim.learn.rl.task import Task
 
 
 def do_training(order: Order) -> Result:
@@ -31,8 +35,7 @@ def do_training(order: Order) -> Result:
 
     torch.set_num_threads(1)
     begun = time.perf_counter()
-    arguments = make_parser(order.file.spec.command).parse_args(spell_order(order))
-    figures = _TRAININGS[order.file.spec.command](order, arguments)
+    figures = _TRAININGS[order.file.spec.command](order)
     return Result(
         figures=figures,
         words=spell_repeat(order.file, order.job),
@@ -41,14 +44,38 @@ def do_training(order: Order) -> Result:
     )
 
 
-def _learn(order: Order, arguments: argparse.Namespace) -> dict[str, float]:
+def make_learning(file: SweepFile, job: Job, source: Path | None) -> tuple[Task, Limit]:
+    """Return what `donkey rl` learns, and until when; see `gather_options`.
+
+    Raises:
+        DonkeySimError: It is not possible.
+    """
+    given = read_options("rl", gather_options(file, job, source))
+    return rl.make_task(given), rl.make_limit(given.get("minutes"), job.budget)
+
+
+def make_train_spec(file: SweepFile, job: Job, folder: Path, source: Path | None) -> TrainSpec:
+    """Return what `donkey train` trains into a folder; see `gather_options`.
+
+    Raises:
+        DonkeySimError: It is not possible.
+    """
+    given = read_options("train", gather_options(file, job, source))
+    return TrainSpec(**given, model=str(folder / PILOT))
+
+
+def _learn(order: Order) -> dict[str, float]:
     from donkeysim.learn.rl.curve import CurveFile
     from donkeysim.learn.rl.session import Session
+    from donkeysim.learn.rl.task import read_task
 
-    begun = time.perf_counter()
-    task, folder = rl.read_request(arguments)
-    session = Session(task, folder, rl.read_limit(arguments), begun, arguments.resume is not None)
-    curve = CurveFile(folder / rl.CURVE_NAME, session.steps)
+    begun, job = time.perf_counter(), order.job
+    if job.prolongs:
+        task, limit = read_task(order.folder), rl.make_limit(None, job.budget)
+    else:
+        task, limit = make_learning(order.file, job, order.source)
+    session = Session(task, order.folder, limit, begun, job.prolongs)
+    curve = CurveFile(order.folder / rl.CURVE_NAME, session.steps)
 
     rewards = [0.0]
 
@@ -75,32 +102,20 @@ def _sum_checks(checks: Sequence[Check]) -> dict[str, float]:
     }
 
 
-def _train(order: Order, arguments: argparse.Namespace) -> dict[str, float]:
-    from donkeysim.car.config import load_config
-    from donkeysim.learn import train as training
+def _train(order: Order) -> dict[str, float]:
     from donkeysim.learn.backend import import_keras
 
     import_keras().utils.clear_session()  # names of layers are counted from the first one of the process
-    config = load_config(
-        arguments.config, arguments.myconfig, driving=False, changes=train.read_changes(arguments.changes)
-    )
+    spec = make_train_spec(order.file, order.job, order.folder, order.source)
 
     def tell(epoch: EpochResult) -> None:
         order.report(epoch.number, epoch.losses)
 
-    result = training.train(
-        config,
-        arguments.tub or [config.DATA_PATH],
-        arguments.model,
-        arguments.type,
-        arguments.transfer,
-        arguments.comment,
-        tell=tell,
-    )
+    result = spec.train(spec.load_config(), tell)
     if result.was_interrupted:
         raise KeyboardInterrupt
     best = result.history["loss"][result.best_epoch - 1]
     return {"val_loss": result.best_loss, "loss": best, "epochs": float(len(result.history["loss"]))}
 
 
-_TRAININGS: Mapping[str, Callable[[Order, argparse.Namespace], dict[str, float]]] = {"rl": _learn, "train": _train}
+_TRAININGS: Mapping[str, Callable[[Order], dict[str, float]]] = {"rl": _learn, "train": _train}

@@ -17,14 +17,15 @@ import argparse
 import itertools
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.shared_options import add_car_arguments, read_car_arguments
+from donkeysim.cli.shared_options import add_car_arguments, find_car
 from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
 
@@ -53,33 +54,11 @@ PRINT_EVERY = 5.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    _add_task_arguments(parser)
     add = parser.add_argument
-    add("--track", nargs="+", metavar="TRACK", help="where to learn: names or files, or all (default generated_track)")
-    add("--roads", type=int, metavar="N", help="random roads to learn on besides (default 0)")
-    add(
-        "--teacher",
-        nargs="?",
-        const="learned",
-        metavar="expert",
-        help="learn from a driver that is told where it is: one that learns first, or (expert) the path follower",
-    )
-    add("--from", dest="source", metavar="FILE", help="pilot to go on from: .h5, .keras or .onnx")
-    add("--seed", type=int, metavar="N", help="of all chance; the same command gives the same weights (default 0)")
     add("--minutes", type=float, metavar="M", help="for learning, earlier sittings included (default 10)")
-    add(
-        "--steps",
-        type=int,
-        metavar="N",
-        help="of all cars together, to learn from at most; without --minutes no other limit",
-    )
-    add("--laps", type=int, metavar="N", help="to drive in a row on the road (default 10; on several tracks 1)")
-    add("--speed", type=float, metavar="SHARE", help="to reach, of the fast pace car's mean speed (default 0.75)")
-    add("--cars", type=int, metavar="N", help="that learn together (default 128)")
-    add("--colour", action="store_true", default=None, help="the policy sees colours (default: grey)")
-    add("--pictures", type=int, metavar="N", help="that it sees at once; with 2 it sees how fast it is (default 1)")
-    add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, real, wide, or a file")
-    add("--reward", metavar="FILE", help="Python file with a DeepRacer reward_function(params) to learn from")
-    add_car_arguments(parser, "original")
+    steps = "of all cars together, to learn from at most; without --minutes no other limit"
+    add("--steps", type=int, metavar="N", help=steps)
     add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
     add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")
     add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
@@ -94,6 +73,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tensorboard", action="store_true", help="write files for TensorBoard, too")
 
 
+def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what is kept as a `Task`; the arguments have the names of its fields."""
+    add = parser.add_argument
+    tracks = "where to learn: names or files, or all (default generated_track)"
+    add("--track", dest="tracks", nargs="+", metavar="TRACK", help=tracks)
+    add("--roads", type=int, metavar="N", help="random roads to learn on besides (default 0)")
+    add(
+        "--teacher",
+        nargs="?",
+        const="learned",
+        metavar="expert",
+        help="learn from a driver that is told where it is: one that learns first, or (expert) the path follower",
+    )
+    add("--from", dest="source", metavar="FILE", help="pilot to go on from: .h5, .keras or .onnx")
+    add("--seed", type=int, metavar="N", help="of all chance; the same command gives the same weights (default 0)")
+    add("--laps", type=int, metavar="N", help="to drive in a row on the road (default 10; on several tracks 1)")
+    speed = "to reach, of the fast pace car's mean speed (default 0.75)"
+    add("--speed", dest="share", type=float, metavar="SHARE", help=speed)
+    add("--cars", dest="car_count", type=int, metavar="N", help="that learn together (default 128)")
+    colour = "the policy sees colours (default: grey)"
+    add("--colour", dest="has_colour", action="store_true", default=None, help=colour)
+    add("--pictures", type=int, metavar="N", help="that it sees at once; with 2 it sees how fast it is (default 1)")
+    varied = "vary light, colours, camera and car: mild, real, wide, or a file"
+    add("--randomize", dest="randomization", metavar="PRESET", help=varied)
+    add("--reward", metavar="FILE", help="Python file with a DeepRacer reward_function(params) to learn from")
+    add_car_arguments(parser, "original")
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Learn, then judge the pilot and say how to drive with it."""
     import_extra("torch", "learning needs PyTorch")
@@ -102,7 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.learn.rl.session import Session
 
     task, folder = read_request(arguments)
-    session = Session(task, folder, read_limit(arguments), BEGUN, arguments.resume is not None)
+    limit = make_limit(arguments.minutes, arguments.steps)
+    session = Session(task, folder, limit, BEGUN, arguments.resume is not None)
     with ExitStack() as stack:
         watches = open_records(session, arguments.tensorboard, stack)
         page = open_live_page(session, arguments.page, stack)
@@ -125,33 +133,16 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
         DonkeySimError: It is not possible, or beside --resume something else is asked for than before.
     """
     from donkeysim.learn.rl.elsewhere import list_tests
-    from donkeysim.learn.rl.task import Task, read_task
+    from donkeysim.learn.rl.task import read_task
 
-    given = {
-        "tracks": tuple(arguments.track) if arguments.track else None,
-        "roads": arguments.roads,
-        "teacher": arguments.teacher,
-        "source": arguments.source,
-        "seed": arguments.seed,
-        "laps": arguments.laps,
-        "share": arguments.speed,
-        "car_count": arguments.cars,
-        "has_colour": arguments.colour,
-        "pictures": arguments.pictures,
-        "randomization": arguments.randomize,
-        "reward": arguments.reward,
-        **read_car_arguments(arguments),
-    }
-    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    read_limit(arguments)  # what is not possible is said before anything is written
+    make_limit(arguments.minutes, arguments.steps)  # what is not possible is said before anything is written
     list_tests(arguments.test or (), arguments.test_roads)
     if arguments.resume is None:
-        several = len(chosen.get("tracks", ())) > 1 or "all" in chosen.get("tracks", ()) or chosen.get("roads")
-        task = Task(**({"laps": 1} if several else {}) | chosen)
+        task = make_task(vars(arguments))
         return task, choose_folder(task, arguments.out)
     folder = Path(arguments.resume)
     task = read_task(folder)
-    names = [name for name, value in chosen.items() if value != getattr(task, name)]
+    names = [name for name, value in choose_fields(vars(arguments)).items() if value != getattr(task, name)]
     if names or arguments.out:
         raise SpecError(
             f"--resume {folder} goes on with what was asked for there, but {', '.join(names) or 'out'} is given anew; "
@@ -160,7 +151,36 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
     return task, folder
 
 
-def read_limit(arguments: argparse.Namespace) -> Limit:
+def make_task(given: Mapping[str, Any]) -> Task:
+    """Return what there is to learn; `given`: values of the command's options by the names of their arguments.
+
+    Raises:
+        SpecError: It is not possible.
+    """
+    from donkeysim.learn.rl.task import Task
+
+    chosen = choose_fields(given)
+    tracks = chosen.get("tracks", ())
+    laps = {"laps": 1} if len(tracks) > 1 or "all" in tracks or chosen.get("roads") else {}
+    return Task(**laps | chosen)
+
+
+def choose_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said of a task's fields among what is given.
+
+    Raises:
+        SpecError: There is no such car or camera.
+    """
+    from donkeysim.learn.rl.task import Task
+
+    names = [field.name for field in fields(Task) if field.name not in ("car", "camera")]
+    chosen = {name: given[name] for name in names if given.get(name) is not None}
+    if "tracks" in chosen:
+        chosen["tracks"] = tuple(chosen["tracks"])
+    return chosen | find_car(given.get("car", ""), given.get("camera", ""))
+
+
+def make_limit(minutes: float | None, steps: int | None) -> Limit:
     """Return when learning ends at the latest.
 
     Raises:
@@ -168,7 +188,6 @@ def read_limit(arguments: argparse.Namespace) -> Limit:
     """
     from donkeysim.learn.rl.session import Limit
 
-    minutes, steps = arguments.minutes, arguments.steps
     if minutes is not None and not minutes > 0:
         raise SpecError(f"--minutes {minutes:g} is not valid; it takes a number above 0.")
     if steps is not None and steps < 1:

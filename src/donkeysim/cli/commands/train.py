@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 import ast
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -22,9 +23,51 @@ from donkeysim.core.errors import SpecError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from donkeysim.car.config import Config
     from donkeysim.learn.fit import EpochResult
+    from donkeysim.learn.train import TrainingResult
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TrainSpec:
+    """What is to be trained.
+
+    Attributes:
+        tubs: Folders to learn from; none: the configuration's.
+        model: File to write; None: the next name.
+        type: Kind of pilot; None: the configuration's.
+        config: File of the configuration.
+        myconfig: File that overrides it.
+        transfer: Pilot to begin with.
+        changes: Keys of the configuration to change.
+        comment: For the database of pilots.
+    """
+
+    tubs: Sequence[str] = ()
+    model: str | None = None
+    type: str | None = None
+    config: str = "./config.py"
+    myconfig: str = "myconfig.py"
+    transfer: str | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    comment: str | None = None
+
+    def load_config(self) -> Config:
+        """Return the configuration with its changes."""
+        from donkeysim.car.config import load_config
+
+        return load_config(self.config, self.myconfig, driving=False, changes=self.changes)
+
+    def train(
+        self, config: Config, tell: Callable[[EpochResult], None], report: Report = lambda _done, _total: None
+    ) -> TrainingResult:
+        """Train with this configuration; see `learn.train.train`."""
+        from donkeysim.learn.train import train
+
+        tubs = self.tubs or [config.DATA_PATH]
+        return train(config, tubs, self.model, self.type, self.transfer, self.comment, report, tell)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--tub",
         "--tubs",
+        dest="tubs",
         nargs="+",
         metavar="TUB",
         default=[],
@@ -40,8 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--model", help="file to write: .h5, .keras, .onnx or .tflite (default models/pilot_YY-MM-DD_<n>.h5)")
     add("--type", help="linear, categorical, inferred, memory, imu, behavior, localizer, rnn, 3d")
-    add("--config", default="./config.py", help="configuration (default ./config.py)")
-    add("--myconfig", default="myconfig.py", help="file that overrides it (default: myconfig.py beside it)")
+    add("--config", default=TrainSpec.config, help="configuration (default ./config.py)")
+    add("--myconfig", default=TrainSpec.myconfig, help="file that overrides it (default: myconfig.py beside it)")
     add("--framework", choices=("tensorflow", "pytorch"), help="accepted; pilots are always Keras on PyTorch")
     add("--transfer", metavar="FILE", help="start from the weights of this pilot (.h5 or .keras)")
     add(
@@ -57,23 +101,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train and say what was written."""
-    from donkeysim.car.config import load_config
-    from donkeysim.learn.train import train
-
     if arguments.framework is not None:
         console.print("Pilots are trained by Keras on PyTorch; their .h5 files load in TensorFlow 2.15 too.")
-    config = load_config(arguments.config, arguments.myconfig, driving=False, changes=read_changes(arguments.changes))
+    given = {field.name: getattr(arguments, field.name) for field in fields(TrainSpec)}
+    spec = TrainSpec(**given | {"changes": read_changes(arguments.changes)})
+    config = spec.load_config()
     with show_training(config.MAX_EPOCHS, config.VERBOSE_TRAIN) as (report, tell):
-        result = train(
-            config,
-            arguments.tub or [config.DATA_PATH],
-            arguments.model,
-            arguments.type,
-            arguments.transfer,
-            arguments.comment,
-            report,
-            tell,
-        )
+        result = spec.train(config, tell, report)
     if result.was_interrupted:
         console.print("Stopped by Ctrl-C; the best pilot so far was kept.")
     console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
