@@ -1,6 +1,6 @@
 """The quasi-steady-state lap: how fast a point mass with this car's motor and grip can go along a line.
 
-At every point the tyres give at most `friction * gravity` in all, split between turning and speeding or slowing (the
+At every point the tyres give at most `friction * gravity` times their own grip in all, split between turning and speeding or slowing (the
 friction circle). A forward pass limits speeding up, a backward pass slowing down.
 
 References:
@@ -246,7 +246,8 @@ def _make_road(
     closed: bool,
 ) -> Road:
     """Return what limits the speed at each point; a crest counts as a bend, since the car presses less on it."""
-    grip = np.asarray(friction, np.float64) * car.gravity * min(car.sideways.extremum_value, car.forward.extremum_value)
+    peak = car.grip_gain * min(car.sideways.extremum_value, car.forward.extremum_value)
+    grip = np.asarray(friction, np.float64) * car.gravity * peak
     slope, crest = _measure_height(height, length, closed)
     grip = grip * use.across * (1.0 - np.minimum(_TWIST_LOSS * np.abs(slope), 0.5))
     bend = np.abs(curvature) + grip / car.gravity * crest

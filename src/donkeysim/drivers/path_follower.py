@@ -141,7 +141,8 @@ class PathFollower:
         self._regulator = Regulator(self.plan, car, friction)
         self._traffic = Traffic(self._line, self._factor, measure_room(scene.path, self.plan))
         self._train, self._taps_twice = make_powertrain(car), car.esc.double_tap
-        self._grip = (float(scene.ground.friction[0]) * car.gravity, float(friction.min()) * car.gravity)
+        pull = car.gravity * car.grip_gain
+        self._grip = (float(scene.ground.friction[0]) * pull, float(friction.min()) * pull)
         self._gravity, self._radius = car.gravity, car.wheel_radius
         front, rear = find_axles(car)
         self._front, self._rear = front, -rear

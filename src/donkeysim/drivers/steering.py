@@ -91,12 +91,13 @@ def make_bicycle(car: CarSpec) -> Bicycle:
     front, rear = find_axles(car)
     length, width, _ = car.chassis_size
     curve = car.sideways
+    gain = curve.stiffness * (car.load_share + car.load_rest)
     return Bicycle(
         mass=car.mass,
         inertia=car.mass * (length**2 + width**2) / 12.0 if car.inertia is None else car.inertia[2],
         front=front - car.centre_of_mass[0],
         rear=car.centre_of_mass[0] - rear,
-        stiffness=curve.origin_slope * curve.stiffness * curve.extremum_value / curve.extremum_slip,
+        stiffness=curve.origin_slope * gain * curve.extremum_value / curve.extremum_slip,
         slip_speed=car.slip_speed_lateral,
         gravity=car.gravity,
     )
@@ -186,7 +187,8 @@ def _find_slip(side: FloatArray, along: FloatArray, speed: FloatArray, car: CarS
     share = np.linspace(0.0, 0.9, 91)
     value = curve.origin_slope * share * (1.0 - share) ** 2 + share**2 * (3.0 - 2.0 * share)
     total = np.hypot(side, along)
-    slip = curve.extremum_slip * np.interp(total / (curve.extremum_value * curve.stiffness), value, share)
+    most = curve.extremum_value * curve.stiffness * (car.load_share + car.load_rest)
+    slip = curve.extremum_slip * np.interp(total / most, value, share)
     lateral = np.tan(slip * side / np.maximum(total, 1e-9))
     return np.asarray(np.arctan(lateral * (speed + car.slip_speed_lateral) / speed))
 

@@ -114,7 +114,8 @@ def pack_car(car: CarSpec) -> FloatArray:
     row[layout.P_WHEEL : layout.P_WHEEL + 12] = wheel.ravel()
     row[layout.P_DRIVEN : layout.P_DRIVEN + 4] = car.wheel_driven
     row[layout.P_STEERED : layout.P_STEERED + 4] = car.wheel_steered
-    row[layout.P_STATIC_LOAD : layout.P_STATIC_LOAD + 4] = compute_static_load(car)
+    row[layout.P_STATIC_LOAD : layout.P_STATIC_LOAD + 4] = load = compute_static_load(car)
+    row[layout.P_LOAD_REST : layout.P_LOAD_REST + 4] = car.load_rest * load
     row[layout.P_FORWARD : layout.P_FORWARD + 4] = _pack_curve(car.forward)
     row[layout.P_SIDEWAYS : layout.P_SIDEWAYS + 4] = _pack_curve(car.sideways)
     row[layout.P_SIDEWAYS_REAR : layout.P_SIDEWAYS_REAR + 4] = _pack_curve(car.sideways_rear or car.sideways)
@@ -153,6 +154,7 @@ def _list_scalars(car: CarSpec) -> dict[int, float]:
         layout.P_SLIP_DRIVEN: car.slip_speed_driven,
         layout.P_SLIP_FREE: car.slip_speed_free,
         layout.P_SLIP_LATERAL: car.slip_speed_lateral,
+        layout.P_LOAD_SHARE: car.load_share,
     }
 
 

@@ -201,6 +201,8 @@ class CarSpec:
         forward: Longitudinal friction.
         sideways: Lateral friction.
         sideways_rear: That of the rear wheels, where it differs; None: as `sideways`.
+        load_share: How much of its load a tyre grips with [-].
+        load_rest: What it grips with besides while it touches the ground, as a share of its load at rest [-].
         inertia: About the body's axes x, y, z [kg m²]; None: that of a uniform box, `chassis_size`.
         servo: What turns the wheels.
         esc: What drives the motor.
@@ -242,6 +244,8 @@ class CarSpec:
     sideways: WheelCurve
     format: int = 1
     sideways_rear: WheelCurve | None = None
+    load_share: float = 1.0
+    load_rest: float = 0.0
     inertia: Vector | None = None
     servo: ServoSpec = field(default_factory=ServoSpec)
     esc: EscSpec = field(default_factory=EscSpec)
@@ -249,6 +253,11 @@ class CarSpec:
     tyres: tuple[TyreSpec, ...] = ()
     camera: CameraSpec = CameraSpec()
     imu: ImuSpec = ImuSpec()
+
+    @property
+    def grip_gain(self) -> float:
+        """By how much more than its friction curves say a resting car's tyres grip [-]."""
+        return (self.load_share + self.load_rest) * min(self.forward.stiffness, self.sideways.stiffness)
 
     @property
     def has_actuators(self) -> bool:

@@ -120,7 +120,11 @@ P_BATTERY_SAG = P_BATTERY_FALL + 1
 """By how much it sags under the greatest current, likewise."""
 P_CURRENT = P_BATTERY_SAG + 1
 """The greatest current [A]."""
-PARAM_WIDTH = P_CURRENT + 1
+P_LOAD_SHARE = P_CURRENT + 1
+"""What a tyre grips with per load [-]."""
+P_LOAD_REST = P_LOAD_SHARE + 1
+"""What each wheel on the ground grips with besides [N], 4 columns."""
+PARAM_WIDTH = P_LOAD_REST + 4
 
 # -- prop parameters, one row per prop of a scene
 PROP_MASS = 0

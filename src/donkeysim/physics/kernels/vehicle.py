@@ -96,7 +96,7 @@ def turn_wheel(body, row, wheel, param, car, torque, brake, load, forward, later
         car: Row of the car in `param`.
         torque: Of the motor [N m].
         brake: Greatest torque of the brake [N m].
-        load: Normal force times the ground's friction [N].
+        load: What the tyre grips with, times the ground's friction [N].
         forward: Velocity of the body at the contact along the wheel [m/s].
         lateral: The same to its left.
         dt: [s]
@@ -239,7 +239,8 @@ def advance_car(body, row, param, car, terrain, scene, dt):
             basis = align_wheel(body, row, param, car, wheel, axes, normal)
             friction = find_friction(terrain, scene, position[0] + arm[0], position[1] + arm[1])
             _, forward, lateral = rotate_back(basis, add_cross(velocity, angular, arm))
-            along, aside = turn_wheel(body, row, wheel, param, car, drive, brake, load * friction, forward, lateral, dt)
+            grip = friction * (param[car, layout.P_LOAD_SHARE] * load + param[car, layout.P_LOAD_REST + wheel])
+            along, aside = turn_wheel(body, row, wheel, param, car, drive, brake, grip, forward, lateral, dt)
             push = rotate(basis, (load, along, aside))
             force, torque = add(force, push), add_cross(torque, arm, push)
         else:
