@@ -230,12 +230,14 @@ def measure_brakes() -> Iterator[Law]:
             mass = compute_effective_mass(car)
             name = f"braking distance from 2 m/s, brake {brake:g}"
         else:
-            grip = car.forward.stiffness * car.forward.asymptote_value * car.gravity
+            grip = car.grip_gain * car.forward.asymptote_value * car.gravity
             force = car.mass * (grip + car.drag * grid)
             mass = car.mass
             name = "braking distance from 2 m/s, wheels locked"
         closed = mass * float(np.trapezoid(grid / force, grid))
         rig.roll(2.0)
+        if brake >= 1.0:
+            rig.state.wheel_speed[0] = 0.0  # on the way to standing still they grip better
         rig.drive(6.0, brake=brake)
         yield Law(name, "m", closed, float(rig.state.position[0, 0]))
 
@@ -250,7 +252,7 @@ def measure_grip() -> Iterator[Law]:
         rig.drive(4 * PHYSICS_STEP)
         side = 2.0 * math.sin(angle)
         pulls.append((rig.state.velocity[0, 1] + side) / (4 * PHYSICS_STEP) - rig.car.drag * side)
-    grip = 0.5 * rig.car.gravity * rig.car.sideways.stiffness
+    grip = 0.5 * rig.car.gravity * rig.car.grip_gain
     yield Law("greatest lateral acceleration, friction 0.5", "m/s²", grip, max(pulls))
     yield Law("the same, drift angle 0.7", "m/s²", grip * rig.car.sideways.asymptote_value, pulls[-1])
 
@@ -279,10 +281,21 @@ def measure_transfer() -> Iterator[Law]:
     yield Law("load moved to the outer side, circle at throttle 0.05", "N", car.mass * pull * arm / track, moved)
 
 
+def find_steepest(car: CarSpec, friction: float) -> float:
+    """Return the slope on which a braked car's tyres just hold it [rad].
+
+    The share of the grip that a tyre has whatever its load is, is not less on a slope.
+    """
+    slope, stiffness = 0.0, friction * car.forward.stiffness
+    for _ in range(60):
+        slope = math.asin(stiffness * (car.load_share * math.cos(slope) + car.load_rest))
+    return slope
+
+
 def measure_slope() -> Iterator[Law]:
     """Steepest slope on which a braked car holds, by halving."""
     for friction in (0.2, 0.4):
-        steepest = math.atan(friction * load_car("original").forward.stiffness)
+        steepest = find_steepest(load_car("original"), friction)
         low, high = 0.8 * steepest, 1.2 * steepest
         for _ in range(7):
             middle = 0.5 * (low + high)

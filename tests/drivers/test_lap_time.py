@@ -23,7 +23,7 @@ def make_circle(radius, count=400):
 
 def test_a_circle_is_driven_at_the_grip_limit():
     plan = plan_speed(make_circle(2.0), FREE, np.ones(400))
-    speed = math.sqrt(CAR.gravity * 2.0)
+    speed = math.sqrt(CAR.gravity * CAR.grip_gain * 2.0)
     assert plan.speed == pytest.approx(np.full(400, speed), rel=1e-3)
     assert plan.lap_time == pytest.approx(2.0 * math.pi * 2.0 / speed, rel=1e-3)
     assert plan.curvature == pytest.approx(np.full(400, 0.5), rel=1e-3)
@@ -48,13 +48,13 @@ def test_a_car_from_a_bend_onto_a_straight_gains_what_grip_allows():
 
 def test_the_weight_pulls_back_uphill_and_pushes_downhill():
     line = np.column_stack([np.linspace(0.0, 4.0, 401), np.zeros(401)])
-    friction, climb = np.ones(401), 0.1 * line[:, 0]
+    friction, climb = np.ones(401), 0.025 * line[:, 0]
     friction[0] = friction[-1] = 1e-8
     weak = replace(FREE, torque_max=0.5, brake_torque=0.5)
     train = make_powertrain(weak)
     for slope in (1.0, 0.0, -1.0):
         plan = plan_speed(line, weak, friction, closed=False, height=slope * climb)
-        weight = 0.1 * slope * CAR.gravity
+        weight = 0.025 * slope * CAR.gravity
         motor = train.force_most * train.factor(float(plan.speed[100])) / train.mass
         assert plan.acceleration[100] == pytest.approx(motor - weight, rel=0.02)
         assert plan.acceleration[360] == pytest.approx(-train.brake_most / train.mass - weight, rel=0.02)

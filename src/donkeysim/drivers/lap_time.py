@@ -1,7 +1,7 @@
 """The quasi-steady-state lap: how fast a point mass with this car's motor and grip can go along a line.
 
-At every point the tyres give at most `friction * gravity` times their own grip in all, split between turning and speeding or slowing (the
-friction circle). A forward pass limits speeding up, a backward pass slowing down.
+At every point the tyres give at most `friction * gravity` times their own grip in all, split between turning and
+speeding or slowing (the friction circle). A forward pass limits speeding up, a backward pass slowing down.
 
 References:
     Casanova, On minimum time vehicle manoeuvring: the theoretical optimal lap, Cranfield (2000), chapter 2.
