@@ -78,7 +78,7 @@ def make_windows() -> ByteArray:
     for first, last in ((3.0, 38.0), (56.0, 63.0), (116.0, 168.0)):
         for x in np.arange(first, last, 6.1):
             draw_chair(wall, float(x), 5.4 + random.uniform(-0.2, 0.2))
-    wall.fill((250, 251, 247), 36.6, 1.2, 40.2, HIGH)
+    wall.fill((250, 251, 247), 36.6, 0.2, 40.2, HIGH)
     _set_board(wall, (40.5, 50.0), (234, 231, 222), 1)
     _set_board(wall, (65.0, 96.0), (206, 192, 176), 2)
     _set_lit_panel(wall, 97.0, 110.0)
@@ -121,11 +121,11 @@ def draw_chair(wall: Wall, middle: float, width: float, paint: Paint = (30, 31, 
 
 
 def _set_board(wall: Wall, span: tuple[float, float], paint: Paint, seed: int) -> None:
-    """Draw a board printed with scattered grey and yellow marks, on a dark foot."""
+    """Draw a board from the floor up, printed with scattered grey and yellow marks."""
     random = np.random.default_rng(1310 + seed)
     left, right = span
-    wall.fill((58, 54, 52), left - 0.4, 0.6, right + 0.4, HIGH - 0.6)
-    wall.fill(paint, left, 1.6, right, HIGH - 0.8)
+    wall.fill((196, 192, 186), left - 0.3, 0.0, right + 0.3, HIGH - 0.6)
+    wall.fill(paint, left, 0.5, right, HIGH - 0.8)
     for row, y in enumerate(np.arange(3.6, 23.0, 2.1)):
         for x in np.arange(left + 0.7 + 1.3 * (row % 2), right - 1.6, 2.7):
             ink = ((112, 108, 108), (232, 198, 122), (156, 150, 148), (176, 170, 166))[int(random.integers(4))]
@@ -178,7 +178,7 @@ def _set_counter(wall: Wall, left: float, right: float) -> None:
     wall.fill((150, 148, 142), left - 1.0, 5.9, right + 1.0, 6.2)
     for x in np.arange(left + 0.4, right + 0.2, 9.1):
         for aside in (0.0, 1.5):
-            wall.draw((232, 230, 222), 0.28, (float(x) + aside, 0.0), (float(x) + aside, 6.2))
+            wall.draw((196, 196, 192), 0.2, (float(x) + aside, 0.0), (float(x) + aside, 6.2))
 
 
 def _seat_person(wall: Wall, x: float) -> None:
