@@ -40,7 +40,7 @@ WORDS = {
     "circuit_launch": "White lines on an event hall's carpet; the road forks and crosses itself by a show room.",
     "mini_monaco": "A park road between low walls with wire mesh on them, in the shade of the wood behind.",
     "mountain_track": "A wide banked road between low grey walls, among green hills and oaks, in a low sun.",
-    "roboracingleague_1": "White lines on a meeting room's carpet, hooks around yellow cones, chairs before a wall of windows.",
+    "roboracingleague_1": "White lines on a meeting room's carpet, hooks around yellow cones, chairs before windows.",
     "thunderhill": "A long pale road over hills, between rails with wire mesh above them from start to end.",
     "warren": "Two lanes painted on the grass of a marquee, tall cones in the bends, arches onto a garden.",
     "waveshare": "Two orange ovals on a grey mat, under the one lamp of a dark storeroom; the smallest of all.",
