@@ -51,7 +51,7 @@ class Wall:
         """Draw a line."""
         self.canvas.draw_line(paint, width * self._up, *(self.place(x, y) for x, y in points))
 
-    def finish(self, seed: int, soft: float = 0.7) -> ByteArray:
+    def finish(self, seed: int, soft: float = 1.1) -> ByteArray:
         """Return the texture as a photograph has it: a little soft, darker at floor and ceiling and in the corners."""
         picture = Image.fromarray(to_texture(self.canvas.shrink())[..., :3])
         colour = np.asarray(picture.filter(ImageFilter.GaussianBlur(soft)), np.float32)
@@ -78,7 +78,8 @@ def make_windows() -> ByteArray:
     for first, last in ((3.0, 38.0), (56.0, 63.0), (116.0, 168.0)):
         for x in np.arange(first, last, 6.1):
             draw_chair(wall, float(x), 5.4 + random.uniform(-0.2, 0.2))
-    _set_board(wall, (40.5, 50.0), (226, 224, 214), 1)
+    wall.fill((250, 251, 247), 36.6, 0.2, 40.2, HIGH)
+    _set_board(wall, (40.5, 50.0), (234, 231, 222), 1)
     _set_board(wall, (65.0, 96.0), (206, 192, 176), 2)
     _set_lit_panel(wall, 97.0, 110.0)
     wall.fill((222, 218, 204), 171.0, 0.0, LONG, HIGH)
@@ -92,7 +93,7 @@ def _glaze(wall: Wall, left: float, random: np.random.Generator) -> None:
         y = 1.0 + 0.7 * step
         bright = tone + 22.0 * (y / HIGH) + (7.0 if step % 2 else -6.0)
         outside = max(0.0, 6.5 - y) * 12.0
-        shade = tuple(int(np.clip(c + bright - outside, 20, 250)) for c in (158, 182, 190))
+        shade = tuple(int(np.clip(c + bright - outside, 20, 252)) for c in (172, 193, 198))
         wall.fill(shade, left, y, left + 7.0, y + 0.7)
     if random.random() < 0.45:
         glare = left + random.uniform(2.0, 5.0)
@@ -120,17 +121,16 @@ def draw_chair(wall: Wall, middle: float, width: float, paint: Paint = (30, 31, 
 
 
 def _set_board(wall: Wall, span: tuple[float, float], paint: Paint, seed: int) -> None:
-    """Draw a board printed with scattered grey and yellow marks, on a dark foot."""
+    """Draw a board from the floor up, printed with scattered grey and yellow marks."""
     random = np.random.default_rng(1310 + seed)
     left, right = span
-    wall.fill((58, 54, 52), left - 0.4, 0.6, right + 0.4, HIGH - 0.6)
-    wall.fill(paint, left, 1.6, right, HIGH - 0.8)
-    for row, y in enumerate(np.arange(4.6, 22.0, 3.3)):
-        for x in np.arange(left + 1.2 + 1.6 * (row % 2), right - 2.4, 3.6):
-            ink = ((104, 100, 100), (226, 184, 92), (150, 144, 142))[int(random.integers(3))]
-            wide, tall = random.uniform(1.4, 2.2), random.uniform(0.5, 0.9)
+    wall.fill((196, 192, 186), left - 0.3, 0.0, right + 0.3, HIGH - 0.6)
+    wall.fill(paint, left, 0.5, right, HIGH - 0.8)
+    for row, y in enumerate(np.arange(3.6, 23.0, 2.1)):
+        for x in np.arange(left + 0.7 + 1.3 * (row % 2), right - 1.6, 2.7):
+            ink = ((112, 108, 108), (232, 198, 122), (156, 150, 148), (176, 170, 166))[int(random.integers(4))]
+            wide, tall = random.uniform(0.9, 1.5), random.uniform(0.4, 0.75)
             wall.fill(ink, float(x), float(y), float(x) + wide, float(y) + tall)
-            wall.fill(ink, float(x), float(y) - 0.7, float(x) + 0.8 * wide, float(y) - 0.45)
 
 
 def _set_lit_panel(wall: Wall, left: float, right: float) -> None:
@@ -178,7 +178,7 @@ def _set_counter(wall: Wall, left: float, right: float) -> None:
     wall.fill((150, 148, 142), left - 1.0, 5.9, right + 1.0, 6.2)
     for x in np.arange(left + 0.4, right + 0.2, 9.1):
         for aside in (0.0, 1.5):
-            wall.draw((232, 230, 222), 0.28, (float(x) + aside, 0.0), (float(x) + aside, 6.2))
+            wall.draw((196, 196, 192), 0.2, (float(x) + aside, 0.0), (float(x) + aside, 6.2))
 
 
 def _seat_person(wall: Wall, x: float) -> None:
@@ -245,32 +245,38 @@ def make_stage() -> ByteArray:
 
 
 def make_kitchen() -> ByteArray:
-    """Return the wall of the kitchen: bright windows above a dark bar with shelves, pale door frames, brown panels."""
-    wall = Wall(SHORT, 1024, 256, (196, 182, 162))
+    """Return the wall of the kitchen: bright windows behind a dark bar full of things, door frames, brown panels."""
+    wall = Wall(SHORT, 1024, 256, (150, 136, 120))
     random = np.random.default_rng(1340)
-    for left, right in ((15.0, 26.0), (27.0, 38.0), (39.0, 46.0)):
-        wall.fill((240, 240, 236), left, 9.0, right, 21.0)
-        for x in np.arange(left + 0.6, right - 0.8, 1.6):
-            wall.fill((216, 214, 206), float(x), 10.0, float(x) + 0.3, 20.6)
-    wall.fill((150, 136, 118), 14.0, 21.0, 47.0, 22.0)
+    wall.fill((248, 246, 240), 14.0, 7.0, 47.0, 20.5)
+    for x in (22.0, 30.5, 39.0):
+        wall.fill((188, 178, 164), x, 7.0, x + 1.0, 20.5)
+    wall.fill((176, 160, 138), 14.0, 20.5, 47.0, 22.4)
     for left, right in ((0.5, 6.5), (8.0, 13.5)):
         wall.fill((232, 212, 184), left, 0.0, right, 21.5)
         wall.fill((206, 182, 150), left + 0.8, 0.0, right - 0.8, 20.6)
-    wall.fill((102, 86, 74), 14.0, 0.0, 47.0, 8.6)
-    for x in np.arange(15.0, 45.0, 2.2):
-        tall = random.uniform(1.5, 6.5)
-        tone = int(random.integers(-24, 30))
-        wall.fill((92 + tone, 76 + tone, 66 + tone), float(x), 6.0, float(x) + 1.7, 6.0 + tall)
-    wall.fill((70, 58, 50), 14.0, 5.2, 47.0, 6.2)
+    wall.fill((98, 84, 72), 14.0, 0.0, 47.0, 8.0)
+    for x in np.arange(14.5, 46.0, 1.1):
+        tall = 1.0 + 5.0 * random.random() ** 2 + 2.0 * np.exp(-(((float(x) - 31.0) / 7.0) ** 2))
+        tone = int(random.integers(-24, 22))
+        wall.fill_round((84 + tone, 72 + tone, 64 + tone), float(x) - 0.6, 5.0, float(x) + 1.6, 8.0 + tall)
+    wall.fill((72, 60, 52), 14.0, 5.0, 47.0, 6.2)
     for x in np.arange(14.5, 46.0, 3.3):
-        wall.fill((84, 72, 62), float(x), 0.6, float(x) + 2.9, 4.8)
-    wall.fill((108, 98, 88), 47.0, 0.0, SHORT, HIGH)
-    for x in np.arange(47.0, SHORT, 1.3):
-        tone = int(random.integers(-16, 18))
-        wall.fill((102 + tone, 93 + tone, 84 + tone), float(x), random.uniform(0.0, 3.0), float(x) + 1.2, HIGH)
-    wall.shape((206, 200, 186), (50.0, HIGH), (58.0, HIGH), (SHORT, 15.0), (SHORT, 13.0), (57.0, 20.0))
-    wall.fill((96, 86, 76), 0.0, 0.0, SHORT, 0.8)
+        wall.fill((86, 74, 64), float(x), 0.6, float(x) + 2.9, 4.6)
+    _panel_kitchen(wall, random)
     return wall.finish(1305, 1.2)
+
+
+def _panel_kitchen(wall: Wall, random: np.random.Generator) -> None:
+    """Draw the dark panels at the right of the kitchen: cupboards, a pale beam, a shining floor's glow at the foot."""
+    wall.fill((100, 92, 84), 47.0, 0.0, SHORT, HIGH)
+    for x in np.arange(47.0, SHORT, 2.1):
+        tone = int(random.integers(-24, 18))
+        low, high = random.uniform(0.0, 4.0), random.uniform(14.0, HIGH)
+        wall.fill((98 + tone, 89 + tone, 81 + tone), float(x), low, float(x) + 2.0, high)
+    wall.shape((198, 190, 176), (50.0, HIGH), (55.0, HIGH), (SHORT, 18.0), (SHORT, 16.4), (54.0, 22.4))
+    wall.shape((132, 120, 108), (47.0, 0.0), (SHORT, 0.0), (SHORT, 3.6), (47.0, 1.4))
+    wall.fill((96, 86, 76), 0.0, 0.0, SHORT, 0.8)
 
 
 def make_ceiling() -> ByteArray:
