@@ -15,6 +15,7 @@ from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, find_own_tracks
 
 FORMER_PLACES: Mapping[str, Mapping[str, Any]] = {
     "circuit_launch": {"name": "maker_hall"},
+    "generated_track": {"look": "2020"},
     "mini_monaco": {"name": "harbour_town"},
     "mountain_track": {"name": "canyon_road"},
     "roboracingleague_1": {"name": "kart_track"},
