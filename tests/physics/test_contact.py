@@ -88,7 +88,7 @@ def test_a_cone_is_driven_before_the_car_without_jumps_and_falls_asleep(speed):
 
 
 def test_a_slender_thing_hit_above_its_centre_of_mass_topples_and_stays_down():
-    props = make_props((0.5, 0.0, 0.0), base=0.03, top=0.03, height=0.3, centre=0.05)
+    props = make_props((0.5, 0.0, 0.0), base=0.02, top=0.02, height=0.3, centre=0.05)
     bench = Bench(make_scene(props=props))
     bench.place(0, 0.0, 0.0, velocity=3.0)
     bench.drive(0.5)

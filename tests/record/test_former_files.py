@@ -39,7 +39,7 @@ def test_a_log_replays_in_the_places_that_it_knew():
     reader = LogReader(FORMER / "drive.dlog")
     moves = [event.scene.name for event in reader.read_events() if isinstance(event, ChangeScene)]
     assert reader.head.spec.scene.name == "hill_circuit"
-    assert moves == ["harbour_town", "canyon_road", "generated_road", "pallet_hall"]
+    assert moves == ["harbour_town", "canyon_road", "generated_road_2020", "pallet_hall"]
     replay = play(FORMER / "drive.dlog")
     assert (replay.broken, replay.simulator.scene.name) == ("", "pallet_hall")
     assert not any(part.startswith("track") for part in replay.differences)
@@ -50,7 +50,7 @@ def test_a_log_replays_in_the_places_that_it_knew():
 
 def test_a_snapshot_is_driven_on_from_in_the_places_that_it_knew():
     stored = load_snapshot(FORMER / "moment.npz")
-    assert [scene.name for scene in stored.spec.scenes] == ["hill_circuit", "generated_track"]
+    assert [scene.name for scene in stored.spec.scenes] == ["hill_circuit", "generated_track_2020"]
     assert "track hill_circuit" in stored.origin
     simulator = Simulator(stored.spec)
     simulator.restore(stored.snapshot)

@@ -12,9 +12,9 @@ from donkeysim.record.snapshot_file import load_snapshot, save_snapshot
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import hash_state
-from donkeysim.world.specs import LidarSpec, WorldSpec
+from donkeysim.world.specs import LidarSpec, SceneSpec, WorldSpec
 
-SPEC = WorldSpec(cars_per_world=3, world_count=2, seed=4)
+SPEC = WorldSpec(SceneSpec("generated_track_2020"), cars_per_world=3, world_count=2, seed=4)
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,12 @@ def test_a_prop_is_hit_by_its_name(props, kind):
         "bell_cone": "cone",
         "orange_bell_cone": "cone",
         "oak": "tree",
+        "footed_cone": "cone",
+        "square_cone": "cone",
+        "store_rack": "rack",
+        "long_table": "table",
+        "work_table": "table",
+        "folding_chair": "chair",
     }
     car = list(PROP_KINDS).index(kind)
     assert props.get_hit(car) == names.get(kind, kind)

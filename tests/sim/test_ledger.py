@@ -58,7 +58,7 @@ def test_a_car_beside_the_path_reads_its_offset_heading_and_length(simulator):
         )
         assert ledger.along[0] == pytest.approx(before + 0.5 * math.hypot(step[0], step[1]), abs=1e-6)
         assert ledger.upright[0] == pytest.approx(1.0)
-        assert ledger.width_left[0] == pytest.approx(0.925, abs=0.01)
+        assert ledger.width_left[0] == pytest.approx(0.875, abs=0.01)
 
 
 def test_points_ahead_are_where_one_gets_by_walking_along_the_path(simulator):

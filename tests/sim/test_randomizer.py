@@ -165,7 +165,7 @@ def test_a_value_of_the_car_changes_the_drive_and_not_the_picture_of_the_start(p
     assert np.array_equal(see(varied), see(plain))
     for simulator in (varied, plain):
         drive(simulator, 20)
-    assert np.linalg.norm(varied.state.position[0] - plain.state.position[0]) > 0.01
+    assert np.linalg.norm(varied.state.position[0] - plain.state.position[0]) > 0.005
 
 
 def accelerate(place, **values):
@@ -193,7 +193,7 @@ def test_a_heavier_car_stands_at_the_same_height_and_less_grip_slides_wider(flat
         2.0 * heavy.car_spec.mass * heavy.car_spec.gravity, rel=0.01
     )
     turned = []
-    for grip in (1.0, 0.4):
+    for grip in (1.0, 0.2):
         simulator = make(flat, fix({"car.friction": grip}), camera=None)
         drive(simulator, 20, 0.0, 0.5)
         drive(simulator, 10, 1.0, 0.0)

@@ -30,7 +30,7 @@ STYLES = ("steady", "fast")
 STEADY_GRIP, STEADY_SPEED = GripUse(0.55, 0.4), 1.5
 """Use of the grip, and greatest speed [m/s], of the steady style."""
 
-FAST_GRIP, FAST_MARGIN = GripUse(0.65, 0.45), 0.17
+FAST_GRIP, FAST_MARGIN = GripUse(0.7, 0.45), 0.17
 """Use of the grip, and distance of the car's middle from the road's edges [m], of the fast style. Motor and brake turn
 all wheels alike, so the least loaded one limits them: of the grip along the road only about half is there for use."""
 

@@ -130,5 +130,5 @@ def renew_format(tree: dict[str, Any], *places: Any) -> None:
         raise ValueError(f"format {number}, this version reads up to {FORMAT}")
     if number < FORMAT:
         for table in places:
-            rename_key(table, "track")
+            rename_key(table, "track", replayed=True)
         tree["format"] = FORMAT

@@ -42,7 +42,7 @@ def describe_origin(scenes: Sequence[Scene]) -> dict[str, str]:
 def rename_origin(origin: Mapping[str, str]) -> dict[str, str]:
     """Return what an older file says of its origin, with the names that its tracks have now."""
     return {
-        _TRACK + rename_place(name.removeprefix(_TRACK)) if name.startswith(_TRACK) else name: value
+        _TRACK + rename_place(name.removeprefix(_TRACK), replayed=True) if name.startswith(_TRACK) else name: value
         for name, value in origin.items()
     }
 

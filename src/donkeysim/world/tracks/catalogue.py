@@ -43,8 +43,8 @@ TRACK_SUFFIXES = (".toml", *PATH_SUFFIXES)
 TRACKS_KNOWN = 1000
 """Files of tracks of which this process remembers whether menus show them."""
 
-FORMER_LAYOUTS = ("roboracingleague_2021",)
-"""Places as the original had them before; no menu shows them, and they are found by their names."""
+FORMER_LAYOUTS = ("roboracingleague_2021", "generated_road_2020", "generated_track_2020")
+"""Places as the original, or we, had them before; no menu shows them, and they are found by their names."""
 
 VARIABLE = "DONKEYSIM_TRACKS"
 """Environment variable: further folders with track files, with the system's separator of paths between them."""

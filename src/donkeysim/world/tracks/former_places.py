@@ -15,7 +15,6 @@ from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, find_own_tracks
 
 FORMER_PLACES: Mapping[str, Mapping[str, Any]] = {
     "circuit_launch": {"name": "maker_hall"},
-    "generated_track": {"look": "2020"},
     "mini_monaco": {"name": "harbour_town"},
     "mountain_track": {"name": "canyon_road"},
     "roboracingleague_1": {"name": "kart_track"},
@@ -28,9 +27,15 @@ FORMER_PLACES: Mapping[str, Mapping[str, Any]] = {
 """What changes in the `SceneSpec` of a place, by its former name; its look changes only where none was asked for."""
 
 
-def rename_scene(scene: SceneSpec) -> SceneSpec:
+REPLAYED: Mapping[str, Mapping[str, Any]] = {
+    name: {"name": f"{name}_2020"} for name in ("generated_road", "generated_track")
+}
+"""Places that became truer and kept their names: what was driven there replays where it was driven."""
+
+
+def rename_scene(scene: SceneSpec, table: Mapping[str, Mapping[str, Any]] = {**FORMER_PLACES, **REPLAYED}) -> SceneSpec:
     """Return the spec of a scene of an older file as it is now; tracks in somebody's own folders keep their names."""
-    changes = FORMER_PLACES.get(scene.name)
+    changes = table.get(scene.name)
     if changes is None or scene.name in _list_own(scene.folders):
         return scene
     given = {name: value for name, value in changes.items() if name == "name" or not getattr(scene, name)}
@@ -43,9 +48,14 @@ def rename_world(spec: WorldSpec) -> WorldSpec:
     return dataclasses.replace(spec, scene=rename_scene(spec.scene), more_scenes=more)
 
 
-def rename_place(name: str) -> str:
-    """Return what a place of an older file is called now, where that holds nothing but its name."""
-    return rename_scene(SceneSpec(name)).name
+def rename_place(name: str, replayed: bool = False) -> str:
+    """Return what a place of an older file is called now, where that holds nothing but its name.
+
+    Args:
+        name: As the file has it.
+        replayed: Whether it is where something was driven that is driven again.
+    """
+    return rename_scene(SceneSpec(name), {**FORMER_PLACES, **REPLAYED} if replayed else FORMER_PLACES).name
 
 
 def rename_tracks(names: Iterable[str]) -> tuple[str, ...]:
@@ -53,10 +63,10 @@ def rename_tracks(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(rename_place(name) for given in names for name in (ORIGINAL_SCENES if given == "all" else (given,)))
 
 
-def rename_key(values: Any, key: str) -> None:
+def rename_key(values: Any, key: str, replayed: bool = False) -> None:
     """Give the place under a key of a table of an older file its name of now, where there is one."""
     if isinstance(values, dict) and isinstance(values.get(key), str):
-        values[key] = rename_place(values[key])
+        values[key] = rename_place(values[key], replayed)
 
 
 def _list_own(folders: tuple[str, ...]) -> Iterable[str]:
