@@ -10,7 +10,7 @@ from PIL import Image
 
 from donkeysim.cli.console import console
 from donkeysim.cli.donkey import run
-from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, VARIABLE, group_scenes, list_scenes
+from donkeysim.world.tracks.catalogue import FORMER_LAYOUTS, ORIGINAL_SCENES, VARIABLE, group_scenes, list_scenes
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_lists_say_whose_design_places_are_and_break_no_name(place, monkeypatch,
     lines = capsys.readouterr().out.splitlines()
     at = [lines.index(heading) for heading in ("The original's places", "Our own places", "Yours")]
     groups = [{line.split()[0] for line in lines[begin + 1 : end]} for begin, end in pairwise([*at, None])]
-    assert groups[0] == set(ORIGINAL_SCENES)
+    assert groups[0] == {*ORIGINAL_SCENES, *FORMER_LAYOUTS}
     assert groups[1] == {*group_scenes(list_scenes())["ours"], "flat"}
     assert groups[2] == {name}
     assert str(place / "place" / f"{name}.toml") in lines[-1]

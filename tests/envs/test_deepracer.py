@@ -54,7 +54,7 @@ def test_a_function_gets_what_the_guide_lists(step):
     assert set(first) == GUIDE
     assert first["all_wheels_on_track"]
     assert not first["is_left_of_center"]
-    assert first["track_width"] == pytest.approx(1.313, abs=0.01)
+    assert first["track_width"] == pytest.approx(1.25, abs=0.01)
     assert first["distance_from_center"] == pytest.approx(0.25 + step.offset[0], abs=0.03)
     assert beside["is_offtrack"]
     assert not beside["all_wheels_on_track"]

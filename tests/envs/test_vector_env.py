@@ -64,7 +64,7 @@ def test_the_step_that_begins_an_episode_pays_nothing_and_ignores_the_action():
 
 
 def test_what_another_car_hits_is_told_when_an_episode_begins():
-    batch = make(2, time_limit=0.2)
+    batch = TrackVectorEnv(2, "generated_track_2020", observe="vector", threads=1, time_limit=0.2)
     batch.reset(seed=1)
     for _ in range(4):
         batch.step(np.full((2, 2), 0.5))

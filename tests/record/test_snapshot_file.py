@@ -19,7 +19,7 @@ SPEC = WorldSpec(SceneSpec("generated_track_2020"), cars_per_world=3, world_coun
 
 @pytest.fixture(scope="module")
 def place():
-    return Simulator(WorldSpec()).scene
+    return Simulator(WorldSpec(SPEC.scene)).scene
 
 
 def make(place):
@@ -65,7 +65,7 @@ def test_five_hundred_steps_after_a_snapshot_are_the_same_again(place, tmp_path)
 def test_a_snapshot_of_another_simulator_does_not_fit(place, tmp_path):
     path = save_snapshot(tmp_path / "moment.npz", make(place))
     with pytest.raises(ShapeError, match="same WorldSpec"):
-        Simulator(WorldSpec(), scene=place).restore(load_snapshot(path).snapshot)
+        Simulator(WorldSpec(SPEC.scene), scene=place).restore(load_snapshot(path).snapshot)
 
 
 def flip_bytes(path, name):

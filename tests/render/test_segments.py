@@ -62,7 +62,7 @@ def driven():
     return simulator, car, track, build_centre_line(track.path, track.road)
 
 
-@pytest.mark.parametrize(("distance", "supersample"), [(0.0, 1), (5.5, 2), (12.0, 1), (20.0, 2)])
+@pytest.mark.parametrize(("distance", "supersample"), [(2.5, 1), (5.5, 2), (12.0, 1), (20.0, 2)])
 def test_road_and_lines_are_where_geometry_has_them(driven, distance, supersample):
     simulator, car, track, line = driven
     position, yaw = line.locate(np.array([distance]))

@@ -61,7 +61,7 @@ def compare_sizes(scene, most):
 
 
 def test_a_small_picture_looks_like_a_large_one_shrunk():
-    compare_sizes("generated_track", 4.0)
+    compare_sizes("generated_track", 5.0)
 
 
 @pytest.mark.soak

@@ -86,7 +86,7 @@ def test_a_picture_one_period_later_is_that_of_the_moment_itself(film, simulator
 
 def test_motion_is_even_when_moments_come_late_now_and_then(film, simulator, clock):
     simulator.reset_car(0)
-    for _ in range(60):
+    for _ in range(160):
         film.want()
         beat(film, simulator, clock)
     places = []

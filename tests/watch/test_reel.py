@@ -125,7 +125,7 @@ def test_a_frame_of_24_cars_is_kept_in_some_kilobytes():
 
 
 def test_only_props_that_move_are_kept_and_all_are_found_again():
-    simulator = Simulator(WorldSpec(SceneSpec("generated_track")))
+    simulator = Simulator(WorldSpec(SceneSpec("generated_track_2020")))
     moments = [simulator.keep_moment().poses for _ in range(4)]
     moments[2].prop_position[1] += 0.5
     moments[3].prop_position[1] += 0.75

@@ -3,7 +3,6 @@
 import pytest
 
 from donkeysim.world.specs import RoadSpec, SceneSpec, WorldSpec
-from donkeysim.world.tracks import former_places
 from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, group_scenes, list_scenes
 from donkeysim.world.tracks.former_places import (
     FORMER_PLACES,
@@ -26,14 +25,14 @@ def test_a_scene_is_renamed_and_all_else_of_it_stays():
     road = SceneSpec("generated_road", road=RoadSpec(1, 2, 3.0))
     spec = WorldSpec(SceneSpec("warehouse"), more_scenes=(road, SceneSpec("thunderhill"), SceneSpec("my.toml")))
     renamed = rename_world(spec)
-    assert [scene.name for scene in renamed.scenes] == ["pallet_hall", "generated_road", "hill_circuit", "my.toml"]
+    assert [scene.name for scene in renamed.scenes] == ["pallet_hall", "generated_road_2020", "hill_circuit", "my.toml"]
     assert renamed.more_scenes[0].road == road.road
 
 
-def test_a_look_changes_only_where_none_was_asked_for(monkeypatch):
-    monkeypatch.setattr(former_places, "FORMER_PLACES", {"generated_road": {"look": "older"}})
-    assert rename_scene(SceneSpec("generated_road")).look == "older"
-    assert rename_scene(SceneSpec("generated_road", look="meadow")).look == "meadow"
+def test_a_look_changes_only_where_none_was_asked_for():
+    table = {"generated_road": {"look": "older"}}
+    assert rename_scene(SceneSpec("generated_road"), table).look == "older"
+    assert rename_scene(SceneSpec("generated_road", look="meadow"), table).look == "meadow"
     assert rename_place("generated_road") == "generated_road"
 
 

@@ -155,6 +155,7 @@ def _list_scalars(car: CarSpec) -> dict[int, float]:
         layout.P_SLIP_FREE: car.slip_speed_free,
         layout.P_SLIP_LATERAL: car.slip_speed_lateral,
         layout.P_LOAD_SHARE: car.load_share,
+        layout.P_GRIP_CREEP: car.grip_creep,
     }
 
 

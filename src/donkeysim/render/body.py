@@ -36,7 +36,7 @@ def fit_models(scene: Scene, car: CarSpec) -> tuple[Mesh, ...]:
     """
     drawn, worn = _measure_drawn(), measure_stance(car)
     factor = worn.size / drawn.size
-    if np.array_equal(worn.centre, drawn.centre) and np.array_equal(worn.size, drawn.size):
+    if np.allclose(worn.centre, drawn.centre, atol=1e-9) and np.allclose(worn.size, drawn.size, atol=1e-9):
         return scene.models
     models = list(scene.models)
     for body in {model.body for model in scene.car_models.values()}:

@@ -70,8 +70,7 @@ class CameraSpec:
         segment: Whether it tells classes too.
         crop_top: Rows at the top of the whole picture that are left out, neither drawn nor returned [pixel].
         crop_bottom: The same at the bottom.
-        lens: A real one, drawn with the focal length that `fov` is of where it bends nothing (`LensSpec.fov`: its own);
-            None: a pinhole.
+        lens: A real one, with the focal length that `fov` is of where it bends nothing; None: a pinhole.
     """
 
     width: int = 160
@@ -176,8 +175,7 @@ class CarSpec:
         centre_of_mass: In the body frame [m].
         chassis_size: Length, width, height of the body's box [m]; also gives the inertia.
         chassis_centre: Of that box in the body frame [m].
-        wheel_position: Of each wheel's centre at full compression, in the body frame [m]. The suspension moves the
-            wheel down from there, along the body's -z: its centre is `wheel_extension` below this point.
+        wheel_position: Of each wheel's centre at full compression, body frame [m]; it extends from there along -z.
         wheel_radius: [m]
         wheel_inertia: About the axle [kg m²].
         wheel_damping: Torque per spin rate [N m s/rad].
@@ -203,6 +201,7 @@ class CarSpec:
         sideways_rear: That of the rear wheels, where it differs; None: as `sideways`.
         load_share: How much of its load a tyre grips with [-].
         load_rest: What it grips with besides while it touches the ground, as a share of its load at rest [-].
+        grip_creep: Speed of rolling below which a tyre forgets its deflection more slowly [m/s]; 0: nowhere.
         inertia: About the body's axes x, y, z [kg m²]; None: that of a uniform box, `chassis_size`.
         servo: What turns the wheels.
         esc: What drives the motor.
@@ -246,6 +245,7 @@ class CarSpec:
     sideways_rear: WheelCurve | None = None
     load_share: float = 1.0
     load_rest: float = 0.0
+    grip_creep: float = 0.0
     inertia: Vector | None = None
     servo: ServoSpec = field(default_factory=ServoSpec)
     esc: EscSpec = field(default_factory=EscSpec)

@@ -173,14 +173,14 @@ def test_a_newer_format_is_refused(ending, tmp_path, monkeypatch):
     path = tmp_path / f"pilot{ending}"
     save_model(get_model("linear"), path, "linear", DefaultConfig)
     with pytest.raises(
-        PilotError, match=r"has the format 2, but this version of donkeysim reads up to 1; get a newer donkeysim"
+        PilotError, match=r"has the format 3, but this version of donkeysim reads up to 2; get a newer donkeysim"
     ):
         load_pilot(path)
 
 
 def make_newer_header(*told):
     header = make_header(*told)
-    return type(header)(**{**vars(header), "format": 2})
+    return type(header)(**{**vars(header), "format": 3})
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,9 @@ P_LOAD_SHARE = P_CURRENT + 1
 """What a tyre grips with per load [-]."""
 P_LOAD_REST = P_LOAD_SHARE + 1
 """What each wheel on the ground grips with besides [N], 4 columns."""
-PARAM_WIDTH = P_LOAD_REST + 4
+P_GRIP_CREEP = P_LOAD_REST + 4
+"""Speed of rolling below which a contact forgets its deflection more slowly [m/s]."""
+PARAM_WIDTH = P_GRIP_CREEP + 1
 
 # -- prop parameters, one row per prop of a scene
 PROP_MASS = 0

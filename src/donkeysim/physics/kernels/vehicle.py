@@ -44,9 +44,6 @@ GRIP_LENGTH = 0.0002
 """Deflection of a standing contact at which it slides [m]."""
 GRIP_ROLL = 0.000004
 """Distance of rolling over which a contact forgets its deflection [m]."""
-GRIP_CREEP = 0.02
-"""Speed of rolling below which a contact forgets its deflection more slowly: a standing car's wheels never stand quite
-still, and it would creep down across a slope [m/s]."""
 ANGULAR_MAX = 50.0
 """Greatest rate of turning of any body, as the original's engine has it [rad/s]."""
 
@@ -151,9 +148,10 @@ def turn_wheel(body, row, wheel, param, car, torque, brake, load, forward, later
     body[row, layout.WHEEL_SPEED + wheel] = spin
     body[row, layout.WHEEL_ANGLE + wheel] += dt * spin
     # Rolling brings undeflected rubber into the contact, so only a standing tyre keeps its deflection.
-    rolling = abs(spin) * radius
-    rolling *= rolling / (rolling + GRIP_CREEP)
-    memory = 1.0 / (1.0 + dt * rolling / GRIP_ROLL) if load > 0.0 else 0.0
+    rolled, creep = dt * abs(spin) * radius, param[car, layout.P_GRIP_CREEP]
+    if creep > 0.0:
+        rolled *= rolled / (rolled + dt * creep)
+    memory = 1.0 / (1.0 + rolled / GRIP_ROLL) if load > 0.0 else 0.0
     grip_x = (body[row, layout.GRIP + 2 * wheel] + dt * slide) * memory
     grip_y = (body[row, layout.GRIP + 2 * wheel + 1] - dt * lateral) * memory
     size = math.sqrt(grip_x * grip_x + grip_y * grip_y)
