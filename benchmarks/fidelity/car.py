@@ -13,6 +13,7 @@ from donkeysim.core import frames
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.sim.simulator import Simulator
+from donkeysim.world.ledger import EVENT_LAP
 from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
 
 U = 1.0 / 8.0
@@ -36,6 +37,15 @@ GAINS = (((2.4, 1.2), 0.32), ((1.2, 0.6), 0.53), ((1.8, 0.9), 0.41))
 LOOP_FRAMES, LOST = 400, 4.0
 """How long that controller drives; and the |cte| at which it is over [U]."""
 
+LAP_GAINS = (0.6, 8.0)
+"""Of the controller whose laps were counted on the original: on cte [1/m] and its rate of change [s/m], at throttle 0.2."""
+
+LONGEST_LAP = 2000
+"""After which it is taken for lost [frames]."""
+
+LAPS = (("generated_track", 446), ("warren", 557), ("mini_monaco", 765))
+"""Frames of its lap on the original."""
+
 JANUARY_2022 = ((4.0, 0.1735), (9.0, 0.152), (11.0, 0.128), (13.0, 0.094))
 """Speed [U/s] and curvature at full lock [1/U] then."""
 
@@ -45,6 +55,7 @@ def measure_car() -> Iterator[Row]:
     yield from measure_corner()
     yield from measure_straight()
     yield from measure_loop()
+    yield from measure_laps()
     yield from measure_january_2022()
 
 
@@ -122,6 +133,37 @@ def drive_loop(simulator: Simulator, car: int, proportional: float, derivative: 
         simulator.drive_car(car, frames.steer_from_wire(steer), 0.14 if abs(steer) > 0.5 else 0.2, 0.0)
         simulator.step()
     return told
+
+
+def measure_laps() -> Iterator[Row]:
+    """Count the frames of a lap, from standstill, of a controller that keeps to the path at throttle 0.2."""
+    for scene, recorded in LAPS:
+        simulator = Simulator(WorldSpec(SceneSpec(scene)))
+        simulator.compile()
+        yield Row(
+            f"lap of controller {LAP_GAINS[0]:g}/m, {LAP_GAINS[1]:g} s/m on {scene}",
+            recorded,
+            count_lap(simulator),
+            "frames",
+            0.15 * recorded,
+        )
+        simulator.close()
+
+
+def count_lap(simulator: Simulator) -> int:
+    """Return the frames until the first lap is counted, LONGEST_LAP where none is."""
+    car = simulator.add_car()
+    proportional, derivative = LAP_GAINS
+    before = simulator.observe_telemetry(car).cte or 0.0
+    for frame in range(1, LONGEST_LAP + 1):
+        cte = simulator.observe_telemetry(car).cte or 0.0
+        steer = U * (proportional * cte + derivative * (cte - before) / FRAME)
+        before = cte
+        simulator.drive_car(car, min(max(steer, -1.0), 1.0), 0.2, 0.0)
+        simulator.step()
+        if any(event.kind == EVENT_LAP for event in simulator.list_events()):
+            return frame
+    return LONGEST_LAP
 
 
 def measure_january_2022() -> Iterator[Row]:

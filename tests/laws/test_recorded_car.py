@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.fidelity.car import CURVATURE, measure_corner, measure_january_2022, measure_straight
+from benchmarks.fidelity.car import CURVATURE, measure_corner, measure_january_2022, measure_laps, measure_straight
 from tests.scenes import Bench
 
 from donkeysim.world.specs import list_cars, load_car
@@ -13,10 +13,10 @@ U = 1.0 / 8.0
 FRAME = 0.05
 
 
-@pytest.mark.parametrize("measure", [measure_corner, measure_straight, measure_january_2022])
+@pytest.mark.parametrize("measure", [measure_corner, measure_straight, measure_laps, measure_january_2022])
 def test_recorded_figures_are_met(measure):
     rows = list(measure())
-    assert len(rows) >= 4
+    assert len(rows) >= 3
     assert not [row for row in rows if not row.is_met]
 
 
