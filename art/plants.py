@@ -43,13 +43,11 @@ def build_oak(palette: Palette, variant: int) -> Mesh:
     lean = random.uniform(-0.05, 0.05, 2)
     fork = (float(lean[0]), float(lean[1]), middle)
     bark = palette.ensure_picture("bark_grey")
-    foot = (0.3 * fork[0], 0.3 * fork[1], 0.12)
-    trunk = make_limb([(0.0, 0.0, -0.01), foot, fork], (0.135, 0.085, 0.04), bark, 4)
+    trunk = make_limb([(0.0, 0.0, -0.01), fork], (0.13, 0.04), bark, 3)
     angle = random.uniform(0.0, 2.0 * math.pi)
     bough = (0.27 * math.cos(angle), 0.27 * math.sin(angle), low + random.uniform(0.22, 0.34))
-    limb = make_limb([(*fork[:2], low - 0.02), bough], (0.035, 0.014), bark, 3)
     crowns = _cross_cards(leaves, wide, top - low, fork, 2, random, level)
-    return merge_meshes([trunk, limb, *crowns, *_cross_cards(leaves, 0.6, 0.5, bough, 2, random)[:-1]])
+    return merge_meshes([trunk, *crowns, *_cross_cards(leaves, 0.6, 0.5, bough, 2, random)[:-1]])
 
 
 def build_conifer(palette: Palette, variant: int) -> Mesh:

@@ -59,8 +59,8 @@ def build_orange_bell_cone(palette: Palette, _variant: int) -> Mesh:
 
 
 def _ring_bell(skin: int) -> Mesh:
-    foot = ((0.162, 0.0), (0.168, 0.022), (0.146, 0.048))
-    bell = ((0.104, 0.066), (0.078, 0.14), (0.055, 0.28), (0.026, 0.485), (0.0, 0.505))
+    foot = ((0.168, 0.0), (0.165, 0.03), (0.104, 0.062))
+    bell = ((0.074, 0.15), (0.026, 0.485), (0.0, 0.505))
     return make_revolved((*foot, *bell), 12, skin, capped=False)
 
 

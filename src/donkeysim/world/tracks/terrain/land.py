@@ -25,13 +25,13 @@ from donkeysim.world.tracks.track_file import TrackFile
 HORIZON = 120.0
 """How far the ground reaches beyond the track [m]."""
 
-FINEST = 0.008
+FINEST = 0.01
 """How far the drawn road may lie off the height field [m]."""
 
 COARSER, COARSEST = 0.12, 0.7
 """By how much more for every metre beside the road [-], and at most [m]."""
 
-ROUNDER, ROUNDEST = 0.06, 0.15
+ROUNDER, ROUNDEST = 0.08, 0.15
 """The same where hills pass through known points."""
 
 PLAIN_TILE = 4.0
