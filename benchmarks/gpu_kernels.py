@@ -22,7 +22,7 @@ import numpy as np
 from numba import types
 
 from donkeysim.core.device import Cpu, IndexKernel
-from donkeysim.core.kernel import make_grid_loop
+from donkeysim.core.index_loops import make_grid_loop
 from donkeysim.core.workers import Workers
 from donkeysim.envs.batch_env import BatchEnv
 from donkeysim.gpu.simulator import BatchSimulator

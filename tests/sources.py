@@ -19,3 +19,9 @@ def read_tree(path: Path) -> ast.Module:
 def list_nodes(path: Path) -> tuple[ast.AST, ...]:
     """Return all nodes of a module's syntax tree."""
     return tuple(ast.walk(read_tree(path)))
+
+
+def name_decorators(function: ast.FunctionDef) -> set[str]:
+    """Return the names of a function's decorators, called or not."""
+    plain = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
+    return {one.id for one in plain if isinstance(one, ast.Name)}

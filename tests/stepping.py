@@ -3,7 +3,7 @@
 import numpy as np
 
 from donkeysim.core.device import Cpu
-from donkeysim.core.kernel import make_loop
+from donkeysim.core.index_loops import make_loop
 from donkeysim.core.workers import Workers
 
 

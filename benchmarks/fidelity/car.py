@@ -38,7 +38,7 @@ LOOP_FRAMES, LOST = 400, 4.0
 """How long that controller drives; and the |cte| at which it is over [U]."""
 
 LAP_GAINS = (0.6, 8.0)
-"""Of the controller whose laps were counted on the original: on cte [1/m] and its rate of change [s/m], at throttle 0.2."""
+"""Of the controller whose laps the original counted: on cte [1/m] and its rate of change [s/m], at throttle 0.2."""
 
 LONGEST_LAP = 2000
 """After which it is taken for lost [frames]."""

@@ -17,12 +17,11 @@ SPEED = 2.0
 
 
 @index_kernel
-def drive_car(car: int, _room: int, leaning: int, ledger: LedgerRows, control: Control) -> None:
+def drive_car(car: int, leaning: int, ledger: LedgerRows, control: Control) -> None:
     """Tell a car to follow its road; each `leaning`-th (0: none) goes straight on with all it has.
 
     Args:
         car: Which.
-        _room: Not used.
         leaning: See above.
         ledger: Of all cars.
         control: Written.

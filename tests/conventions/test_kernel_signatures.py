@@ -2,11 +2,11 @@
 
 import ast
 
-from sources import PACKAGE, list_nodes
+from sources import PACKAGE, list_nodes, name_decorators
 
 ROOMS = ("core", "physics", "render", "sim", "envs")
 """Whose kernels' signatures are annotated; a room joins when its own are."""
-ENTRIES = ("kernel", "pixel_kernel", "index_kernel", "index_pixel_kernel")
+ENTRIES = {"kernel", "index_kernel"}
 """Decorators of what host code or a device calls; kernels that only kernels call are typed by their callers."""
 
 
@@ -14,9 +14,7 @@ def list_entries():
     """Return every function that such a decorator makes callable from the host."""
     for path in sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py")):
         for node in list_nodes(path):
-            if isinstance(node, ast.FunctionDef) and any(
-                isinstance(name, ast.Name) and name.id in ENTRIES for name in node.decorator_list
-            ):
+            if isinstance(node, ast.FunctionDef) and name_decorators(node) & ENTRIES:
                 yield f"{path.stem}.{node.name}", node
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.inner_compiler import COMPILER, InnerCompiler, _InnerLibrary
-from donkeysim.core.kernel import inner_kernel, inner_pixel_kernel, merged_kernel, merged_pixel_kernel
+from donkeysim.core.kernel import inner_kernel
 
 
 def sum_squares(values: np.ndarray) -> float:
@@ -15,9 +15,10 @@ def sum_squares(values: np.ndarray) -> float:
     return total
 
 
-@pytest.mark.parametrize("decorate", [inner_kernel, inner_pixel_kernel, merged_kernel, merged_pixel_kernel])
-def test_a_kernel_takes_in_a_function_without_machine_code(decorate):
-    inner = decorate(sum_squares)
+@pytest.mark.parametrize("loose", [False, True])
+@pytest.mark.parametrize("merged", [False, True])
+def test_a_kernel_takes_in_a_function_without_machine_code(loose, merged):
+    inner = inner_kernel(loose=loose, merged=merged)(sum_squares)
 
     def outer(values: np.ndarray) -> float:
         return inner(values) + inner(values[1:])

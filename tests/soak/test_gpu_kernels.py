@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from benchmarks.gpu_kernels import GPUS, MOST_REGISTERS, MOST_SPILLED, assemble, compile_kernel, record_kernels
 
+from sources import name_decorators
+
 HAS_COMPILER = importlib.util.find_spec("numba_cuda") is not None
 pytestmark = [
     pytest.mark.soak,
@@ -18,15 +20,13 @@ pytestmark = [
 ]
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "donkeysim"
-DECORATORS = {"index_kernel", "index_pixel_kernel"}
 
 
 def list_index_kernels():
     """The names of all functions that are made index kernels."""
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
-            if any(isinstance(one, ast.Name) and one.id in DECORATORS for one in decorators):
+            if isinstance(node, ast.FunctionDef) and "index_kernel" in name_decorators(node):
                 yield node.name
 
 

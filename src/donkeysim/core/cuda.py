@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
-from donkeysim.core.kernel import is_own, make_grid_loop
+from donkeysim.core.index_loops import is_own, make_grid_loop
 
 T = TypeVar("T")
 

@@ -1,36 +1,34 @@
 """Where functions of one index run: on this machine's threads, or on a GPU.
 
-An index kernel is a plain function `f(index, room, ...)` (`core.kernel.index_kernel`) that does the work of one index
+An index kernel is a plain function `f(index, ...)` (`core.kernel.index_kernel`) that does the work of one index
 (a world, a triangle of a camera, a pixel) and writes what no other index of the same run writes. `Device.run` does it
 for many: a compiled loop on threads here, a kernel with a thread for each index there. It is the same function, so what
 is tested without a GPU is what runs on one.
 
-`room` says which working memory is the caller's own: each thread of this machine has one, each index on a GPU. A table
-of working memory has `Device.count_rooms` rows.
+One that needs working memory takes a second argument `room`, which says what is its own: each thread of this machine
+has a row, each index on a GPU. A table of working memory has `Device.count_rooms` rows.
 
 The device that is a GPU is `core.cuda.Cuda`.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.cuda import Cuda
 from donkeysim.core.errors import SpecError
-from donkeysim.core.kernel import make_loop
+from donkeysim.core.index_loops import RepeatedCall, make_loop
 from donkeysim.core.types import LongArray
 from donkeysim.core.workers import Workers, count_cores
 
 T = TypeVar("T")
 
 IndexKernel = Callable[..., None]
-"""Called as `f(index, room, *arguments)`."""
+"""Called as `f(index, *arguments)`, or `f(index, room, *arguments)` where it asks for a room."""
 
 
 class Device(Protocol):
@@ -44,7 +42,7 @@ class Device(Protocol):
         """Run an index kernel for the indices [0, count), in no order; later calls find what earlier ones wrote.
 
         Args:
-            function: Made by `core.kernel.index_kernel` or `index_pixel_kernel`.
+            function: Made by `core.kernel.index_kernel`.
             count: How many indices; for 0 the function is compiled for these arguments and not run.
             *arguments: Arrays of this device, numbers, and tuples and named tuples of these.
             block: How many neighbouring indices a thread of this machine takes at once; many where each does little.
@@ -120,19 +118,19 @@ class Cpu:
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
-        self._loops: dict[IndexKernel, _Loop] = {}
+        self._loops: dict[IndexKernel, RepeatedCall] = {}
 
     def run(self, function: IndexKernel, count: int, *arguments: Any, block: int = 1) -> None:
         """See `Device.run`."""
         loop = self._loops.get(function)
         if loop is None:
-            loop = self._loops[function] = _Loop(function)
+            loop = self._loops[function] = RepeatedCall(make_loop(function))
         if count <= block:
-            loop.run(np.zeros(1, np.int64), block, count, 0, arguments)
+            loop(arguments, np.zeros(1, np.int64), block, count, 0, arguments)
             return
 
         def task(worker: int, next_block: LongArray) -> None:
-            loop.run(next_block, block, count, worker, arguments)
+            loop(arguments, next_block, block, count, worker, arguments)
 
         self.workers.run(task, -(-count // block))
 
@@ -191,40 +189,6 @@ class _Again:
 
     def __init__(self, function: Callable[[], None]) -> None:
         self.launch = function
-
-
-class _Loop:
-    """The compiled loop of an index kernel.
-
-    Numba looks up the types of all arguments in each call, which takes ten times what the call itself does. Here they
-    are looked up when an argument is another object than in the last call; numbers and arrays may be others of their
-    type.
-    """
-
-    def __init__(self, function: IndexKernel) -> None:
-        self._kernel: Any = make_loop(function)
-        self._known: tuple[tuple[Any, ...], Callable[..., None]] | None = None
-
-    def run(self, next_block: LongArray, block: int, end: int, room: int, arguments: tuple[Any, ...]) -> None:
-        """Run blocks of indices until there are no more."""
-        known = self._known
-        if known is not None and (
-            all(map(operator.is_, known[0], arguments)) or all(map(_are_alike, known[0], arguments))
-        ):
-            known[1](next_block, block, end, room, arguments)
-            return
-        own = (next_block, block, end, room, arguments)
-        self._kernel(*own)
-        self._known = (arguments, self._kernel.overloads[tuple(map(numba.typeof, own))].entry_point)
-
-
-def _are_alike(one: Any, other: Any) -> bool:
-    """Return whether two arguments have one type for Numba: rows that are told anew in each call, for example."""
-    if one is other:
-        return True
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.dtype == other.dtype and one.ndim == other.ndim and one.flags.num == other.flags.num
-    return isinstance(one, (int, float)) and type(one) is type(other)
 
 
 def open_device(name: str = "cpu", threads: int | None = None) -> Device:

@@ -16,14 +16,12 @@ import contextlib
 import functools
 import hashlib
 import logging
-import operator
 import os
 import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import llvmlite.binding
 import numba
@@ -59,6 +57,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _TARGET = find_target()
 
 _SHARED = (
+    "core/index_loops.py",
     "core/kernel.py",
     "core/rng.py",
     "core/rotation.py",
@@ -110,8 +109,16 @@ def _note_unsaved(name: str, reason: str) -> None:
     _unsaved.append(name)
 
 
-def _compile(function: F, *, is_cached: bool = False, **options: Any) -> F:
-    """Return Numba's dispatcher of a function; its own annotations do not know all its options."""
+def compile_function(function: F, *, is_cached: bool = False, widens: bool = False, **options: Any) -> F:
+    """Return Numba's dispatcher of a function; its own annotations do not know all its options.
+
+    Args:
+        function: What is compiled.
+        is_cached: Whether its machine code is kept.
+        widens: Whether it is compiled once for all whole numbers. Left alone, Numba compiles it anew for every constant
+            and every width of an integer it is called with.
+        **options: Of `numba.njit`.
+    """
     njit: Any = numba.njit
     dispatcher: Any = njit(**options)(function)
     if is_cached:
@@ -119,68 +126,91 @@ def _compile(function: F, *, is_cached: bool = False, **options: Any) -> F:
             dispatcher._cache = _Cache(function)
         except RuntimeError as error:  # not even an empty folder can be made for it
             _note_unsaved(function.__name__, str(error))
+    if widens:
+        resolve = dispatcher.get_call_template
+        dispatcher.get_call_template = lambda arguments, keywords: resolve(tuple(map(_widen, arguments)), keywords)
     compiled: F = dispatcher
     return compiled
 
 
-def kernel(function: F) -> F:
-    """Compile a scalar loop for physics: cached, without the GIL, strict IEEE arithmetic (bit-repeatable)."""
-    return _compile(function, is_cached=True, nogil=True, error_model="numpy", _nrt=False)
+def _decorate(function: F | None, **options: Any) -> F | Callable[[F], F]:
+    """Return a compiled function, or where there is none yet what compiles one."""
+
+    def compile_it(function: F) -> F:
+        return compile_function(function, **options)
+
+    return compile_it if function is None else compile_it(function)
 
 
-def pixel_kernel(function: F) -> F:
-    """Compile a scalar loop for pictures: cached, without the GIL, arithmetic may fuse for speed."""
-    return _compile(function, is_cached=True, nogil=True, error_model="numpy", fastmath=_LOOSE, _nrt=False)
+def _choose_arithmetic(loose: bool) -> dict[str, Any]:
+    strict = {"nogil": True, "error_model": "numpy"}
+    return strict | {"fastmath": _LOOSE} if loose else strict
 
 
-def inner_pixel_kernel(function: F) -> F:
-    """Compile a picture function that only kernels call: no entry from Python."""
-    return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)
+@overload
+def kernel(function: F, /) -> F: ...
+@overload
+def kernel(*, loose: bool) -> Callable[[F], F]: ...
+def kernel(function: F | None = None, *, loose: bool = False) -> F | Callable[[F], F]:
+    """Compile a scalar loop that Python calls: cached, without the GIL.
+
+    Args:
+        function: The loop.
+        loose: Whether arithmetic may fuse for speed, as pictures want; otherwise strict, repeatable to the last bit.
+    """
+    return _decorate(function, is_cached=True, _nrt=False, **_choose_arithmetic(loose))
+
+
+@overload
+def inner_kernel(function: F, /) -> F: ...
+@overload
+def inner_kernel(*, loose: bool = ..., merged: bool = ..., copied: bool = ...) -> Callable[[F], F]: ...
+def inner_kernel(
+    function: F | None = None, *, loose: bool = False, merged: bool = False, copied: bool = False
+) -> F | Callable[[F], F]:
+    """Compile a function that only kernels call: no entry from Python.
+
+    Args:
+        function: What they call.
+        loose: As for `kernel`; what is `copied` takes its caller's.
+        merged: Whether LLVM takes its code into every kernel that calls it, instead of calling it.
+        copied: Whether Numba copies it into them, before it knows any types. Copying is slow and done for each call:
+            a minute of first starts, when all was copied. Only for a few lines, or where types differ from call to
+            call.
+    """
+    options = _choose_arithmetic(loose)
+    if copied:
+        return _decorate(function, inline="always", **options)
+    options |= _INNER
+    if merged:
+        return _decorate(function, forceinline=True, **options)
+    return _decorate(function, widens=not loose, **options)
 
 
 def span_kernel(function: F) -> F:
-    """Compile a loop over neighbouring pixels that must run on vectors; only kernels call it, and take in its code.
+    """Compile a loop over neighbouring pixels that must run on vectors: a loose, merged inner kernel.
 
     No array it is given may overlap one that it writes: only with that promise may a loop gather texels and store
     pixels at once.
     """
-    options = _INNER | _NO_OVERLAP
-    return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, forceinline=True, **options)
+    return compile_function(function, forceinline=True, **_choose_arithmetic(loose=True), **_INNER, **_NO_OVERLAP)
 
 
-def inline_kernel(function: F) -> F:
-    """Compile a small function that Numba copies into every kernel that calls it, before it knows any types.
+@overload
+def index_kernel(function: F, /) -> F: ...
+@overload
+def index_kernel(*, loose: bool) -> Callable[[F], F]: ...
+def index_kernel(function: F | None = None, *, loose: bool = False) -> F | Callable[[F], F]:
+    """Compile a function that a `core.device.Device` runs for many indices.
 
-    Its arithmetic is as strict as the kernel's. Copying is slow and done for each call: a minute of first starts, when
-    all was copied. What is long, or called from many places, is better a `merged_kernel`.
+    Args:
+        function: `f(index, ...)`; or `f(index, room, ...)`, where `room` is the row of working memory that is its own
+            meanwhile.
+        loose: As for `kernel`.
     """
-    return _compile(function, nogil=True, error_model="numpy", inline="always")
-
-
-def merged_kernel(function: F) -> F:
-    """Compile a strict function once, whose code LLVM takes into every kernel that calls it."""
-    return _compile(function, nogil=True, error_model="numpy", forceinline=True, **_INNER)
-
-
-def merged_pixel_kernel(function: F) -> F:
-    """Compile the same for pictures: arithmetic may fuse for speed."""
-    return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, forceinline=True, **_INNER)
-
-
-def inner_kernel(function: F) -> F:
-    """Compile a strict function that only kernels call: no entry from Python, and once for all whole numbers.
-
-    Left alone, Numba compiles it anew for every constant and every width of an integer it is called with.
-    """
-    dispatcher: Any = _compile(function, nogil=True, error_model="numpy", **_INNER)
-    resolve = dispatcher.get_call_template
-
-    def get_call_template(arguments: Any, keywords: Any) -> Any:
-        return resolve(tuple(_widen(argument) for argument in arguments), keywords)
-
-    dispatcher.get_call_template = get_call_template
-    compiled: F = dispatcher
-    return compiled
+    # Called, a strict one would be handed all arrays of the state for each index, a twentieth of a world's step.
+    compile_index = inner_kernel(loose=loose, merged=not loose)
+    return compile_index if function is None else compile_index(function)
 
 
 @intrinsic
@@ -198,17 +228,6 @@ def take_row(_context: Any, next_row: Any) -> Any:
     return types.int64(next_row), generate
 
 
-def index_kernel(function: F) -> F:
-    """Compile a strict function `f(index, room, ...)` that a `core.device.Device` runs for many indices."""
-    # Called, it would be handed all arrays of the state for each index, which takes a twentieth of a world's step.
-    return merged_kernel(function)
-
-
-def index_pixel_kernel(function: F) -> F:
-    """Compile the same for pictures: arithmetic may fuse for speed."""
-    return _compile(function, nogil=True, error_model="numpy", fastmath=_LOOSE, **_INNER)
-
-
 def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the Python function of a kernel made of operators only, which takes arrays as well as numbers."""
     dispatcher: Any = function
@@ -216,89 +235,10 @@ def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
     return formula
 
 
-@functools.cache
-def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return a kernel `loop(next_block, block, end, room, arguments)` that runs an index kernel.
-
-    It takes blocks of `block` indices by `take_row` and runs the function for the indices of each that are below `end`.
-    """
-    loop = _fill(_run_blocks, function, take=take_row)
-    compiled: Callable[..., None] = _compile(
-        loop, is_cached=is_own(function), nogil=True, error_model="numpy", _nrt=False
-    )
-    return compiled
-
-
-def is_own(function: Any) -> bool:
-    """Return whether the cache folder's name tells when an index kernel has changed: it is one of this package."""
-    own: bool = function.py_func.__module__.startswith("donkeysim.")
-    return own
-
-
-def make_grid_loop(function: Callable[..., Any], grid: Any) -> Any:
-    """Return `loop(end, arguments)`, to be compiled for a GPU: each of its threads runs one index of an index kernel.
-
-    Args:
-        function: The index kernel.
-        grid: Tells a GPU's thread its number.
-    """
-    return _fill(_run_thread, function, grid=grid)
-
-
-def _fill(template: Any, function: Any, **names: Any) -> Any:
-    """Return a loop around an index kernel; Numba names the file of its machine code by what it is called."""
-    python = function.py_func
-    loop: Any = FunctionType(template.__code__, {**names, "call": function}, f"loop_{python.__name__}")
-    loop.__module__, loop.__qualname__ = python.__module__, f"loop_{python.__module__}.{python.__qualname__}"
-    return loop
-
-
-def _run_blocks(next_block: Any, block: int, end: int, room: int, arguments: tuple[Any, ...]) -> None:
-    while True:
-        first = take(next_block) * block  # type: ignore[name-defined]  # noqa: F821
-        if first >= end:
-            break
-        for index in range(first, min(first + block, end)):
-            call(index, room, *arguments)  # type: ignore[name-defined]  # noqa: F821
-
-
-def _run_thread(end: int, arguments: tuple[Any, ...]) -> None:
-    index = grid(1)  # type: ignore[name-defined]  # noqa: F821
-    if index < end:
-        call(index, index, *arguments)  # type: ignore[name-defined]  # noqa: F821
-
-
 def _widen(argument: Any) -> Any:
     unliteral: Any = types.unliteral
     plain = unliteral(argument)
     return types.int64 if plain in types.signed_domain else plain
-
-
-class RepeatedCall:
-    """Calls of one kernel with the same large arguments.
-
-    Numba looks up the types of all arguments in each call: for a hundred arrays ten times what the call itself takes.
-    Here they are looked up when one of a few arguments is another object than in the last call.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._kernel: Any = function
-        self._known: tuple[tuple[Any, ...], Callable[..., Any]] | None = None
-
-    def __call__(self, owned: tuple[Any, ...], *arguments: Any) -> None:
-        """Call the kernel.
-
-        Args:
-            owned: All arguments whose types somebody else decides on, always as many; tuples, which nobody can change.
-            *arguments: Of the kernel; those that `owned` leaves out must be of the same types in every call.
-        """
-        known = self._known
-        if known is not None and all(map(operator.is_, known[0], owned)):
-            known[1](*arguments)
-            return
-        self._kernel(*arguments)
-        compiled = self._kernel.overloads[tuple(map(numba.typeof, arguments))]
-        self._known = (owned, compiled.entry_point)
 
 
 def find_cache_folder() -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.kernel import RepeatedCall
+from donkeysim.core.index_loops import RepeatedCall
 from donkeysim.core.types import LongArray
 from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.fleet import Fleet

@@ -11,7 +11,7 @@ import numpy as np
 from donkeysim.core.device import Cpu
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Vector
-from donkeysim.core.kernel import RepeatedCall
+from donkeysim.core.index_loops import RepeatedCall
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from donkeysim.core.kernel import RepeatedCall
+from donkeysim.core.index_loops import RepeatedCall
 from donkeysim.core.rotation import yaw_to_quaternion
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers

@@ -48,7 +48,6 @@ def move_cameras(key: LongArray, slot: LongArray, pose: FloatArray, spread: Floa
 @index_kernel
 def aim_camera(
     camera: int,
-    _room: int,
     world_key: LongArray,
     slots: int,
     pose: FloatArray,
@@ -62,7 +61,6 @@ def aim_camera(
 
     Args:
         camera: Of every car in turn.
-        _room: Not used.
         world_key: Of each world's random numbers.
         slots: Cars per world.
         pose: As cameras are meant to be, shape [6].

@@ -68,7 +68,6 @@ def make_key(seed, number):
 @index_kernel
 def begin_episode(
     world: int,
-    _room: int,
     begins: BoolArray,
     episodes: Episodes,
     world_scene: IntArray,
@@ -81,7 +80,6 @@ def begin_episode(
 
     Args:
         world: Which.
-        _room: Not used.
         begins: Of which worlds episodes begin; others are left as they are.
         episodes: Written.
         world_scene: Scene of each world.
@@ -106,7 +104,6 @@ def begin_episode(
 @index_kernel
 def seed_world(
     world: int,
-    _room: int,
     begins: BoolArray,
     is_given: BoolArray,
     seed: LongArray,
@@ -135,7 +132,6 @@ def limit_action(action):
 @index_kernel
 def take_action(
     car: int,
-    _room: int,
     actions: FloatArray,
     steer_limit: float,
     throttle_min: float,

@@ -91,7 +91,7 @@ def write_cars(cars: LongArray, columns: Columns, reach: float, out: Float32Arra
 
 
 @index_kernel
-def write_car(car: int, _room: int, ledger: LedgerRows, reach: float, out: Float32Array) -> None:
+def write_car(car: int, ledger: LedgerRows, reach: float, out: Float32Array) -> None:
     """Write one car's numbers."""
     write_numbers(ledger, car, reach, out[car])
 
@@ -99,7 +99,6 @@ def write_car(car: int, _room: int, ledger: LedgerRows, reach: float, out: Float
 @index_kernel
 def push_row(
     row: int,
-    _room: int,
     fresh: NDArray[Any],
     stacked: NDArray[Any],
     rows_per_car: int,
@@ -110,7 +109,6 @@ def push_row(
 
     Args:
         row: Which.
-        _room: Not used.
         fresh: The new moment, shape [row_count, width].
         stacked: Written, shape [row_count, stack * width].
         rows_per_car: How many rows belong to a car.
@@ -129,21 +127,21 @@ def push_row(
 
 
 @index_kernel
-def limit_depth(row: int, _room: int, depth: Float32Array, far: float, out: Float32Array) -> None:
+def limit_depth(row: int, depth: Float32Array, far: float, out: Float32Array) -> None:
     """Cut the distances of a row of pixels."""
     for column in range(depth.shape[1]):
         out[row, column] = min(depth[row, column], far)
 
 
 @index_kernel
-def copy_row(row: int, _room: int, source: NDArray[Any], target: NDArray[Any]) -> None:
+def copy_row(row: int, source: NDArray[Any], target: NDArray[Any]) -> None:
     """Copy a row of numbers."""
     for column in range(source.shape[1]):
         target[row, column] = source[row, column]
 
 
 @index_kernel
-def tell_car(car: int, _room: int, ledger: LedgerRows, told: Told) -> None:
+def tell_car(car: int, ledger: LedgerRows, told: Told) -> None:
     """Write what `info` tells of a car."""
     for axis in range(3):
         told.position[car, axis] = ledger.position[car, axis]

@@ -149,7 +149,7 @@ def find_reward(reward, ledger, car, ended):
 
 
 @index_kernel
-def judge_car(car: int, _room: int, rules: Rules, ledger: LedgerRows, verdicts: Verdicts) -> None:
+def judge_car(car: int, rules: Rules, ledger: LedgerRows, verdicts: Verdicts) -> None:
     """Judge a car's step, and say whether a new episode begins for it now."""
     ended = has_ended(rules.ends, ledger, car)
     cut = is_late(ledger.time[car], rules.time_limit) or ledger.laps[car] >= rules.lap_limit

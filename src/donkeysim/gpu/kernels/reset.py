@@ -49,7 +49,6 @@ def put_car(state, car, x, y, z, w, turn):
 @index_kernel
 def reset_world(
     world: int,
-    _room: int,
     begins: BoolArray,
     start: FloatArray,
     beginning: StateRows,
@@ -68,7 +67,6 @@ def reset_world(
 
     Args:
         world: Which.
-        _room: Not used.
         begins: Which worlds are put back; others are left as they are.
         start: Of each car: along the path [m], left of it [m], against it [rad]; not a number: on the grid.
         beginning: Rows of one world of each scene.
@@ -107,6 +105,6 @@ def reset_world(
 
 
 @index_kernel
-def forget_hit(car: int, _room: int, hit: IntArray) -> None:
+def forget_hit(car: int, hit: IntArray) -> None:
     """Forget what a car touched."""
     hit[car] = HIT_NONE

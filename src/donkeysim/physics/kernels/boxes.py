@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import inner_kernel, merged_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import (
     ZERO,
     add,
@@ -33,7 +33,7 @@ def project_axis(box, side, direction):
     return total
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def find_axis(box, margin):
     """Return the axis that parts two boxes best.
 
@@ -81,7 +81,7 @@ def cut_polygon(polygon, source, count, normal, limit):
     return kept
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def clip_face(box, polygon, reference, axis, normal):
     """Cut the face of the other box that looks at the reference face by that face's sides.
 
@@ -132,7 +132,7 @@ def find_edge(box, side, edge, normal, way):
     return middle
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def meet_edges(box, kind, normal):
     """Return the middle between the edges that an edge axis names; `normal` points from box 1 to box 0."""
     i, j = (kind - 6) // 3, (kind - 6) % 3

@@ -7,7 +7,7 @@ were made; their order is fixed. A car with nothing near it only looks whether i
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import inner_kernel, merged_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import add, dot, get_basis, get_vector, measure_length, rotate, subtract
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.boxes import collide_boxes
@@ -42,7 +42,7 @@ def measure_reach(body, row, dt):
     return dt * (speed + turn * body[row, layout.RADIUS])
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def add_pair(pair, missed, count, kind, a, b):
     """Append a pair and return the new count; a full list stays as it is, and the pair is missed."""
     if count >= len(pair):
@@ -99,7 +99,7 @@ def insert_pair(pair, missed, start, count, kind, row, collider):
     return count + 1
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def are_near(body, a, b):
     """Return whether two bodies could meet before the next search."""
     away = subtract(get_vector(body, a, layout.POSITION), get_vector(body, b, layout.POSITION))
@@ -190,7 +190,7 @@ def collide_car_ground(scratch, count, row, param, car, terrain, scene, dt):
     return count
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def fill_obstacle(obstacles, collider, box, frustum, side):
     """Write a static collider into row `side` of `box` or `frustum`; return whether it is a box."""
     if obstacles.kind[collider] == COLLIDER_BOX:
@@ -202,7 +202,7 @@ def fill_obstacle(obstacles, collider, box, frustum, side):
     return False
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def is_clear(body, row, obstacles, collider, margin):
     """Return whether a body's bounding sphere is further than `margin` from the sides of a static box [m]."""
     shape, limit = obstacles.shape[collider], body[row, layout.RADIUS] + margin
@@ -215,7 +215,7 @@ def is_clear(body, row, obstacles, collider, margin):
     return False
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt):
     """Append the contacts of one pair; return the new count."""
     pair = scratch[layout.S_PAIR]
@@ -254,7 +254,7 @@ def collide_pair(scratch, count, index, slots, obstacles, props, prop_begin, dt)
     return collide_frustums(scratch, count, a, b, body[a, layout.FRICTION], margin)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def wake_props(scratch, begin, end, slots, asleep, still, first_prop, dt):
     """Wake the props of the contacts [begin, end) when a partner of theirs moves."""
     body, link = scratch[layout.S_BODY], scratch[layout.S_LINK]
@@ -308,7 +308,7 @@ def note_touches(scratch, count, present, first, slots, touching, hit):
                 touching[first + slot, place] = touch[slot, place]
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def resolve_contacts(
     scratch, pair_count, state, first, slots, first_prop, prop_rows, prop_begin, param, tables, scene, dt
 ):

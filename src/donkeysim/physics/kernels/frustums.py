@@ -5,7 +5,7 @@ A frustum is looked at as a stack of discs: of each disc the rim point nearest t
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import inner_kernel, merged_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import (
     ZERO,
     add,
@@ -30,21 +30,21 @@ DISC_COUNT = 9
 """Discs of a frustum."""
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def find_middle(frustum, side, share):
     """Return the middle of the disc at a share of a frustum's height."""
     base, axis = get_vector(frustum, side, layout.F_BASE), get_vector(frustum, side, layout.F_AXIS)
     return add_scaled(base, share * frustum[side, layout.F_HEIGHT], axis)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def find_radius(frustum, side, share):
     """Return the radius of the disc at a share of a frustum's height [m]."""
     base, top = frustum[side, layout.F_RADIUS], frustum[side, layout.F_RADIUS + 1]
     return base + share * (top - base)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def approach_disc(away, axis, radius, slack, is_end, outward):
     """Return how a disc meets a point outside of it.
 
@@ -69,7 +69,7 @@ def approach_disc(away, axis, radius, slack, is_end, outward):
     return radius - distance, divide(across, distance)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def leave_box(box, side, point):
     """Return the way out of a box for a point inside of it (box frame): depth and world direction outwards."""
     best, axis, way = 1e9, 0, 1.0
@@ -82,7 +82,7 @@ def leave_box(box, side, point):
     return best, scale(get_axis(box, side, layout.B_ROTATION, axis), way)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def approach_box(frustum, side, box, which, disc):
     """Return how one disc of a frustum meets a box: depth, direction from box to frustum, point."""
     share = disc / (DISC_COUNT - 1.0)

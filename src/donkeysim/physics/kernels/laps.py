@@ -13,7 +13,7 @@ the straight line from one place of the car's origin to the next meets the gate.
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import inner_kernel, merged_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.physics.kernels.layout import (
     EVENT_RESERVE,
     N_CHECKPOINT_COUNT,
@@ -45,7 +45,7 @@ def note_event(events, world, car, time, kind, value):
         events.noted[world] = place + 1
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def cross_gate(course, gate, old_x, old_y, x, y):
     """Return at which share of a move it crossed a gate in driving direction, -1.0 if it did not."""
     left_x, left_y = course.gate[gate, 0], course.gate[gate, 1]
@@ -110,7 +110,7 @@ def pass_gate(state, car, course, scene, world, gate, time, events):
         reach_line(state, car, course, scene, world, time, events)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def follow_lap(state, car, course, scene, world, old_x, old_y, x, y, step, dt, events):
     """Judge one step of a car, after which the world's clock shows `step`."""
     first = course.entry[scene, N_GATE]

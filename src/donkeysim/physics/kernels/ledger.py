@@ -212,7 +212,6 @@ def write_row(state, car, world, scene, step_count, events, book):
 @index_kernel
 def write_one_row(
     index: int,
-    _room: int,
     rows: LongArray,
     state: State,
     world_scene: IntArray,
@@ -224,7 +223,6 @@ def write_one_row(
 
     Args:
         index: Place in `rows`.
-        _room: Not used.
         rows: Of cars.
         state: Read.
         world_scene: Scene of each world.

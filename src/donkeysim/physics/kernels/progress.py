@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core.kernel import inner_kernel, merged_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.physics.kernels.ground import find_surface
 from donkeysim.physics.kernels.layout import (
@@ -99,7 +99,7 @@ def follow_node(course, scene, node, x, y, everywhere):
     return node
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def count_nodes(course, scene, old, new):
     """Return the signed number of nodes from `old` to `new`, the short way round."""
     passed = new - old

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core.kernel import inner_kernel, merged_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import (
     ZERO,
     add_scaled,
@@ -54,7 +54,7 @@ def write_arm(body, row, contact, index, base, partner):
     return body[row, layout.INVERSE_MASS] + lever[0] * turn[0] + lever[1] * turn[1] + lever[2] * turn[2]
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def prepare_contact(body, contact, link, index):
     """Write the three directions of a contact with their masses; impulses start at 0."""
     normal = get_vector(contact, index, layout.C_NORMAL)

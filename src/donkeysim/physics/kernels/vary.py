@@ -14,7 +14,7 @@ STEER_TRIM, CHARGE = find_column("car.steer_trim"), find_column("battery.charge"
 
 
 @index_kernel
-def vary_params(car: int, _room: int, base: FloatArray, drawn: Drawn, param: FloatArray) -> None:
+def vary_params(car: int, base: FloatArray, drawn: Drawn, param: FloatArray) -> None:
     """Write the parameters of a car whose values have just been drawn.
 
     The mass takes the inertia and the springs' load with it, so a heavier car stands at the same height.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from donkeysim.core.kernel import inner_kernel, merged_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import (
     ZERO,
     add,
@@ -48,7 +48,7 @@ ANGULAR_MAX = 50.0
 """Greatest rate of turning of any body, as the original's engine has it [rad/s]."""
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def compute_factor(param, car, speed):
     """Return the share of its greatest torque that the motor has at a speed: Hermite through the curve, clamped."""
     share = speed / param[car, layout.P_TORQUE_SPEED]
@@ -71,13 +71,13 @@ def compute_factor(param, car, speed):
     return factor
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def compute_torque(param, car, speed):
     """Return the motor torque per driven wheel at full throttle [N m]."""
     return compute_factor(param, car, speed) * param[car, layout.P_TORQUE_MAX]
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def compute_suspension(param, car, wheel, extension, rate):
     """Return the suspension's force along its axis [N], never negative; `rate` [m/s] is that of the extension."""
     spring = param[car, layout.P_SPRING] * (param[car, layout.P_TARGET] - extension)
@@ -161,7 +161,7 @@ def turn_wheel(body, row, wheel, param, car, torque, brake, load, forward, later
     return stiffness * slide + hold, force_lateral
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def find_wheel_ground(terrain, scene, anchor, up, reach):
     """Return where a ray from a wheel's anchor against the suspension's axis meets the ground.
 
@@ -183,7 +183,7 @@ def find_wheel_ground(terrain, scene, anchor, up, reach):
     return distance, (-slope_x * scale_normal, -slope_y * scale_normal, scale_normal), cosine
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def align_wheel(body, row, param, car, wheel, axes, normal):
     """Return the directions at a wheel's contact as a basis: the ground's normal, along the wheel, to its left."""
     heading = axes[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import index_kernel, inner_kernel, merged_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.vector import ZERO, add, dot, get_vector, measure_length, scale, set_vector, subtract
 from donkeysim.physics.kernels.actuators import work_actuators
@@ -92,7 +92,7 @@ def advance_prop(body, row, gravity, dt):
     turn_body(body, row, ZERO, 1.0 - dt * PROP_ANGULAR_DRAG, dt)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def rest_prop(body, row, state, prop):
     """Let a prop fall asleep that has hardly moved for a while."""
     velocity, angular = get_vector(body, row, VELOCITY), get_vector(body, row, ANGULAR)
@@ -123,7 +123,7 @@ def needs_props(body, state, first, slots, first_prop, begin, end, props):
     return False
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def needs_contacts(body, state, first, slots, company, terrain, scene, dt):
     """Return whether a world may have any contact, or a car still has one noted from before."""
     if company > 0:
@@ -135,7 +135,7 @@ def needs_contacts(body, state, first, slots, company, terrain, scene, dt):
     return False
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def choose_chunk(body, state, first, slots, prop_rows, dt):
     """Return how many steps nothing moves farther than `REACH`, even when hit by the fastest; 1 to CHUNK_STEPS."""
     fastest = 0.0
@@ -214,7 +214,7 @@ def track_car(body, row, state, car, course, scene, world, step, dt, events):
     follow_lap(state, car, course, scene, world, old_x, old_y, x, y, step, dt, events)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def watch_hits(state, first, slots, events):
     """Put aside what the cars of a world have hit, to see what they hit in a step."""
     for car in range(first, first + slots):
@@ -222,7 +222,7 @@ def watch_hits(state, first, slots, events):
         state.hit[car] = HIT_NONE
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def note_hits(state, first, slots, world, time, events):
     """Note what the cars of a world have hit since `watch_hits`."""
     for car in range(first, first + slots):
@@ -232,7 +232,7 @@ def note_hits(state, first, slots, world, time, events):
             note_event(events, world, car, time, EVENT_HIT, state.hit[car])
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, param, orders, tables, scratch, events):
     """Advance the cars and props of one world, loaded in `scratch`, by `step_count` steps."""
     terrain, course, obstacles, props = tables
@@ -287,7 +287,7 @@ def step_world(world, step_count, dt, scene, slots, prop_slots, state, control, 
         store_prop(body, slots + prop, state, first_prop + prop)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def take_room(scratch, room):
     """Return the working memory of one world as a plain tuple."""
     return (
@@ -367,7 +367,6 @@ def step_one_world(
 @index_kernel
 def place_one_car(
     index: int,
-    _room: int,
     rows: LongArray,
     state: State,
     world_scene: IntArray,
@@ -380,7 +379,6 @@ def place_one_car(
 
     Args:
         index: Place in `rows`.
-        _room: Not used.
         rows: Of cars.
         state: Read and written, this car only.
         world_scene: Scene of each world.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import merged_pixel_kernel
+from donkeysim.core.kernel import inner_kernel
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def find_source(column, row, width, height, strength):
     """Return where a fisheye takes a pixel from: column and row, not whole; see `donkeysim.render.lens`."""
     return bend_place(np.float32(column), np.float32(row), width, height, strength)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def find_bent(column, row, width, height, strength, source):
     """Return where a lens, and a fisheye before it, take a pixel from, as `find_source`; and whether from anywhere."""
     px, py = source[row, column, 0], source[row, column, 1]
@@ -23,7 +23,7 @@ def find_bent(column, row, width, height, strength, source):
     return px, py, is_seen
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def bend_place(column, row, width, height, strength):
     """Return what `find_source` does, of a place between pixels."""
     strength_x, strength_y = strength
@@ -38,7 +38,7 @@ def bend_place(column, row, width, height, strength):
     return px, py
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def find_source_rows(band, height, strength_x):
     """Return first row and end of those that a fisheye takes a band of rows from; see `find_source`."""
     one, half = np.float32(1.0), np.float32(0.5)
@@ -56,7 +56,7 @@ def find_source_rows(band, height, strength_x):
     return max(first - 1, 0), min(end + 3, height)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def find_sample(column, row, width, height, factor, strength, source):
     """Return column and row of the sample nearest to what a pixel shows: its own, or where a lens takes it from.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, pixel_kernel, span_kernel, take_row
+from donkeysim.core.kernel import inner_kernel, kernel, span_kernel, take_row
 from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
 
 BLUR_REACH = 16
@@ -38,7 +38,7 @@ EFFECT = EffectColumns()
 EFFECT_WIDTH = 4
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def draw_noise(number, place):
     """Return a number of mean 0 and standard deviation 1 for a place, hashed by MurmurHash3's finaliser (Appleby)."""
     h = np.uint32(number ^ np.uint32(place * np.uint32(0x9E3779B1)))
@@ -51,7 +51,7 @@ def draw_noise(number, place):
     return (np.float32(np.int32(total)) - np.float32(510.0)) * NOISE_SPREAD
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def make_byte(value):
     """Return a value as the nearest whole number from 0 to 255."""
     return np.uint8(np.int32(min(max(value + np.float32(0.5), np.float32(0.0)), np.float32(255.0))))
@@ -103,7 +103,7 @@ def roughen_grey(count, gain, noise, number, place, source, target):
         target[3 * k + 2] = value
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def weigh_blur(sigma, weight):
     """Write the weights of a Gaussian blur [pixel], the middle first; return how many there are."""
     reach = min(np.int64(math.ceil(np.float32(2.5) * sigma)), BLUR_REACH)
@@ -117,7 +117,7 @@ def weigh_blur(sigma, weight):
     return reach + 1
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def blur_row(width, weight, taps, wide, target):
     """Blur a row along itself.
 
@@ -139,7 +139,7 @@ def blur_row(width, weight, taps, wide, target):
         add_rows(width, weight[k], wide[first - 3 * k :], wide[first + 3 * k :], target)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def load_picture(picture, weight, taps, wide, soft):
     """Write a picture's values into `soft`, blurred along its rows when there are weights."""
     for row in range(picture.shape[0]):
@@ -150,7 +150,7 @@ def load_picture(picture, weight, taps, wide, soft):
             blur_row(picture.shape[1], weight, taps, wide, soft[row])
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def finish_picture(row, effect, number, picture, wide, soft, weight):
     """Blur, expose and roughen the picture of one row; see `finish_pictures`."""
     height, width = picture.shape[1], picture.shape[2]
@@ -175,7 +175,7 @@ def finish_picture(row, effect, number, picture, wide, soft, weight):
             roughen_row(width, gain, noise, number[row], np.uint32(y * width), line, picture[row, y])
 
 
-@pixel_kernel
+@kernel(loose=True)
 def finish_pictures(
     next_row: LongArray,
     end: int,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.bend import find_bent, find_sample, find_source
 from donkeysim.render.kernels.footprint import compute_gradients
 from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LANES, SIZE_LOG, STATE_FLAT
@@ -14,7 +14,7 @@ from donkeysim.render.kernels.vector import read_planes
 from donkeysim.world.scene import CLASS_SKY
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def halve_picture(width, first, end, stride, colour):
     """Average blocks of 2x2 pixels in place; `width`, `first` and `end` are as afterwards, the stride stays."""
     low = np.uint32(0xFF)
@@ -82,7 +82,7 @@ def soften_row(
         target[k] = soft if is_edge else c
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def soften_edges(width, first, end, stride, ident, colour, target):
     """Write a picture whose pixels beside another triangle take half of their colour from their four neighbours.
 
@@ -156,7 +156,7 @@ def warp_row(width, height, stride, row, strength, colour, target):
         target[column] = blend_pixels(a, b, c, d, fx, fy)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def bend_pixel(column, row, width, height, stride, strength, source, colour):
     """Return the packed pixel that a lens shows, black where no ray reaches; see `donkeysim.render.warp`."""
     px, py, is_seen = find_bent(column, row, width, height, strength, source)
@@ -169,7 +169,7 @@ def bend_pixel(column, row, width, height, stride, strength, source, colour):
     return blend_pixels(colour[upper + x0], colour[upper + x1], colour[lower + x0], colour[lower + x1], fx, fy)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def bend_picture(count, band, width, height, stride, strength, source, colour, bent):
     """Write rows of a picture through a lens, `count` pixels each, from one of `width` and `height`."""
     for row in range(band[0], band[1]):
@@ -178,7 +178,7 @@ def bend_picture(count, band, width, height, stride, strength, source, colour, b
             bent[row * stride + column] = word
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def warp_picture(width, height, band, stride, strength, colour, warped):
     """Write rows of a picture's fisheye warp; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
     for row in range(band[0], band[1]):
@@ -229,7 +229,7 @@ def join_greys(count, source, target):
         target[k] = np.uint32(np.uint32(a | np.uint32(b << np.uint32(8))) | upper)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def write_grey(width, band, stride, colour, words, picture):
     """Write the first channel of packed pixels as bytes; see `write_rgb`."""
     top, bottom = band
@@ -241,7 +241,7 @@ def write_grey(width, band, stride, colour, words, picture):
                 picture[row, column, 0] = np.uint8(colour[(top + row) * stride + column] & np.uint32(0xFF))
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def write_rgb(width, band, stride, colour, words, picture):
     """Write packed pixels as bytes.
 
@@ -268,13 +268,13 @@ def write_rgb(width, band, stride, colour, words, picture):
             picture[row, column, 2] = np.uint8((c >> np.uint32(16)) & low)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def measure_distance(inverse, far):
     """Return a distance along the optical axis [m] of which `inverse` is 1/w; infinite beyond `far`."""
     return np.float32(1.0) / inverse if inverse * far > np.float32(1.0) else np.float32(np.inf)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def write_depth(drawn, band, stride, factor, way, far, depth, target):
     """Write distances along the optical axis [m], infinite beyond `far`; arguments as `write_segments`."""
     for row in range(band[0], band[1]):
@@ -284,7 +284,7 @@ def write_depth(drawn, band, stride, factor, way, far, depth, target):
             target[row - band[0], column] = measure_distance(inverse, far)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def prepare_classes(tables, scratch):
     """Give texture gradients to the records of one colour whose material has a class map: shading needed none."""
     for number in range(scratch.drawn[0]):
@@ -296,7 +296,7 @@ def prepare_classes(tables, scratch):
                 compute_gradients(scratch.record_float[number], tables.triangle_plane[triangle], basis)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def look_up_class(tables, material, planes, x, y):
     """Return what the class map of a material says for a pixel (x, y); `planes`: 1/w, u/w and v/w of its triangle."""
     layout = tables.material_class[material]
@@ -311,7 +311,7 @@ def look_up_class(tables, material, planes, x, y):
     return tables.class_cell[first + (row << wide) + column]
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def write_segments(drawn, band, stride, factor, way, tables, scratch, target):
     """Write the class of what is seen at each pixel.
 

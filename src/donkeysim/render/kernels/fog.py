@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel
+from donkeysim.core.kernel import inner_kernel
 
 FOG_POWER = 16
 """Fog lets through (1 - density * w / FOG_POWER) ** FOG_POWER, which tends to exp(-density * w)."""
@@ -13,7 +13,7 @@ FOG_SHARE = np.float32(1.0 / FOG_POWER)
 """Fog rate for each unit of density."""
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def clear_view(fog_rate, w):
     """Return the share of light that fog lets through from a distance w along the optical axis [m]."""
     # Four squarings instead of an exponential, which would not run on vectors.
@@ -24,7 +24,7 @@ def clear_view(fog_rate, w):
     return clear * clear
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def pack_colour(red, green, blue):
     """Return a colour of 0 to 255 as one word."""
     r = np.uint32(np.int32(red))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.layout import BASIS, PLANE, RECORD
 from donkeysim.render.kernels.vector import dot, read_vector
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def compute_gradients(record, plane, basis):
     """Write u/w and v/w of a triangle's record from its gradients in the mesh's frame."""
     near = read_vector(record, RECORD.near)
@@ -18,7 +18,7 @@ def compute_gradients(record, plane, basis):
         record[RECORD.u + term], record[RECORD.v + term] = across[term], down[term]
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def lay_gradient(plane, column, basis, near):
     """Return u/w or v/w of a triangle, per column, per row and at the first pixel; `column`: `PLANE.u` or `PLANE.v`."""
     # A point at w on a ray is eye + w * ray, and u is linear in space: u/w = u(eye) * 1/w + gradient·ray.

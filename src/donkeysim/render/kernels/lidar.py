@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.frames import Quaternion, Vector
-from donkeysim.core.kernel import inner_kernel, kernel, merged_kernel, take_row
+from donkeysim.core.kernel import inner_kernel, kernel, take_row
 from donkeysim.core.rng import draw_gaussian
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.render.kernels.rays import SLACK, meet_box, meet_frustum, meet_ground
@@ -104,7 +104,7 @@ def place_bodies(shapes: FloatArray, cars: LongArray, position: FloatArray, orie
         write_shape(shapes[row], SHAPE_BOX, read_vector(position[car], 0), orientation[car], (0.0, 0.0, 0.0))
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def pitch_sensor(sensor, quaternion, rays):
     """Turn a sensor from its body's attitude, given by a quaternion, to its own."""
     qw, qx, qy, qz = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
@@ -113,7 +113,7 @@ def pitch_sensor(sensor, quaternion, rays):
     write_shape(sensor, SHAPE_BOX, read_vector(sensor, SHAPE.origin), turned, (0.0, 0.0, 0.0))
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def place_movers(shapes, own_car, scene, tables, poses, counts):
     """Write what moves in one world into a shape table: its props and all its cars but one; return how many.
 
@@ -274,7 +274,7 @@ def list_returns(distance: FloatArray, rows: FloatArray) -> int:
     return count
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def scan_car(row, cars, key, clock, sensor, tables, poses, counts, rays, movers, direction, distance):
     """Scan for one car; the arguments are those of `scan_cars`."""
     car, seen = cars[row], distance[row]

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.layout import BASIS, LANES, SPHERE_RADIUS, VIEW
 from donkeysim.render.kernels.vector import dot, read_vector, subtract
 from donkeysim.world.scene import SHADE_TWO_SIDED
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def sees_sphere(sphere, basis, view, near, far):
     """Return whether a sphere (centre, radius; mesh frame) may be in the picture.
 
@@ -47,7 +47,7 @@ BEHIND = 16
 """Of a vertex's code: nearer than the near plane. Lower bits: beyond the left, right, upper, lower edge."""
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def find_bounds(view):
     """Return least and greatest column and row of what is drawn on the screen, for `find_code`."""
     # Half a pixel farther than any pixel's middle, so that rounding loses nothing.
@@ -170,7 +170,7 @@ def list_whole(count, packed, kind, corners, number):
     return np.int64(listed)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def list_cut(count, packed, kind, near, vertex, vertex_count, corners, number):
     """List the triangles that may be seen, cut at the near plane; return their number.
 
@@ -202,7 +202,7 @@ def list_cut(count, packed, kind, near, vertex, vertex_count, corners, number):
     return listed
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def clip_near(corners, near, vertex, at):
     """Cut a triangle of transformed vertices at w = near; write its corners from `at` on; return their number."""
     screen_x, screen_y, away, flat_x, flat_y = vertex
@@ -226,7 +226,7 @@ def clip_near(corners, near, vertex, at):
     return count
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def measure_edge(xa, ya, xb, yb):
     """Return (column at row 0, columns per row) of an edge; the same whichever end comes first; 0, 0 when level."""
     # From the upper end, whichever comes first: two triangles that share the edge get the same numbers for it.
@@ -242,7 +242,7 @@ def measure_edge(xa, ya, xb, yb):
     return xt + (np.float32(1.0) - yt) * slope, slope
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def write_edge(k, start, end, target):
     """Write an edge of triangle `k` into (left, left_step, right, right_step); see `measure_triangles`."""
     left, left_step, right, right_step = target

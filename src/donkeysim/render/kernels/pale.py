@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import merged_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.fog import clear_view
 from donkeysim.render.kernels.footprint import locate_texel
 from donkeysim.render.kernels.layout import LANES, LIGHT, RECORD, SPAN_INT
 from donkeysim.render.kernels.spans import read_course
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def measure_luma(colour):
     """Return the luma of a colour."""
     red, green, blue = colour
     return np.float32(0.2126) * red + np.float32(0.7152) * green + np.float32(0.0722) * blue
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def weigh_luma(mean, factor):
     """Return the luma of a triangle's mean colour and the one factor that stands for those of three channels."""
     luma = measure_luma(mean)

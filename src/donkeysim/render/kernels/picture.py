@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, pixel_kernel, span_kernel, take_row
+from donkeysim.core.kernel import inner_kernel, kernel, span_kernel, take_row
 from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
 from donkeysim.render.kernels.finish import (
     bend_picture,
@@ -45,7 +45,7 @@ from donkeysim.render.kernels.vector import read_vector
 from donkeysim.render.tables import CameraTables, PictureTables, PoseTables, Scratch
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def split_tables(tables, scratch):
     """Return what `draw_mesh` takes: (clusters, mesh, material, texels, scratch)."""
     return (
@@ -89,7 +89,7 @@ def count_bare(count, depth):
     return bare
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def count_sky_rows(width, first, end, stride, depth):
     """Return behind which of the drawn rows, `first` at least, there is no pixel where nothing has been drawn."""
     rows = end
@@ -98,7 +98,7 @@ def count_sky_rows(width, first, end, stride, depth):
     return rows
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def draw_meshes(draw_count, view, height, stride, tables, scratch):
     """Draw the listed meshes; the last, the sky, only where nothing else is."""
     clusters, mesh, texture, texels, target = split_tables(tables, scratch)
@@ -118,7 +118,7 @@ def draw_meshes(draw_count, view, height, stride, tables, scratch):
     scratch.drawn[0] = count
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def vary_colours(size, looks, light, view, tables, scratch):
     """Recolour the samples of a picture by class; see `recolour_pixels`."""
     prepare_classes(tables, scratch)
@@ -126,7 +126,7 @@ def vary_colours(size, looks, light, view, tables, scratch):
     recolour_pixels(size, looks, light, view, scratch)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def finish_colours(size, drawn, way, softens, is_grey, scratch, words, picture):
     """Write a picture's samples as it leaves.
 
@@ -164,7 +164,7 @@ def finish_colours(size, drawn, way, softens, is_grey, scratch, words, picture):
         write_rgb(width, band, stride, finished, words, picture)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def render_camera(row, tables, poses, cameras, scratch, size, options, words, picture, depth_out, segment_out):
     """Render one camera of a group; the arguments are those of `render_cameras`."""
     out_width, _, band_first, band_end, factor, stride, cars_per_world, props_per_world, wide, high, top, bottom = size
@@ -203,7 +203,7 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
     finish_colours(out_size, room, way, softens, is_grey, scratch, words[row], picture[row])
 
 
-@pixel_kernel
+@kernel(loose=True)
 def render_cameras(
     next_row: LongArray,
     end: int,

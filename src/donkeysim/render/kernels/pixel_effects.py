@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel, inner_pixel_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import ByteArray, Float32Array, IntArray, LongArray, WordArray
 from donkeysim.render.kernels.effects import EFFECT, LEAST_BLUR, draw_noise, make_byte, weigh_blur
 
 
-@index_pixel_kernel
-def weigh_camera(camera: int, _room: int, effect: Float32Array, weight: Float32Array, taps: LongArray) -> None:
+@index_kernel(loose=True)
+def weigh_camera(camera: int, effect: Float32Array, weight: Float32Array, taps: LongArray) -> None:
     """Write the weights of a camera's blur, none where there is no blur.
 
     Args:
@@ -27,10 +27,9 @@ def weigh_camera(camera: int, _room: int, effect: Float32Array, weight: Float32A
     taps[camera] = weigh_blur(blur, weight[camera]) if blur > LEAST_BLUR else np.int64(0)
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def blur_pixel(
     pixel: int,
-    _room: int,
     first: int,
     sizes: tuple[int, int, int],
     weight: Float32Array,
@@ -66,7 +65,7 @@ def blur_pixel(
         soft[here, channel + column * channels] = total
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def blur_column(row, rows, stride, at, count, weight, picture):
     """Return a value blurred along its column.
 
@@ -89,10 +88,9 @@ def blur_column(row, rows, stride, at, count, weight, picture):
     return total
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def expose_pixel(
     pixel: int,
-    _room: int,
     base: int,
     first: int,
     sizes: tuple[int, int, int],
@@ -139,10 +137,8 @@ def expose_pixel(
         target[camera, to] = np.float32(np.int32(make_byte(value))) * unit
 
 
-@index_pixel_kernel
-def number_camera(
-    camera: int, _room: int, car: IntArray, number: WordArray, own: WordArray, written: WordArray
-) -> None:
+@index_kernel(loose=True)
+def number_camera(camera: int, car: IntArray, number: WordArray, own: WordArray, written: WordArray) -> None:
     """Write what the noise of a camera's next picture begins with.
 
     Args:

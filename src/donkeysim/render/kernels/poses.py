@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_kernel, inner_pixel_kernel, kernel, merged_kernel
+from donkeysim.core.kernel import inner_kernel, kernel
 from donkeysim.core.types import Float32Array, FloatArray, IntArray
 from donkeysim.render.kernels.layout import AXES, BASIS, POSE, SPHERE_RADIUS, VIEW
 from donkeysim.render.kernels.vector import dot, make_rows, read_column, read_vector, subtract
@@ -42,7 +42,7 @@ def place_cameras(
         place_camera(row, position, orientation, car, mount, eye, axes)
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def is_behind(position, sphere, view):
     """Return whether a thing at `position` with this bounding sphere lies behind the camera, however it is turned."""
     dx = np.float32(position[0]) - view[VIEW.eye]
@@ -53,7 +53,7 @@ def is_behind(position, sphere, view):
     return dot(read_vector(view, VIEW.forward), (dx, dy, dz)) < -reach
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def set_basis(basis, view, pose):
     """Write the camera in the frame of a mesh, so that its vertices and planes need not be moved.
 
@@ -85,7 +85,7 @@ def set_basis(basis, view, pose):
         basis[BASIS.sun + axis] = dot(read_vector(view, VIEW.sun), turned)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def set_pose(position, quaternion, pose):
     """Write the pose of a thing that stands at `position` [m], turned by (w, x, y, z)."""
     rotation = make_rows(quaternion)
@@ -97,7 +97,7 @@ def set_pose(position, quaternion, pose):
         pose[POSE.rotation + 3 * axis + 2] = np.float32(c)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def set_wheel_pose(body, anchor, extension, steer, spin, pose):
     """Write where a wheel is: below its anchor by the suspension's extension, turned about its axle, then steered."""
     cs, ss = np.float32(np.cos(steer)), np.float32(np.sin(steer))
@@ -112,7 +112,7 @@ def set_wheel_pose(body, anchor, extension, steer, spin, pose):
         pose[POSE.rotation + 3 * axis + 2] = forward * sw + c * cw
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def set_plate_pose(body, height, view, pose):
     """Write where a name plate is: above the body, facing the camera."""
     for axis in range(3):
@@ -123,7 +123,7 @@ def set_plate_pose(body, height, view, pose):
     pose[POSE.position + 2] += height
 
 
-@merged_kernel
+@inner_kernel(merged=True)
 def set_world_pose(origin, pose):
     """Write the pose of a mesh in the world frame, moved to `origin`."""
     for term in range(9):

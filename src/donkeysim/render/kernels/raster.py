@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.footprint import (
     choose_level,
     compute_gradients,
@@ -140,7 +140,7 @@ def fill_rows_cutout(first, end, stride, number, record, integers, begins, stops
                 mark[k] = number
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def lay_out_holes(record, integers, level_base, size_log):
     """Choose the mip level of a triangle's holes, for one texel per pixel at its middle, and write where it lies."""
     x, y = np.float32(integers[INTEGER.middle_x]), np.float32(integers[INTEGER.middle_y])
@@ -159,7 +159,7 @@ def lay_out_holes(record, integers, level_base, size_log):
     integers[INTEGER.hole_level] = level_base[texture, level]
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def split_work(work, work_int):
     """Return a cluster's scratch by name."""
     return Cluster(
@@ -179,7 +179,7 @@ def split_work(work, work_int):
     )
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def outline_cluster(ranges, basis, view, near, rows, mesh, work):
     """List the triangles of a cluster that face the eye, with bounds and edges; return how many cover a pixel's middle.
 
@@ -221,13 +221,13 @@ def outline_cluster(ranges, basis, view, near, rows, mesh, work):
     return kept
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def read_edges(edges, item):
     """Return what `measure_triangles` wrote of one side of a triangle."""
     return edges[0][item], edges[1][item], edges[2][item], edges[3][item], edges[4][item], edges[5][item]
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def start_record(record, integers, draw, triangle, local, box, work):
     """Begin a triangle's record with all that is known before it is coloured; `box`: its bounds, `local`: its row."""
     low, high, first, end = box
@@ -244,7 +244,7 @@ def start_record(record, integers, draw, triangle, local, box, work):
     integers[INTEGER.extent] = max(end - first, high - low)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def draw_mesh(
     index, draw, basis, view, near, far, height, stride, count, clusters, mesh, material_texture, texels, scratch
 ):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LIGHT, SIZE_LOG, VIEW
 from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.vector import read_planes, read_vector, round_down
@@ -32,7 +32,7 @@ LOOK = LookColumns()
 LOOK_WIDTH = 16
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def hash_corner(x, y, seed):
     """Return a number in [0, 1) for a corner of the pattern's grid (finaliser of MurmurHash3, Appleby)."""
     h = np.uint32(np.uint32(x) * np.uint32(0x9E3779B1)) ^ np.uint32(np.uint32(y) * np.uint32(0x85EBCA77)) ^ seed
@@ -42,7 +42,7 @@ def hash_corner(x, y, seed):
     return np.float32(np.int32(np.uint32(h >> np.uint32(8)))) * np.float32(1.0 / 16777216.0)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def sample_patches(x, y, seed):
     """Return smooth noise from -1 to 1 at a point, one patch wide 1."""
     i, j = round_down(x), round_down(y)
@@ -58,7 +58,7 @@ def sample_patches(x, y, seed):
     return two * (low + (c + (d - c) * fx - low) * fy) - np.float32(1.0)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def lay_patches(look, y, view):
     """Return how the pattern of a class runs along a row `y` of a picture, for `measure_patch`."""
     eye, focal = read_vector(view, VIEW.eye), view[VIEW.focal]
@@ -77,7 +77,7 @@ def lay_patches(look, y, view):
     return (x0, x1, x2), (y0, y1, y2), strength, stretch, seed
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def measure_patch(course, across, inverse):
     """Return by how much the pattern lightens a pixel.
 
@@ -125,7 +125,7 @@ def fill_factor(count, factor):
         factor[k] = np.float32(1.0)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def limit_shade(value):
     """Return a colour value within 0 to 255, rounded up by a half."""
     return min(max(value + np.float32(0.5), np.float32(0.0)), np.float32(255.0))
@@ -189,7 +189,7 @@ def look_up_run(count, begin, y, record, layout, cells, iota, target):
         target[k] = cells[np.uint32(np.uint32(line << shift) + column) & np.uint32(0x3FFFFFFF)]
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def classify_pixels(size, tables, scratch):
     """Write the class of every sample into `scratch.classes`, run by run of one triangle, as `write_segments` does.
 
@@ -230,7 +230,7 @@ def classify_pixels(size, tables, scratch):
             begin = end
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def recolour_pixels(size, looks, light, view, scratch):
     """Change the colours of all pixels by the look of what they show, run by run of one class.
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.kernel import merged_pixel_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.render.kernels.bend import find_source_rows
 from donkeysim.render.kernels.layout import (
     AXES,
@@ -48,7 +48,7 @@ WHEELS, PLATE = (1, 5), 5
 """Of a car's meshes: which are wheels, and the last one, its name plate."""
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def measure_reach(focal, side):
     """Return how far a sphere of radius 1 m reaches beyond its centre on the screen, times w [sample · m]."""
     # Where the picture's edge is seen at a flat angle a sphere looks longer than at the middle; one sample more, as
@@ -57,7 +57,7 @@ def measure_reach(focal, side):
     return math.sqrt(focal * focal + half * half * side * side) + np.float32(1.0)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def set_view(view, eye, axes, lens, light, size):
     """Write a camera's row VIEW; `size`: columns, rows, first drawn row, one behind the last, samples per pixel."""
     width, height, first, end, factor = size
@@ -76,7 +76,7 @@ def set_view(view, eye, axes, lens, light, size):
     view[VIEW.far] = lens[LENS.far]
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def set_light(light, given, lens):
     """Write a camera's row LIGHT: the given one, with its own share of the fog."""
     for term in range(LIGHT_WIDTH):
@@ -84,7 +84,7 @@ def set_light(light, given, lens):
     light[LIGHT.density] *= lens[LENS.fog]
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def find_drawn_rows(band, height, strength, softens):
     """Return first row and end of those that must be drawn for a band of a picture's rows."""
     first, end = np.int64(band[0]), np.int64(band[1])
@@ -94,13 +94,13 @@ def find_drawn_rows(band, height, strength, softens):
     return (max(first - 1, 0), min(end + 1, height)) if softens else (first, end)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def has_warp(strength):
     """Return whether there is a fisheye."""
     return strength[0] != np.float32(0.0) or strength[1] != np.float32(0.0)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def list_car(car, own, draw, view, tables, poses, target):
     """List body, wheels and name plate of a car, as far as they may be seen; return the number of meshes listed."""
     draw_mesh, bases, pose, body = target
@@ -136,7 +136,7 @@ def list_car(car, own, draw, view, tables, poses, target):
     return draw
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def list_meshes(world, owner, view, tables, poses, target, counts):
     """List all meshes that may be seen, nearest kinds first, the sky last; return their number.
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_pixel_kernel, merged_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.fog import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.footprint import compute_gradients, locate_texel
 from donkeysim.render.kernels.layout import (
@@ -54,7 +54,7 @@ SHADE_NO_FOG = 1 << 16
 """Material flag of the sky, set by the renderer: texels as they are."""
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def weigh_light(channel, plane, side, flags, colour, basis, light):
     """Return the factor of a channel of a triangle's texture, see `prepare_shading`; `side`: 1 for its front or -1."""
     facing = max(dot(read_vector(plane, PLANE.normal), read_vector(basis, BASIS.sun)) * side, np.float32(0.0))
@@ -66,7 +66,7 @@ def weigh_light(channel, plane, side, flags, colour, basis, light):
     return min(factor, np.float32(1.0))
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def is_flat(extent, last, quality):
     """Return whether a triangle has one colour; `extent`: its longer side [pixel], `last`: mip level of its texture."""
     # A small triangle of a texture of one texel has one colour too, as its fog is one amount.
@@ -74,7 +74,7 @@ def is_flat(extent, last, quality):
     return extent < tiny or (extent < SMALL_SIDE and last == 0)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def mix_flat(inverse, fog_rate, factor, mean, light):
     """Return the packed colour of a triangle that has one; `inverse`: 1/w at its middle, `mean`: of its texture."""
     clear = clear_view(fog_rate, np.float32(1.0) / max(inverse, np.float32(1e-9)))
@@ -114,7 +114,7 @@ def mix_colour(even, odd, factor, haze, clear):
     return pack_colour(r, g, b)
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def prepare_shading(record, integers, quality, light, tables, bases):
     """Complete a triangle's record: texture gradients, colour factors, fog rate, and how it is to be coloured.
 
@@ -296,7 +296,7 @@ def fill_colour(count, colour, target):
         target[k] = colour
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def shade_spans(count, quality, stride, light, tables, scratch):
     """Colour the listed spans, in their order: what lies beyond a span's end is overwritten by the next.
 
@@ -355,7 +355,7 @@ def shade_spans(count, quality, stride, light, tables, scratch):
             fill_colour(pixels, np.uint32(scratch.record_int[number, INTEGER.colour]), target)
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def shade_meshes(size, quality, light, tables, scratch):
     """Colour all samples of a picture's rows.
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.kernel import inline_kernel, inner_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.layout import SHADOW, VIEW
 from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.vector import dot, read_vector, subtract
@@ -40,7 +40,7 @@ LOWEST_SUN = np.float32(0.25)
 """Shadows are no longer than those of a sun whose direction's z is this."""
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def soften(distance, half, softness):
     """Return 1 well inside a half width, 0 well outside, smoothly in between."""
     share = (half - abs(distance)) * (np.float32(1.0) / softness) + np.float32(0.5)
@@ -48,7 +48,7 @@ def soften(distance, half, softness):
     return share * share * (np.float32(3.0) - np.float32(2.0) * share)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def cover_box(x, y, half_x, half_y, height, taper, slope):
     """Return how much of the sun an upright box hides from a point, 0 to 1.
 
@@ -76,7 +76,7 @@ def cover_box(x, y, half_x, half_y, height, taper, slope):
     return inside_x * inside_y * soften(x * down_y - y * down_x, across, CAST_SOFTNESS)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def compute_darkness(x, y, z, extent, slope):
     """Return the share of light that is missing at a point of a thing's shadow frame (z from its ground) [m].
 
@@ -101,7 +101,7 @@ def compute_darkness(x, y, z, extent, slope):
     return SHADOW_STRENGTH * fade * max(under, max(lower, upper))
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_slope(sun, hx, hy):
     """Return the slope of shadows in the frame of a thing with this heading, as `cover_box` takes it."""
     zero = np.float32(0.0)
@@ -154,7 +154,7 @@ def darken_row(count, eye, extent, slope, ray, step, fog_rate, near, pixel, iota
         pixel[k] = darken_pixel(pixel[k], w, (px, py, pz), extent, slope, fog_rate)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def bound_shadow(extent, slope):
     """Return least x, greatest x, least y, greatest y, least z, greatest z of what a thing's shadows may darken [m]."""
     half_x, half_y, low, tall_x, tall_y, tall_half_x, tall_half_y, tall, _ = extent
@@ -177,7 +177,7 @@ def bound_shadow(extent, slope):
     )
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def lies_behind(box, eye, forward):
     """Return whether a box as `bound_shadow` gives it lies behind the camera, wherever that looks."""
     x0, x1, y0, y1, z0, z1 = box
@@ -186,7 +186,7 @@ def lies_behind(box, eye, forward):
     return dot(forward, middle) < -half * ((x1 - x0) + (y1 - y0) + (z1 - z0))
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def bound_patch(eye, right, down, forward, box, focal, width, height):
     """Return the columns and rows that a shadow may touch: (first column, end, first row, end), first = end for none.
 
@@ -245,21 +245,21 @@ def bound_patch(eye, right, down, forward, box, focal, width, height):
     )
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def face_heading(vector, heading):
     """Return a vector on the ground seen by a thing with this heading: along it, and to its left."""
     (x, y), (hx, hy) = vector, heading
     return x * hx + y * hy, y * hx - x * hy
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def turn_axis(axis, heading):
     """Return an axis of the camera in the shadow frame of a thing with this heading."""
     along, aside = face_heading((axis[0], axis[1]), heading)
     return along, aside, axis[2]
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def lay_shadow(position, heading, extent, size, view, upright):
     """Return where a thing's shadows may be seen, and all that `darken_pixel` takes to darken that.
 
@@ -300,7 +300,7 @@ def lay_shadow(position, heading, extent, size, view, upright):
     return (x0, x1, y0, y1), eye, (right, down, forward), shape, slope
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratch):
     """Darken what lies under one thing and down the sun from it.
 
@@ -332,7 +332,7 @@ def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratc
         darken_row(x1 - x0, eye, shape, slope, ray, step, fog_rate, near, pixel, scratch.iota)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_caster(world, thing, tables, poses, counts):
     """Return what casts a shadow: whether it is there, its position, columns SHADOW, heading, `lay_shadow`'s upright.
 
@@ -362,7 +362,7 @@ def find_caster(world, thing, tables, poses, counts):
     return shown, position, extent, (hx / length, hy / length), upright * upright
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def darken_ground(world, size, view, fog_density, tables, poses, counts, scratch):
     """Cast the shadows of all cars and props of a world into a picture."""
     for thing in range(counts[0] + counts[1]):

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from donkeysim.core.kernel import merged_pixel_kernel, span_kernel
+from donkeysim.core.kernel import inner_kernel, span_kernel
 from donkeysim.render.kernels.footprint import (
     choose_level,
     lay_out_level,
@@ -59,7 +59,7 @@ def list_ends(width, row, ends):
     return np.int64(count) + 1
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def list_run(number, begin, end, row, record, integers, count, spans):
     """List the spans of a run of pixels [begin, end) of one triangle from `count` on; return how many are listed then.
 
@@ -190,7 +190,7 @@ def set_up_spans(count, sharp, smooth, pale, inputs, record_float, record_int, l
         masks_u[k], masks_v[k] = mask_u, mask_v
 
 
-@merged_pixel_kernel
+@inner_kernel(loose=True, merged=True)
 def read_course(span, floats, ints):
     """Return how a span runs over its texture: 1/w, u/w and v/w at its first pixel and per column, masks of u and v."""
     return (

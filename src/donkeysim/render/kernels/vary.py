@@ -170,7 +170,7 @@ def write_looks(value, pattern, scene_light, light, look):
 
 @index_kernel
 def vary_looks(
-    car: int, _room: int, slots: int, world_scene: IntArray, scene_light: Float32Array, drawn: Drawn, rows: CarRows
+    car: int, slots: int, world_scene: IntArray, scene_light: Float32Array, drawn: Drawn, rows: CarRows
 ) -> None:
     """Write how a car whose values have just been drawn sees, and how its cameras are.
 
@@ -203,7 +203,6 @@ def vary_looks(
 @index_kernel
 def vary_camera(
     camera: int,
-    _room: int,
     height: float,
     squeeze: tuple[float, float],
     rows: CarRows,
@@ -244,9 +243,7 @@ def vary_camera(
 
 
 @index_kernel
-def number_picture(
-    car: int, _room: int, slots: int, world_key: LongArray, step_index: LongArray, number: WordArray
-) -> None:
+def number_picture(car: int, slots: int, world_key: LongArray, step_index: LongArray, number: WordArray) -> None:
     """Write what the noise of a car's next picture begins with; the arguments are as for `draw_values`.
 
     Args:

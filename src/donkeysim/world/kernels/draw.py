@@ -17,7 +17,6 @@ NOISE_STREAM, PATTERN_STREAM = STREAM + (1 << 12) + 2, STREAM + (1 << 12) + 3
 @index_kernel
 def draw_values(
     car: int,
-    _room: int,
     slots: int,
     present: ByteArray,
     reset_count: IntArray,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel, inline_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.render.kernels.gather.layout import (
     BLOCK_TILES,
     EDGE,
@@ -29,7 +29,7 @@ NOWHERE = np.float32(-1.0)
 """Less than any 1/w that is seen."""
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def touches_box(box, record, left, right, top, bottom):
     """Return whether a record's bounds and a rectangle of pixels have some in common."""
     across, down = box[2 * record], box[2 * record + 1]
@@ -38,7 +38,7 @@ def touches_box(box, record, left, right, top, bottom):
     return not (is_beside or np.int32(down & low) >= bottom or np.int32(down >> half) <= top)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_corners(left, right, top, bottom):
     """Return the sides of a rectangle of pixels, half a pixel farther out, so that rounding leaves nothing out."""
     half = np.float32(0.5)
@@ -50,7 +50,7 @@ def find_corners(left, right, top, bottom):
     )
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def bound_function(a, b, c, corners):
     """Return the least and the greatest value of a function of column and row within `find_corners`."""
     x0, x1, y0, y1 = corners
@@ -58,7 +58,7 @@ def bound_function(a, b, c, corners):
     return min(ax0, ax1) + min(by0, by1) + c, max(ax0, ax1) + max(by0, by1) + c
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def bound_record(edge, at, corners):
     """Return how near a triangle is within a rectangle at most and, if it covers all of that, at least, as 1/w.
 
@@ -73,8 +73,8 @@ def bound_record(edge, at, corners):
     return high if most >= zero else NOWHERE, low if least >= zero else NOWHERE
 
 
-@index_pixel_kernel
-def bin_block(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
+@index_kernel(loose=True)
+def bin_block(index: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
     """List the records that may touch a block."""
     blocks = sizes.block_columns * sizes.block_rows
     camera, block = split_index(index, blocks)
@@ -94,8 +94,8 @@ def bin_block(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch
     scratch.block_size[camera, block] = count
 
 
-@index_pixel_kernel
-def bin_tile(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
+@index_kernel(loose=True)
+def bin_tile(index: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
     """List those of its block's records that may be seen in a tile."""
     tiles = sizes.tile_columns * sizes.tile_rows
     camera, tile = split_index(index, tiles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel, inline_kernel, span_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel, span_kernel
 from donkeysim.render.kernels.fog import FOG_SHARE, clear_view
 from donkeysim.render.kernels.footprint import (
     choose_level,
@@ -193,7 +193,7 @@ def shade_one(pixels, first, y, haze, fog_rate, records, edge, plane, whole, lev
         target[k] = choose_colour(mixed, c, is_sky(shape), shape, record, whole)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_run(index, sizes, scratch):
     """Return what an index over pixels stands for: camera, row, first column and pixels; no pixels if it is not drawn.
 
@@ -209,7 +209,7 @@ def find_run(index, sizes, scratch):
     return camera, row, first, pixels if is_drawn else 0
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def read_pixels(camera, row, first, sizes, tables, scratch):
     """Return what `shade_four` takes from its sixth argument on, and before them column, row and fog."""
     at = row * sizes.stride + first
@@ -228,8 +228,8 @@ def read_pixels(camera, row, first, sizes, tables, scratch):
     )
 
 
-@index_pixel_kernel
-def shade_pixels(index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
+@index_kernel(loose=True)
+def shade_pixels(index: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
     """Colour some pixels of a row from four texels each."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels > 0:
@@ -239,10 +239,8 @@ def shade_pixels(index: int, _room: int, sizes: GatherSizes, tables: PictureTabl
         shade_four(pixels, x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target)
 
 
-@index_pixel_kernel
-def shade_pixels_fast(
-    index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch
-) -> None:
+@index_kernel(loose=True)
+def shade_pixels_fast(index: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
     """Colour some pixels of a row from one texel each."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels > 0:

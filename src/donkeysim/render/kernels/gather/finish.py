@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel, inline_kernel, span_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel, span_kernel
 from donkeysim.core.types import ByteArray, Float32Array, WordArray
 from donkeysim.render.kernels.bend import find_sample, find_source
 from donkeysim.render.kernels.finish import (
@@ -44,8 +44,8 @@ def soften_run(
         target[k] = soft if is_edge else c
 
 
-@index_pixel_kernel
-def soften_pixels(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
+@index_kernel(loose=True)
+def soften_pixels(index: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
     """Soften the edges of some pixels of a row, as `finish.soften_edges` does."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels <= 0:
@@ -77,7 +77,7 @@ def soften_pixels(index: int, _room: int, sizes: GatherSizes, scratch: GatherScr
     )
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def warp_pixel(column, row, strength, sizes, source):
     """Return the packed pixel that a fisheye shows; see `donkeysim.render.lens`."""
     px, py = find_source(np.int32(column), np.int32(row), sizes.width, sizes.height, strength)
@@ -88,7 +88,7 @@ def warp_pixel(column, row, strength, sizes, source):
     return blend_pixels(source[upper + x0], source[upper + x1], source[lower + x0], source[lower + x1], fx, fy)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_output(index, sizes, scratch):
     """Return what an index over pixels that leave stands for: camera, row, first column and pixels, 0 if not drawn."""
     runs = (sizes.columns + sizes.run - 1) // sizes.run
@@ -100,7 +100,7 @@ def find_output(index, sizes, scratch):
     return camera, sizes.top + row, column, pixels
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def read_finish(camera, first, sizes, cameras):
     """Return how a camera's pixels leave: fisheye, whether there is one, where a lens takes them from, if grey."""
     lens = cameras.lens[first + camera]
@@ -108,7 +108,7 @@ def read_finish(camera, first, sizes, cameras):
     return strength, has_warp(strength), cameras.source, lens[LENS.grey] != np.float32(0.0) or sizes.channels == 1
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def finish_pixel(x, row, way, sizes, source):
     """Return a packed pixel as it leaves; `way`: as `read_finish` returned it."""
     strength, is_warped, places, is_grey = way
@@ -119,16 +119,15 @@ def finish_pixel(x, row, way, sizes, source):
     return weigh_grey(word) if is_grey else word
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_steps(sizes):
     """Return how far apart pixels and channels of a picture are."""
     return (1, (sizes.bottom - sizes.top) * sizes.columns) if sizes.is_planar else (sizes.channels, 1)
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def finish_bytes(
     index: int,
-    _room: int,
     first: int,
     sizes: GatherSizes,
     cameras: CameraTables,
@@ -157,10 +156,9 @@ def finish_bytes(
             out[start + k * step + channel * aside] = np.uint8(np.uint32(word >> np.uint32(8 * channel)) & low)
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def finish_shares(
     index: int,
-    _room: int,
     first: int,
     sizes: GatherSizes,
     cameras: CameraTables,
@@ -180,7 +178,7 @@ def finish_shares(
             out[start + k * step + channel * aside] = np.float32(value) / full
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_class(camera, record, x, y, tables, scratch):
     """Return the class of what a record shows at a pixel."""
     material = tables.triangle_material[scratch.whole[camera, record * WHOLE_WIDTH + WHOLE.triangle]]
@@ -192,10 +190,9 @@ def find_class(camera, record, x, y, tables, scratch):
     return look_up_class(tables, material, planes, np.float32(np.int32(x)), np.float32(np.int32(y)))
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def write_distances(
     index: int,
-    _room: int,
     first: int,
     sizes: GatherSizes,
     cameras: CameraTables,
@@ -215,10 +212,9 @@ def write_distances(
         target[first + camera, row - sizes.top, column + k] = measure_distance(inverse, far)
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def write_classes(
     index: int,
-    _room: int,
     first: int,
     sizes: GatherSizes,
     tables: PictureTables,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.kernel import inline_kernel
+from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.types import Float32Array, IntArray, LongArray, WordArray
 
 TILE_WIDTH, TILE_HEIGHT = 16, 8
@@ -194,7 +194,7 @@ class GatherScratch(NamedTuple):
     """Columns CAST of things whose shadows may be seen, shape [camera_count, thing_count, CAST_WIDTH]."""
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def split_index(value, parts):
     """Return the quotient and the rest of a division of whole numbers; in 32 bits, as GPUs divide 64 slowly."""
     quotient = np.int64(np.uint32(np.uint32(value) // np.uint32(parts)))

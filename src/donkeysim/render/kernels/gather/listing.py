@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel, inline_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import BoolArray, IntArray
 from donkeysim.render.kernels.gather.layout import TALLY, WHOLE, WHOLE_WIDTH, GatherScratch, GatherSizes, split_index
 from donkeysim.render.kernels.layout import BASIS, CLUSTER_RANGE, LENS, SHARP, VIEW
@@ -22,10 +22,9 @@ BOX_MARGIN = np.float32(1.0 / 64.0)
 """By how much bounds are larger than needed: rounding then leaves no gap between neighbours [pixel]."""
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def list_clusters(
     index: int,
-    _room: int,
     first: int,
     sizes: GatherSizes,
     tables: PictureTables,
@@ -80,21 +79,21 @@ def list_clusters(
     tally[TALLY.clusters] = listed
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_draw(camera, place, scratch):
     """Return which mesh a listed cluster is of, and its near plane [m]."""
     draw = np.int64(scratch.cluster_draw[camera, place])
     return (-1 - draw, SKY_NEAR) if draw < 0 else (draw, NEAR)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def read_normal(triangle, tables):
     """Return a triangle's unit normal and offset."""
     normal = tables.triangle_normal
     return (normal[0, triangle], normal[1, triangle], normal[2, triangle]), normal[3, triangle]
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def project(vertex, eye, basis, tables):
     """Return where a vertex is on the screen: column times w, row times w, w."""
     table = tables.vertex
@@ -103,7 +102,7 @@ def project(vertex, eye, basis, tables):
     return dot(to_x, point), dot(to_y, point), dot(to_w, point)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def project_triangle(triangle, first_vertex, eye, basis, tables):
     """Return the three corners of a triangle as `project` does."""
     corner = tables.triangle_vertex
@@ -114,7 +113,7 @@ def project_triangle(triangle, first_vertex, eye, basis, tables):
     )
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def bound_triangle(corners, near):
     """Return least and greatest column and row of a triangle, as far as it is beyond the near plane."""
     low_x, high_x, low_y, high_y = np.float32(1e9), np.float32(-1e9), np.float32(1e9), np.float32(-1e9)
@@ -132,7 +131,7 @@ def bound_triangle(corners, near):
     return low_x, high_x, low_y, high_y
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def cut_bounds(bounds, margin, view):
     """Return first column, end, first row, end of bounds with a margin, within the picture."""
     low_x, high_x, low_y, high_y = bounds
@@ -145,7 +144,7 @@ def cut_bounds(bounds, margin, view):
     )
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def may_be_seen(triangle, first_vertex, near, basis, view, tables):
     """Return whether a triangle faces the camera and may cover a pixel's middle."""
     eye = read_vector(basis, BASIS.eye)
@@ -165,8 +164,8 @@ def may_be_seen(triangle, first_vertex, near, basis, view, tables):
     return low_x < end_x and max(low_y, np.int32(view[VIEW.first])) < min(end_y, np.int32(view[VIEW.end]))
 
 
-@index_pixel_kernel
-def cull_cluster(index: int, _room: int, tables: PictureTables, scratch: GatherScratch) -> None:
+@index_kernel(loose=True)
+def cull_cluster(index: int, tables: PictureTables, scratch: GatherScratch) -> None:
     """Note which triangles of a listed cluster may be seen."""
     limit = scratch.cluster.shape[1]
     camera, place = split_index(index, limit)
@@ -183,8 +182,8 @@ def cull_cluster(index: int, _room: int, tables: PictureTables, scratch: GatherS
     scratch.cluster_kept[camera, place] = kept
 
 
-@index_pixel_kernel
-def number_records(index: int, _room: int, first: int, scratch: GatherScratch, missed: IntArray) -> None:
+@index_kernel(loose=True)
+def number_records(index: int, first: int, scratch: GatherScratch, missed: IntArray) -> None:
     """Give each triangle of a camera that may be seen its record, in the order in which they are listed."""
     if scratch.tally[index, TALLY.is_drawn] == 0:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel
+from donkeysim.core.kernel import index_kernel
 from donkeysim.render.kernels.fog import FOG_SHARE
 from donkeysim.render.kernels.gather.colour import find_run, measure_near
 from donkeysim.render.kernels.gather.finish import find_class
@@ -15,10 +15,9 @@ from donkeysim.render.tables import CameraTables, PictureTables
 from donkeysim.world.scene import CLASS_SKY
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def recolour_pixels(
     index: int,
-    _room: int,
     first: int,
     sizes: GatherSizes,
     tables: PictureTables,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel, inline_kernel, inner_pixel_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.render.kernels.footprint import lay_out_level, locate_texel
 from donkeysim.render.kernels.gather.layout import (
     BLOCK_TILES,
@@ -33,7 +33,7 @@ MOST_NEAR = np.float32(1.0) / NEAR
 """1/w at the near plane."""
 
 
-@inner_pixel_kernel
+@inner_kernel(loose=True)
 def is_solid(record, x, y, inverse, camera, tables, scratch):
     """Return whether a triangle is there at a pixel: not nearer than the near plane, and no hole; `inverse`: 1/w."""
     if inverse > MOST_NEAR:
@@ -56,7 +56,7 @@ def is_solid(record, x, y, inverse, camera, tables, scratch):
     return tables.texel[np.int64(tables.level_base[texture, level]) + np.int64(place)] >= np.uint32(0x80000000)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def read_edge(edge, at, column):
     """Return an edge's function, or that of 1/w, and what else stands in its columns."""
     first = np.uint32(at + np.uint32(column))
@@ -64,14 +64,14 @@ def read_edge(edge, at, column):
     return edge[first], edge[np.uint32(first + one)], edge[np.uint32(first + two)], edge[np.uint32(first + three)]
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def try_plain(near, seen, inside, inverse, name):
     """Return how near and which record a pixel shows, once another triangle has been tried there."""
     is_nearer = inside >= np.float32(0.0) and inverse > near
     return (inverse if is_nearer else near), (name if is_nearer else seen)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def find_list(camera, tile, row, column, sizes, scratch):
     """Return the records to try in a tile, and how many."""
     size = np.int64(scratch.tile_size[camera, tile])
@@ -81,8 +81,8 @@ def find_list(camera, tile, row, column, sizes, scratch):
     return scratch.tile_list[camera, tile], size
 
 
-@index_pixel_kernel
-def see_quad(index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
+@index_kernel(loose=True)
+def see_quad(index: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
     """Write which records four pixels of a row show."""
     tiles = sizes.tile_columns * sizes.tile_rows
     place, quad = split_index(index, QUADS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel, inline_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.render.kernels.fog import FOG_SHARE, pack_colour
 from donkeysim.render.kernels.footprint import choose_level, lay_gradient, measure_footprint, measure_sides
 from donkeysim.render.kernels.gather.layout import (
@@ -37,7 +37,7 @@ from donkeysim.render.tables import PictureTables
 from donkeysim.world.scene import SHADE_CUTOUT
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def lay_edge(start, end, side):
     """Return an edge's function per column, per row and at the first pixel; neighbours get the same, negated."""
     (xa, ya, wa), (xb, yb, wb) = start, end
@@ -51,7 +51,7 @@ def lay_edge(start, end, side):
     return a, b, a + b + c
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def write_edges(corners, side, near, edge):
     """Write the edges of a triangle; `side`: 1 when its front is seen, else -1."""
     one, two, three = corners
@@ -62,7 +62,7 @@ def write_edges(corners, side, near, edge):
         edge[4 * k], edge[4 * k + 1], edge[4 * k + 2], edge[4 * k + 3] = a, b, c, near[k]
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def pack_shape(size, hole, flat, flags, is_cut, columns):
     """Return a number of WHOLE.shape."""
     return (
@@ -78,7 +78,7 @@ def pack_shape(size, hole, flat, flags, is_cut, columns):
     )
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def write_blank(camera, record, tables, scratch):
     """Write what is seen where no triangle is: fog. Nothing shows it, as the sky is all around."""
     light, whole = scratch.light[camera], scratch.whole[camera, record * WHOLE_WIDTH :]
@@ -91,15 +91,15 @@ def write_blank(camera, record, tables, scratch):
     whole[WHOLE.colour] = np.int32(pack_colour(light[LIGHT.haze], light[LIGHT.haze + 1], light[LIGHT.haze + 2]))
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def choose_hole_level(middle, near, across, down, last):
     """Return the mip level of a triangle's holes, for one texel per pixel at its middle."""
     major, minor = measure_sides(*measure_footprint(middle[0], middle[1], near, across, down))
     return choose_level(major, minor, np.float32(1.0), last)
 
 
-@index_pixel_kernel
-def set_up_triangle(index: int, _room: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
+@index_kernel(loose=True)
+def set_up_triangle(index: int, sizes: GatherSizes, tables: PictureTables, scratch: GatherScratch) -> None:
     """Write a triangle's record."""
     camera, record = split_index(index, scratch.whole.shape[1] // WHOLE_WIDTH)
     if record >= scratch.tally[camera, TALLY.records]:
@@ -132,7 +132,7 @@ def set_up_triangle(index: int, _room: int, sizes: GatherSizes, tables: PictureT
     write_surface(camera, record, triangle, seen, basis, sizes.quality, tables, scratch)
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def write_surface(camera, record, triangle, seen, basis, quality, tables, scratch):
     """Write how a triangle runs over its texture, and its light.
 

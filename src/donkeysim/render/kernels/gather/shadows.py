@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from donkeysim.core.kernel import index_pixel_kernel, inline_kernel, span_kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel, span_kernel
 from donkeysim.render.kernels.fog import FOG_SHARE
 from donkeysim.render.kernels.gather.colour import find_run, measure_near
 from donkeysim.render.kernels.gather.layout import CAST, TALLY, GatherScratch, GatherSizes
@@ -14,10 +14,9 @@ from donkeysim.render.kernels.vector import read_vector
 from donkeysim.render.tables import CameraTables, PictureTables, PoseTables
 
 
-@index_pixel_kernel
+@index_kernel(loose=True)
 def list_shadows(
     index: int,
-    _room: int,
     first: int,
     sizes: GatherSizes,
     tables: PictureTables,
@@ -52,7 +51,7 @@ def list_shadows(
     scratch.tally[index, TALLY.shadows] = listed
 
 
-@inline_kernel
+@inner_kernel(copied=True)
 def read_shape(cast):
     """Return extent and slope of a listed shadow, as `compute_darkness` takes them."""
     low, tall, last = CAST.shape, CAST.shape + 3, CAST.shape + 6
@@ -105,8 +104,8 @@ def darken_run(pixels, first, y, cast, middle, over, fog_rate, records, edge, co
         colour[k] = darken_pixel(colour[k], w, point, extent, slope, fog_rate)
 
 
-@index_pixel_kernel
-def darken_pixels(index: int, _room: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
+@index_kernel(loose=True)
+def darken_pixels(index: int, sizes: GatherSizes, scratch: GatherScratch) -> None:
     """Cast a camera's shadows on some pixels of a row."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels <= 0:
