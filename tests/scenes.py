@@ -110,7 +110,7 @@ def make_scene(ground=None, path=None, colliders=None, props=None, lines=(LINE,)
             line=np.array(lines, np.float64),
             checkpoint=np.array(checkpoints, np.float64).reshape(-1, 2, 2),
         ),
-        light=Light((0.0, 0.0, 1.0), (0.6, 0.6, 0.6), (0.4, 0.4, 0.4), (1.0, 1.0, 1.0), 0.0, -1),
+        light=Light((0.0, 0.0, 1.0), (0.6, 0.6, 0.6), (0.4, 0.4, 0.4), (1.0, 1.0, 1.0), 0.0, 0.0, -1),
         static=_EMPTY,
         models=(_EMPTY,),
         car_models={},

@@ -14,7 +14,7 @@ from numba import njit
 from tests.render.ray_judge import find_open3d
 
 from donkeysim.render.kernels.shadow import compute_darkness
-from donkeysim.world.scene import SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE, SHADE_TWO_SIDED, SHADE_UNLIT
+from donkeysim.world.scene import CLASS_GROUND, SHADE_CUTOUT, SHADE_PAINT, SHADE_TEXTURE, SHADE_TWO_SIDED, SHADE_UNLIT
 
 GRID = 8
 
@@ -263,7 +263,9 @@ class Reference:
             reach = np.einsum("ij,ij->i", facing, point - view.eye) / np.einsum("ij,ij->i", facing, ray)
             footprint.append(np.einsum("ijk,ik->ij", gradient, view.eye + reach[:, None] * ray - point))
         colour = self._colour_materials(soup, triangle, uv, footprint, facing, rays)
-        clear = np.clip(1.0 - light.fog_density * distance / 16.0, 0.0, None) ** 16
+        is_ground = np.array([material.segment == CLASS_GROUND for material in self.scene.materials])
+        density = np.where(is_ground[soup.material[triangle]], light.ground_fog_density, light.fog_density)
+        clear = np.clip(1.0 - density * distance / 16.0, 0.0, None) ** 16
         colour = np.minimum(colour * clear[:, None] + (1 - clear[:, None]) * np.array(light.fog_colour) * 255.0, 255.0)
         return colour * self._cast_shadows(point, clear)[:, None]
 

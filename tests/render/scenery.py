@@ -158,7 +158,7 @@ def make_scene(
             name=np.zeros(count, np.int32),
         ),
         start=Start(np.zeros((1, 3)), np.zeros(1), np.zeros((0, 2, 2))),
-        light=Light(sun, (0.7, 0.68, 0.6), (0.4, 0.42, 0.45), (0.75, 0.82, 0.9), fog, 2 if sky else -1),
+        light=Light(sun, (0.7, 0.68, 0.6), (0.4, 0.42, 0.45), (0.75, 0.82, 0.9), fog, 1.5 * fog, 2 if sky else -1),
         static=static,
         models=models,
         car_models={style: CarModel(0, 1) for style in BODY_STYLES},

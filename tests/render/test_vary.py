@@ -20,7 +20,7 @@ from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec
 
 LIGHTS = np.zeros((1, LIGHT_WIDTH), np.float32)
-LIGHTS[0] = (1.0, 0.9, 0.8, 0.3, 0.4, 0.5, 200.0, 210.0, 220.0, 0.01, 0.6, 0.0, 0.8)
+LIGHTS[0] = (1.0, 0.9, 0.8, 0.3, 0.4, 0.5, 200.0, 210.0, 220.0, 0.01, 0.6, 0.0, 0.8, 0.04)
 SPEC = RandomizationSpec(fog=FogRanges(density=(0.0, 1.0)))
 
 
@@ -70,7 +70,13 @@ def test_light_is_scaled_tinted_and_turned(vary):
     assert light[LIGHT.ambient : LIGHT.ambient + 3] == pytest.approx([0.3, 0.8, 0.5])
     assert light[LIGHT.haze : LIGHT.haze + 3] == pytest.approx([200.0, 210.0, 255.0])
     assert light[LIGHT.direction : LIGHT.direction + 3] == pytest.approx([0.0, 0.6, 0.8], abs=1e-6)
-    assert vary(sun__height=0.0).light[0, LIGHT.direction :] == pytest.approx([1.0, 0.0, 0.0], abs=1e-6)
+    assert vary(sun__height=0.0).light[0, LIGHT.direction : LIGHT.direction + 3] == pytest.approx(
+        [1.0, 0.0, 0.0], abs=1e-6
+    )
+
+
+def test_the_grounds_own_share_of_fog_comes_on_top_of_the_drawn_one(vary):
+    assert vary(fog__density=0.1).light[0, [LIGHT.density, LIGHT.ground]] == pytest.approx([0.1, 0.13])
 
 
 def test_hue_keeps_grey_and_how_bright_colours_look(vary):

@@ -371,4 +371,5 @@ def make_sky_box() -> Mesh:
 def _pack_light(scene: Scene) -> list[float]:
     light = scene.light
     fog = [255.0 * value for value in light.fog_colour]
-    return [*light.sun_colour, *light.ambient_colour, *fog, light.fog_density, *light.sun_direction]
+    colours = (*light.sun_colour, *light.ambient_colour, *fog)
+    return [*colours, light.fog_density, *light.sun_direction, light.ground_fog_density]

@@ -226,6 +226,7 @@ class Light:
         ambient_colour: Linear weight of light from everywhere, RGB.
         fog_colour: sRGB 0 to 1.
         fog_density: Of exponential fog [1/m]; 0: none.
+        ground_fog_density: Of what lies on the ground [1/m]: asphalt and smooth floors pale towards the horizon.
         sky_texture: Index into `Scene.textures` of a panorama: u = azimuth over 2π (+ = left of +x), v from the
             zenith (0) over the horizon (0.5) to the nadir (1); or -1 for the fog colour alone.
     """
@@ -235,6 +236,7 @@ class Light:
     ambient_colour: tuple[float, float, float]
     fog_colour: tuple[float, float, float]
     fog_density: float
+    ground_fog_density: float
     sky_texture: int
 
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel
+from donkeysim.render.kernels.layout import LIGHT
+from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_ROAD, CLASS_SKY
 
 FOG_POWER = 16
 """Fog lets through (1 - density * w / FOG_POWER) ** FOG_POWER, which tends to exp(-density * w)."""
 
 FOG_SHARE = np.float32(1.0 / FOG_POWER)
 """Fog rate for each unit of density."""
+
+
+@inner_kernel(loose=True, merged=True)
+def find_fog_rate(kind, light):
+    """Return the fog rate that a class of things is seen with; `light`: columns LIGHT."""
+    if kind == CLASS_SKY:
+        return np.float32(0.0)
+    density = light[LIGHT.ground] if kind in (CLASS_GROUND, CLASS_ROAD, CLASS_LINE) else light[LIGHT.density]
+    return density * FOG_SHARE
 
 
 @inner_kernel(loose=True)

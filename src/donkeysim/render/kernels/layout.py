@@ -44,6 +44,7 @@ class LightColumns(NamedTuple):
     haze: int = 6  # Colour of the fog, 0 to 255
     density: int = 9  # Of the fog [1/m], one column
     direction: int = 10  # To the sun, world frame
+    ground: int = 13  # Density of the fog that the ground is seen through, one column
 
 
 class ClusterColumns(NamedTuple):
@@ -236,7 +237,7 @@ class ViewColumns(NamedTuple):
 POSE, POSE_WIDTH = PoseColumns(), 12
 AXES, AXES_WIDTH = AxesColumns(), 9
 LENS, LENS_WIDTH = LensColumns(), 6
-LIGHT, LIGHT_WIDTH = LightColumns(), 13
+LIGHT, LIGHT_WIDTH = LightColumns(), 14
 VIEW, VIEW_WIDTH = ViewColumns(), 24
 CLUSTER_RANGE = ClusterColumns()
 PLANE, PLANE_WIDTH = PlaneColumns(), 12

@@ -191,7 +191,7 @@ def render_camera(row, tables, poses, cameras, scratch, size, options, words, pi
     shade_meshes((width, first, end, stride), quality, light, tables, scratch)
     if is_varied:
         vary_colours((width, first, end, stride), cameras.look[row], light, view, tables, scratch)
-    darken_ground(world, (width, height, stride), view, light[LIGHT.density], tables, poses, counts, scratch)
+    darken_ground(world, (width, height, stride), view, light[LIGHT.ground], tables, poses, counts, scratch)
     if want_depth:
         far, target = view[VIEW.far], depth_out[row]
         write_depth((wide, high), band, stride, factor, way, far, scratch.depth, target)

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, span_kernel
+from donkeysim.render.kernels.fog import clear_view, find_fog_rate, pack_colour
 from donkeysim.render.kernels.layout import CLASS_MAP, INTEGER, LIGHT, SIZE_LOG, VIEW
-from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.vector import read_planes, read_vector, round_down
-from donkeysim.world.scene import CLASS_SKY
 
 
 class LookColumns(NamedTuple):
@@ -260,6 +259,5 @@ def recolour_pixels(size, looks, light, view, scratch):
                     measure_patches(count, look, begin, y, view, scratch.iota, depth, factor)
                 else:
                     fill_factor(count, factor)
-                rate = np.float32(0.0) if kind == CLASS_SKY else light[LIGHT.density] * FOG_SHARE
-                recolour_run(count, look, rate, light, depth, factor, scratch.colour[at:])
+                recolour_run(count, look, find_fog_rate(kind, light), light, depth, factor, scratch.colour[at:])
             begin = end

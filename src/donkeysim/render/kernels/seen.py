@@ -82,6 +82,7 @@ def set_light(light, given, lens):
     for term in range(LIGHT_WIDTH):
         light[term] = given[term]
     light[LIGHT.density] *= lens[LENS.fog]
+    light[LIGHT.ground] *= lens[LENS.fog]
 
 
 @inner_kernel(loose=True, merged=True)

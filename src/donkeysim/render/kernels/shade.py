@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, span_kernel
-from donkeysim.render.kernels.fog import FOG_SHARE, clear_view, pack_colour
+from donkeysim.render.kernels.fog import clear_view, find_fog_rate, pack_colour
 from donkeysim.render.kernels.footprint import compute_gradients, locate_texel
 from donkeysim.render.kernels.layout import (
     BAND,
@@ -144,7 +144,7 @@ def prepare_shading(record, integers, quality, light, tables, bases):
         mean = (pale[0], pale[0], pale[0])
         for channel in range(3):
             record[RECORD.factor + channel] = pale[1]
-    fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[LIGHT.density] * FOG_SHARE
+    fog_rate = find_fog_rate(tables.material_segment[material], light)
     record[RECORD.fog] = fog_rate
     # Read before the texture's size takes its column.
     extent = integers[INTEGER.extent]

@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, span_kernel
+from donkeysim.render.kernels.fog import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.layout import SHADOW, VIEW
-from donkeysim.render.kernels.shade import FOG_SHARE, clear_view, pack_colour
 from donkeysim.render.kernels.vector import dot, read_vector, subtract
 
 SHADOW_STRENGTH = np.float32(0.62)

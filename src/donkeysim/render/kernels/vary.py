@@ -143,6 +143,7 @@ def write_light(value, scene_light, light):
         haze = scene_light[LIGHT.haze + channel] * value[FOG_TINT + channel]
         light[LIGHT.haze + channel] = min(max(haze, 0.0), 255.0)
     light[LIGHT.density] = scene_light[LIGHT.density] if math.isnan(value[DENSITY]) else value[DENSITY]
+    light[LIGHT.ground] = light[LIGHT.density] + (scene_light[LIGHT.ground] - scene_light[LIGHT.density])
     x, y = np.float64(scene_light[LIGHT.direction]), np.float64(scene_light[LIGHT.direction + 1])
     z = np.float64(scene_light[LIGHT.direction + 2])
     if value[AZIMUTH] != 0.0 or not math.isnan(value[HEIGHT]):

@@ -168,4 +168,5 @@ def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Asset
     """Return sun, haze and sky."""
     table = track.light
     texture = -1 if sky is None else assets.add_texture(sky)
-    return Light(sun, table.sun, table.ambient, to_tint(table.fog), table.fog_density, texture)
+    ground = table.fog_density if table.ground_fog_density is None else table.ground_fog_density
+    return Light(sun, table.sun, table.ambient, to_tint(table.fog), table.fog_density, ground, texture)

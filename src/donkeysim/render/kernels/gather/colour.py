@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel, span_kernel
-from donkeysim.render.kernels.fog import FOG_SHARE, clear_view
+from donkeysim.render.kernels.fog import clear_view
 from donkeysim.render.kernels.footprint import (
     choose_level,
     find_place,
@@ -139,7 +139,7 @@ def choose_colour(mixed, plain, is_plain, shape, record, whole):
 
 
 @span_kernel
-def shade_four(pixels, first, y, haze, fog_rate, records, edge, plane, whole, level_base, texel, target):
+def shade_four(pixels, first, y, haze, records, edge, plane, whole, level_base, texel, target):
     """Colour pixels of a row from four texels each.
 
     Args:
@@ -147,7 +147,6 @@ def shade_four(pixels, first, y, haze, fog_rate, records, edge, plane, whole, le
         first: Column of the first.
         y: Their row.
         haze: Colour of the fog.
-        fog_rate: Of all but the sky, see `clear_view`.
         records: Seen at each.
         edge: `GatherScratch.edge` of the camera.
         plane: `GatherScratch.plane`.
@@ -173,13 +172,13 @@ def shade_four(pixels, first, y, haze, fog_rate, records, edge, plane, whole, le
         c4 = fetch(base, spot, np.uint32(zero - u2), np.uint32(zero - v2), texel)
         even, odd = add_texels(c1, c2, c3, c4)
         red, green, blue = read_plane(record, PLANE_OF.factor, plane)
-        clear = clear_view(np.float32(0.0) if is_sky(shape) else fog_rate, w)
+        clear = clear_view(plane[find_column(record, PLANE_OF_WIDTH, PLANE_OF.fog)], w)
         mixed = mix_colour(even, odd, (red * quarter, green * quarter, blue * quarter), haze, clear)
         target[k] = choose_colour(mixed, c1, is_plain, shape, record, whole)
 
 
 @span_kernel
-def shade_one(pixels, first, y, haze, fog_rate, records, edge, plane, whole, level_base, texel, target):
+def shade_one(pixels, first, y, haze, records, edge, plane, whole, level_base, texel, target):
     """Colour pixels of a row from one texel each; see `shade_four`."""
     pair, eight, one = np.uint32(0xFF00FF), np.uint32(8), np.float32(1.0)
     for k in range(pixels):
@@ -188,7 +187,7 @@ def shade_one(pixels, first, y, haze, fog_rate, records, edge, plane, whole, lev
         base = np.uint32(level_base[np.uint32(place[0]), np.uint32(place[1])])
         c = fetch(base, spot, np.uint32(0), np.uint32(0), texel)
         even, odd = np.uint32(c & pair), np.uint32(np.uint32(c >> eight) & pair)
-        clear = clear_view(np.float32(0.0) if is_sky(shape) else fog_rate, w)
+        clear = clear_view(plane[find_column(record, PLANE_OF_WIDTH, PLANE_OF.fog)], w)
         mixed = mix_colour(even, odd, read_plane(record, PLANE_OF.factor, plane), haze, clear)
         target[k] = choose_colour(mixed, c, is_sky(shape), shape, record, whole)
 
@@ -211,13 +210,12 @@ def find_run(index, sizes, scratch):
 
 @inner_kernel(copied=True)
 def read_pixels(camera, row, first, sizes, tables, scratch):
-    """Return what `shade_four` takes from its sixth argument on, and before them column, row and fog."""
+    """Return what `shade_four` takes from its sixth argument on, and before them column, row and haze."""
     at = row * sizes.stride + first
     return (
         np.float32(np.int32(first)),
         np.float32(np.int32(row)),
         read_vector(scratch.light[camera], LIGHT.haze),
-        scratch.light[camera, LIGHT.density] * FOG_SHARE,
         scratch.ident[camera, at:],
         scratch.edge[camera],
         scratch.plane[camera],
@@ -233,10 +231,10 @@ def shade_pixels(index: int, sizes: GatherSizes, tables: PictureTables, scratch:
     """Colour some pixels of a row from four texels each."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels > 0:
-        x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target = read_pixels(
+        x, y, haze, records, edge, plane, whole, base, texel, target = read_pixels(
             camera, row, first, sizes, tables, scratch
         )
-        shade_four(pixels, x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target)
+        shade_four(pixels, x, y, haze, records, edge, plane, whole, base, texel, target)
 
 
 @index_kernel(loose=True)
@@ -244,7 +242,7 @@ def shade_pixels_fast(index: int, sizes: GatherSizes, tables: PictureTables, scr
     """Colour some pixels of a row from one texel each."""
     camera, row, first, pixels = find_run(index, sizes, scratch)
     if pixels > 0:
-        x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target = read_pixels(
+        x, y, haze, records, edge, plane, whole, base, texel, target = read_pixels(
             camera, row, first, sizes, tables, scratch
         )
-        shade_one(pixels, x, y, haze, fog_rate, records, edge, plane, whole, base, texel, target)
+        shade_one(pixels, x, y, haze, records, edge, plane, whole, base, texel, target)

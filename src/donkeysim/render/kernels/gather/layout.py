@@ -52,6 +52,7 @@ class PlaneColumns(NamedTuple):
     u: int = 0  # u/w and v/w [texel] per column, per row, at the first pixel, 3 columns each
     v: int = 3
     factor: int = 6  # Of red, green and blue
+    fog: int = 9  # Fog rate, see `clear_view`
 
 
 class WholeColumns(NamedTuple):
@@ -107,7 +108,7 @@ class ShadeColumns(NamedTuple):
 
 
 EDGE, EDGE_WIDTH = EdgeColumns(), 12
-PLANE_OF, PLANE_OF_WIDTH = PlaneColumns(), 9
+PLANE_OF, PLANE_OF_WIDTH = PlaneColumns(), 10
 WHOLE, WHOLE_WIDTH = WholeColumns(), 4
 SHAPE, MOST_COLUMNS = ShapeBits(), 2047
 SPOT = SpotBits()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel
-from donkeysim.render.kernels.fog import FOG_SHARE
+from donkeysim.render.kernels.fog import find_fog_rate
 from donkeysim.render.kernels.gather.colour import find_run, measure_near
 from donkeysim.render.kernels.gather.finish import find_class
 from donkeysim.render.kernels.gather.layout import GatherScratch, GatherSizes
-from donkeysim.render.kernels.layout import LIGHT, VIEW
+from donkeysim.render.kernels.layout import VIEW
 from donkeysim.render.kernels.recolour import LOOK, lay_patches, measure_patch, recolour_pixel
 from donkeysim.render.tables import CameraTables, PictureTables
-from donkeysim.world.scene import CLASS_SKY
 
 
 @index_kernel(loose=True)
@@ -38,5 +37,4 @@ def recolour_pixels(
             inverse = measure_near(np.uint32(record), fx, y, scratch.edge[camera])
             if look[LOOK.patches] > np.float32(0.0):
                 factor = measure_patch(lay_patches(look, y, view), fx + (half - half * view[VIEW.columns]), inverse)
-            rate = np.float32(0.0) if kind == CLASS_SKY else light[LIGHT.density] * FOG_SHARE
-            colour[at] = recolour_pixel(colour[at], inverse, factor, look, rate, light)
+            colour[at] = recolour_pixel(colour[at], inverse, factor, look, find_fog_rate(kind, light), light)

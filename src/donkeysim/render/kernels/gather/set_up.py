@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel
-from donkeysim.render.kernels.fog import FOG_SHARE, pack_colour
+from donkeysim.render.kernels.fog import find_fog_rate, pack_colour
 from donkeysim.render.kernels.footprint import choose_level, lay_gradient, measure_footprint, measure_sides
 from donkeysim.render.kernels.gather.layout import (
     EDGE_WIDTH,
@@ -157,7 +157,8 @@ def write_surface(camera, record, triangle, seen, basis, quality, tables, scratc
     for term in range(3):
         plane[PLANE_OF.u + term], plane[PLANE_OF.v + term] = across[term], down[term]
         plane[PLANE_OF.factor + term] = weigh_light(term, row, side, flags, colour, basis, light)
-    fog_rate = np.float32(0.0) if flags & SHADE_NO_FOG else light[LIGHT.density] * FOG_SHARE
+    fog_rate = find_fog_rate(tables.material_segment[material], light)
+    plane[PLANE_OF.fog] = fog_rate
     spot_x, spot_y, extent = (low_x + end_x) >> 1, (low_y + end_y) >> 1, max(end_y - low_y, end_x - low_x)
     middle = np.float32(spot_x), np.float32(spot_y)
     last, hole = size[SIZE_LOG.last], np.int32(0)

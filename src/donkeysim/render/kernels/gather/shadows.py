@@ -119,6 +119,6 @@ def darken_pixels(index: int, sizes: GatherSizes, scratch: GatherScratch) -> Non
             begin, end = max(first, np.int64(cast[CAST.box])), min(first + pixels, np.int64(cast[CAST.box + 1]))
             if begin < end:
                 at = row * sizes.stride + begin
-                fog_rate, x = light[LIGHT.density] * FOG_SHARE, np.float32(np.int32(begin))
+                fog_rate, x = light[LIGHT.ground] * FOG_SHARE, np.float32(np.int32(begin))
                 records, colour = scratch.ident[camera, at:], scratch.colour[camera, at:]
                 darken_run(end - begin, x, y, cast, middle, over, fog_rate, records, edge, colour)

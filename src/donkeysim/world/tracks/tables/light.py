@@ -21,6 +21,8 @@ class LightTable:
             power of the cosine has it; none: light falls evenly.
         fog: Colour of the haze, sRGB 0 to 255.
         fog_density: [1/m]
+        ground_fog_density: Of what lies on the ground, which pales towards the horizon where it is smooth [1/m]; none:
+            as `fog_density`.
         sky: What is painted above and behind; "clear": the original's; "none": the haze alone, for places with a roof.
         below: Colour under the horizon of a clear sky, sRGB 0 to 255.
     """
@@ -32,6 +34,7 @@ class LightTable:
     lamp: tuple[float, ...] = ()
     fog: Colour = (190, 208, 224)
     fog_density: float = 0.02
+    ground_fog_density: float | None = None
     sky: Literal["meadow", "mountains", "desert", "city", "coast", "hills", "clear", "plain", "none"] = "meadow"
     below: Colour = (105, 99, 95)
 
@@ -40,6 +43,7 @@ class LightTable:
             raise ValueError(f"sun_height is {self.sun_height:g}; the sun stands above 0 and up to 90 degrees.")
         if self.lamp and (len(self.lamp) != 3 or self.lamp[2] <= 0.0):
             raise ValueError("lamp is x, y and its height above 0.")
-        if not 0.0 <= self.fog_density <= 1.0:
-            raise ValueError(f"fog_density is {self.fog_density:g}; it takes 0 to 1.")
+        for name, density in (("fog_density", self.fog_density), ("ground_fog_density", self.ground_fog_density)):
+            if density is not None and not 0.0 <= density <= 1.0:
+                raise ValueError(f"{name} is {density:g}; it takes 0 to 1.")
         check_colours(self.fog, self.below)
