@@ -1,6 +1,7 @@
 """Every code block of README and guide is run or listed as not run, and what can be read at once is read here."""
 
 import argparse
+import ast
 import itertools
 import json
 import re
@@ -27,12 +28,15 @@ from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import load_car
 from donkeysim.world.tracks.track_file import TrackFile, choose_look, read_track
+from sources import read_tree
 
 TRANSLATIONS = sorted((ROOT / "docs" / "guide").glob("*.??.md"))
 BLOCKS = [block for document in list_documents() for block in list_blocks(document)]
 FORMAT = list_blocks("docs/tracks/format.md")
 REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__()}
 DRIVE_OPTIONS = set(re.findall(r"--\w+", (ROOT / "src/donkeysim/drive/manage_help.txt").read_text(encoding="utf-8")))
+PROGRAMS = [path for room in ("src", "examples", "docs", "notebooks") for path in sorted((ROOT / room).rglob("*.py"))]
+IN_DOCSTRING = re.compile(r"^\s*(?:For example: )?((?:donkey|donkey_sim|python3?|make) [^…:,]*)$", re.MULTILINE)
 TYPED = re.compile(r"(?:donkey|donkey_sim|python|make) [^…]*")
 TARGETS = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
@@ -54,6 +58,16 @@ def list_typed():
         text = (ROOT / document).read_text(encoding="utf-8")
         marked = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))
         yield from ((document, words) for words in marked if TYPED.fullmatch(words))
+
+
+def list_typed_in_docstrings():
+    """Yield each command that stands on a line of its own in a docstring, with its file."""
+    for path in PROGRAMS:
+        for node in ast.walk(read_tree(path)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                lines = map(strip_comment, (ast.get_docstring(node) or "").splitlines())
+                found = (IN_DOCSTRING.fullmatch(line) for line in lines)
+                yield from ((path.relative_to(ROOT).as_posix(), match[1]) for match in found if match)
 
 
 @cache
@@ -99,10 +113,23 @@ def find_mistake_in_checkout(words):
         return f"there is no case {words[3:]}"
     if words[0] == "python" and words[1].count("/") and not (ROOT / words[1]).exists():
         return f"there is no file {words[1]}"
+    if words[:2] == ["python", "-m"] and words[2].startswith("donkeysim"):
+        return find_mistake_in_program(words[2:])
     chosen = re.search(r'-k (\w+)"', " ".join(words))
     if chosen and not any(chosen[1] in text for text in list_test_names()):
         return f"there is no test {chosen[1]}"
     return ""
+
+
+def find_mistake_in_program(words):
+    """Return what is wrong with `python -m` a module of the package: does it do anything, with these options?"""
+    path = ROOT / "src" / words[0].replace(".", "/")
+    path = path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if "__main__" not in text and path.name != "__main__.py":
+        return f"{words[0]} is no program"
+    missing = [word for word in words[1:] if word.startswith("--") and f'"{word}"' not in text]
+    return f"has no {missing}" if missing else ""
 
 
 @cache
@@ -144,6 +171,13 @@ def test_every_command_has_the_options_that_it_is_typed_with():
     assert [mistake for mistake in mistakes if mistake[2]] == []
 
 
+def test_every_command_in_a_docstring_does_something():
+    typed = [*list_typed_in_docstrings()]
+    assert ("examples/torch_ppo.py", "python examples/torch_ppo.py --drive pilot.pt") in typed
+    mistakes = [(file, words, find_mistake(words)) for file, words in typed]
+    assert [mistake for mistake in mistakes if mistake[2]] == []
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -154,6 +188,8 @@ def test_every_command_has_the_options_that_it_is_typed_with():
         "make rnu",
         "python -m benchmarks wires",
         "python docs/nothing.py",
+        "python -m donkeysim.drive.vehicle",
+        "python -m donkeysim.cli.built_in_pilot --outt FILE",
         'make soak ARGS="-k no_such_test_anywhere"',
         "donkey tracks new a && donkey tracks previw --ports 3",
     ],

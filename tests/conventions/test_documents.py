@@ -137,3 +137,11 @@ def test_links_lead_to_files_and_headings(path):
 def test_lines_fit_a_screen(name):
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if len(line) > WIDEST] == []
+
+
+def test_readme_and_architecture_list_every_room():
+    rooms = {room for room in ROOMS if (PACKAGE / room / "__init__.py").exists()}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^[├└]── (\w+)/", readme, flags=re.MULTILINE)) == rooms
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([a-z]+)` \|", page, flags=re.MULTILINE)) == rooms

@@ -25,6 +25,10 @@ def test_no_module_imports_itself_by_way_of_others(imports):
     assert find_circle(imports) == []
 
 
+def test_the_files_of_a_car_folder_are_data_that_nobody_imports(imports):
+    assert [module for module in imports if ".template" in module] == []
+
+
 def test_a_circle_of_types_alone_is_found(tmp_path, monkeypatch):
     package = tmp_path / "ringed"
     package.mkdir()

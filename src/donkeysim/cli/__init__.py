@@ -1,1 +1,1 @@
-"""Programs: compose, decide nothing."""
+"""The commands: they read options, call the other rooms and print the result."""

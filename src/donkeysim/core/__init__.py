@@ -1,1 +1,1 @@
-"""Types, frames, errors, clocks, pictures and configuration: knows nothing of cars."""
+"""What every room shares: types, frames, errors, clocks, pictures, configuration, kernels, and what a pilot is."""

@@ -1,1 +1,1 @@
-"""Learning: pilots, their files and training, and tests of what they can do."""
+"""Pilots: training them, their files, and evaluating how they drive."""

@@ -1,1 +1,1 @@
-"""The server: sessions without IO, sockets, and the watching page."""
+"""The server: sessions without IO, the scene and its clients, and sockets."""

@@ -1,4 +1,4 @@
-"""Who is on stage: clients, and cars with what a watcher wants to know of them."""
+"""Who takes part: clients, and cars with what a watcher wants to know of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Whether a policy can drive: fresh starts, no chance, pictures and decisions as on the road."""
+"""Whether a policy can drive: fresh starts, no exploration, pictures and decisions as on the road.
+
+A lap of a check is one length of the path, from wherever the car began: cars begin all over the road, and a lap of the
+ledger (`physics/kernels/laps.py`) would begin at the line only.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Proximal policy optimisation from pictures, on one page: many cars drive, then the network learns from what they met.
+"""Proximal policy optimisation from pictures: many cars drive, then the network learns from what they met.
 
-    python -m donkeysim.learn.rl.ppo generated_track        # the algorithm alone, until it drives ten laps
+`donkey rl` runs this; `examples/cleanrl_ppo_pixels.py` is the same algorithm as a program of one file:
 
-`donkey rl` does the same and more: it keeps what was learned as a pilot, goes on after a stop, and shows how it goes.
+    python examples/cleanrl_ppo_pixels.py --seed 0        # learns until it has driven ten laps, ten minutes at most
 
 What it takes to learn from pictures in seconds: 128 cars at once; a small network on a small picture; ten decisions a
 second; a critic that is told speed and place on the road while the policy sees its picture and its last steering only;
