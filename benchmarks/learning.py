@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.measure import Figure
-from donkeysim.learn.rl.curve import read_curve
+from donkeysim.rl.curve import read_curve
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path("out/learning.jsonl")

@@ -23,7 +23,7 @@ def find_lane(file: str) -> str:
     package's sources share what they have read.
     """
     folder = find_folder(file)
-    if folder == "learn" or file in LEARNING:
+    if folder in ("learn", "rl") or file in LEARNING:
         return "learn"
     if file in CASTING:
         return "rays"

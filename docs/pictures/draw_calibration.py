@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.soak.test_calibrate import BOARD, MIDDLE, REST, TRACK, look_at, write_board
 
+from donkeysim.calibration.board import find_corners
+from donkeysim.calibration.camera import Mount, solve_mount
+from donkeysim.calibration.motion import FloorCamera
+from donkeysim.calibration.overlay import draw_overlay
 from donkeysim.cli.donkey import run
-from donkeysim.learn.calibration.board import find_corners
-from donkeysim.learn.calibration.camera import Mount, solve_mount
-from donkeysim.learn.calibration.motion import FloorCamera
-from donkeysim.learn.calibration.overlay import draw_overlay
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.camera_file import load_camera

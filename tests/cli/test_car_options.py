@@ -12,10 +12,10 @@ from donkeysim.cli.options import read_options
 from donkeysim.cluster import stress
 from donkeysim.learn.evaluate import Evaluation
 from donkeysim.learn.files.places import read_cars
-from donkeysim.learn.rl.export import save_pilot
-from donkeysim.learn.rl.ppo import Actor
-from donkeysim.learn.rl.sight import Sight
-from donkeysim.learn.rl.task import Task
+from donkeysim.rl.export import save_pilot
+from donkeysim.rl.ppo import Actor
+from donkeysim.rl.sight import Sight
+from donkeysim.rl.task import Task
 from donkeysim.tub.manifest import read_manifest
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.specs import CameraSpec, load_car

@@ -28,7 +28,7 @@ def test_a_test_belongs_to_the_folder_right_below_tests():
 
 
 def test_all_files_that_train_share_a_worker_and_exist():
-    assert {find_lane(file) for file in (*LEARNING, "tests/learn/test_train.py")} == {"learn"}
+    assert {find_lane(file) for file in (*LEARNING, "tests/learn/test_train.py", "tests/rl/test_curve.py")} == {"learn"}
     assert all((TESTS.parent / file).exists() for file in (*LEARNING, *CASTING))
 
 

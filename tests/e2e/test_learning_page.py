@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from donkeysim.learn.rl.page import LivePage, Outcome
+from donkeysim.rl.page import LivePage, Outcome
 from donkeysim.web.serving import bind_port
 from stand_ins.told_learning import make_check, make_update
 from stand_ins.watched_stage import WatchedStage

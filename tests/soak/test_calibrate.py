@@ -11,11 +11,11 @@ import pytest
 import trimesh
 from PIL import Image
 
+from donkeysim.calibration.board import Board, find_corners
+from donkeysim.calibration.camera import Mount
+from donkeysim.calibration.wizard import write_camera
 from donkeysim.cli.donkey import run
 from donkeysim.drivers.human_driver import HumanDriver
-from donkeysim.learn.calibration.board import Board, find_corners
-from donkeysim.learn.calibration.camera import Mount
-from donkeysim.learn.calibration.wizard import write_camera
 from donkeysim.render.warp import bend_rays, open_warp
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator

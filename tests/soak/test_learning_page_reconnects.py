@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from donkeysim.learn.rl.page import LivePage, Outcome
+from donkeysim.rl.page import LivePage, Outcome
 from donkeysim.web.serving import bind_port
 from e2e import chromium
 from stand_ins.told_learning import make_update

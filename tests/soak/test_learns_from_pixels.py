@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.learn.pilot import load_pilot
-from donkeysim.learn.rl.curve import read_curve
+from donkeysim.rl.curve import read_curve
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from e2e.car_process import CarProcess, make_car, say

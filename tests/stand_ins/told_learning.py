@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from donkeysim.learn.rl.progress import Check, Update
+from donkeysim.rl.progress import Check, Update
 
 
 def make_update(number, *, checks=(), ended=((0.0, 3.6, 0.5),), picture=None, **changes):

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from donkeysim.drive import control_routes, tub_page
 from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_state import ControlState
-from donkeysim.learn.rl import page as learning
+from donkeysim.rl import page as learning
 from donkeysim.watch import preview, spectator
 from donkeysim.web.access import THIS_MACHINE
 from donkeysim.web.mjpeg import PictureStream

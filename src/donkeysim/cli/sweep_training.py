@@ -19,9 +19,9 @@ from donkeysim.cluster.sweep.spec import SweepFile
 
 if TYPE_CHECKING:
     from donkeysim.learn.fit import EpochResult
-    from donkeysim.learn.rl.progress import Check, Update
-    from donkeysim.learn.rl.session import Limit
-    from donkeysim.learn.rl.task import Task
+    from donkeysim.rl.progress import Check, Update
+    from donkeysim.rl.session import Limit
+    from donkeysim.rl.task import Task
 
 
 def do_training(order: Order) -> Result:
@@ -65,9 +65,9 @@ def make_train_spec(file: SweepFile, job: Job, folder: Path, source: Path | None
 
 
 def _learn(order: Order) -> dict[str, float]:
-    from donkeysim.learn.rl.curve import CurveFile
-    from donkeysim.learn.rl.session import Session
-    from donkeysim.learn.rl.task import read_task
+    from donkeysim.rl.curve import CurveFile
+    from donkeysim.rl.session import Session
+    from donkeysim.rl.task import read_task
 
     begun, job = time.perf_counter(), order.job
     if job.prolongs:

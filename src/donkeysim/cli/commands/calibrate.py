@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import console
 
 if TYPE_CHECKING:
-    from donkeysim.learn.calibration.board import Board
-    from donkeysim.learn.calibration.camera import LensFit, Mount
-    from donkeysim.learn.calibration.wizard import Seen, SeenLane
+    from donkeysim.calibration.board import Board
+    from donkeysim.calibration.camera import LensFit, Mount
+    from donkeysim.calibration.wizard import Seen, SeenLane
     from donkeysim.world.lens import LensSpec
 
 
@@ -52,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Draw the board, or calibrate."""
+    from donkeysim.calibration.board import draw_board, make_board
     from donkeysim.core.errors import SpecError
-    from donkeysim.learn.calibration.board import draw_board, make_board
 
     board = make_board(arguments.corners, arguments.square)
     if arguments.board:
@@ -75,8 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_drive(arguments: argparse.Namespace) -> None:
     """Refuse what would be found out only after half of the files were written."""
+    from donkeysim.calibration import wizard
     from donkeysim.core.errors import SpecError
-    from donkeysim.learn.calibration import wizard
     from donkeysim.world.specs import list_cars
 
     wizard.check_numbers(arguments.ahead / 1000.0, arguments.rate)
@@ -91,8 +91,8 @@ def _check_drive(arguments: argparse.Namespace) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
-    from donkeysim.learn.calibration import wizard
-    from donkeysim.learn.calibration.motion import FloorCamera
+    from donkeysim.calibration import wizard
+    from donkeysim.calibration.motion import FloorCamera
     from donkeysim.world.specs import load_car
 
     _check_drive(arguments)
@@ -116,8 +116,8 @@ def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
 
 def _look_at_floor(arguments: argparse.Namespace, board: Board, check: Path) -> tuple[LensSpec, Mount]:
     """Return the lens and the mounting, from pictures of the board on the floor."""
-    from donkeysim.learn.calibration import wizard
-    from donkeysim.learn.calibration.pictures import list_pictures
+    from donkeysim.calibration import wizard
+    from donkeysim.calibration.pictures import list_pictures
 
     views = wizard.look_for_board(list_pictures(arguments.views), board) if arguments.views else None
     paths = list_pictures(arguments.floor)
@@ -137,9 +137,9 @@ def _look_at_floor(arguments: argparse.Namespace, board: Board, check: Path) -> 
 
 def _look_along_lane(arguments: argparse.Namespace, board: Board, check: Path) -> tuple[LensSpec, Mount]:
     """Return the lens and the mounting, from a drive along a lane."""
-    from donkeysim.learn.calibration import wizard
-    from donkeysim.learn.calibration.camera import solve_lens
-    from donkeysim.learn.calibration.pictures import list_pictures, read_drive
+    from donkeysim.calibration import wizard
+    from donkeysim.calibration.camera import solve_lens
+    from donkeysim.calibration.pictures import list_pictures, read_drive
 
     drive = read_drive(arguments.lane)
     if arguments.views:

@@ -30,10 +30,10 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
 
 if TYPE_CHECKING:
-    from donkeysim.learn.rl.page import Ending, LivePage
-    from donkeysim.learn.rl.progress import Check, Update, Watch
-    from donkeysim.learn.rl.session import Limit, Outcome, Session
-    from donkeysim.learn.rl.task import Task
+    from donkeysim.rl.page import Ending, LivePage
+    from donkeysim.rl.progress import Check, Update, Watch
+    from donkeysim.rl.session import Limit, Outcome, Session
+    from donkeysim.rl.task import Task
 
 BEGUN = time.perf_counter()
 """When the command was given, nearly: its module is the first that is imported."""
@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     import_extra("torch", "learning needs PyTorch")
     import_extra("h5py", "writing .h5 needs h5py")
     import_extra("onnx", "writing .onnx needs onnx")
-    from donkeysim.learn.rl.session import Session
+    from donkeysim.rl.session import Session
 
     task, folder = read_request(arguments)
     limit = make_limit(arguments.minutes, arguments.steps)
@@ -132,8 +132,8 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
     Raises:
         DonkeySimError: It is not possible, or beside --resume something else is asked for than before.
     """
-    from donkeysim.learn.rl.elsewhere import list_tests
-    from donkeysim.learn.rl.task import read_task
+    from donkeysim.rl.elsewhere import list_tests
+    from donkeysim.rl.task import read_task
 
     make_limit(arguments.minutes, arguments.steps)  # what is not possible is said before anything is written
     list_tests(arguments.test or (), arguments.test_roads)
@@ -157,7 +157,7 @@ def make_task(given: Mapping[str, Any]) -> Task:
     Raises:
         SpecError: It is not possible.
     """
-    from donkeysim.learn.rl.task import Task
+    from donkeysim.rl.task import Task
 
     chosen = choose_fields(given)
     tracks = chosen.get("tracks", ())
@@ -171,7 +171,7 @@ def choose_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         SpecError: There is no such car or camera.
     """
-    from donkeysim.learn.rl.task import Task
+    from donkeysim.rl.task import Task
 
     names = [field.name for field in fields(Task) if field.name not in ("car", "camera")]
     chosen = {name: given[name] for name in names if given.get(name) is not None}
@@ -186,7 +186,7 @@ def make_limit(minutes: float | None, steps: int | None) -> Limit:
     Raises:
         SpecError: That is never, or at once.
     """
-    from donkeysim.learn.rl.session import Limit
+    from donkeysim.rl.session import Limit
 
     if minutes is not None and not minutes > 0:
         raise SpecError(f"--minutes {minutes:g} is not valid; it takes a number above 0.")
@@ -203,7 +203,7 @@ def choose_folder(task: Task, out: str | None) -> Path:
     Raises:
         SpecError: Something was learned there already.
     """
-    from donkeysim.learn.rl.task import TASK_NAME
+    from donkeysim.rl.task import TASK_NAME
 
     if out is not None:
         if (Path(out) / TASK_NAME).exists():
@@ -216,13 +216,13 @@ def choose_folder(task: Task, out: str | None) -> Path:
 
 def open_records(session: Session, has_tensorboard: bool, stack: ExitStack) -> list[Watch]:
     """Return what writes the curve of learning into files, closed with the stack."""
-    from donkeysim.learn.rl.curve import CurveFile
+    from donkeysim.rl.curve import CurveFile
 
     curve = CurveFile(session.folder / CURVE_NAME, session.steps)
     stack.callback(curve.close)
     if not has_tensorboard:
         return [curve]
-    from donkeysim.learn.rl.tensorboard import TensorBoardWriter
+    from donkeysim.rl.tensorboard import TensorBoardWriter
 
     writer = TensorBoardWriter(session.folder / "tensorboard", session.steps)
     stack.callback(writer.close)
@@ -231,8 +231,8 @@ def open_records(session: Session, has_tensorboard: bool, stack: ExitStack) -> l
 
 def open_live_page(session: Session, port: int, stack: ExitStack) -> LivePage | None:
     """Return the page that shows how it goes, closed with the stack; None: none is wanted, or no port is free."""
-    from donkeysim.learn.rl.curve import read_curve
-    from donkeysim.learn.rl.page import open_page
+    from donkeysim.rl.curve import read_curve
+    from donkeysim.rl.page import open_page
 
     page = open_page(port, session.list_places(), read_curve(session.folder / CURVE_NAME))
     if page:
@@ -283,7 +283,7 @@ def describe_checks(checks: tuple[Check, ...]) -> str:
 
 def say_result(session: Session, outcome: Outcome, arguments: argparse.Namespace) -> Path | None:
     """Say how it ended, let the pilot drive, and return the report, if there is one."""
-    from donkeysim.learn.rl.curve import plot_curve
+    from donkeysim.rl.curve import plot_curve
 
     console.print(describe_ending(outcome), style="green" if outcome.is_passed else "yellow", soft_wrap=True)
     if outcome.checks:
@@ -336,7 +336,7 @@ def show_checks(checks: Sequence[Check], title: str) -> None:
 
 def test_elsewhere(session: Session, arguments: argparse.Namespace) -> None:
     """Let the best policy drive where it has not learned, if that is asked for, and print how it went."""
-    from donkeysim.learn.rl.elsewhere import check_elsewhere, list_tests
+    from donkeysim.rl.elsewhere import check_elsewhere, list_tests
 
     tracks, roads = list_tests(arguments.test or (), arguments.test_roads)
     if not tracks and not roads:
@@ -385,7 +385,7 @@ def describe_resume(outcome: Outcome) -> str:
 
 def finish_page(page: LivePage, task: Task, outcome: Outcome, report: Path | None) -> None:
     """Show on the page how it ended."""
-    from donkeysim.learn.rl import page as pages
+    from donkeysim.rl import page as pages
 
     ending: Ending = "learnt" if outcome.is_passed else "stopped" if outcome.was_interrupted else "time_up"
     page.finish(

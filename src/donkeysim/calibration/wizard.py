@@ -1,0 +1,282 @@
+"""From folders of pictures and a tub to the files that the simulator takes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from donkeysim.calibration.board import Board, find_corners
+from donkeysim.calibration.camera import LensFit, Mount, solve_lens, solve_mount
+from donkeysim.calibration.lane import LaneFit, solve_lane
+from donkeysim.calibration.lane_lines import LaneFinder
+from donkeysim.calibration.motion import FloorCamera, find_own_body, find_rates, follow_floor, scale_lens
+from donkeysim.calibration.overlay import draw_overlay, make_lane_grid
+from donkeysim.calibration.pictures import WIDEST, read_picture
+from donkeysim.calibration.response import Drive, Scales, fit_scales, measure_response
+from donkeysim.core.errors import DonkeySimError, format_count
+from donkeysim.core.files import replace_file, write_whole
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.values import read_number
+from donkeysim.world.lens import LensSpec
+from donkeysim.world.specs import CarSpec
+
+NARROWEST, WIDEST_LANE = 0.02, 100.0
+"""Widths of lanes that are taken [m]."""
+
+FARTHEST = 1.0
+"""A camera is at most so far before or behind the middle between the axles [m]."""
+
+SLOWEST, FASTEST = 1.0, 1000.0
+"""Records in a second of drives that are taken."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Pictures of the board.
+
+    Attributes:
+        size: Width and height of all of them [pixel].
+        corners: Of the board, in those where it was found.
+        names: Of those.
+        missed: Names of the others.
+        odd: Names of those that have another size; the board was not looked for there.
+    """
+
+    size: tuple[int, int]
+    corners: tuple[FloatArray, ...]
+    names: tuple[str, ...]
+    missed: tuple[str, ...]
+    odd: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SeenLane:
+    """Pictures of a drive along a lane.
+
+    Attributes:
+        fit: What follows from them.
+        camera: That took them; its lens is that of their size.
+        pictures: All of them.
+        width: Of the lane [m].
+    """
+
+    fit: LaneFit
+    camera: FloorCamera
+    pictures: tuple[ByteArray, ...]
+    width: float
+
+
+def look_for_board(paths: Sequence[Path], board: Board) -> Seen:
+    """Return where the board is in pictures; a few of another size are left out.
+
+    Raises:
+        DonkeySimError: They differ in size, or one cannot be read.
+    """
+    pictures = {str(path): read_picture(path) for path in paths}
+    sizes = {name: (picture.shape[1], picture.shape[0]) for name, picture in pictures.items()}
+    (size, count), *_ = Counter(sizes.values()).most_common()
+    if count <= len(sizes) / 2:
+        told = ", ".join(f"{name} has {width}x{height}" for name, (width, height) in sizes.items())
+        raise DonkeySimError(f"pictures of the board differ in size: {told}; take all with the same settings.")
+    views = {name: find_corners(pictures[name], board) for name in pictures if sizes[name] == size}
+    found = {name: view for name, view in views.items() if view is not None}
+    missed = tuple(name for name, view in views.items() if view is None)
+    odd = tuple(name for name in pictures if sizes[name] != size)
+    return Seen(size, tuple(found.values()), tuple(found), missed, odd)
+
+
+def solve_camera(views: Seen, floor: Seen, board: Board) -> tuple[LensFit, Mount]:
+    """Return the camera's lens and how it is mounted; pictures of the floor count as views of the board, too.
+
+    Raises:
+        DonkeySimError: Too little was seen, or the sizes differ.
+    """
+    if views.size != floor.size:
+        raise DonkeySimError(f"views are {views.size} pixels large, those of the floor {floor.size}; take all alike.")
+    _refuse_no_floor(floor)
+    fit = solve_lens([*views.corners, *floor.corners], views.size, board)
+    return fit, solve_mount(fit.lens, floor.corners, board, fit.kept[len(views.corners) :])
+
+
+def mount_on_floor(lens: LensSpec, floor: Seen, board: Board) -> Mount:
+    """Return how a camera is mounted whose lens is known.
+
+    Raises:
+        DonkeySimError: Too little was seen.
+    """
+    _refuse_no_floor(floor)
+    return solve_mount(scale_lens(lens, floor.size), floor.corners, board)
+
+
+def _refuse_no_floor(floor: Seen) -> None:
+    if not floor.corners:
+        raise DonkeySimError(
+            "the board was found in no picture of the floor; lay it flat before the car, all in sight."
+        )
+
+
+def look_for_lane(pictures: Sequence[ByteArray], lens: LensSpec, width: float, ahead: float) -> SeenLane:
+    """Return how a camera whose lens is known is mounted, from pictures of a drive along a lane.
+
+    Args:
+        pictures: All of one size.
+        lens: Of the camera.
+        width: From the middle of the line on the left to that on the right [m].
+        ahead: How far before the middle between the axles the camera is [m].
+
+    Raises:
+        DonkeySimError: A straight lane was seen too seldom, or the width is none of a lane.
+    """
+    if not NARROWEST <= width <= WIDEST_LANE:
+        raise DonkeySimError(
+            f"a lane of {width * 1000:g} mm is not valid; it takes {NARROWEST * 1000:g} to {WIDEST_LANE * 1000:g} mm."
+        )
+    height, columns = pictures[0].shape[:2]
+    own = scale_lens(lens, (columns, height))
+    fit = solve_lane(LaneFinder(own).find_lanes(pictures), width, own.focal[0], columns)
+    return SeenLane(fit, FloorCamera(own, fit.mount, ahead), tuple(pictures), width)
+
+
+def check_numbers(ahead: float, rate: float | None) -> None:
+    """Refuse what no car has.
+
+    Args:
+        ahead: How far before the middle between the axles the camera is [m].
+        rate: Records in a second; None: by their timestamps.
+
+    Raises:
+        DonkeySimError: One is out of range.
+    """
+    if not -FARTHEST <= ahead <= FARTHEST:
+        most = FARTHEST * 1000
+        raise DonkeySimError(f"--ahead {ahead * 1000:g} is not valid; a lens is {-most:g} to {most:g} mm ahead.")
+    if rate is not None and not SLOWEST <= rate <= FASTEST:
+        raise DonkeySimError(
+            f"--rate {rate:g} is not valid; it takes {SLOWEST:g} to {FASTEST:g} records in a second, "
+            "or leave it out to go by their timestamps."
+        )
+
+
+def read_records(tub: Path) -> list[TubRecord]:
+    """Return the records of a drive whose pictures all have one size.
+
+    Raises:
+        DonkeySimError: The tub has too few records, or pictures of several sizes.
+        TubError: It cannot be read.
+    """
+    records = list(TubReader(tub))
+    if len(records) < 2:
+        raise DonkeySimError(f"the tub {tub} has {format_count(len(records), 'record')}; record a drive of a minute.")
+    sizes = Counter(record.measure_image() for record in records)
+    if len(sizes) > 1:
+        told = ", ".join(f"{count} of {size}" for size, count in sizes.most_common())
+        raise DonkeySimError(f"the tub {tub} holds pictures of several sizes ({told}); give a drive with one.")
+    return records
+
+
+def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> Drive:
+    """Return how a car moved in a tub, by its pictures.
+
+    Args:
+        tub: Its folder.
+        camera: Of any size; its pictures may be smaller.
+        rate: Records in a second; None: by their timestamps.
+
+    Raises:
+        DonkeySimError: The tub has too few records, or pictures of several sizes.
+        TubError: It cannot be read.
+    """
+    records = read_records(tub)
+    first = records[0].load_image()
+    camera = replace(camera, lens=scale_lens(camera.lens, (first.shape[1], first.shape[0])))
+    own = find_own_body(record.load_image() for record in records)
+    moves = follow_floor((record.load_image() for record in records), camera, own)
+    if rate is None:
+        time = (np.array([record.timestamp_ms for record in records]) - records[0].timestamp_ms) / 1000.0
+    else:
+        time = np.arange(len(records)) / rate
+    step = np.maximum(np.diff(time), 1e-3)
+    speed, turn = (np.append(column, np.nan) for column in find_rates(moves, step).T[[0, 2]])
+    steering, throttle = (
+        np.array([read_number(record.values.get(key)) or 0.0 for record in records])
+        for key in ("user/angle", "user/throttle")
+    )
+    return Drive(time, steering, throttle, speed, turn)
+
+
+def write_floor_check(path: Path, picture: Path, lens: LensSpec, mount: Mount, ahead: float) -> None:
+    """Write a picture with the horizon and lines on the floor where the camera says they are."""
+    pixels = read_picture(picture)
+    camera = FloorCamera(scale_lens(lens, (pixels.shape[1], pixels.shape[0])), mount, ahead)
+    _write_picture(path, draw_overlay(pixels, camera, _choose_scale(pixels)))
+
+
+def write_lane_check(path: Path, seen: SeenLane) -> None:
+    """Write the first picture that counted, one from the middle and the last, with the horizon and the lane."""
+    fit, drawn = seen.fit, []
+    for which in (0, len(fit.numbers) // 2, -1):
+        picture = seen.pictures[fit.numbers[which]]
+        camera = replace(seen.camera, mount=replace(fit.mount, yaw=float(fit.heading[which])))
+        grid = make_lane_grid(float(fit.side[which]) + seen.width, seen.width)
+        drawn.append(draw_overlay(picture, camera, _choose_scale(picture), grid))
+    _write_picture(path, np.hstack(drawn))
+
+
+def _write_picture(path: Path, pixels: ByteArray) -> None:
+    with replace_file(path) as beside:
+        Image.fromarray(pixels).save(beside)
+
+
+def _choose_scale(picture: ByteArray) -> int:
+    """Return how many times as large a picture is drawn, so that lines do not hide what is below them."""
+    return max(1, WIDEST // int(picture.shape[1]))
+
+
+def fit_car(car: str, drive: Drive) -> Scales:
+    """Return the scales with which a preset's car drives like that."""
+    return fit_scales(measure_response(car), drive)
+
+
+def write_camera(path: Path, lens: LensSpec, mount: Mount, ahead: float, car: CarSpec) -> None:
+    """Write a file for `--camera`; where it is on the car follows from the preset's car at rest."""
+    rest = car.wheel_radius + car.suspension_target * car.suspension_travel - car.wheel_position[0][2]
+    middle = 0.5 * (car.wheel_position[0][0] + car.wheel_position[2][0])
+    lines = [
+        f"# Written by donkey calibrate. Height above the floor: {mount.height * 100:.1f} cm; pitch:"
+        f" {math.degrees(mount.pitch):.2f}° down.",
+        "",
+        "format = 1",
+        f"position = {_write_list((middle + ahead, 0.0, mount.height - rest))}  # [m]",
+        f"rotation = {_write_list((mount.roll, mount.pitch, 0.0))}  # [rad] roll, pitch (+ down), yaw",
+        "",
+        "[lens]",
+        f'model = "{lens.model}"',
+        f"size = [{lens.size[0]}, {lens.size[1]}]  # [pixel]",
+        f"focal = {_write_list(lens.focal)}  # [pixel]",
+        f"centre = {_write_list(lens.centre)}  # [pixel]",
+        f"coefficients = {_write_list(lens.coefficients)}",
+    ]
+    write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def write_car(path: Path, car: str, scales: Scales) -> None:
+    """Write a file for `--car`: a preset with other scales."""
+    lines = [
+        "# Written by donkey calibrate.",
+        "",
+        f'base = "{car}"',
+        f"steer_gain = {scales.steer_gain:.6g}  # [rad] ± {scales.steer_spread:.1%}",
+        f"torque_max = {scales.torque_max:.6g}  # [N m] ± {scales.torque_spread:.1%}",
+    ]
+    write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def _write_list(values: Sequence[float]) -> str:
+    return f"[{', '.join(f'{float(value):.8g}' if value else '0.0' for value in values)}]"

@@ -1,0 +1,148 @@
+"""Whether a policy can drive: fresh starts, no exploration, pictures and decisions as on the road.
+
+A lap of a check is one length of the path, from wherever the car began: cars begin all over the road, and a lap of the
+ledger (`physics/kernels/laps.py`) would begin at the line only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray
+from donkeysim.rl.course import FRAME, Course
+from donkeysim.rl.progress import Check
+
+CARS, CARS_OF_MANY = 5, 2
+"""Of a check on one scene, and on each of several; the first begins where the path does."""
+
+VARIED_CARS, VARIED_CARS_OF_MANY = 16, 4
+"""Of a check with cars that differ, likewise."""
+
+VARIED_SHARE = 0.5
+"""Of the wanted speed, what cars that differ have to reach: a weak battery makes them slow."""
+
+SEED = 7919
+"""Of the places where the others begin: no episode to learn from begins with it."""
+
+SLOWEST = 0.6
+"""A check has the time that its laps take at this share of the wanted speed."""
+
+Drive = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""From bands of pictures, 0 to 1, and the last actions to the next ones, as `ppo.Actor`."""
+
+
+@dataclass
+class _Tally:
+    """What the cars have done so far, shape [car_count] each."""
+
+    laps: FloatArray
+    out: FloatArray
+    steps: FloatArray
+    speed: FloatArray
+    change: FloatArray
+
+
+class Checker:
+    """The cars that check policies, on all scenes of a course.
+
+    Attributes:
+        course: Where, and how fast it should be.
+        lap_count: How many laps each car has to drive in a row.
+    """
+
+    def __init__(self, course: Course, lap_count: int, is_varied: bool = False) -> None:
+        """Put them on their tracks.
+
+        Args:
+            course: Planned.
+            lap_count: How many laps each car has to drive in a row.
+            is_varied: Whether the cars differ as the course says: then each drives as far as it comes.
+        """
+        self.lap_count, self._is_varied = lap_count, is_varied
+        one, many = (VARIED_CARS, VARIED_CARS_OF_MANY) if is_varied else (CARS, CARS_OF_MANY)
+        self._cars = one if len(course.scenes) == 1 else many
+        self._env = course.open_check(self._cars, is_varied)
+        self.course = course
+        share = course.share * (VARIED_SHARE if is_varied else 1.0)
+        self._wanted = np.tile(share * np.array(course.fastest), self._cars)
+
+    def check(self, drive: Drive) -> tuple[Check, ...]:
+        """Let a policy drive until all cars have done their laps, or on each scene one has left the road or is late.
+
+        Cars that differ drive on when another has left the road.
+        """
+        tally = self._run(drive)
+        names = [f"{name}, randomised" if self._is_varied else name for name in self.course.list_names()]
+        scene_count = len(names)
+        found = []
+        for scene in range(scene_count):
+            cars = slice(scene, None, scene_count)
+            steps = max(1.0, tally.steps[cars].sum())
+            found.append(
+                Check(
+                    scene=names[scene],
+                    laps=self._sum_up_laps(tally.laps[cars]),
+                    wanted_laps=self.lap_count,
+                    departures=int(tally.out[cars].sum()),
+                    cars=self._cars,
+                    speed=float(tally.speed[cars].sum() / steps),
+                    wanted_speed=float(self._wanted[scene]),
+                    chatter=float(tally.change[cars].sum() / steps),
+                )
+            )
+        return tuple(found)
+
+    def _sum_up_laps(self, laps: FloatArray) -> float:
+        """Return those of the worst car, of cars that differ the mean."""
+        return float(np.minimum(laps, self.lap_count).mean() if self._is_varied else laps.min())
+
+    def _run(self, drive: Drive) -> _Tally:
+        env, cars = self._env, self._env.num_envs
+        tally = _Tally(*np.zeros((5, cars)))
+        seen = self._begin()
+        last, is_driving = torch.zeros(cars, 2), np.ones(cars, bool)
+        most = self._find_limit()
+        while is_driving.any():
+            with torch.no_grad():
+                action = drive(self.course.sight.cut_band(seen), last)
+            seen, _, ended, _, _ = env.step(action.numpy())
+            step = env.fleet.step
+            assert step is not None
+            tally.steps += is_driving
+            tally.speed += is_driving * step.forward_speed
+            tally.change += is_driving * np.abs((action - last)[:, 0].numpy())
+            np.copyto(tally.laps, step.driven / step.path_length, where=is_driving & ~ended)
+            tally.out += is_driving & ended
+            failed = is_driving & (ended | (tally.steps >= most))
+            is_driving &= (tally.laps < self.lap_count) & ~self._spread(failed)
+            last = action
+        return tally
+
+    def _spread(self, flags: BoolArray) -> BoolArray:
+        """Return for each car whether one of the cars on its scene is flagged, or itself if they differ."""
+        if self._is_varied:
+            return flags
+        by_scene = flags.reshape(self._cars, -1).any(axis=0)
+        return np.tile(by_scene, self._cars)
+
+    def _begin(self) -> ByteArray:
+        """Put the first car of each scene where its path begins, the others anywhere; return what they see."""
+        self._env.reset(seed=SEED)
+        first = np.arange(self._env.num_envs) < len(self.course.scenes)
+        seen: Any = self._env.reset(options={"reset_mask": first, "s": 0.0})[0]
+        picture: ByteArray = seen
+        return picture
+
+    def _find_limit(self) -> FloatArray:
+        """Return how many steps each car has."""
+        length = self._env.fleet.simulator.ledger.path_length
+        return self.lap_count * length / (SLOWEST * self._wanted * FRAME)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._env.close()

@@ -1,0 +1,202 @@
+"""A student that learns from a teacher: it drives itself, and is told in every step what the teacher would have done.
+
+Who learns from a teacher's own drives only never sees how one comes back from the road's edge. So the student drives
+(the teacher at first), the teacher says what it would do there, and the student learns from all that was ever said.
+
+References:
+    Ross et al. 2011, A reduction of imitation learning and structured prediction to no-regret online learning,
+    https://arxiv.org/abs/1011.0686 (DAgger); Chen et al. 2019, Learning by cheating, https://arxiv.org/abs/1912.12294
+    (a teacher that is told what the student has to see).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from donkeysim.learn.shares import Shares, set_gradients
+from donkeysim.rl.cars import Cars
+from donkeysim.rl.course import FRAME
+from donkeysim.rl.ppo import Actor
+from donkeysim.rl.sight import FRAME_SKIP
+
+
+class Teacher(Protocol):
+    """Who says what to do."""
+
+    def advise(self, cars: Cars) -> torch.Tensor:
+        """Return the actions that each car should take now, -1 to 1, shape [car_count, 2]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What learning depends on, beside course and teacher.
+
+    Attributes:
+        rollout: Steps of each car between two updates.
+        batches: Of an update.
+        batch_size: Examples of a batch.
+        learning_rate: At the beginning; it falls to a tenth over `horizon` steps of all cars together.
+        horizon: See there.
+        capacity: Examples that are kept; then the oldest go.
+        led: Steps of all cars together in which the teacher drives more and more seldom.
+        noise: Standard deviation of what is added to the actions, so that the road's edges are seen too.
+        throttle_weight: Of the throttle's error beside the steering's.
+        push: Standard deviation of what is added to steering and throttle of every second car besides, and lasts: so
+            they become faster and slower, and come further off their line, than the student would let them.
+        push_time: How long that lasts, about [s].
+        speed_weight: Of the error of the speed that the student is asked for while it learns; no pilot is.
+    """
+
+    rollout: int = 16
+    batches: int = 12
+    batch_size: int = 512
+    learning_rate: float = 2e-3
+    horizon: int = 150_000
+    capacity: int = 60_000
+    led: int = 8_000
+    noise: float = 0.15
+    throttle_weight: float = 0.5
+    push: tuple[float, float] = (0.0, 0.0)
+    push_time: float = 1.5
+    speed_weight: float = 0.0
+
+
+class Student:
+    """A policy that is taught, and its cars.
+
+    Attributes:
+        cars: To learn with.
+        actor: The policy.
+        figures: Of the last update, by name.
+        departures: Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3].
+    """
+
+    is_pupil: bool = True
+
+    def __init__(self, cars: Cars, actor: Actor, teacher: Teacher, settings: Settings, shares: Shares) -> None:
+        """Begin with nothing said yet.
+
+        Args:
+            cars: Observe what actor and teacher need.
+            actor: Drives; may know something already.
+            teacher: Says what to do.
+            settings: Of the algorithm.
+            shares: Threads that learn, opened.
+        """
+        self.cars, self.actor, self.teacher, self.settings, self._shares = cars, actor, teacher, settings, shares
+        self._speedometer = nn.Linear(actor.width, 1) if settings.speed_weight else None
+        self.weights = [*actor.parameters(), *(self._speedometer.parameters() if self._speedometer else ())]
+        self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate)
+        self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
+        self._band = torch.zeros(settings.capacity, *actor.sight.shape, dtype=torch.uint8)
+        self._last, self._advice = torch.zeros(2, settings.capacity, 2)
+        self._speed = torch.zeros(settings.capacity)
+        self._push = torch.zeros(cars.env.num_envs, 2)
+        if any(settings.push):
+            cars.is_judged = np.arange(cars.env.num_envs) % 2 == 0
+        self._count = 0
+
+    def advance(self) -> None:
+        """Drive a stretch, and learn from all that was ever said."""
+        self.drive()
+        self.improve()
+
+    @property
+    def steps(self) -> int:
+        """Of all cars together."""
+        return self.cars.steps
+
+    def begin(self, seed: int) -> None:
+        """Begin new episodes."""
+        self.cars.begin(seed)
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that has been learned, for `restore`; what the teacher said is not kept, it is asked again."""
+        return {
+            "actor": self.actor.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "speedometer": self._speedometer.state_dict() if self._speedometer else {},
+            "steps": self.cars.steps,
+            "laps": self.cars.laps,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `describe` returned."""
+        self.actor.load_state_dict(state["actor"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        if self._speedometer is not None:
+            self._speedometer.load_state_dict(state["speedometer"])
+        self.cars.steps, self.cars.laps = state["steps"], state["laps"]
+
+    def drive(self) -> None:
+        """Let the student drive, and note what the teacher says."""
+        for _ in range(self.settings.rollout):
+            advice, band = self.teacher.advise(self.cars), self.actor.read(self.cars.seen)
+            self._keep(band, self.cars.last, advice, self.cars.find_speed())
+            self.cars.step(self._choose(band, advice))
+        self.figures, self.departures = self.cars.take_figures()
+
+    def _choose(self, band: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+        """Return what the cars do: the student's wish or, at first, the teacher's for some of them, and some noise."""
+        with torch.no_grad():
+            wish = self.actor(band, self.cars.last)
+        led = max(0.0, 1.0 - self.cars.steps / self.settings.led)
+        is_led = torch.rand(len(wish), 1) < led
+        noise = self.settings.noise * torch.randn_like(wish)
+        action = torch.where(is_led, advice, wish) + noise
+        return (action + self._push_cars() if any(self.settings.push) else action).clamp(-1.0, 1.0)
+
+    def _push_cars(self) -> torch.Tensor:
+        """Return what is added to the actions of the cars that are not judged; it changes slowly."""
+        left = math.exp(-FRAME * FRAME_SKIP / self.settings.push_time)
+        fresh = torch.tensor(self.settings.push) * torch.randn_like(self._push)
+        self._push = left * self._push + math.sqrt(1.0 - left * left) * fresh
+        self._push[torch.from_numpy(self.cars.is_judged)] = 0.0
+        return self._push
+
+    def _keep(self, band: torch.Tensor, last: torch.Tensor, advice: torch.Tensor, speed: torch.Tensor) -> None:
+        rows = torch.arange(self._count, self._count + len(band)) % self.settings.capacity
+        self._band[rows], self._last[rows], self._advice[rows], self._speed[rows] = band, last, advice, speed
+        self._count += len(band)
+
+    def improve(self) -> None:
+        """Take some steps towards what the teacher said."""
+        settings = self.settings
+        share = max(0.1, 1.0 - self.cars.steps / settings.horizon)
+        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        known = min(self._count, settings.capacity)
+        losses = [self._take_step(torch.randint(0, known, (settings.batch_size,))) for _ in range(settings.batches)]
+        advice, speed_error = np.mean(losses, axis=0).tolist()
+        self.figures["advice"] = advice
+        if self._speedometer is not None:
+            self.figures["speed_error"] = math.sqrt(speed_error)
+
+    def _take_step(self, rows: torch.Tensor) -> list[float]:
+        parts = list(rows.chunk(2))
+        found = self._shares.work(parts, self._weigh_part)
+        shares = [len(part) / len(rows) for part in parts]
+        set_gradients(self.weights, shares, [gradients for gradients, _ in found])
+        nn.utils.clip_grad_norm_(self.weights, 1.0)
+        self.optimizer.step()
+        mean: list[float] = np.mean([errors for _, errors in found], axis=0).tolist()
+        return mean
+
+    def _weigh_part(self, rows: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], list[float]]:
+        """Return the gradients of a part of a batch, its loss, and the square of the speed's error."""
+        band = self.actor.vary(self._band[rows], self._shares.draws.generator)
+        understood = self.actor.understand(band)
+        error = (self.actor.decide(understood, self._last[rows]) - self._advice[rows]).square().mean(0)
+        loss = error[0] + self.settings.throttle_weight * error[1]
+        if self._speedometer is None:
+            return torch.autograd.grad(loss, self.weights), [loss.item(), 0.0]
+        wrong = (self._speedometer(understood)[:, 0] - self._speed[rows]).square().mean()
+        whole = loss + self.settings.speed_weight * wrong
+        return torch.autograd.grad(whole, self.weights), [loss.item(), wrong.item()]

@@ -1,0 +1,377 @@
+"""Proximal policy optimisation from pictures: many cars drive, then the network learns from what they met.
+
+`donkey rl` runs this; `examples/cleanrl_ppo_pixels.py` is the same algorithm as a program of one file:
+
+    python examples/cleanrl_ppo_pixels.py --seed 0        # learns until it has driven ten laps, ten minutes at most
+
+What it takes to learn from pictures in seconds: 128 cars at once; a small network on a small picture; ten decisions a
+second; a critic that is told speed and place on the road while the policy sees its picture and its last steering only;
+pictures shifted at random by a pixel or two; rewards that need no patience. The policy's steering is drawn towards its
+last one, so that it is smooth.
+
+References:
+    Schulman et al. 2017, Proximal policy optimization algorithms, https://arxiv.org/abs/1707.06347 (the objective);
+    Schulman et al. 2015, High-dimensional continuous control using generalized advantage estimation,
+    https://arxiv.org/abs/1506.02438; Pinto et al. 2017, Asymmetric actor critic, https://arxiv.org/abs/1710.06542;
+    Kostrikov et al. 2020, Image augmentation is all you need, https://arxiv.org/abs/2004.13649 (shifted pictures);
+    Andrychowicz et al. 2020, What matters in on-policy reinforcement learning, https://arxiv.org/abs/2006.05990.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from donkeysim.learn.shares import Shares, set_gradients
+from donkeysim.rl.cars import Cars
+from donkeysim.rl.sight import Sight
+
+PART_SIZE = 512
+"""Steps of a part of a batch; parts are worked on by as many threads as there are cores."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What learning depends on, beside the course.
+
+    Attributes:
+        rollout: Steps of each car between two updates.
+        epochs: How often an update looks at each step.
+        batch_size: Steps of a batch.
+        learning_rate: At the beginning; it falls to a tenth over `horizon` steps of all cars together.
+        horizon: See there.
+        discount: Of rewards, per step: those of the next three seconds count.
+        trace: Lambda of the advantages.
+        clip: Greatest change of an action's likelihood that earns anything.
+        value_weight: Of the critic's error.
+        spread: Natural logarithm of the actions' standard deviation at the beginning.
+        largest_gradient: Longer ones are shortened.
+        critic_first: Updates in which only the critic learns: for policies that can drive already.
+    """
+
+    rollout: int = 32
+    epochs: int = 3
+    batch_size: int = 1024
+    learning_rate: float = 1e-3
+    horizon: int = 600_000
+    discount: float = 0.97
+    trace: float = 0.95
+    clip: float = 0.2
+    value_weight: float = 0.5
+    spread: float = -1.0
+    largest_gradient: float = 0.5
+    critic_first: int = 0
+
+
+class Actor(nn.Module):
+    """From a band of the picture and the last action to the next one: steering (+ = right) and throttle, -1 to 1.
+
+    Attributes:
+        sight: What it sees.
+        observed: What the cars have to observe for it.
+    """
+
+    KEPT = 0.5
+    """How much of the last steering goes into the next one, before both are bounded; of a policy that sees several
+    pictures nothing, as pilots remember either pictures or commands."""
+
+    LEVEL = 0.45
+    """Taken from the brightness, so that it is about 0 in the mean."""
+
+    SHIFT = 2
+    """Greatest shift of pictures to learn from, up or down and to a side [pixel]."""
+
+    def __init__(self, sight: Sight, filters: tuple[int, ...] = (8, 16, 16), width: int = 64) -> None:
+        super().__init__()
+        self.sight, self.filters, self.width = sight, filters, width
+        self.observed = ("camera" if sight.has_colour else "grey",)
+        channels = (sight.shape[0], *filters)
+        sizes = ((5, 3), (3, 2), (3, 1))
+        self.convolutions = nn.ModuleList(
+            _begin(nn.Conv2d(before, after, size, stride))
+            for before, after, (size, stride) in zip(channels[:-1], filters, sizes, strict=True)
+        )
+        feature_count = self.look(torch.zeros(1, *sight.shape)).numel()
+        self.dense = _begin(nn.Linear(feature_count, width))
+        self.command = _begin(nn.Linear(width, 2), gain=0.01)
+        self._kept = torch.tensor([self.KEPT if sight.pictures == 1 else 0.0, 0.0])
+
+    def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
+        """Return the bands that the cars see, uint8, shape [n, channels, height, width]."""
+        return self.sight.read_band(seen[self.observed[0]])
+
+    def vary(self, band: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """Return bands to learn from, 0 to 1: all shifted by the same few pixels; what comes in repeats the edge."""
+        height, width = band.shape[-2:]
+        down, right = torch.randint(0, 2 * self.SHIFT + 1, (2,), generator=generator).tolist()
+        wide = functional.pad(band.float() / 255.0, (self.SHIFT,) * 4, mode="replicate")
+        return wide[..., down : down + height, right : right + width]
+
+    def forward(self, band: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+        """Return the mean of the next actions.
+
+        Args:
+            band: 0 to 1, or 0 to 255 as uint8, shape [n, channels, height, width].
+            last: The actions before, shape [n, 2].
+        """
+        return self.decide(self.understand(band), last)
+
+    def understand(self, band: torch.Tensor) -> torch.Tensor:
+        """Return what the policy makes of bands before it decides, -1 to 1, shape [n, width]."""
+        band = band if band.is_floating_point() else band.float() / 255.0
+        return torch.tanh(self.dense(self.look(band).flatten(1)))
+
+    def decide(self, understood: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+        """Return the mean of the next actions, of what `understand` returned and the actions before."""
+        return torch.tanh(self.command(understood) + last * self._kept)
+
+    def look(self, band: torch.Tensor) -> torch.Tensor:
+        """Return what the convolutions find in bands, shape [n, channels, rows, columns]."""
+        x = (band - self.LEVEL).contiguous(memory_format=torch.channels_last)
+        for convolution in self.convolutions:
+            x = functional.relu(convolution(x))
+        return x
+
+
+class InformedActor(nn.Module):
+    """An actor that is told what the simulator knows instead of a picture: a teacher, not a pilot."""
+
+    observed = ("vector",)
+
+    def __init__(self, size: int, width: int = 64) -> None:
+        super().__init__()
+        self.hidden = nn.Sequential(
+            _begin(nn.Linear(size, width)), nn.Tanh(), _begin(nn.Linear(width, width)), nn.Tanh()
+        )
+        self.command = _begin(nn.Linear(width, 2), gain=0.01)
+
+    def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
+        """Return the numbers about the cars, shape [n, size]."""
+        return torch.from_numpy(seen["vector"])
+
+    def vary(self, known: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """Return the numbers as they are."""
+        del generator
+        return known
+
+    def forward(self, known: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+        """Return the mean of the next actions; the ones before are among the numbers already."""
+        del last
+        return torch.tanh(self.command(self.hidden(known)))
+
+
+def make_critic(size: int, width: int = 128) -> nn.Sequential:
+    """Return the network that says how much reward is to be expected, of what the simulator knows of a car."""
+    layers = (_begin(nn.Linear(size, width)), nn.Tanh(), _begin(nn.Linear(width, width)), nn.Tanh())
+    return nn.Sequential(*layers, _begin(nn.Linear(width, 1), gain=1.0))
+
+
+def _begin(layer: Any, gain: float = math.sqrt(2.0)) -> Any:
+    """Return a layer with orthogonal weights and no bias."""
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+@dataclass
+class Stretch:
+    """What all cars met in a stretch of steps: shape [steps, cars, ...]."""
+
+    seen: torch.Tensor
+    """What the actors saw."""
+    last: torch.Tensor
+    """The actions before."""
+    known: torch.Tensor
+    """What the critic was told; one step more than the others."""
+    action: torch.Tensor
+    chance: torch.Tensor
+    """Logarithm of the actions' likelihood."""
+    reward: torch.Tensor
+    ended: torch.Tensor
+    """1 where the task's rules ended an episode."""
+    over: torch.Tensor
+    """1 where an episode ended or was cut off."""
+    is_live: torch.Tensor
+    """False where a new episode began instead of a step."""
+
+
+class Learner:
+    """Actor, critic and their cars.
+
+    Attributes:
+        cars: To learn with.
+        actor: The policy.
+        critic: Of the actor, while it learns.
+        figures: Of the last update, by name.
+        departures: Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3].
+        is_pupil: Whether the policy sees pictures, as a pilot does.
+    """
+
+    def __init__(self, cars: Cars, actor: Actor | InformedActor, settings: Settings, shares: Shares) -> None:
+        """Make the critic.
+
+        Args:
+            cars: Observe what the actor needs, and "vector".
+            actor: Drives; may know something already.
+            settings: Of the algorithm.
+            shares: Threads that learn, opened.
+        """
+        self.cars, self.actor, self.settings, self._shares = cars, actor, settings, shares
+        self.critic = make_critic(cars.count_known())
+        self.spread = nn.Parameter(torch.full((2,), settings.spread))
+        self.weights = [*actor.parameters(), self.spread, *self.critic.parameters()]
+        self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5)
+        self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
+        self.is_pupil = isinstance(actor, Actor)
+        self._updates = 0
+
+    def advance(self) -> None:
+        """Drive a stretch and learn from it."""
+        stretch = self.drive()
+        self.improve(stretch, *self.judge(stretch))
+
+    @property
+    def steps(self) -> int:
+        """Of all cars together."""
+        return self.cars.steps
+
+    def begin(self, seed: int) -> None:
+        """Begin new episodes."""
+        self.cars.begin(seed)
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that has been learned, for `restore`."""
+        return {
+            "actor": self.actor.state_dict(),
+            "critic": self.critic.state_dict(),
+            "spread": self.spread.detach(),
+            "optimizer": self.optimizer.state_dict(),
+            "updates": self._updates,
+            "steps": self.cars.steps,
+            "laps": self.cars.laps,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `describe` returned."""
+        self.actor.load_state_dict(state["actor"])
+        self.critic.load_state_dict(state["critic"])
+        with torch.no_grad():
+            self.spread.copy_(state["spread"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self._updates, self.cars.steps, self.cars.laps = state["updates"], state["steps"], state["laps"]
+
+    # -- driving ------------------------------------------------------------------------------------------------------
+
+    def drive(self) -> Stretch:
+        """Let all cars drive a stretch, by chance about what the actor means."""
+        cars = self.cars
+        stretch = self._make_stretch()
+        with torch.no_grad():
+            for now in range(self.settings.rollout):
+                stretch.seen[now] = self.actor.read(cars.seen)
+                stretch.known[now] = torch.from_numpy(cars.seen["vector"])
+                stretch.last[now] = cars.last
+                mean = self.actor(stretch.seen[now], cars.last)
+                stretch.action[now] = mean + self.spread.exp() * torch.randn_like(mean)
+                stretch.chance[now] = self._weigh(stretch.action[now], mean)
+                outcome = cars.step(stretch.action[now].clamp(-1.0, 1.0))
+                for name, values in outcome._asdict().items():
+                    getattr(stretch, name)[now] = values
+            stretch.known[-1] = torch.from_numpy(cars.seen["vector"])
+        self.figures, self.departures = cars.take_figures()
+        return stretch
+
+    def _make_stretch(self) -> Stretch:
+        """Return room for what will be met."""
+        steps, cars = self.settings.rollout, self.cars.env.num_envs
+        seen = self.actor.read(self.cars.seen)
+        numbers = {name: torch.zeros(steps, cars) for name in ("chance", "reward", "ended", "over")}
+        return Stretch(
+            seen=torch.zeros(steps, *seen.shape, dtype=seen.dtype),
+            last=torch.zeros(steps, cars, 2),
+            known=torch.zeros(steps + 1, *self.cars.seen["vector"].shape),
+            action=torch.zeros(steps, cars, 2),
+            is_live=torch.ones(steps, cars, dtype=torch.bool),
+            **numbers,
+        )
+
+    def _weigh(self, action: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
+        """Return the logarithm of actions' likelihood but for a constant, shape [n]."""
+        return (-0.5 * ((action - mean) / self.spread.exp()).square() - self.spread).sum(-1)
+
+    # -- learning -----------------------------------------------------------------------------------------------------
+
+    def judge(self, stretch: Stretch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return by how much each action was better than expected, and what the critic should have said."""
+        settings = self.settings
+        with torch.no_grad():
+            value = self.critic(stretch.known).squeeze(-1)
+        following = settings.discount * value[1:] * (1.0 - stretch.ended)
+        error = stretch.reward + following - value[:-1]
+        advantage, later = torch.zeros_like(error), torch.zeros(self.cars.env.num_envs)
+        for now in reversed(range(len(error))):
+            later = error[now] + settings.discount * settings.trace * (1.0 - stretch.over[now]) * later
+            advantage[now] = later
+        return advantage, advantage + value[:-1]
+
+    def improve(self, stretch: Stretch, advantage: torch.Tensor, target: torch.Tensor) -> None:
+        """Take some steps along the clipped objective."""
+        settings = self.settings
+        share = max(0.1, 1.0 - self.cars.steps / settings.horizon)
+        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        parts = (stretch.seen, stretch.last, stretch.action, stretch.chance, stretch.known[:-1], advantage, target)
+        live = torch.nonzero(stretch.is_live.flatten()).squeeze(1)
+        flat = [part.flatten(0, 1) for part in parts]
+        losses = []
+        for _ in range(settings.epochs):
+            for rows in self._deal(live):
+                losses.append(self._take_step([part[rows] for part in flat]))  # noqa: PERF401  (a step, not a value)
+        self._updates += 1
+        policy, value = np.mean(losses, axis=0).tolist()
+        self.figures |= {
+            "policy": policy,
+            "value": value,
+            "steering_spread": self.spread[0].exp().item(),
+            "throttle_spread": self.spread[1].exp().item(),
+        }
+
+    def _deal(self, live: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Yield the rows of each batch of one look at all."""
+        order = live[torch.randperm(len(live))]
+        count = max(1, len(order) // self.settings.batch_size)
+        yield from order.tensor_split(count)
+
+    def _take_step(self, batch: list[torch.Tensor]) -> tuple[float, float]:
+        """Take a step and return the losses of policy and critic."""
+        advantage = batch[-2]
+        batch[-2] = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        count = max(1, len(advantage) // PART_SIZE)
+        parts = list(zip(*(part.tensor_split(count) for part in batch), strict=True))
+        found = self._shares.work(parts, self._weigh_part)
+        shares = [len(part[0]) / len(advantage) for part in parts]
+        set_gradients(self.weights, shares, [gradients for gradients, _, _ in found])
+        nn.utils.clip_grad_norm_(self.weights, self.settings.largest_gradient)
+        self.optimizer.step()
+        policy, value = np.average([losses for _, *losses in found], axis=0, weights=shares).tolist()
+        return policy, value
+
+    def _weigh_part(self, part: tuple[torch.Tensor, ...]) -> tuple[tuple[torch.Tensor, ...], float, float]:
+        """Return the gradients of a part of a batch, and the losses of policy and critic."""
+        seen, last, action, chance, known, advantage, target = part
+        varied = self.actor.vary(seen, self._shares.draws.generator)
+        ratio = (self._weigh(action, self.actor(varied, last)) - chance).exp()
+        clipped = ratio.clamp(1.0 - self.settings.clip, 1.0 + self.settings.clip)
+        policy = -torch.minimum(ratio * advantage, clipped * advantage).mean()
+        value = (self.critic(known).squeeze(-1) - target).square().mean()
+        is_patient = self._updates < self.settings.critic_first
+        gradients = torch.autograd.grad(
+            (0.0 if is_patient else 1.0) * policy + self.settings.value_weight * value, self.weights
+        )
+        return gradients, policy.item(), value.item()

@@ -1,0 +1,232 @@
+"""Who learns how: from rewards alone, from a teacher, or from a pilot and then from rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from donkeysim.core.types import FloatArray
+from donkeysim.learn.shares import Shares
+from donkeysim.rl import dagger, ppo
+from donkeysim.rl.actor_file import read_actor
+from donkeysim.rl.cars import Cars
+from donkeysim.rl.course import Course
+from donkeysim.rl.ppo import Actor, InformedActor
+from donkeysim.rl.task import Task
+from donkeysim.rl.teachers import InformedTeacher, PathTeacher, PilotTeacher
+
+READY_ENDS = 1.5
+"""A policy is worth a check when fewer of its episodes end by a rule, per car and minute."""
+
+TEACHER_ENDS, TEACHER_SPEED = 1.0, 0.9
+"""Of a teacher that is good enough for the student to begin: the same, and its share of the wanted speed."""
+
+IMITATED = 24_000
+"""Steps of all cars for which a policy imitates the pilot that it goes on from."""
+
+CAUTIOUS = replace(ppo.Settings(), spread=-1.6, learning_rate=5e-4, critic_first=6)
+"""How a policy learns that can drive already."""
+
+WIDE_FILTERS, WIDE_WIDTH = (16, 32, 32), 128
+"""Of a policy for several tracks, or with several pictures."""
+
+MORE_BATCHES, LONGER, PUSH, SPEED_WEIGHT = 2, 1.5, (0.1, 0.6), 0.3
+"""How a student differs that sees several pictures: a speed takes more and longer looks to learn than a road, and cars
+that are too fast and too slow; and it is asked how fast it is."""
+
+MANY = dagger.Settings(batches=8, horizon=800_000, capacity=100_000, led=20_000)
+"""How a student learns several tracks."""
+
+
+class Learner(Protocol):
+    """A policy on its way, as `ppo.Learner`, `dagger.Student` and `InTurn` are."""
+
+    @property
+    def cars(self) -> Cars:
+        """Those that learn now."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """Of all cars together."""
+        ...
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Of the last update, by name."""
+        ...
+
+    @property
+    def departures(self) -> FloatArray:
+        """Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3]."""
+        ...
+
+    @property
+    def is_pupil(self) -> bool:
+        """Whether it is the policy that will be the pilot."""
+        ...
+
+    def begin(self, seed: int) -> None:
+        """Begin new episodes."""
+        ...
+
+    def advance(self) -> None:
+        """Drive a stretch and learn from it."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that has been learned, for `restore`."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `describe` returned."""
+        ...
+
+
+class InTurn:
+    """Two learners, the second one begins when the first one is good enough: a teacher and its student, for example."""
+
+    def __init__(self, first: Learner, second: Learner, is_enough: Callable[[Learner], bool]) -> None:
+        """Begin with the first.
+
+        Args:
+            first: Learns until it is good enough.
+            second: Learns then.
+            is_enough: Whether the first one is, asked after each of its updates.
+        """
+        self._first, self._second, self._is_enough = first, second, is_enough
+        self._now = first
+
+    @property
+    def cars(self) -> Cars:
+        """Of the one that learns now."""
+        return self._now.cars
+
+    @property
+    def steps(self) -> int:
+        """Of both."""
+        return self._first.steps + self._second.steps
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Of the one that learns now."""
+        return self._now.figures
+
+    @property
+    def departures(self) -> FloatArray:
+        """Of the one that learns now."""
+        return self._now.departures
+
+    @property
+    def is_pupil(self) -> bool:
+        """Whether the one that learns now is the policy that will be the pilot."""
+        return self._now.is_pupil
+
+    def begin(self, seed: int) -> None:
+        """Begin new episodes for both."""
+        self._first.begin(seed)
+        self._second.begin(seed)
+
+    def advance(self) -> None:
+        """Let the one whose turn it is learn."""
+        if self._now is self._first and self._first.steps and self._is_enough(self._first):
+            self._now = self._second
+        self._now.advance()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what both have learned."""
+        return {
+            "first": self._first.describe(),
+            "second": self._second.describe(),
+            "is_second": self._now is self._second,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from there; what both learned on, the second one knows better."""
+        self._first.restore(state["first"])
+        self._second.restore(state["second"])
+        self._now = self._second if state["is_second"] else self._first
+
+
+def is_worth_a_check(learner: Learner, speed: float) -> bool:
+    """Return whether the policy that will be the pilot stays on the road at a speed [m/s] while it learns."""
+    return learner.is_pupil and _drives_well(learner, READY_ENDS, speed)
+
+
+def _drives_well(learner: Learner, ends: float, speed: float) -> bool:
+    return learner.figures["ends"] < ends and learner.figures["speed"] > speed
+
+
+def make_actor(task: Task, course: Course) -> Actor:
+    """Return a policy that knows nothing, or what the pilot knows that it goes on from, if that is one of ours.
+
+    Raises:
+        PilotError: The pilot's file cannot be read.
+    """
+    torch.manual_seed(task.seed)
+    known = read_actor(Path(task.source)) if task.source else None
+    if known is not None:
+        return known
+    if len(course.scenes) == 1 and course.sight.pictures == 1:
+        return Actor(course.sight)
+    return Actor(course.sight, WIDE_FILTERS, WIDE_WIDTH)
+
+
+def make_learner(task: Task, course: Course, actor: Actor, shares: Shares) -> Learner:
+    """Return who learns as the task says.
+
+    Args:
+        task: What was asked for.
+        course: Planned.
+        actor: The policy that will be the pilot.
+        shares: Threads that learn, opened.
+
+    Raises:
+        PilotError: The pilot to go on from cannot be read.
+    """
+    if task.teacher == "learned":
+        return _make_apprentice(task, course, actor, shares)
+    if task.teacher == "expert":
+        cars = Cars(course.open_lessons(actor.observed), task.seed)
+        return _make_student(cars, actor, PathTeacher(course, cars.env.fleet.simulator), course, shares)
+    if not task.source:
+        return _make_explorer(task, course, actor, ppo.Settings(), shares)
+    explorer = _make_explorer(task, course, actor, CAUTIOUS, shares)
+    if read_actor(Path(task.source)) is not None:
+        return explorer
+    cars = Cars(course.open_lessons((*actor.observed, "camera_b")), task.seed)
+    student = _make_student(cars, actor, PilotTeacher(Path(task.source), cars.env.num_envs), course, shares)
+    return InTurn(student, explorer, lambda first: first.steps >= IMITATED)
+
+
+def _make_explorer(task: Task, course: Course, actor: Actor, settings: ppo.Settings, shares: Shares) -> Learner:
+    """Return who learns from rewards."""
+    return ppo.Learner(
+        Cars(course.open_lessons((*actor.observed, "vector")), task.seed),
+        actor,
+        settings,
+        shares,
+    )
+
+
+def _make_student(cars: Cars, actor: Actor, teacher: dagger.Teacher, course: Course, shares: Shares) -> dagger.Student:
+    settings = dagger.Settings() if len(course.scenes) == 1 else MANY
+    if course.sight.pictures > 1:
+        batches, horizon = MORE_BATCHES * settings.batches, round(LONGER * settings.horizon)
+        settings = replace(settings, batches=batches, horizon=horizon, push=PUSH, speed_weight=SPEED_WEIGHT)
+    return dagger.Student(cars, actor, teacher, settings, shares)
+
+
+def _make_apprentice(task: Task, course: Course, actor: Actor, shares: Shares) -> Learner:
+    """Return a teacher that learns first, told what the simulator knows, and then its student."""
+    cars = Cars(course.open_lessons(("vector",)), task.seed)
+    informed = InformedActor(cars.count_known())
+    teacher = ppo.Learner(cars, informed, ppo.Settings(), shares)
+    own = Cars(course.open_lessons((*actor.observed, "vector")), task.seed)
+    student = _make_student(own, actor, InformedTeacher(informed), course, shares)
+    wanted = TEACHER_SPEED * course.find_wanted_speed()
+    return InTurn(teacher, student, lambda first: _drives_well(first, TEACHER_ENDS, wanted))

@@ -1,0 +1,356 @@
+"""A sitting of learning: until the policy drives its laps, the time is up, or somebody says stop."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from donkeysim import __version__
+from donkeysim.core.files import write_whole
+from donkeysim.core.interrupts import hold_interrupts
+from donkeysim.learn.shares import Shares
+from donkeysim.rl.actor_file import read_actor
+from donkeysim.rl.check import Checker
+from donkeysim.rl.checkpoint import read_checkpoint, write_checkpoint
+from donkeysim.rl.course import Course
+from donkeysim.rl.export import save_pilot
+from donkeysim.rl.ppo import Actor
+from donkeysim.rl.progress import Check, Update, Watch
+from donkeysim.rl.school import Learner, is_worth_a_check, make_actor, make_learner
+from donkeysim.rl.task import Task, write_task
+from donkeysim.world.scene import Scene
+from donkeysim.world.tracks.catalogue import share_scene
+
+SUMMARY_NAME, PILOT_NAME = "summary.json", "pilot"
+
+FIRST_CHECK, NEXT_CHECK, NEXT_CHECK_OF_MANY = 12_000, 1.12, 1.35
+"""Steps before the first check, and growth of the steps from one check to the next on one track and on several, where a
+check takes long."""
+
+FIRST_CHECK_VARIED, NEXT_CHECK_VARIED = 40_000, 1.5
+"""The same with cars that differ, where a check takes longer and learning goes on for long."""
+
+VARIED_LAPS = 1
+"""That cars which differ have to drive."""
+
+READY_SPEED, SLACK, OVERDUE = 0.75, 0.97, 1.2
+"""A policy is checked when it makes this share of the wanted speed while it learns, chance and standing starts
+included; where it was safe but too slow, when it has gained nearly all that was missing, or steps are overdue by this:
+what chance costs may fall, too."""
+
+KEEP_EVERY = 1.0
+"""Time between two checkpoints [s]."""
+
+NEW_SITTING = 1_000_003
+"""Added to the seed for every further sitting, so that other episodes begin."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """When learning ends at the latest.
+
+    Attributes:
+        seconds: After the command was given, earlier sittings included.
+        steps: Of all cars together; None: any number.
+    """
+
+    seconds: float
+    steps: int | None = None
+
+    def is_reached(self, seconds: float, steps: int) -> bool:
+        """Return whether learning has to end."""
+        return seconds >= self.seconds or self.has_used_steps(steps)
+
+    def find_end(self, seconds: float, steps: int) -> float:
+        """Return after how many seconds learning ends, if it goes on as fast as so far, checks included."""
+        if self.steps is None or steps <= 0:
+            return self.seconds
+        return min(self.seconds, seconds * max(self.steps / steps, 1.0))
+
+    def has_used_steps(self, steps: int) -> bool:
+        """Return whether these are as many as there may be."""
+        return self.steps is not None and steps >= self.steps
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a sitting left.
+
+    Attributes:
+        folder: Where everything lies.
+        pilot: The best policy so far, `.h5`; its `.onnx` lies beside it.
+        checks: Of that policy, one for each scene; empty: it was stopped before the first.
+        is_passed: Whether it drove all its laps as fast as wanted.
+        was_interrupted: Whether Ctrl-C ended it.
+        seconds: All sittings took together, from the command to the end of the last check.
+        steps: Of all cars together.
+        has_used_steps: Whether these were as many as it had.
+    """
+
+    folder: Path
+    pilot: Path
+    checks: tuple[Check, ...]
+    is_passed: bool
+    was_interrupted: bool
+    seconds: float
+    steps: int
+    has_used_steps: bool
+
+
+class Session:
+    """Learns; one object for one sitting.
+
+    Attributes:
+        task: What there is to learn.
+        folder: Where everything is written.
+        steps: Of all cars together, at the beginning of this sitting.
+        course: Where they learn.
+        actor: The policy.
+    """
+
+    def __init__(self, task: Task, folder: Path, limit: Limit, begun: float, is_resumed: bool = False) -> None:
+        """Build the tracks.
+
+        Args:
+            task: What there is to learn.
+            folder: Where everything is written.
+            limit: When learning ends at the latest, all sittings together.
+            begun: When the command was given, on the clock of `time.perf_counter` [s].
+            is_resumed: Whether to go on where an earlier sitting stopped.
+
+        Raises:
+            DonkeySimError: There is no such track, or a file cannot be read or written.
+        """
+        self.task, self.folder = task, folder
+        self._limit, self._begun = limit, begun
+        self._kept = read_checkpoint(folder) if is_resumed else None
+        self.steps = self._kept["steps"] if self._kept else 0
+        self._sitting, self._kept_at = 0, begun
+        self._best: tuple[Check, ...] = ()
+        course = task.make_course()
+        self._scenes = [share_scene(scene) for scene in course.scenes]  # held, so that all cars share them
+        self.course = course.plan(self._scenes)
+        self._is_varied = self.course.randomization.is_on
+        self._next_check = FIRST_CHECK_VARIED if self._is_varied else FIRST_CHECK
+        self._checkers = _open_checkers(self.course.checks, task.laps)
+        self._wanted = self.course.find_wanted_speed()
+        self._speed_to_check = READY_SPEED * self._wanted
+        self.actor = make_actor(task, self.course)
+        write_task(task, folder)
+
+    def list_places(self) -> dict[str, Scene]:
+        """Return the tracks by the names that people know, in the order of the course."""
+        return dict(zip(self.course.list_names(), self._scenes, strict=True))
+
+    @property
+    def seconds(self) -> float:
+        """What all sittings took so far."""
+        return time.perf_counter() - self._begun
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether there is a policy that does all that was asked for."""
+        return bool(self._best) and all(check.is_passed for check in self._best)
+
+    def run(self, watches: Sequence[Watch] = ()) -> Outcome:
+        """Learn, tell of every update, and write the best policy whenever there is a better one."""
+        shares, was_interrupted = Shares(self.task.seed), False
+        with shares.opened():
+            learner = make_learner(self.task, self.course, self.actor, shares)
+            self._go_on(learner)
+            try:
+                while not (self.is_passed or self._limit.is_reached(self.seconds, learner.steps)):
+                    self._advance(learner, watches)
+                if not self.is_passed:
+                    self._check(learner)
+                    self._tell(learner, 0.0, watches)
+            except KeyboardInterrupt:
+                was_interrupted = True
+            self._keep(learner)
+        return self._finish(learner, was_interrupted)
+
+    def _go_on(self, learner: Learner) -> None:
+        """Put the learner where the earlier sitting stopped, if there was one."""
+        if self._kept is None:
+            return
+        learner.restore(self._kept["learner"])
+        self._sitting, self._next_check = self._kept["sitting"] + 1, self._kept["next_check"]
+        self._speed_to_check = self._kept["speed_to_check"]
+        if self._has_pilot():  # else these checks are of a policy that is gone
+            self._best = tuple(Check(**check) for check in self._kept["best"])
+        self._begun -= self._kept["seconds"]
+        learner.begin(self.task.seed + NEW_SITTING * self._sitting)
+
+    def _advance(self, learner: Learner, watches: Sequence[Watch]) -> None:
+        before, steps = self.seconds, learner.steps
+        learner.advance()
+        rate = (learner.steps - steps) / max(1e-6, self.seconds - before)
+        is_overdue = learner.steps >= OVERDUE * self._next_check
+        least = READY_SPEED * self._wanted if is_overdue else self._speed_to_check
+        if learner.steps >= self._next_check and (self._is_varied or is_worth_a_check(learner, least)):
+            self._check(learner)
+            self._next_check = round(self._find_growth() * learner.steps)
+        if time.perf_counter() - self._kept_at > KEEP_EVERY:
+            self._keep(learner)
+        self._tell(learner, rate, watches)
+
+    def _find_growth(self) -> float:
+        """Return that of the steps until the next check."""
+        if self._is_varied:
+            return NEXT_CHECK_VARIED
+        return NEXT_CHECK if len(self.course.scenes) == 1 else NEXT_CHECK_OF_MANY
+
+    def _check(self, learner: Learner) -> None:
+        """Let the policy drive its laps; if none drove them better, it is the pilot from now on."""
+        checks = tuple(check for checker in self._checkers for check in checker.check(self.actor))
+        self._speed_to_check = self._guess_speed(learner, checks)
+        if not self._best or _rank(checks) > _rank(self._best):
+            with hold_interrupts():  # files and figures are of the same policy, whenever Ctrl-C comes
+                self._save_pilot(self.actor)
+                self._best = checks
+            self._write_summary(learner)
+
+    def _guess_speed(self, learner: Learner, checks: Sequence[Check]) -> float:
+        """Return the speed from which the next check is worth its time: more, if this one was only too slow [m/s]."""
+        reached = max(1e-3, float(np.mean([check.speed for check in checks])))
+        missing = np.mean([check.wanted_speed for check in checks]) / reached
+        is_safe = all(check.is_clean for check in checks)
+        least = READY_SPEED * self._wanted
+        return max(least, SLACK * float(missing) * learner.figures.get("speed", 0.0)) if is_safe else least
+
+    @property
+    def _pilot(self) -> Path:
+        return (self.folder / PILOT_NAME).with_suffix(".h5")
+
+    def _has_pilot(self) -> bool:
+        """Return whether the pilot is there; an `.onnx` that is missing is made from the `.h5`."""
+        if not self._pilot.is_file():
+            return False
+        if not self._pilot.with_suffix(".onnx").is_file():
+            self._save_pilot(self.load_best())
+        return True
+
+    def _settle_pilot(self) -> Path:
+        """Return the pilot's file; where there is none, the policy becomes the pilot as it is."""
+        if self._best and self._has_pilot():
+            return self._pilot
+        with hold_interrupts():
+            pilot = self._save_pilot(self.actor)
+            if not self.is_passed:  # learning ends with the policy that passes; other checks were of one that is gone
+                self._best = ()
+        return pilot
+
+    def _save_pilot(self, actor: Actor) -> Path:
+        places = dict.fromkeys(scene.name for scene in self.course.scenes)
+        return save_pilot(actor, self.folder / PILOT_NAME, list(places), [self.task.experiment.describe_car()])[0]
+
+    def _keep(self, learner: Learner) -> None:
+        """Write all that is needed to go on."""
+        state = {
+            "learner": learner.describe(),
+            "steps": learner.steps,
+            "sitting": self._sitting,
+            "next_check": self._next_check,
+            "speed_to_check": self._speed_to_check,
+            "best": [asdict(check) for check in self._best],
+            "seconds": self.seconds,
+        }
+        write_checkpoint(self.folder, state)
+        self._kept_at = time.perf_counter()
+
+    def _tell(self, learner: Learner, rate: float, watches: Sequence[Watch]) -> None:
+        update = self._describe(learner, rate)
+        for watch in watches:
+            watch(update)
+
+    def _describe(self, learner: Learner, rate: float) -> Update:
+        cars, figures = learner.cars, dict(learner.figures)
+        band = (
+            self.actor.read(cars.seen)[0, -self.actor.sight.depth :].float().mean(0)
+            if self.actor.observed[0] in cars.seen
+            else torch.zeros(1, 1)
+        )
+        return Update(
+            seconds=self.seconds,
+            time_limit=self._limit.find_end(self.seconds, learner.steps),
+            steps=learner.steps,
+            rate=rate,
+            reward=figures.pop("reward", 0.0),
+            speed=figures.pop("speed", 0.0),
+            ends=figures.pop("ends", 0.0),
+            laps=int(cars.laps),
+            losses=figures,
+            ended_at=learner.departures,
+            picture=band.to(torch.uint8).numpy(),
+            action=(float(cars.last[0, 0]), float(cars.last[0, 1])),
+            checks=self._best,
+        )
+
+    def load_best(self) -> Actor:
+        """Return the best policy so far, as its file holds it.
+
+        Raises:
+            PilotError: It was removed meanwhile.
+        """
+        actor = read_actor(self._pilot)
+        return actor or self.actor
+
+    def note_elsewhere(self, checks: Sequence[Check]) -> None:
+        """Write how the best policy drives on tracks where it has not learned into the summary."""
+        path = self.folder / SUMMARY_NAME
+        summary = json.loads(path.read_bytes())
+        summary["elsewhere"] = [asdict(check) for check in checks]
+        write_whole(path, json.dumps(summary, indent=2).encode() + b"\n")
+
+    def _finish(self, learner: Learner, was_interrupted: bool) -> Outcome:
+        pilot = self._settle_pilot()
+        self._write_summary(learner)
+        for checker in self._checkers:
+            checker.close()
+        return Outcome(
+            self.folder,
+            pilot,
+            self._best,
+            self.is_passed,
+            was_interrupted,
+            self.seconds,
+            learner.steps,
+            self._limit.has_used_steps(learner.steps),
+        )
+
+    def _write_summary(self, learner: Learner) -> None:
+        """Write the figures for programs."""
+        summary: dict[str, Any] = {
+            "task": asdict(self.task),
+            "is_passed": self.is_passed,
+            "seconds": round(self.seconds, 2),
+            "processor_seconds": round(time.process_time(), 2),  # of this sitting, all threads
+            "steps": learner.steps,
+            "sittings": self._sitting + 1,
+            "checks": [asdict(check) for check in self._best],
+            "versions": {"donkeysim": __version__, "torch": torch.__version__, "numpy": np.__version__},
+        }
+        write_whole(self.folder / SUMMARY_NAME, json.dumps(summary, indent=2).encode() + b"\n")
+
+
+def _open_checkers(course: Course, lap_count: int) -> list[Checker]:
+    """Return who checks with cars as they should be and, if they are drawn, with cars that differ."""
+    varied = [Checker(course, VARIED_LAPS, is_varied=True)] if course.randomization.is_on else []
+    return [Checker(course, lap_count), *varied]
+
+
+def _rank(checks: Sequence[Check]) -> tuple[float, ...]:
+    """Return what the better of two policies has more of: tracks passed, laps, cars that stayed on the road, speed."""
+    return (
+        float(sum(check.is_passed for check in checks)),
+        sum(min(check.laps, check.wanted_laps) / check.wanted_laps for check in checks),
+        -float(sum(check.departures for check in checks)),
+        sum(check.speed / check.wanted_speed for check in checks),
+    )

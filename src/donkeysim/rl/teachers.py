@@ -1,0 +1,98 @@
+"""Teachers: the path follower, which knows the scene; a policy that is told what the simulator knows; any pilot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from donkeysim.core.errors import PilotError
+from donkeysim.drivers.lap_time import GripUse, make_powertrain
+from donkeysim.drivers.path_follower import SPEED_GAIN, PathFollower
+from donkeysim.learn.pilot import load_pilot
+from donkeysim.rl.cars import Cars
+from donkeysim.rl.course import THROTTLE_RANGE, Course
+from donkeysim.rl.ppo import InformedActor
+from donkeysim.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH
+from donkeysim.sim.simulator import Simulator
+
+GRIP, HASTE = GripUse(0.8, 0.4), 1.2
+"""How much of the grip the follower uses, and its greatest speed, as a multiple of the wanted mean speed."""
+
+CALM_GAIN = 1.5
+"""Acceleration per missing speed that the follower asks of students that see theirs, roughly [1/s]: with more it would
+be all or nothing, and they would have to see speeds exactly."""
+
+
+class PathTeacher:
+    """The path follower, along the middle of the road."""
+
+    def __init__(self, course: Course, simulator: Simulator) -> None:
+        """Plan the speed on each scene of a course, hardly faster than wanted."""
+        gain = CALM_GAIN if course.sight.pictures > 1 else SPEED_GAIN
+        self._can_brake, train = course.sight.pictures > 1, make_powertrain(simulator.car_spec)
+        self._brake = train.brake_most / train.force_most
+        self._followers = [
+            PathFollower(
+                simulator.get_scene(world), simulator.car_spec, "steady", GRIP, HASTE * course.share * speed, gain
+            )
+            for world, speed in enumerate(course.fastest)
+        ]
+
+    def advise(self, cars: Cars) -> torch.Tensor:
+        """Return the follower's controls as actions.
+
+        Where it would brake it lets go of the throttle if the student sees one picture: it cannot see its speed, and
+        one that learned to brake at a place would not start there. With several, it drives the wheels backwards.
+        """
+        ledger, count = cars.env.fleet.simulator.ledger, len(self._followers)
+        actions = [self._followers[car % count].drive(ledger, car) for car in range(cars.env.num_envs)]
+        low, high = THROTTLE_RANGE
+        brake = self._brake if self._can_brake else 0.0
+        table = np.array([(-action.steer, action.throttle - brake * action.brake) for action in actions], np.float32)
+        table[:, 1] = 2.0 * (table[:, 1] - low) / (high - low) - 1.0
+        return torch.from_numpy(np.clip(table, -1.0, 1.0))
+
+
+class InformedTeacher:
+    """An actor that is told what the simulator knows, and has learned to drive with it."""
+
+    def __init__(self, actor: InformedActor) -> None:
+        self._actor = actor
+
+    def advise(self, cars: Cars) -> torch.Tensor:
+        """Return what it means to do."""
+        with torch.no_grad():
+            advice: torch.Tensor = self._actor(self._actor.read(cars.seen), cars.last)
+        return advice
+
+
+class PilotTeacher:
+    """A trained pilot of any kind, one for each car: some remember pictures or commands."""
+
+    def __init__(self, path: Path, car_count: int) -> None:
+        """Load it.
+
+        Raises:
+            PilotError: There is no such file, it is no pilot, or it wants something else than pictures of 160x120.
+        """
+        self._pilots = [load_pilot(path) for _ in range(car_count)]
+        pilot = self._pilots[0]
+        if pilot.image_shape[:2] != (PICTURE_HEIGHT, PICTURE_WIDTH) or pilot.input_names:
+            raise PilotError(
+                f"{path} takes pictures of {pilot.image_shape[1]}x{pilot.image_shape[0]}"
+                f"{''.join(f' and {name}' for name in pilot.input_names)}; learning can go on from pilots that take "
+                f"pictures of {PICTURE_WIDTH}x{PICTURE_HEIGHT} only."
+            )
+
+    def advise(self, cars: Cars) -> torch.Tensor:
+        """Return what the pilots would do, of pictures "camera_b"."""
+        for car in np.flatnonzero(cars.has_begun):
+            self._pilots[car].reset()
+        newest = cars.seen["camera_b"][..., -3:]
+        answers = [pilot.run(picture) for pilot, picture in zip(self._pilots, newest, strict=True)]
+        low, high = THROTTLE_RANGE
+        table = np.array([answer[:2] for answer in answers], np.float32)
+        table[:, 1] = 2.0 * (table[:, 1] - low) / (high - low) - 1.0
+        return torch.from_numpy(np.clip(table, -1.0, 1.0))

@@ -1,0 +1,363 @@
+"""Learning to drive from pictures: what a policy sees, learns and leaves as a pilot."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from donkeysim.core.errors import PilotError, SpecError
+from donkeysim.envs.deepracer import load_deepracer
+from donkeysim.learn.files.model_file import save_model
+from donkeysim.learn.pilot import load_pilot
+from donkeysim.learn.shares import Shares
+from donkeysim.rl import dagger, ppo
+from donkeysim.rl.actor_file import read_actor
+from donkeysim.rl.cars import Cars
+from donkeysim.rl.check import Checker
+from donkeysim.rl.checkpoint import CHECKPOINT_NAME, read_checkpoint, write_checkpoint
+from donkeysim.rl.course import THROTTLE_RANGE, Course, end_near_edge, make_even
+from donkeysim.rl.export import save_pilot
+from donkeysim.rl.progress import Check
+from donkeysim.rl.school import InTurn, make_actor, make_learner
+from donkeysim.rl.session import Limit
+from donkeysim.rl.sight import Sight
+from donkeysim.rl.task import Task, list_roads, read_task, write_task
+from donkeysim.rl.teachers import PathTeacher, PilotTeacher
+from donkeysim.world.specs import CameraSpec, SceneSpec
+from donkeysim.world.tracks.catalogue import share_scene
+
+CAR_COUNT = 8
+
+REWARD = Path(__file__).parents[2] / "examples" / "deepracer" / "fast_on_the_road.py"
+
+SHORT = replace(ppo.Settings(), rollout=4, batch_size=16)
+
+
+@pytest.fixture(scope="module")
+def course():
+    """generated_track with a few cars."""
+    specs = (SceneSpec("generated_track"),)
+    scenes = [share_scene(spec) for spec in specs]
+    yield Course(specs, car_count=CAR_COUNT).plan(scenes)
+    del scenes
+
+
+@pytest.fixture(scope="module")
+def lessons(course):
+    """Cars that observe all that anybody needs."""
+    env = course.open_lessons(("grey", "vector", "camera_b"))
+    yield env
+    env.close()
+
+
+def make_actor_that_steers(sight, seed=0):
+    """A policy with weights that matter."""
+    torch.manual_seed(seed)
+    actor = ppo.Actor(sight)
+    with torch.no_grad():
+        actor.command.weight.mul_(40.0)
+        actor.command.bias.copy_(torch.tensor([0.1, 0.3]))
+    return actor
+
+
+# -- what it sees -----------------------------------------------------------------------------------------------------
+
+
+def test_a_reward_of_ones_own_comes_at_the_scale_that_learning_expects(course):
+    lessons = replace(course, car_count=2, reward=load_deepracer(REWARD)).open_lessons(("grey",))
+    lessons.reset(seed=0)
+    paid = [lessons.step(np.array([[0.0, 0.5], [1.0, 1.0]], np.float32))[1] for _ in range(30)]
+    lessons.close()
+    assert 0.3 < np.sqrt(np.mean(np.square(paid))) < 3.0
+    assert make_even(lambda step: np.array([1000.0, -1000.0]))(None).tolist() == [1.0, -1.0]
+    assert make_even(lambda step: np.zeros(2))(None).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("has_colour", [False, True])
+def test_the_band_drawn_and_the_band_cut_from_a_picture_look_alike(course, has_colour):
+    sight = Sight(has_colour=has_colour)
+    seeing = replace(course, sight=sight, car_count=4).open_lessons(("camera" if has_colour else "grey", "camera_b"))
+    seen, _ = seeing.reset(seed=3)
+    drawn = sight.read_band(seen["camera" if has_colour else "grey"]).float()
+    cut = 255.0 * sight.cut_band(np.ascontiguousarray(seen["camera_b"]))
+    seeing.close()
+    assert drawn.shape == cut.shape == (4, *sight.shape)
+    assert (drawn - cut).abs().mean() < 5.0
+    assert drawn.std() > 20.0
+
+
+def test_a_band_that_pixels_do_not_fill_is_refused():
+    with pytest.raises(SpecError, match="multiples of the pooling"):
+        Sight(crop_top=41)
+
+
+# -- the pilot that comes of it ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [".h5", ".onnx"])
+def test_a_pilot_drives_as_its_policy_does(tmp_path, ending):
+    sight = Sight(has_colour=ending == ".h5")
+    actor = make_actor_that_steers(sight)
+    save_pilot(actor, tmp_path / "pilot", ["generated_track"])
+    pilot = load_pilot(tmp_path / f"pilot{ending}")
+    last, (low, high) = torch.zeros(1, 2), THROTTLE_RANGE
+    steered = []
+    for picture in np.random.default_rng(1).integers(0, 256, (4, 120, 160, 3), np.uint8):
+        with torch.no_grad():
+            last = actor(sight.cut_band(picture[None]), last)
+        steering, throttle = last[0].tolist()
+        angle, answer = pilot.run(picture)
+        assert angle == pytest.approx(steering, abs=1e-5)
+        assert answer == pytest.approx(low + 0.5 * (throttle + 1.0) * (high - low), abs=1e-5)
+        steered.append(steering)
+    assert pilot.kind == "memory"
+    assert np.ptp(steered) > 1e-3
+
+
+def test_a_policy_is_read_back_from_its_pilot(tmp_path):
+    actor = make_actor_that_steers(Sight(has_colour=True))
+    save_pilot(actor, tmp_path / "pilot", ["warren"])
+    again = read_actor(tmp_path / "pilot.h5")
+    assert again.sight == actor.sight
+    bands, last = torch.rand(3, *actor.sight.shape), torch.rand(3, 2)
+    assert torch.allclose(again(bands, last), actor(bands, last), atol=1e-6)
+
+
+def test_a_pilot_of_another_network_holds_no_policy(tmp_path):
+    from stand_ins.untrained_models import DefaultConfig, get_model
+
+    save_model(get_model("memory", DefaultConfig), tmp_path / "other.h5", "memory", DefaultConfig)
+    assert read_actor(tmp_path / "other.h5") is None
+    with pytest.raises(PilotError, match="there is no pilot"):
+        read_actor(tmp_path / "none.h5")
+
+
+# -- learning ---------------------------------------------------------------------------------------------------------
+
+
+def learn(course, lessons, seed, updates=2):
+    """Weights after some updates."""
+    actor = make_actor(Task(seed=seed, car_count=CAR_COUNT), course)
+    shares = Shares(seed)
+    with shares.opened():
+        learner = ppo.Learner(Cars(lessons, seed), actor, SHORT, shares)
+        for _ in range(updates):
+            learner.advance()
+    return torch.cat([weight.detach().flatten() for weight in actor.parameters()])
+
+
+def test_the_same_seed_learns_the_same_weights(course, lessons):
+    first = learn(course, lessons, 1)
+    assert torch.equal(first, learn(course, lessons, 1))
+    assert not torch.equal(first, learn(course, lessons, 2))
+
+
+def test_what_was_learned_goes_on_from_a_checkpoint(course, lessons, tmp_path, monkeypatch):
+    monkeypatch.setattr(ppo.Actor, "SHIFT", 0)
+    shares = Shares(0)
+    with shares.opened():
+        learner = ppo.Learner(Cars(lessons, 0), make_actor(Task(), course), SHORT, shares)
+        learner.advance()
+        write_checkpoint(tmp_path, {"learner": learner.describe()})
+        other = ppo.Learner(Cars(lessons, 0), make_actor(Task(seed=5), course), SHORT, shares)
+        other.restore(read_checkpoint(tmp_path)["learner"])
+        for one in (learner, other):
+            one.begin(9)
+            one.advance()
+    assert other.steps == 2 * CAR_COUNT * SHORT.rollout == learner.steps
+    pairs = zip(learner.weights, other.weights, strict=True)
+    assert all(torch.equal(mine, yours) for mine, yours in pairs)
+
+
+def test_while_only_the_critic_learns_the_policy_stays(course, lessons):
+    actor = make_actor_that_steers(course.sight)
+    before, shares = [weight.clone() for weight in actor.parameters()], Shares(0)
+    with shares.opened():
+        learner = ppo.Learner(Cars(lessons, 0), actor, replace(SHORT, critic_first=1), shares)
+        critic = [weight.clone() for weight in learner.critic.parameters()]
+        learner.advance()
+        assert all(map(torch.equal, before, actor.parameters()))
+        assert not any(map(torch.equal, critic, learner.critic.parameters()))
+        learner.advance()
+    assert not all(map(torch.equal, before, actor.parameters()))
+
+
+def test_advantages_end_where_episodes_do(course, lessons):
+    learner = ppo.Learner(Cars(lessons, 0), make_actor(Task(), course), replace(SHORT, rollout=3), Shares(0))
+    stretch = learner._make_stretch()
+    with torch.no_grad():
+        learner.critic[-1].weight.zero_()
+        learner.critic[-1].bias.fill_(2.0)
+    stretch.reward[:] = 1.0
+    stretch.ended[1] = stretch.over[1] = 1.0
+    advantage, target = learner.judge(stretch)
+    g, k = learner.settings.discount, learner.settings.trace
+    last, ended = 1.0 + 2.0 * g - 2.0, 1.0 - 2.0
+    assert advantage[:, 0].tolist() == pytest.approx([last + g * k * ended, ended, last], rel=1e-4)
+    assert torch.allclose(target, advantage + 2.0)
+
+
+def test_a_student_comes_nearer_to_its_teacher(course, lessons):
+    settings = replace(dagger.Settings(), rollout=8, batches=20, batch_size=64)
+    shares = Shares(0)
+    with shares.opened():
+        teacher = PathTeacher(course, lessons.fleet.simulator)
+        student = dagger.Student(Cars(lessons, 0), make_actor(Task(), course), teacher, settings, shares)
+        errors = []
+        for _ in range(4):
+            student.advance()
+            errors.append(student.figures["advice"])
+    assert errors[-1] < 0.6 * errors[0]
+
+
+def test_a_pilot_advises_what_it_would_do(course, lessons, tmp_path):
+    actor = make_actor_that_steers(course.sight)
+    save_pilot(actor, tmp_path / "pilot", ["generated_track"])
+    teacher, cars = PilotTeacher(tmp_path / "pilot.onnx", CAR_COUNT), Cars(lessons, 0)
+    picture = np.ascontiguousarray(cars.seen["camera_b"])
+    with torch.no_grad():
+        meant = actor(course.sight.cut_band(picture), torch.zeros(CAR_COUNT, 2))
+    assert torch.allclose(teacher.advise(cars), meant, atol=1e-4)
+
+
+class Countdown:
+    """A learner that does nothing but count."""
+
+    def __init__(self, is_pupil):
+        self.is_pupil, self.steps = is_pupil, 0
+
+    def advance(self):
+        self.steps += 1
+
+
+def test_the_second_learns_when_the_first_is_good_enough():
+    pair = InTurn(Countdown(False), Countdown(True), lambda first: first.steps >= 2)
+    turns = []
+    for _ in range(4):
+        pair.advance()
+        turns.append(pair.is_pupil)
+    assert turns == [False, False, True, True]
+    assert pair.steps == 4
+
+
+@pytest.mark.parametrize("teacher", ["", "expert", "learned"])
+def test_every_way_to_learn_comes_to_a_policy(course, teacher):
+    task = Task(teacher=teacher, car_count=CAR_COUNT)
+    actor, shares = make_actor(task, course), Shares(0)
+    before = [weight.clone() for weight in actor.parameters()]
+    with shares.opened():
+        learner = make_learner(task, course, actor, shares)
+        learner.advance()
+        learner.restore(learner.describe())
+    assert learner.is_pupil == (teacher != "learned")
+    assert all(map(torch.equal, before, actor.parameters())) == (teacher == "learned")
+
+
+# -- the task and its checks ------------------------------------------------------------------------------------------
+
+
+def test_an_episode_ends_a_little_before_the_road_does(lessons):
+    lessons.reset(seed=0, options={"s": 2.0})
+    step = lessons.fleet.step
+    assert not end_near_edge(step).any()
+    lessons.reset(options={"s": 2.0, "offset": float(step.width_left[0]) - 0.02})
+    assert end_near_edge(lessons.fleet.step).all()
+
+
+def test_a_check_counts_laps_and_who_leaves_the_road(course):
+    checker = Checker(course.checks, lap_count=1)
+    teacher_like = checker.check(lambda band, last: torch.tensor([1.0, 0.5]).expand(len(band), 2))
+    checker.close()
+    (check,) = teacher_like
+    assert check.departures > 0
+    assert check.laps < 1.0
+    assert not check.is_clean
+
+
+@pytest.mark.parametrize(
+    ("laps", "departures", "speed", "is_passed"),
+    [(10.0, 0, 1.0, True), (9.9, 0, 1.0, False), (10.0, 1, 1.0, False), (10.0, 0, 0.9, False)],
+)
+def test_a_check_is_passed_with_laps_on_the_road_and_speed(laps, departures, speed, is_passed):
+    check = Check("warren", laps, 10, departures, 5, speed, 1.0, 0.05)
+    assert check.is_passed == is_passed
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps", "end"),
+    [
+        (Limit(600.0), 1000, 600.0),
+        (Limit(600.0, 9000), 1000, 450.0),
+        (Limit(100.0, 9000), 1000, 100.0),
+        (Limit(600.0, 9000), 0, 600.0),
+        (Limit(600.0, 9000), 9500, 50.0),
+    ],
+)
+def test_the_time_left_goes_by_whichever_limit_comes_first(limit, steps, end):
+    assert limit.find_end(50.0, steps) == end
+
+
+def test_a_task_is_kept_in_its_folder(tmp_path):
+    task = Task(tracks=("warren", "flat"), roads=3, teacher="expert", seed=4, laps=2, has_colour=True)
+    write_task(task, tmp_path)
+    assert read_task(tmp_path) == task
+    kept = json.loads((tmp_path / "task.json").read_bytes())
+    (tmp_path / "task.json").write_text(json.dumps(kept | {"format": 1}))
+    assert read_task(tmp_path) == replace(task, tracks=("carpet_hall", "flat")), "of an older version"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"teacher": "expart"}, "expert"),
+        ({"teacher": "expert", "source": "a.h5"}, "give one of them"),
+        ({"laps": 0}, "1 lap or more"),
+        ({"share": 7.0}, "0.1 to 1.2"),
+        ({"car_count": 2, "roads": 5}, "one for each of the 6 tracks"),
+    ],
+)
+def test_a_task_that_is_not_possible_is_refused(wrong, message):
+    with pytest.raises(SpecError, match=message):
+        Task(**wrong)
+
+
+def test_random_roads_differ_and_take_turns_in_style():
+    roads = list_roads(range(1, 7))
+    assert len(set(roads)) == 6
+    assert [road.road.style for road in roads] == [1, 2, 3, 4, 0, 1]
+
+
+def test_a_folder_without_a_task_or_with_a_broken_one_is_refused(tmp_path):
+    with pytest.raises(SpecError, match="to go on with"):
+        read_task(tmp_path)
+    (tmp_path / "task.json").write_text('{"format": 99}')
+    with pytest.raises(SpecError, match="format 99"):
+        read_task(tmp_path)
+    (tmp_path / "task.json").write_text('{"format": 1, "tracks": 7}')
+    with pytest.raises(SpecError, match="cannot be read"):
+        read_task(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut"])
+def test_a_broken_checkpoint_is_named(tmp_path, content):
+    (tmp_path / CHECKPOINT_NAME).write_bytes(content)
+    with pytest.raises(SpecError, match="cannot be read"):
+        read_checkpoint(tmp_path)
+
+
+def test_a_checkpoint_holds_what_it_was_given(tmp_path):
+    assert read_checkpoint(tmp_path) is None
+    state = {"weights": {0: torch.arange(3.0)}, "numbers": [1, 2.5, None], "name": "a", "flag": True}
+    write_checkpoint(tmp_path, state)
+    again = read_checkpoint(tmp_path)
+    assert torch.equal(again["weights"].pop(0), torch.arange(3.0))
+    assert json.dumps({**again, "weights": {}}) == json.dumps({**state, "weights": {}})
+
+
+def test_the_whole_picture_stays_as_the_car_sees_it():
+    camera = Sight().make_camera(CameraSpec())
+    assert (camera.width, camera.height, camera.crop_top, camera.grey) == (80, 60, 20, True)
+    assert camera.fov == CameraSpec().fov
