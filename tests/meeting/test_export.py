@@ -21,7 +21,6 @@ from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import choose_free
 from donkeysim.core.image import decode_picture
 from donkeysim.meeting.export import parquet_file
-from donkeysim.meeting.export.charts import choose_ticks
 from donkeysim.meeting.export.columns import CAR_COLUMNS
 from donkeysim.meeting.export.mcap_file import SCHEMAS, McapExport
 from donkeysim.meeting.export.parquet_file import COLUMNS, ParquetExport
@@ -427,12 +426,6 @@ def test_colours_are_changed_only_where_they_would_not_be_seen():
     assert fit_colour((200, 20, 20), white) == "#c81414"
     assert fit_colour((255, 255, 0), white) < "#b0b000"
     assert fit_colour((0, 0, 60), black) > "#00003c"
-
-
-def test_ticks_are_round_and_few():
-    assert choose_ticks(0.0, 0.7) == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
-    assert choose_ticks(7.06, 7.31) == [7.1, 7.15, 7.2, 7.25, 7.3]
-    assert choose_ticks(0.0, 3000.0) == [0.0, 500.0, 1000.0, 1500.0, 2000.0, 2500.0, 3000.0]
 
 
 def test_the_table_of_columns_in_the_docs_is_the_program_s():

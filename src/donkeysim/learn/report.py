@@ -13,6 +13,7 @@ from string import Template
 import numpy as np
 
 from donkeysim import __version__
+from donkeysim.core.chart import choose_ticks
 from donkeysim.core.errors import format_count
 from donkeysim.core.files import write_whole
 from donkeysim.learn.evaluate import LAPS_DONE, Evaluation, Run
@@ -101,8 +102,8 @@ def _format_run(run: Run) -> str:
         f'<div class="pair"><figure>{draw_map(run)}<figcaption>{_format_legend(scale)}</figcaption></figure>'
         f"{picture}</div>"
         f'<div class="bar">{_format_chips(run)}<output></output></div>'
-        f'<div class="scroll">{draw_curves(run, "speed", "speed [m/s]", 0.0, fastest, _find_ticks(0.0, fastest))}'
-        f"{draw_curves(run, 'cte', 'distance from the path [m], + = left', -most, most, _find_ticks(-most, most))}"
+        f'<div class="scroll">{draw_curves(run, "speed", "speed [m/s]", 0.0, fastest, choose_ticks(0.0, fastest))}'
+        f"{draw_curves(run, 'cte', 'distance from the path [m], + = left', -most, most, choose_ticks(-most, most))}"
         f"{draw_curves(run, 'steering', 'steering, + = right', -1.05, 1.05, (-1.0, -0.5, 0.0, 0.5, 1.0))}</div>"
         f"{_format_laps(run)}{_format_events(run)}"
         f'<script type="application/json">{_format_trace(run)}</script></section>'
@@ -167,13 +168,6 @@ def _format_trace(run: Run) -> str:
     names = ("lap", "along", "x", "y", "speed", "cte", "time")
     columns = {name: np.round(run.column(name)[::CURSOR_STEP], 3).tolist() for name in names}
     return json.dumps({**columns, "length": round(run.scene.path.frame.length, 3)}, separators=(",", ":"))
-
-
-def _find_ticks(low: float, high: float) -> list[float]:
-    """Return three to seven round values between two."""
-    step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0) if (high - low) / step <= 7.0)
-    first, last = int(np.ceil(low / step)), int(np.floor(high / step))
-    return [round(index * step, 6) for index in range(first, last + 1)]
 
 
 def _format_share(share: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from html import escape
@@ -14,6 +13,7 @@ import numpy as np
 from donkeysim import __version__
 from donkeysim.cluster.sweep.plan import Job, Result, list_latest
 from donkeysim.cluster.sweep.spec import Range, SweepFile
+from donkeysim.core.chart import Area, Axis, Ticks, join_pixels, write
 from donkeysim.core.errors import format_count, shorten
 from donkeysim.core.files import write_whole
 
@@ -21,47 +21,16 @@ _TEMPLATE = Path(__file__).with_name("report.html")
 
 Done = tuple[Job, Result]
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 900, 300, 62, 12, 12, 40
-"""Of the plot of curves, and room for its axes [pixel]."""
+AREA = Area(width=900, height=300, left=62, top=12, right=12, bottom=40)
+"""Of the curves."""
 
-SMALL_WIDTH, SMALL_HEIGHT = 330, 190
-"""Of a plot of one option."""
+SMALL = AREA._replace(width=330, height=190)
+"""Of one option."""
 
 CLIPPED = 0.05
 """Curves' highest and lowest values, this share of them, do not stretch the plot: first steps often lie far away."""
 
 _UNITS = {"rl": "steps", "train": "epochs"}
-
-
-class Axis:
-    """Where values lie in a plot."""
-
-    def __init__(self, low: float, high: float, begin: float, end: float, is_log: bool = False) -> None:
-        """Spread values from `low` to `high` over the pixels from `begin` to `end`."""
-        if low == high:
-            low, high = low - 0.5 * (abs(low) or 1.0), high + 0.5 * (abs(high) or 1.0)
-        self.low, self.high, self.is_log = low, high, is_log and low > 0
-        self._begin, self._end = begin, end
-
-    def place(self, value: float) -> float:
-        """Return the pixel of a value; of one outside, the nearest end's."""
-        value = min(max(value, self.low), self.high)
-        if self.is_log:
-            share = math.log(value / self.low) / math.log(self.high / self.low)
-        else:
-            share = (value - self.low) / (self.high - self.low)
-        return self._begin + share * (self._end - self._begin)
-
-    def list_ticks(self) -> list[float]:
-        """Return about five round values."""
-        if self.is_log:
-            first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
-            ticks = [10.0**power for power in range(first, last + 1)]
-            return ticks if len(ticks) > 1 else [self.low, self.high]
-        raw = (self.high - self.low) / 5.0
-        scale = 10.0 ** math.floor(math.log10(raw))
-        step = next(scale * factor for factor in (1.0, 2.0, 5.0, 10.0) if scale * factor >= raw)
-        return [step * count for count in range(math.ceil(self.low / step), math.floor(self.high / step + 1e-9) + 1)]
 
 
 def write_report(file: SweepFile, done: Sequence[Done], best: Done | None, path: Path) -> Path:
@@ -132,21 +101,16 @@ def _format_curves(file: SweepFile, done: Sequence[Done], best: Done | None) -> 
         return ""
     values = np.array([value for _, points in curves for _, value in points])
     low, high = np.quantile(values, [0.0, 1.0 - CLIPPED] if file.spec.minimize else [CLIPPED, 1.0])
-    across = Axis(0.0, max(points[-1][0] for _, points in curves), LEFT, LEFT + WIDTH)
-    up = Axis(float(low), float(high), TOP + HEIGHT, TOP)
+    across = AREA.make_across(0.0, max(points[-1][0] for _, points in curves))
+    up = AREA.make_up(float(low), float(high))
     chosen = best[0].trial if best else -1
     lines = [
-        _draw_curve(job.trial, [(across.place(x), up.place(y)) for x, y in points], job.trial == chosen)
+        _draw_curve(job.trial, [(across.find(x), up.find(y)) for x, y in points], job.trial == chosen)
         for job, points in sorted(curves, key=lambda pair: pair[0].trial == chosen)
     ]
-    axes = draw_axes(across, list_numbers(across), up, _UNITS[file.spec.command], (WIDTH, HEIGHT))
-    return (
-        f"<section><h2>{escape(metric)} on the way</h2>{_open_svg(WIDTH, HEIGHT)}{axes}{''.join(lines)}</svg></section>"
-    )
-
-
-def _open_svg(width: float, height: float) -> str:
-    return f'<svg viewBox="0 0 {LEFT + width + RIGHT:g} {TOP + height + BOTTOM:g}" role="img">'
+    title = f"{metric} on the way"
+    frame = _draw_frame(AREA, title, across, _list_numbers(across), up, _UNITS[file.spec.command])
+    return f"<section><h2>{escape(title)}</h2>{frame}{''.join(lines)}</svg></section>"
 
 
 def _draw_curve(trial: int, points: Sequence[tuple[float, float]], is_best: bool) -> str:
@@ -154,35 +118,17 @@ def _draw_curve(trial: int, points: Sequence[tuple[float, float]], is_best: bool
     if len(points) == 1:
         x, y = points[0]
         return f'<circle class="{kind.replace("curve", "dot")}" data-trial="{trial}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
-    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    return f'<path class="{kind}" data-trial="{trial}" d="{path}"><title>trial {trial}</title></path>'
+    return f'<path class="{kind}" data-trial="{trial}" d="{join_pixels(points)}"><title>trial {trial}</title></path>'
 
 
-Ticks = Sequence[tuple[float, str]]
-"""Values of an axis that have a mark, and what stands there."""
+def _draw_frame(area: Area, label: str, across: Axis, ticks: Ticks, up: Axis, name: str) -> str:
+    """Return the beginning of a plot: its axes, and the name of the lower one."""
+    foot = write("label", area.left + area.width, area.top + area.height + 36, escape(name), "end")
+    return area.open("plot", label) + area.draw_axes(across, ticks, up, up.list_ticks(5)) + foot
 
 
-def draw_axes(across: Axis, ticks: Ticks, up: Axis, name: str, size: tuple[int, int]) -> str:
-    """Return lines, numbers and the name of the lower axis, as SVG."""
-    width, height = size
-    parts = []
-    for tick in up.list_ticks():
-        y = up.place(tick)
-        parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}h{width}"/>')
-        parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:.4g}</text>')
-    for tick, text in ticks:
-        x = across.place(tick)
-        parts.append(f'<path class="grid" d="M{x:.1f} {TOP + height}v5"/>')
-        parts.append(
-            f'<text class="tick" x="{x:.1f}" y="{TOP + height + 19}" text-anchor="middle">{escape(text)}</text>'
-        )
-    foot = f'x="{LEFT + width}" y="{TOP + height + 36}" text-anchor="end"'
-    return "".join([*parts, f'<text class="label" {foot}>{escape(name)}</text>'])
-
-
-def list_numbers(axis: Axis) -> Ticks:
-    """Return the marks of an axis of numbers."""
-    return [(tick, f"{tick:,.6g}") for tick in axis.list_ticks()]
+def _list_numbers(axis: Axis) -> Ticks:
+    return [(tick, f"{tick:,.6g}") for tick in axis.list_ticks(5)]
 
 
 def _format_options(file: SweepFile, done: Sequence[Done], best: Done | None) -> str:
@@ -193,29 +139,28 @@ def _format_options(file: SweepFile, done: Sequence[Done], best: Done | None) ->
         return ""
     values = np.array([value for _, value in rows])
     low, high = np.quantile(values, [0.0, 1.0 - CLIPPED] if file.spec.minimize else [CLIPPED, 1.0])
-    up = Axis(float(low), float(high), TOP + SMALL_HEIGHT, TOP)
+    up = SMALL.make_up(float(low), float(high))
     plots = [_draw_option(file, name, rows, up, best[0].trial if best else -1) for name in file.search]
     return f'<section><h2>What the options do</h2><div class="dots">{"".join(plots)}</div></section>'
 
 
 def _draw_option(file: SweepFile, name: str, rows: Sequence[tuple[Job, float]], up: Axis, chosen: int) -> str:
-    dimension, end = file.search[name], LEFT + SMALL_WIDTH
+    dimension = file.search[name]
     if isinstance(dimension, Range):
-        across = Axis(dimension.low, dimension.high, LEFT, end, dimension.kind == "log_uniform")
-        places, ticks = [job.options[name] for job, _ in rows], list_numbers(across)
+        across = SMALL.make_across(dimension.low, dimension.high, dimension.kind == "log_uniform")
+        places, ticks = [job.options[name] for job, _ in rows], _list_numbers(across)
     else:
-        across = Axis(-0.5, len(dimension.values) - 0.5, LEFT, end)
+        across = SMALL.make_across(-0.5, len(dimension.values) - 0.5)
         places = [dimension.values.index(job.options[name]) for job, _ in rows]
         ticks = [(place, shorten(format_value(value), 14)) for place, value in enumerate(dimension.values)]
-    size = (SMALL_WIDTH, SMALL_HEIGHT)
-    axes = draw_axes(across, ticks, up, name.removeprefix("set."), size)
+    frame = _draw_frame(SMALL, f"{file.spec.metric} by {name}", across, ticks, up, name.removeprefix("set."))
     dots = [
         f'<circle class="dot{" best" if job.trial == chosen else ""}" data-trial="{job.trial}" '
-        f'cx="{across.place(x):.1f}" cy="{up.place(value):.1f}" r="4">'
+        f'cx="{across.find(x):.1f}" cy="{up.find(value):.1f}" r="4">'
         f"<title>trial {job.trial}: {value:.6g}</title></circle>"
         for (job, value), x in sorted(zip(rows, places, strict=True), key=lambda pair: pair[0][0].trial == chosen)
     ]
-    return f"{_open_svg(*size)}{axes}{''.join(dots)}</svg>"
+    return f"{frame}{''.join(dots)}</svg>"
 
 
 def _format_table(file: SweepFile, done: Sequence[Done], best: Done | None) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from donkeysim.core.chart import Area, Axis, choose_ticks, join_pixels, make_axis, write
 from donkeysim.meeting.export.story import CarStory
 from donkeysim.meeting.export.words import show_name
 
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 960, 56, 132, 14, 36
-"""Of a chart, and the room around its area, at the right for names [pixel]."""
+AREA = Area(width=772, height=260, left=56, top=14, right=132, bottom=36)
+"""Of a chart; there is room for names at the right."""
 
 LABEL_SPACE = 15.0
 """Names at the right stand at least so far apart [pixel]."""
@@ -28,20 +28,7 @@ class Curve(NamedTuple):
     has_dots: bool = True
 
 
-class Scale(NamedTuple):
-    """From values to pixels."""
-
-    low: float
-    high: float
-    begin: float
-    end: float
-
-    def find(self, value: float) -> float:
-        """Return the pixel of a value."""
-        return self.begin + (self.end - self.begin) * (value - self.low) / ((self.high - self.low) or 1.0)
-
-
-class Axis(NamedTuple):
+class Side(NamedTuple):
     """One side of a chart."""
 
     low: float
@@ -50,7 +37,7 @@ class Axis(NamedTuple):
     unit: str = ""
 
 
-def draw_chart(title: str, curves: Sequence[Curve], across: Axis, up: Axis, height: int = 260) -> str:
+def draw_chart(title: str, curves: Sequence[Curve], across: Side, up: Side, height: int = 260) -> str:
     """Return a chart.
 
     Args:
@@ -60,28 +47,20 @@ def draw_chart(title: str, curves: Sequence[Curve], across: Axis, up: Axis, heig
         up: From the bottom to the top; low above high turns it over.
         height: Of its area, at least; all names find room [pixel].
     """
-    height = max(height, round(LABEL_SPACE * len(curves)))
-    x = Scale(across.low, across.high, LEFT, WIDTH - RIGHT)
-    y = Scale(up.low, up.high, TOP + height, TOP)
-    parts = [f'<svg class="chart" viewBox="0 0 {WIDTH} {TOP + height + BOTTOM}" role="img" aria-label="{title}">']
-    for tick in up.ticks:
-        parts.append(f'<path class="grid" d="M{LEFT} {y.find(tick):.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(_write("tick", LEFT - 8, y.find(tick) + 4, f"{tick:g}", "end"))
-    for tick in across.ticks:
-        parts.append(f'<path class="grid" d="M{x.find(tick):.1f} {TOP + height}v5"/>')
-        parts.append(_write("tick", x.find(tick), TOP + height + 21, f"{tick:g}{across.unit}", "middle"))
+    area = AREA._replace(height=max(height, round(LABEL_SPACE * len(curves))))
+    x = area.make_across(across.low, across.high)
+    foot = area.top + area.height
+    y = area.make_up(up.low, up.high) if up.low < up.high else make_axis(up.high, up.low, area.top, foot)
+    numbers = [(tick, f"{tick:g}{across.unit}") for tick in across.ticks]
+    parts = [area.open("chart", title), area.draw_axes(x, numbers, y, up.ticks)]
     parts.extend(_draw_curve(curve, x, y) for curve in reversed(curves))
-    parts.extend(_draw_names(curves, x, y, TOP + height))
+    parts.extend(_draw_names(curves, x, y, foot))
     return "".join([*parts, "</svg>"])
 
 
-def _write(kind: str, x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{text}</text>'
-
-
-def _draw_curve(curve: Curve, x: Scale, y: Scale) -> str:
+def _draw_curve(curve: Curve, x: Axis, y: Axis) -> str:
     pieces = [[(x.find(across), y.find(up)) for across, up in piece] for piece in curve.pieces if piece]
-    lines = "".join("M" + "L".join(f"{across:.1f} {up:.1f}" for across, up in piece) for piece in pieces)
+    lines = "".join(map(join_pixels, pieces))
     dots = "".join(
         f'<circle cx="{across:.1f}" cy="{up:.1f}" r="3.4"/>'
         for piece in pieces
@@ -92,7 +71,7 @@ def _draw_curve(curve: Curve, x: Scale, y: Scale) -> str:
     return f'<g class="car car-{curve.row}">{name}<path class="curve" d="{lines}"/>{dots}</g>'
 
 
-def _draw_names(curves: Sequence[Curve], x: Scale, y: Scale, lowest: float) -> Iterable[str]:
+def _draw_names(curves: Sequence[Curve], x: Axis, y: Axis, lowest: float) -> Iterable[str]:
     """Yield the names at the ends of the lines, moved apart: where lines end early, else at the right."""
     ends = [(y.find(curve.pieces[-1][-1][1]), curve.pieces[-1][-1][0], curve) for curve in curves if curve.pieces[-1]]
     last = max((across for _, across, _ in ends), default=0.0)
@@ -103,7 +82,7 @@ def _draw_names(curves: Sequence[Curve], x: Scale, y: Scale, lowest: float) -> I
         heights = _move_apart([level for level, _, _ in here], lowest)
         for height, (level, across, curve) in zip(heights, here, strict=True):
             begin = x.find(across)
-            column = WIDTH - RIGHT + 12.0 if place == last else begin + 12.0
+            column = AREA.left + AREA.width + 12.0 if place == last else begin + 12.0
             leader = f'<path class="leader" d="M{begin + 5:.1f} {level:.1f}L{column - 4:.1f} {height:.1f}"/>'
             yield _name_curve(curve, column, height + 4, leader)
 
@@ -121,16 +100,7 @@ def _move_apart(levels: Sequence[float], lowest: float) -> list[float]:
 
 
 def _name_curve(curve: Curve, x: float, y: float, leader: str) -> str:
-    return f'<g class="car car-{curve.row}">{leader}{_write("name", x, y, show_name(curve.name, 16))}</g>'
-
-
-def choose_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Return round values between two, at most so many and one."""
-    span = max(high - low, 1e-9)
-    power = 10.0 ** math.floor(math.log10(span / most))
-    step = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if span / (factor * power) <= most)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(index * step, 9) for index in range(first, last + 1)]
+    return f'<g class="car car-{curve.row}">{leader}{write("name", x, y, show_name(curve.name, 16))}</g>'
 
 
 # -- what is drawn ----------------------------------------------------------------------------------------------------
@@ -145,7 +115,7 @@ def draw_lap_chart(cars: Sequence[CarStory]) -> str:
         for place, (_, _, row) in enumerate(arrived, start=1):
             places[row].append(float(place))
     curves = [Curve(car.row, car.name, [list(enumerate(places[car.row]))]) for car in cars]
-    up = Axis(len(cars) + 0.5, 0.5, [float(place) for place in range(1, len(cars) + 1)])
+    up = Side(len(cars) + 0.5, 0.5, [float(place) for place in range(1, len(cars) + 1)])
     return draw_chart("Places after each lap", curves, _make_lap_axis(count, 0), up, max(120, 26 * len(cars)))
 
 
@@ -158,7 +128,7 @@ def draw_gaps(cars: Sequence[CarStory]) -> str:
         for car in cars
     }
     most = max((gap for points in gaps.values() for _, gap in points), default=0.0) or 1.0
-    up = Axis(1.04 * most, 0.0, choose_ticks(0.0, most))
+    up = Side(1.04 * most, 0.0, choose_ticks(0.0, most))
     curves = [Curve(car.row, car.name, [gaps[car.row]]) for car in cars if gaps[car.row]]
     return draw_chart("Seconds behind the first after each lap", curves, _make_lap_axis(count, 1), up)
 
@@ -171,7 +141,7 @@ def draw_lap_times(cars: Sequence[CarStory]) -> str:
     low, high = min(seconds) - margin, max(seconds) + margin
     curves = [Curve(car.row, car.name, [times[car.row]]) for car in cars if times[car.row]]
     across = _make_lap_axis(max(map(len, times.values())), 1)
-    return draw_chart("Lap times in seconds", curves, across, Axis(low, high, choose_ticks(low, high)))
+    return draw_chart("Lap times in seconds", curves, across, Side(low, high, choose_ticks(low, high)))
 
 
 def draw_speeds(cars: Sequence[CarStory], length: float) -> str:
@@ -182,8 +152,8 @@ def draw_speeds(cars: Sequence[CarStory], length: float) -> str:
             points = list(zip(car.best.along, car.best.speed, strict=True))
             curves.append(Curve(car.row, car.name, _break_line(points, 0.3 * length), has_dots=False))
     fastest = 1.08 * max(up for curve in curves for piece in curve.pieces for _, up in piece)
-    across = Axis(0.0, length, choose_ticks(0.0, length, 10), " m")
-    return draw_chart("Speed along the track", curves, across, Axis(0.0, fastest, choose_ticks(0.0, fastest)))
+    across = Side(0.0, length, choose_ticks(0.0, length, 10), " m")
+    return draw_chart("Speed along the track", curves, across, Side(0.0, fastest, choose_ticks(0.0, fastest)))
 
 
 def _break_line(points: Sequence[Point], leap: float) -> list[list[Point]]:
@@ -196,7 +166,7 @@ def _break_line(points: Sequence[Point], leap: float) -> list[list[Point]]:
     return sorted(pieces)
 
 
-def _make_lap_axis(count: int, first: int) -> Axis:
+def _make_lap_axis(count: int, first: int) -> Side:
     """Return the axis of laps; the grid is lap 0."""
     ticks = [tick for tick in choose_ticks(first, max(count, first + 1), 14) if tick == round(tick)]
-    return Axis(first - 0.04 * count, count if count > first else first + 1.0, ticks)
+    return Side(first - 0.04 * count, count if count > first else first + 1.0, ticks)

@@ -6,7 +6,8 @@ import colorsys
 from collections.abc import Sequence
 from itertools import accumulate
 
-from donkeysim.meeting.export.charts import Axis, Curve, choose_ticks, draw_chart
+from donkeysim.core.chart import choose_ticks
+from donkeysim.meeting.export.charts import Curve, Side, draw_chart
 from donkeysim.meeting.export.report_page import fill_page, format_chips, format_table, format_who
 from donkeysim.meeting.export.words import join_words, show_name
 from donkeysim.race.points import Outcome, Standing, count_points
@@ -62,5 +63,5 @@ def _draw(table: Sequence[Standing]) -> str:
     count, most = len(table[0].by_outcome), max(standing.points for standing in table) or 1.0
     ticks = [tick for tick in choose_ticks(0.0, count, 14) if tick == round(tick)]
     return draw_chart(
-        "Points after each outcome", curves, Axis(0.0, count, ticks), Axis(0.0, 1.05 * most, choose_ticks(0.0, most))
+        "Points after each outcome", curves, Side(0.0, count, ticks), Side(0.0, 1.05 * most, choose_ticks(0.0, most))
     )

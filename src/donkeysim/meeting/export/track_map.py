@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Iterator
 
 import numpy as np
 
-from donkeysim.core.types import FloatArray
+from donkeysim.core.chart import join_places, open_map
 from donkeysim.meeting.export.story import IncidentStory, RaceStory, Trace
 from donkeysim.meeting.export.words import show_name
 from donkeysim.race.incident import INCIDENTS
@@ -23,27 +22,22 @@ MARGIN = 0.5
 def draw_map(story: RaceStory, fastest: Trace | None) -> str:
     """Return the map: the road, a lap coloured by its speed, and the incidents; those that cost have numbers."""
     outline = draw_outline(story.scene)
-    edges = np.concatenate([outline.left, outline.right])
-    low, high = edges.min(axis=0) - MARGIN, edges.max(axis=0) + MARGIN
-    width, height = (high - low).tolist()
-    unit = max(width, 1.6 * height) / 100.0
-    parts = [
-        f'<svg class="map" viewBox="{low[0]:.2f} {-high[1]:.2f} {width:.2f} {height:.2f}" role="img" '
-        f'aria-label="{escape(story.scene.name)} from above with the fastest lap and all incidents">',
-        f'<path class="road" fill-rule="evenodd" d="{_join(outline.left)}Z{_join(outline.right)}Z"/>',
+    label = f"{story.scene.name} from above with the fastest lap and all incidents"
+    road = open_map(outline.left, outline.right, MARGIN, label)
+    unit = max(road.width, 1.6 * road.height) / 100.0
+    parts = [road.svg]
+    parts += [
+        f'<path class="gate" d="{join_places(line)}" stroke-width="{0.5 * unit:.3f}"/>' for line in outline.checkpoint
     ]
-    parts += [f'<path class="gate" d="{_join(line)}" stroke-width="{0.5 * unit:.3f}"/>' for line in outline.checkpoint]
-    parts += [f'<path class="start" d="{_join(line)}" stroke-width="{0.9 * unit:.3f}"/>' for line in outline.start_line]
+    parts += [
+        f'<path class="start" d="{join_places(line)}" stroke-width="{0.9 * unit:.3f}"/>' for line in outline.start_line
+    ]
     if fastest is not None:
         parts += _draw_lap(fastest, 0.7 * unit)
     names = dict(enumerate(story.plan.names))
     told = sorted(story.incidents, key=lambda item: bool(item.cost))  # those that cost on top
     parts += [_mark(item, names[item.incident.row], unit) for item in told if item.place is not None]
     return "".join([*parts, "</svg>"])
-
-
-def _join(points: FloatArray | Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:.3f} {-y:.3f}" for x, y in np.asarray(points).tolist())
 
 
 def _draw_lap(trace: Trace, width: float) -> Iterator[str]:
@@ -55,7 +49,7 @@ def _draw_lap(trace: Trace, width: float) -> Iterator[str]:
     begin = 0
     for end in range(1, len(kinds) + 1):
         if end == len(kinds) or kinds[end] != kinds[begin]:
-            line = _join(places[begin : end + 1])
+            line = join_places(places[begin : end + 1])
             yield f'<path class="lap speed-{kinds[begin]}" d="{line}" stroke-width="{width:.3f}"/>'
             begin = end
 
