@@ -129,9 +129,9 @@ class _Pictures:
 
 
 def _measure_ours(precision: str) -> list[float]:
-    from donkeysim.learn.allocation import keep_freed_memory
     from donkeysim.learn.architectures import build_model
     from donkeysim.learn.batches import Examples, iterate_batches
+    from donkeysim.learn.fit import keep_freed_memory
     from donkeysim.learn.kinds import encode_targets, get_kind, read_spec
     from donkeysim.learn.options import TrainingOptions
     from donkeysim.learn.trainer import Trainer

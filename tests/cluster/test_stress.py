@@ -17,11 +17,11 @@ from donkeysim.cluster.stress import (
     StressSpec,
     draw_stress,
     estimate_share,
+    format_report,
     make_conditions,
     score_run,
     sum_up,
 )
-from donkeysim.cluster.stress_report import format_report
 from donkeysim.core.errors import SpecError
 from donkeysim.learn.evaluate import Conditions
 from donkeysim.world.randomization import list_knobs, read_randomization

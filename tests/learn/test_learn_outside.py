@@ -10,8 +10,7 @@ from donkeysim.learn import train as training
 from donkeysim.learn.database import append_entry, read_entries
 from donkeysim.learn.files.model_file import load_model, save_model
 from donkeysim.learn.pilot import load_pilot
-from donkeysim.learn.plots import plot_losses
-from donkeysim.learn.train import train
+from donkeysim.learn.train import plot_losses, train
 from small_disk import fill_up, forbid_writing, list_files, mount_disk
 from stand_ins.steered_tub import make_config, write_steered_tub
 from stand_ins.untrained_models import SmallConfig, get_model, make_picture

@@ -297,6 +297,6 @@ def test_a_log_without_a_race_is_told(tmp_path):
 
 
 def test_every_imu_channel_is_a_reading():
-    from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS
+    from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS
 
     assert {name.split("/")[1] for name in SIMULATED_IMU_CHANNELS} <= set(Telemetry.__annotations__)

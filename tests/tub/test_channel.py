@@ -3,7 +3,7 @@
 import pytest
 
 from donkeysim.core.errors import SpecError
-from donkeysim.tub.channel import read_channel
+from donkeysim.tub.reader import read_channel
 
 
 def test_an_imu_reading_is_found_under_the_simulated_cars_name_too():

@@ -9,9 +9,9 @@ import filelock
 import pytest
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.lock import LOCK_NAME, TubLock
+from donkeysim.tub.edit import LOCK_NAME, TubLock
 
-HOLD = "import sys, pathlib; from donkeysim.tub.lock import TubLock; " + (
+HOLD = "import sys, pathlib; from donkeysim.tub.edit import TubLock; " + (
     "lock = TubLock(pathlib.Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
 )
 

@@ -23,8 +23,7 @@ SEEDS = 4
 
 def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
     """Drive, print, write; a pilot that fails under stress is no error, so the exit code is 0."""
-    from donkeysim.cluster.stress import StressSpec, drive_stress, sum_up
-    from donkeysim.cluster.stress_report import format_report
+    from donkeysim.cluster.stress import StressSpec, drive_stress, format_report, sum_up
     from donkeysim.core.files import write_whole
 
     out = choose_out(arguments, REPORT_NAME, "where the report is a page with all drives in a .json beside it")

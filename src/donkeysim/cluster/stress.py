@@ -10,17 +10,23 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from string import Template
 from typing import TypeAlias
 
 import numpy as np
 
+from donkeysim import __version__
 from donkeysim.cluster.crew import Crew
 from donkeysim.cluster.matrix import Interval, estimate_mean, load_once
-from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.errors import SpecError, describe_unknown, format_count
 from donkeysim.core.types import BoolArray
 from donkeysim.learn.evaluate import Conditions, Run, evaluate
+from donkeysim.learn.pilot_names import name_pilots
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 
@@ -258,3 +264,48 @@ def estimate_share(scores: Sequence[float]) -> Interval:
     middle = (mean + 0.5 * square) / (1.0 + square)
     half = math.sqrt(square * mean * (1.0 - mean) + 0.25 * square**2) / (1.0 + square)
     return Interval(mean, max(0.0, middle - half), min(1.0, middle + half))
+
+
+_TEMPLATE = Path(__file__).with_name("stress_report.html")
+
+
+def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
+    """Return the report as HTML; `car`: that all drove, in words."""
+    tracks = ", ".join(Path(track).stem for track in spec.tracks)
+    laps, drives = format_count(spec.laps, "lap"), format_count(spec.seeds, "drive")
+    told = (
+        f"How far a car gets, from wherever its drive begins, before it first leaves the road, hits something or "
+        f"gives up, as a share of the length of {laps}: on {tracks}, {drives} at each strength, the same for all "
+        f"pilots, of the car {car}."
+    )
+    names = name_pilots(spec.models)
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        told=escape(told),
+        heads="".join(f"<th>{escape(names[model])}</th>" for model in spec.models),
+        rows="".join(_format_row(column, [cell for cell in cells if cell.column == column]) for column in spec.columns),
+        version=__version__,
+        written=time.strftime("%Y-%m-%d %H:%M"),
+    )
+
+
+def _format_row(column: str, cells: list[StressCell]) -> str:
+    best = max(map(_rank, cells))
+    name = "nothing" if column == NONE else column
+    return f"<tr><th>{name}</th>{''.join(_format_cell(cell, _rank(cell) == best) for cell in cells)}</tr>"
+
+
+def _rank(cell: StressCell) -> tuple[float, float]:
+    """Return what a cell is judged by: whole per cents of the way, then how near to the path."""
+    return round(cell.score.mean, 2), -cell.cte.mean
+
+
+def _format_cell(cell: StressCell, is_best: bool) -> str:
+    score = cell.score
+    bars = "".join(
+        f'<i title="{100 * mean:.0f} %"><span style="height:{100 * mean:.0f}%"></span></i>' for mean in cell.by_strength
+    )
+    return (
+        f"<td{' class=best' if is_best else ''}><b>{100 * score.mean:.0f} %</b>"
+        f"<small>{100 * score.low:.0f} to {100 * score.high:.0f} %</small>"
+        f'<div class="bars">{bars}</div><small>|cte| {100 * cell.cte.mean:.1f} cm</small></td>'
+    )

@@ -14,8 +14,7 @@ from donkeysim.car.transform import make_transform
 from donkeysim.core.errors import SpecError, TubError
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray, FloatArray, Report
-from donkeysim.tub.channel import read_channel
-from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.reader import TubReader, TubRecord, read_channel
 from donkeysim.tub.saliency import find_saliency
 
 _REMEMBERING_KINDS = ("memory", "rnn", "3d")

@@ -23,7 +23,7 @@ from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.learn.kinds import PilotSpec
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.sim.viewpoint import find_pose
-from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS, read_channel
+from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS, read_channel
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.scene import Scene
 

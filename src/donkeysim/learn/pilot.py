@@ -21,7 +21,7 @@ from donkeysim.learn.files.onnx_session import OnnxSession
 from donkeysim.learn.files.session import Session
 from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, get_kind, read_spec
 from donkeysim.learn.signature import check_kind, detect_kind
-from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS
+from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS
 
 BUILT_IN_PILOT = Path(__file__).parent / "pilots" / "generated_track.onnx"
 """The small pilot in the package."""

@@ -27,6 +27,7 @@ from donkeysim.learn.lite import write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
 from donkeysim.tub.folder import split_paths
+from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -283,8 +284,6 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
             job.save(model, onnx_path)
         lite_paths = _write_lite(job, model, examples[1])
     if job.options.show_plot:
-        from donkeysim.learn.plots import plot_losses
-
         plot_losses(result.history, plot_path, f"{job.path.stem} ({job.kind.name})")
     entry = make_entry(
         job.number, job.path, job.kind.name, job.tubs, result.history, job.config.to_dict(), job.transfer, job.comment
@@ -312,3 +311,33 @@ def _write_lite(job: _Job, model: Any, examples: Examples) -> tuple[Path, ...]:
 
     header = make_header(job.kind.name, job.config, job.places, job.cars)
     return write_lite(describe_model(model), header, job.path, examples)
+
+
+def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) -> None:
+    """Draw the training and the validation loss of every epoch into a PNG file.
+
+    Args:
+        history: "loss" and "val_loss", one value per epoch.
+        path: Where to; replaced.
+        title: Above the plot.
+
+    Raises:
+        DonkeySimError: It cannot be written.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    epochs = range(1, len(history["loss"]) + 1)
+    figure = make_figure((7.0, 4.2))
+    axes = figure.add_subplot()
+    axes.plot(epochs, history["loss"], color="#8a94a6", marker="o", markersize=3, label="train")
+    axes.plot(epochs, history["val_loss"], color="#d1495b", marker="o", markersize=3, label="validate")
+    best = min(epochs, key=lambda epoch: history["val_loss"][epoch - 1])
+    lowest = history["val_loss"][best - 1]
+    axes.plot([best], [lowest], "o", markersize=10, markerfacecolor="none", markeredgecolor="#d1495b")
+    axes.annotate(f"best {lowest:.4f}", (best, lowest), xytext=(0, 12), textcoords="offset points", ha="center")
+    axes.set(xlabel="epoch", ylabel="loss", title=title, yscale="log")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(which="both", color="#e6e8ec", linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    save_figure(figure, path, dpi=120)

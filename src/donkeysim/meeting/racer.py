@@ -13,7 +13,7 @@ from donkeysim.drivers.action import Action
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.sim.simulator import Simulator
-from donkeysim.tub.channel import SIMULATED_IMU_CHANNELS, read_channel
+from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS, read_channel
 from donkeysim.world.specs import CameraSpec
 
 DRIVERS = ("fast", "steady", "human")

@@ -1,15 +1,62 @@
-"""Cutting records out of a tub and putting them back: marks in the manifest, no record is ever removed."""
+"""Changing a tub: its lock, and cutting records out and putting them back (marks only; no record is ever removed)."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import os
 from collections.abc import Callable, Collection
 from itertools import islice
 from pathlib import Path
 
+from donkeysim.core.errors import TubError
 from donkeysim.tub.files import explain_failure, replace_file
-from donkeysim.tub.lock import TubLock
 from donkeysim.tub.manifest import MANIFEST_NAME, format_manifest, read_manifest
 from donkeysim.tub.repair import open_for_change, refuse_old_format
+
+logger = logging.getLogger(__name__)
+
+LOCK_NAME = ".lock"
+"""File in a tub's folder that its writer locks; it holds the writer's process number and stays behind, unlocked."""
+
+
+class TubLock:
+    """Holds a tub's lock from construction to `release`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            TubError: Another writer holds it, or the folder cannot be written to.
+        """
+        import filelock  # of no use to those who only read tubs
+
+        with explain_failure(f"into the tub {folder}"):
+            self._descriptor: int | None = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            is_ours = filelock.lock_descriptor(self._descriptor, blocking=False)
+        except OSError as error:
+            is_ours = True
+            logger.warning(
+                "%s is on a disk that does not support locks (%s): write to it from one program only", folder, error
+            )
+        if not is_ours:
+            os.lseek(self._descriptor, 1, os.SEEK_SET)  # Windows lets nobody read the first byte, which is the locked
+            holder = os.read(self._descriptor, 20).decode("ascii", "replace").strip()
+            self.release()
+            named = f" (process {holder})" if holder else ""
+            raise TubError(
+                f"the tub {folder} is being written to by another program{named}; stop it, or choose another folder."
+            )
+        with contextlib.suppress(OSError):  # a full disk keeps the number out, not the lock
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, f" {os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Let the next writer in; a second time does nothing."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
 def delete_range(folder: str | Path, first: int, last: int) -> frozenset[int]:

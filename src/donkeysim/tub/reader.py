@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import TubError
+from donkeysim.core.errors import SpecError, TubError
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.catalog import count_lines, follow_positions, list_catalogs, read_records, warn_of_losses
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
@@ -166,3 +166,29 @@ def make_record(position: int, content: dict[str, Any], image_folder: Path) -> T
         values,
         image_folder,
     )
+
+
+IMU_CHANNELS = ("imu/acl_x", "imu/acl_y", "imu/acl_z", "imu/gyr_x", "imu/gyr_y", "imu/gyr_z")
+SIMULATED_IMU_CHANNELS = (
+    *("accel/accel_x", "accel/accel_y", "accel/accel_z"),
+    *("gyro/gyro_x", "gyro/gyro_y", "gyro/gyro_z"),
+)
+"""The same readings under the names that a simulated car records, in the order of `IMU_CHANNELS`."""
+
+
+def read_channel(values: Mapping[str, Any], channel: str) -> Any:
+    """Return what a record holds for a channel; an IMU's reading is also found under its simulated car's name.
+
+    Raises:
+        SpecError: The record has neither.
+    """
+    if channel in values:
+        return values[channel]
+    if channel in IMU_CHANNELS:
+        simulated = SIMULATED_IMU_CHANNELS[IMU_CHANNELS.index(channel)]
+        if simulated in values:
+            return values[simulated]
+        raise SpecError(
+            f"the records have neither {channel!r} nor {simulated!r}; record with SIM_RECORD_GYROACCEL = True."
+        )
+    raise SpecError(f"the records have no {channel!r}, which this type of pilot reads beside the picture.")

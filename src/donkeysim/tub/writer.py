@@ -26,9 +26,8 @@ from donkeysim.tub.catalog import (
     read_lines,
     read_table,
 )
-from donkeysim.tub.edit import find_last_alive
+from donkeysim.tub.edit import TubLock, find_last_alive
 from donkeysim.tub.files import AppendedFile, explain_failure, replace_file, write_file
-from donkeysim.tub.lock import TubLock
 from donkeysim.tub.manifest import (
     DEFAULT_CATALOG_LENGTH,
     IMAGE_FOLDER,
