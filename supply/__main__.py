@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from supply.build import build_all
 from supply.faults import report_faults
+from supply.house import print_house
 from supply.licences import report_licences
 from supply.pins import write_pins
 from supply.release import make_release
@@ -18,6 +19,7 @@ COMMANDS: dict[str, Callable[[], int]] = {
     "licences": report_licences,
     "faults": report_faults,
     "sizes": print_sizes,
+    "house": print_house,
     "build": build_all,
     "wheels": report_wheels,
     "release": make_release,
