@@ -32,6 +32,12 @@ def test_hairpins_near_full_lock_are_left_in_peace():
     assert np.abs(np.array(watched.steer) - watched.intent).max() > 0.35, "it is pushed elsewhere"
 
 
+def test_nothing_pushes_the_car_up_a_steep_bank():
+    course = Course(load_track("mountain_track"))
+    seen = course.drive(Watched(HumanDriver(course.scene, CAR, 0)), laps=1, seconds=120.0)
+    assert (len(seen.laps), seen.off_road, seen.hits) == (1, 0, set())
+
+
 def test_mean_to_come_back_while_being_pushed_away():
     course = Course(load_track())
     watched = Watched(HumanDriver(course.scene, CAR, 2))

@@ -37,6 +37,15 @@ def test_the_node_keeps_up_with_the_fastest_car():
     assert 86 <= ring.state.node_index[0] <= 96
 
 
+def test_the_node_gets_past_a_place_where_the_path_steps_back():
+    along = [0.0, 0.13, 0.26, 0.39, 0.41, 0.31, 0.33, 0.57, 0.7, 0.83, 0.96]
+    bench = Bench(make_scene(make_ground(friction=0.0), make_path(np.column_stack((along, np.zeros(11))))))
+    bench.place(0, 0.05, 0.1, velocity=1.0)
+    bench.drive(0.85)
+    assert bench.state.position[0, 0] > 0.85
+    assert bench.state.node_index[0] == 9
+
+
 def test_cte_is_positive_to_the_left():
     bench = Bench()
     for side in (0.2, -0.3):

@@ -40,7 +40,8 @@ class Hands:
 DRIVERS = {
     "steady": lambda scene: PathFollower(scene, CAR, "steady"),
     "fast": lambda scene: PathFollower(scene, CAR, "fast"),
-    "human": lambda scene: Hands(HumanDriver(scene, CAR, seed=1)),
+    "human": lambda scene: Hands(HumanDriver(scene, CAR, seed=0)),
+    "another human": lambda scene: Hands(HumanDriver(scene, CAR, seed=1)),
 }
 
 

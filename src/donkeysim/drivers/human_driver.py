@@ -54,7 +54,7 @@ SLIP_FACTOR = 1.15
 SPEED_FEEDBACK = 0.1
 """Throttle per missing speed [s/m]."""
 
-THROTTLE_MOST = 0.4
+THROTTLE_MOST = 0.9
 """Greatest throttle."""
 
 REACTION = 0.1
@@ -80,6 +80,9 @@ PUSH_OFFSET = 0.4
 
 FULL_LOCK = 0.85
 """Nothing pushes the car near a turn that takes more than this share of what its wheels can turn."""
+
+STEEP = 0.25
+"""Nor where the road is banked by more than this rise per length: a swerve up the bank would stall the car."""
 
 BEND_LENGTH = 0.5
 """Length over which a turn is measured [m]."""
@@ -111,7 +114,8 @@ class HumanDriver:
         left, right = measure_room(scene.path, self.plan)
         self._room = (left.tolist(), right.tolist())
         bend = np.abs(self.plan.curvature[_window(self.plan, BEND_LENGTH)].mean(axis=1)) * find_least_radius(car)
-        self._is_tight = (bend[_window(self.plan, SPEED_LENGTH)].max(axis=1) > FULL_LOCK).tolist()
+        is_hard = (bend > FULL_LOCK) | (measure_bank(scene, self.plan) > STEEP)
+        self._is_hard = is_hard[_window(self.plan, SPEED_LENGTH)].any(axis=1).tolist()
         front, rear = find_axles(car)
         self._base = front - rear
         self._gain = car.steer_gain
@@ -164,11 +168,11 @@ class HumanDriver:
         if self._push_left > 0:
             self._push_left -= 1
             room, outwards = (self._room[0][index], soon) if self._push > 0.0 else (self._room[1][index], -soon)
-            if outwards > min(PUSH_OFFSET, room - ROOM_KEPT) or self._is_tight[index]:
+            if outwards > min(PUSH_OFFSET, room - ROOM_KEPT) or self._is_hard[index]:
                 self._push_left = 0
             return self._push if self._push_left > 0 else 0.0
         self._calm_left -= 1
-        if self._calm_left <= 0 and not self._is_tight[index]:
+        if self._calm_left <= 0 and not self._is_hard[index]:
             self._begin_push()
         return 0.0
 
@@ -201,6 +205,14 @@ def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
     times = 2.0 * plan.length / (speed + after)
     lap_time = float(times.sum() if plan.closed else times[:-1].sum())
     return dataclasses.replace(plan, speed=speed, acceleration=gain, lap_time=lap_time), throttle
+
+
+def measure_bank(scene: Scene, plan: SpeedPlan) -> FloatArray:
+    """Return by how much the ground rises across each point of a line, per length, shape [point_count]."""
+    aside = PUSH_OFFSET * np.column_stack((-np.sin(plan.heading), np.cos(plan.heading)))
+    ground = scene.ground
+    rise = sample_height(ground, plan.point + aside) - sample_height(ground, plan.point - aside)
+    return np.asarray(np.abs(rise) / (2.0 * PUSH_OFFSET))
 
 
 def _calm_down(plan: SpeedPlan, train: Powertrain, pull: FloatArray) -> FloatArray:

@@ -50,7 +50,8 @@ class LineTable:
 
     def advance(self, index: int, distance: float) -> int:
         """Return the point about `distance` [m] after a point."""
-        step = index + round(distance / self.length[index])
+        # Of paths recorded by hand some points all but coincide: they say nothing about how far the next ones are.
+        step = index + round(distance / max(self.length[index], 0.5 * self.spacing))
         return step % self.count if self.closed else min(self.count - 1, step)
 
     def count_points(self, index: int, other: int) -> int:

@@ -25,6 +25,8 @@ SEARCH_LIMIT = 64
 """Segments that one local search passes at most."""
 ACTIVE_STEPS = PHYSICS_RATE // 20
 """Physics steps in which the active node goes on by one at most; counted on the world's clock, as frames may differ."""
+STRAY_LENGTH = 0.2
+"""Length [m] over which a search goes on although it comes no nearer: recorded paths step back in places."""
 LOST_DISTANCE = 1.5
 """Distance from the path [m] beyond which the whole path is searched now and then."""
 
@@ -50,13 +52,22 @@ def measure_segment(points, begin, count, closed, segment, x, y):
 
 
 @inner_kernel
+def measure_length(points, begin, count, segment):
+    """Return the length of a segment [m]."""
+    following = segment + 1 if segment + 1 < count else 0
+    dx = points[begin + following, 0] - points[begin + segment, 0]
+    return math.hypot(dx, points[begin + following, 1] - points[begin + segment, 1])
+
+
+@inner_kernel
 def find_segment_near(points, begin, count, closed, segment, x, y):
     """Return the nearest segment reached by descending from `segment` along the line."""
     last = count if closed != 0 else count - 1
     best, _ = measure_segment(points, begin, count, closed, segment, x, y)
     for direction in (1, -1):
+        candidate, passed = segment, 0.0
         for _ in range(SEARCH_LIMIT):
-            candidate = segment + direction
+            candidate += direction
             if closed != 0:
                 candidate = (
                     candidate - last if candidate >= last else (candidate + last if candidate < 0 else candidate)
@@ -64,10 +75,12 @@ def find_segment_near(points, begin, count, closed, segment, x, y):
             elif candidate < 0 or candidate >= last:
                 break
             distance, _ = measure_segment(points, begin, count, closed, candidate, x, y)
-            if not distance < best:
-                break
-            best = distance
-            segment = candidate
+            if distance < best:
+                best, segment, passed = distance, candidate, 0.0
+            else:
+                passed += measure_length(points, begin, count, candidate)
+                if passed > STRAY_LENGTH:
+                    break
     return segment
 
 
