@@ -15,7 +15,7 @@ from donkeysim.calibration.camera import Mount, solve_lens, solve_mount
 from donkeysim.calibration.motion import FloorCamera, find_own_body, find_rates, follow_floor, scale_lens
 from donkeysim.calibration.overlay import HORIZON_COLOUR, draw_overlay
 from donkeysim.calibration.pictures import list_pictures
-from donkeysim.calibration.response import FLOOR, Drive, Response, find_steady, fit_scales, measure_response
+from donkeysim.calibration.response import FLOOR, MeasuredDrive, Response, find_steady, fit_scales, measure_response
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.rotation import make_rotation
@@ -222,7 +222,7 @@ def test_a_preset_that_drives_as_itself_has_its_own_steering():
     simulator.close()
     time = np.arange(len(steering)) / 20.0
     for row, throttle in enumerate((0.09, 0.14)):
-        drive = Drive(time, steering, np.full(len(steering), throttle), speed[row], yaw_rate[row])
+        drive = MeasuredDrive(time, steering, np.full(len(steering), throttle), speed[row], yaw_rate[row])
         assert fit_scales(response, drive).steer_gain == pytest.approx(response.car.steer_gain, rel=2e-3)
 
 
@@ -233,7 +233,7 @@ def make_drive(gain, share, trim=0.0):
     throttle, speed = np.full(240, 0.1), np.full(240, 0.8)
     yaw_rate = speed * np.tan(trim - gain * steering) / base
     response = Response(car, np.eye(8)[0], 0.125 * share * np.eye(10)[1])
-    return response, Drive(np.arange(240) / 20.0, steering, throttle, speed, yaw_rate)
+    return response, MeasuredDrive(np.arange(240) / 20.0, steering, throttle, speed, yaw_rate)
 
 
 def test_scales_are_those_with_which_the_car_does_what_was_seen():

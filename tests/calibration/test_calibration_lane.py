@@ -11,7 +11,7 @@ from PIL import Image
 from donkeysim.calibration import pictures
 from donkeysim.calibration.camera import Mount
 from donkeysim.calibration.lane import FEWEST_LANES, solve_lane
-from donkeysim.calibration.lane_lines import LaneFinder, Line
+from donkeysim.calibration.lane_lines import LaneFinder, LaneLine
 from donkeysim.calibration.motion import FloorCamera, scale_lens
 from donkeysim.calibration.overlay import LANE_COLOUR, draw_overlay, make_lane_grid
 from donkeysim.calibration.pictures import read_drive
@@ -42,7 +42,7 @@ def see_line(camera, side):
     (cx, cy), (fx, fy) = camera.lens.centre, camera.lens.focal
     right, down = unbend_rays(camera.lens, (ends[:, 0] - cx) / fx, (ends[:, 1] - cy) / fy)
     slope = (right[1] - right[0]) / (down[1] - down[0])
-    return Line(right[0] - slope * down[0], slope, down[0], down[1])
+    return LaneLine(right[0] - slope * down[0], slope, down[0], down[1])
 
 
 def wander(count, seed=4):

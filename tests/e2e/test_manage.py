@@ -14,7 +14,7 @@ from car_process import CarProcess, make_car, say, wait_for_news
 from donkeysim.cli import donkey
 from donkeysim.drive.joystick.custom import format_layout
 from donkeysim.drive.joystick.device import EVENT
-from donkeysim.drive.joystick.layout import Layout
+from donkeysim.drive.joystick.layout import ControllerLayout
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.tub.reader import TubReader
 
@@ -129,7 +129,7 @@ car.add(Tell(), inputs=["user/mode", "throttle"])
         "constant": "toggle_constant_throttle",
     }
     names = dict(enumerate(actions))
-    text = format_layout(Layout({0: "x", 1: "y"}, names, "x", "y", actions), "")
+    text = format_layout(ControllerLayout({0: "x", 1: "y"}, names, "x", "y", actions), "")
     (folder / "my_joystick.py").write_text(text, encoding="utf-8")
     os.mkfifo(tmp_path / "js0")
     with CarProcess(folder, "--js") as car:

@@ -63,7 +63,7 @@ class Markings(NamedTuple):
         return Markings(self.right[which], self.down[which], self.row[which])
 
 
-class Line(NamedTuple):
+class LaneLine(NamedTuple):
     """A straight line as a camera sees it, for a depth of 1: `right = offset + slope * down`.
 
     Attributes:
@@ -84,7 +84,7 @@ class Line(NamedTuple):
         return gaps
 
 
-Lane: TypeAlias = tuple[Line, Line]
+Lane: TypeAlias = tuple[LaneLine, LaneLine]
 """The lines left and right of the car."""
 
 
@@ -118,9 +118,9 @@ class LaneFinder:
             row, column = row[some], column[some]
         return Markings(self._right[row, column], self._down[row, column], row)
 
-    def _find_clear(self, seen: Markings) -> list[Line]:
+    def _find_clear(self, seen: Markings) -> list[LaneLine]:
         """Return the lines that are clear by themselves, the clearest first; no marking is on two of them."""
-        found: list[tuple[int, Line]] = []
+        found: list[tuple[int, LaneLine]] = []
         for _ in range(CLEAR_LINES):
             mine = self._try_pairs(seen)
             if mine is None:
@@ -148,7 +148,7 @@ class LaneFinder:
         best: BoolArray = is_on[is_on.sum(axis=1).argmax()]
         return best
 
-    def _find_lane(self, seen: Markings, clear: list[Line], level: float) -> Lane | None:
+    def _find_lane(self, seen: Markings, clear: list[LaneLine], level: float) -> Lane | None:
         """Return the lines left and right of the car that meet on a horizon which is `level` below the axis.
 
         Where on it, one of the clear lines says: that which leaves the clearest lane.
@@ -162,7 +162,7 @@ class LaneFinder:
                 best, found = left[0] + right[0], (left[1], right[1])
         return found
 
-    def _find_beside(self, seen: Markings, meet: float, level: float, side: float) -> tuple[int, Line] | None:
+    def _find_beside(self, seen: Markings, meet: float, level: float, side: float) -> tuple[int, LaneLine] | None:
         """Return in how many rows, and where, the nearest clear line is on a side (-1: left) of the car."""
         depth = self._low - level
         apart = side * ((seen.right - meet) / (seen.down - level) + meet / depth)
@@ -179,7 +179,7 @@ class LaneFinder:
             nearest += 1
         return self._refine(seen, (fan == nearest) | (fan == nearest + 1))
 
-    def _refine(self, seen: Markings, mine: BoolArray) -> tuple[int, Line] | None:
+    def _refine(self, seen: Markings, mine: BoolArray) -> tuple[int, LaneLine] | None:
         """Return in how many rows a line is on which some markings are about, and where; None: it is not straight."""
         for _ in range(4):
             if mine.sum() < max(8, 0.3 * self._fewest):
@@ -194,7 +194,7 @@ class LaneFinder:
         return None if abs(bend) > self._bend else (len(np.unique(own.row)), line)
 
 
-def find_level(clear: Sequence[Sequence[Line]], near: float) -> float:
+def find_level(clear: Sequence[Sequence[LaneLine]], near: float) -> float:
     """Return how far below the axis lines that lean to each other meet in most pictures, for a depth of 1."""
     meets = []
     for lines in clear:
@@ -211,11 +211,11 @@ def find_level(clear: Sequence[Sequence[Line]], near: float) -> float:
     return float(places[crowd.argmax()])
 
 
-def fit_line(seen: Markings) -> Line:
+def fit_line(seen: Markings) -> LaneLine:
     """Return the line nearest to markings."""
     slope, offset = np.polyfit(seen.down, seen.right, 1)
     top, bottom = np.quantile(seen.down, (0.02, 0.98))
-    return Line(float(offset), float(slope), float(top), float(bottom))
+    return LaneLine(float(offset), float(slope), float(top), float(bottom))
 
 
 def find_contrast(picture: ByteArray) -> FloatArray:

@@ -44,7 +44,7 @@ HELD = 0.03
 
 
 @dataclass(frozen=True)
-class Drive:
+class MeasuredDrive:
     """A drive, frame by frame.
 
     Attributes:
@@ -64,7 +64,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Steady:
-    """Stretches of a drive in which steering and throttle were held: means, a value for each, as in `Drive`."""
+    """Stretches of a drive in which steering and throttle were held: means, a value for each, as in `MeasuredDrive`."""
 
     steering: FloatArray
     throttle: FloatArray
@@ -151,7 +151,7 @@ def measure_response(car: str) -> Response:
     return Response(spec, angle, keeps)
 
 
-def find_steady(drive: Drive) -> Steady:
+def find_steady(drive: MeasuredDrive) -> Steady:
     """Return the stretches of a drive in which steering and throttle were held and that were seen.
 
     Raises:
@@ -177,7 +177,7 @@ def find_steady(drive: Drive) -> Steady:
     return Steady(*np.array(found).T)
 
 
-def fit_scales(response: Response, drive: Drive) -> Scales:
+def fit_scales(response: Response, drive: MeasuredDrive) -> Scales:
     """Return which scales make the preset's car do what a drive shows.
 
     Raises:

@@ -18,7 +18,7 @@ from donkeysim.calibration.lane_lines import LaneFinder
 from donkeysim.calibration.motion import FloorCamera, find_own_body, find_rates, follow_floor, scale_lens
 from donkeysim.calibration.overlay import draw_overlay, make_lane_grid
 from donkeysim.calibration.pictures import WIDEST, read_picture
-from donkeysim.calibration.response import Drive, Scales, fit_scales, measure_response
+from donkeysim.calibration.response import MeasuredDrive, Scales, fit_scales, measure_response
 from donkeysim.core.errors import DonkeySimError, format_count
 from donkeysim.core.files import replace_file, write_whole
 from donkeysim.core.types import ByteArray, FloatArray
@@ -181,7 +181,7 @@ def read_records(tub: Path) -> list[TubRecord]:
     return records
 
 
-def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> Drive:
+def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> MeasuredDrive:
     """Return how a car moved in a tub, by its pictures.
 
     Args:
@@ -208,7 +208,7 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> D
         np.array([read_number(record.values.get(key)) or 0.0 for record in records])
         for key in ("user/angle", "user/throttle")
     )
-    return Drive(time, steering, throttle, speed, turn)
+    return MeasuredDrive(time, steering, throttle, speed, turn)
 
 
 def write_floor_check(path: Path, picture: Path, lens: LensSpec, mount: Mount, ahead: float) -> None:
@@ -239,7 +239,7 @@ def _choose_scale(picture: ByteArray) -> int:
     return max(1, WIDEST // int(picture.shape[1]))
 
 
-def fit_car(car: str, drive: Drive) -> Scales:
+def fit_car(car: str, drive: MeasuredDrive) -> Scales:
     """Return the scales with which a preset's car drives like that."""
     return fit_scales(measure_response(car), drive)
 

@@ -22,7 +22,7 @@ from donkeysim.core.types import ByteArray
 from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_report import CarReport, HitMemory, make_report
 from donkeysim.drive.control_routes import create_app
-from donkeysim.drive.control_state import ControlState, Tick, Wish
+from donkeysim.drive.control_state import ControlCommand, ControlState, Tick
 from donkeysim.drive.drawn_views import OpenViews, find_views
 from donkeysim.drive.parts.driving import MODES
 from donkeysim.drive.places import Traveller
@@ -130,7 +130,7 @@ class ControlPage:
         pilots: Sequence[str] | None = None,
         pilot: str | None = None,
         pilot_places: Sequence[str] | None = None,
-    ) -> Wish:
+    ) -> ControlCommand:
         """Show the car's state and return what its drivers want.
 
         Args:

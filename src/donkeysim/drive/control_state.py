@@ -35,7 +35,7 @@ class Driver:
     heard_at: float | None = None
 
 
-class Wish(NamedTuple):
+class ControlCommand(NamedTuple):
     """What a tick hands to the vehicle loop; + = right."""
 
     angle: float
@@ -50,7 +50,7 @@ class Wish(NamedTuple):
 class Tick(NamedTuple):
     """The outcome of a tick: for the loop, news for all clients, and a driver that was not heard of any more."""
 
-    wish: Wish
+    wish: ControlCommand
     news: dict[str, Any]
     lost: Driver | None
 
@@ -153,7 +153,7 @@ class ControlState:
             self.pilot = _first(latches.pilot, pilot, self.pilot)
             self.pilots = tuple(pilots or ())
             self._latches.buttons = {name: False for name, is_pressed in latches.buttons.items() if is_pressed}
-            wish = Wish(
+            wish = ControlCommand(
                 self.angle, self.throttle, self.mode, self.recording, latches.buttons, latches.reset, self.pilot
             )
             return Tick(wish, self._gather_news(latches, record_count), lost)

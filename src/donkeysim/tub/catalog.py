@@ -170,7 +170,7 @@ def warn_of_losses(folder: Path, counts: list[LineCount]) -> int:
 
 
 @dataclass
-class LineTable:
+class CatalogIndex:
     """`catalog_N.catalog_manifest`: where a catalog's lines end; grows by a line at little cost."""
 
     name: str
@@ -205,12 +205,12 @@ def locate_table(catalog: Path) -> Path:
     return catalog.with_suffix(".catalog_manifest")
 
 
-def read_table(catalog: Path) -> LineTable | None:
+def read_table(catalog: Path) -> CatalogIndex | None:
     """Return a catalog's line table, or None when there is none or it is broken."""
     path = locate_table(catalog)
     try:
         content = json.loads(path.read_bytes())
         lengths = [int(length) for length in content["line_lengths"]]
-        return LineTable(path.name, float(content["created_at"]), int(content["start_index"]), lengths)
+        return CatalogIndex(path.name, float(content["created_at"]), int(content["start_index"]), lengths)
     except (OSError, OverflowError, ValueError, KeyError, TypeError):
         return None

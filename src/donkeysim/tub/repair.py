@@ -13,7 +13,7 @@ from pathlib import Path
 
 from donkeysim.core.errors import TubError, format_count
 from donkeysim.tub.catalog import (
-    LineTable,
+    CatalogIndex,
     count_lines,
     follow_positions,
     list_catalogs,
@@ -94,7 +94,7 @@ def _repair_catalog(catalog: Path, start: int, *, is_last: bool) -> int:
         record = parse_record(lines[0]) or {}
         created_at = table.created_at if table else time.time()
         start_index = table.start_index if table else int(record.get("_index", start))
-        fitting = LineTable(locate_table(catalog).name, created_at, start_index, lengths)
+        fitting = CatalogIndex(locate_table(catalog).name, created_at, start_index, lengths)
         replace_file(locate_table(catalog), fitting.format())
     return len(lines)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.catalog import (
-    LineTable,
+    CatalogIndex,
     choose_new_catalog,
     format_record,
     locate_table,
@@ -181,7 +181,7 @@ class TubWriter:
 
     def _open_last_catalog(self) -> None:
         self._catalog: AppendedFile | None = None
-        self._table: LineTable | None = None
+        self._table: CatalogIndex | None = None
         if self._manifest.paths:
             catalog = self.path / self._manifest.paths[-1]
             self._table = read_table(catalog)
@@ -229,7 +229,7 @@ class TubWriter:
 
     def _begin_catalog(self, line: bytes) -> None:
         catalog = self.path / choose_new_catalog(self.path, self._manifest.paths)
-        table = LineTable(locate_table(catalog).name, time.time(), self._manifest.current_index, [len(line)])
+        table = CatalogIndex(locate_table(catalog).name, time.time(), self._manifest.current_index, [len(line)])
         file = AppendedFile(catalog, is_new=True)
         try:
             file.append(line)

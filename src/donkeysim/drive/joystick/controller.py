@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from donkeysim.drive.joystick.device import JoystickEvent
-from donkeysim.drive.joystick.layout import Layout
+from donkeysim.drive.joystick.layout import ControllerLayout
 from donkeysim.drive.parts.driving import MODES
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ RELEASE_STEP = 0.05
 """By so much an emergency stop eases off in each loop."""
 
 
-class Wish(NamedTuple):
+class JoystickCommand(NamedTuple):
     """What the car shall do; steering + = right, both -1 to 1."""
 
     steering: float
@@ -53,7 +53,7 @@ class Controller:
             without a handler only tells that it cannot be done here.
     """
 
-    def __init__(self, layout: Layout, feel: Feel) -> None:
+    def __init__(self, layout: ControllerLayout, feel: Feel) -> None:
         self.layout = layout
         self.feel = feel
         self.handlers: dict[str, Callable[[], object]] = {}
@@ -112,7 +112,7 @@ class Controller:
         self._mode = MODES[0]
         self._recording = False
 
-    def tell(self) -> Wish:
+    def tell(self) -> JoystickCommand:
         """End a loop: return what the car shall do."""
         steering, throttle = self._page
         if self._drives:
@@ -121,7 +121,7 @@ class Controller:
             steering, throttle = 0.0, self._braking.popleft()
         if self._chaos:
             steering, self._recording = self._chaos, False
-        return Wish(_limit(steering), _limit(throttle), self._mode, self._recording)
+        return JoystickCommand(_limit(steering), _limit(throttle), self._mode, self._recording)
 
     @property
     def _throttle(self) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 
 from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.drive.joystick.layout import ACTIONS, Layout
+from donkeysim.drive.joystick.layout import ACTIONS, ControllerLayout
 
 TEXT_FILE = Path(__file__).with_name("my_joystick.txt")
 """A my_joystick.py with gaps for what a joystick has."""
@@ -79,7 +79,7 @@ class StandInController:
         return name
 
 
-def load_layout(path: Path) -> Layout:
+def load_layout(path: Path) -> ControllerLayout:
     """Return what a my_joystick.py says.
 
     Raises:
@@ -105,7 +105,7 @@ def load_layout(path: Path) -> Layout:
         _find(path, "button", button, buttons): _name_action(path, action, SURVEYED_ACTIONS)
         for button, action in controller.button_down_trigger_map.items()
     }
-    return Layout(axes, buttons, used_axes["set_steering"], used_axes["set_throttle"], actions)
+    return ControllerLayout(axes, buttons, used_axes["set_steering"], used_axes["set_throttle"], actions)
 
 
 def _make_controller(path: Path) -> StandInController | None:
@@ -147,7 +147,7 @@ def _find(path: Path, kind: str, name: Any, names: Mapping[int, str]) -> str:
     return str(name)
 
 
-def format_layout(layout: Layout, device_name: str) -> str:
+def format_layout(layout: ControllerLayout, device_name: str) -> str:
     """Return the text of a my_joystick.py that says the same as a layout without triggers and pads."""
     actions = {button: action for button, action in layout.actions.items() if action not in BUTTONS_BY_NAME}
     released = dict.fromkeys((button for button, action in actions.items() if action in CHAOS), "chaos_monkey_off")

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SpecError
-from donkeysim.drive.joystick.controller import Controller, Feel, Wish
+from donkeysim.drive.joystick.controller import Controller, Feel, JoystickCommand
 from donkeysim.drive.joystick.custom import load_layout
 from donkeysim.drive.joystick.device import JoystickDevice, JoystickEvent
-from donkeysim.drive.joystick.layout import NO_JOYSTICKS, Layout, read_layouts
+from donkeysim.drive.joystick.layout import NO_JOYSTICKS, ControllerLayout, read_layouts
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -86,7 +86,7 @@ class Joystick:
 
     def run_threaded(
         self, steering: float | None, throttle: float | None, mode: str | None, recording: bool | None
-    ) -> Wish:
+    ) -> JoystickCommand:
         """Return steering, throttle, mode and recording: the page's, or what the joystick makes of them."""
         self._controller.hear(steering, throttle, mode, recording)
         with contextlib.suppress(queue.Empty):
@@ -103,7 +103,7 @@ class Joystick:
         self._ended.set()
 
     @property
-    def _layout(self) -> Layout:
+    def _layout(self) -> ControllerLayout:
         return self._controller.layout
 
     def _read(self, device: JoystickDevice) -> str:
@@ -124,7 +124,7 @@ class Joystick:
         return "No such file or directory"
 
 
-def choose_layout(config: Config) -> Layout:
+def choose_layout(config: Config) -> ControllerLayout:
     """Return what the controls of the car's joystick are called and do.
 
     Raises:

@@ -22,7 +22,7 @@ in the others."""
 
 
 @dataclass(frozen=True)
-class Layout:
+class ControllerLayout:
     """One type of controller.
 
     Attributes:
@@ -63,7 +63,7 @@ NO_JOYSTICKS: Mapping[str, str] = {
 
 
 @cache
-def read_layouts() -> Mapping[str, Layout]:
+def read_layouts() -> Mapping[str, ControllerLayout]:
     """Return what each CONTROLLER_TYPE calls its controls. The original's "pygame" is a PS4 controller."""
     tables: dict[str, dict[str, Any]] = {}
     for kind, table in read_toml(Path(__file__).with_name("layouts.toml")).items():
@@ -71,4 +71,4 @@ def read_layouts() -> Mapping[str, Layout]:
         for codes in ("axes", "buttons"):
             if codes in table:
                 tables[kind][codes] = {int(code, 16): name for code, name in table[codes].items()}
-    return {kind: msgspec.convert(table, Layout) for kind, table in tables.items()}
+    return {kind: msgspec.convert(table, ControllerLayout) for kind, table in tables.items()}

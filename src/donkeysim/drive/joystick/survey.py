@@ -9,7 +9,7 @@ from typing import Literal
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.joystick.custom import BUTTONS_BY_NAME, SURVEYED_ACTIONS
 from donkeysim.drive.joystick.device import JoystickDevice
-from donkeysim.drive.joystick.layout import Layout
+from donkeysim.drive.joystick.layout import ControllerLayout
 
 FAR = 0.7
 """An axis that passes this was moved on purpose."""
@@ -21,7 +21,7 @@ UNTOLD_AXES, UNTOLD_BUTTONS = range(8), range(0x130, 0x140)
 """Codes of a device that does not tell them."""
 
 
-def survey_layout(device: JoystickDevice, seconds: float, say: Callable[[str], object]) -> Layout:
+def survey_layout(device: JoystickDevice, seconds: float, say: Callable[[str], object]) -> ControllerLayout:
     """Return what the controls of a joystick are called and shall do.
 
     Args:
@@ -50,7 +50,7 @@ def survey_layout(device: JoystickDevice, seconds: float, say: Callable[[str], o
         if code is not None:
             buttons[code] = BUTTON_NAMES.get(action, f"button_{code:x}")
             actions[buttons[code]] = action
-    return Layout(axes, buttons, "steering", "throttle", actions)
+    return ControllerLayout(axes, buttons, "steering", "throttle", actions)
 
 
 def _await_control(

@@ -10,7 +10,7 @@ from pathlib import Path
 from donkeysim.core.errors import TubError, format_count
 from donkeysim.core.files import make_folder, replace_file
 from donkeysim.core.types import Report
-from donkeysim.tub.formats.drive import Drive
+from donkeysim.tub.formats.drive import RecordedDrive
 from donkeysim.tub.formats.lerobot import INFO_PATH, LeRobotOptions, write_lerobot
 from donkeysim.tub.formats.lerobot_reader import open_lerobot
 from donkeysim.tub.formats.mcap import McapDrive, write_mcap
@@ -33,7 +33,7 @@ TITLES = {
     "parquet": "a Parquet table",
 }
 
-_OPEN: dict[str, Callable[[Path], Drive]] = {
+_OPEN: dict[str, Callable[[Path], RecordedDrive]] = {
     "tub": TubDrive,
     "lerobot": open_lerobot,
     "minari": MinariDrive,
@@ -135,7 +135,7 @@ def choose_kind(found: str, target: Path, kind: str | None) -> str:
 
 def _find_writer(
     kind: str, target: Path, options: LeRobotOptions | None
-) -> Callable[[Drive, Survey, Path, Report], list[str]]:
+) -> Callable[[RecordedDrive, Survey, Path, Report], list[str]]:
     if kind == "lerobot":
         return partial(write_lerobot, options=options or LeRobotOptions())
     if kind == "minari":

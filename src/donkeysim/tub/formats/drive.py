@@ -63,7 +63,7 @@ class Heading:
         return json.dumps({"format": FORMAT, **asdict(self)})
 
 
-class Drive(Protocol):
+class RecordedDrive(Protocol):
     """A drive in some format; nothing but its heading is in memory."""
 
     path: Path

@@ -11,7 +11,7 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.types import Report
-from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, Drive, DriveRecord
+from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, DriveRecord, RecordedDrive
 from donkeysim.tub.formats.lerobot_features import (
     ACTION,
     INDEX,
@@ -96,7 +96,9 @@ class _Episode:
     statistics: dict[str, RunningStatistics] = field(default_factory=dict)
 
 
-def write_lerobot(drive: Drive, survey: Survey, folder: Path, report: Report, options: LeRobotOptions) -> list[str]:
+def write_lerobot(
+    drive: RecordedDrive, survey: Survey, folder: Path, report: Report, options: LeRobotOptions
+) -> list[str]:
     """Write a drive as a LeRobot dataset into an empty folder.
 
     Returns:
@@ -123,7 +125,7 @@ def write_lerobot(drive: Drive, survey: Survey, folder: Path, report: Report, op
 class _Writer:
     """Writes the files of a dataset."""
 
-    def __init__(self, drive: Drive, survey: Survey, folder: Path, options: LeRobotOptions) -> None:
+    def __init__(self, drive: RecordedDrive, survey: Survey, folder: Path, options: LeRobotOptions) -> None:
         self._arrow, self._parquet = import_arrow()
         self._drive, self._survey, self._folder, self._options = drive, survey, folder, options
         self._check = PictureCheck(drive, "a LeRobot dataset")

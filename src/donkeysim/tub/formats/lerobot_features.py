@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, decode_optional, encode_optional
-from donkeysim.tub.formats.survey import Column, Kind, Survey
+from donkeysim.tub.formats.survey import InputColumn, Survey, ValueKind
 
 ACTION, STATE, PICTURE = "action", "observation.state", "observation.image"
 PREFIX = "tub."
@@ -20,7 +20,7 @@ OWN_NAME = "donkeysim.json"
 
 TASK = "drive along the track"
 
-_FLOAT = Kind("float")
+_FLOAT = ValueKind("float")
 _DTYPES = {"float": "float64", "": "float64", "int": "int64", "bool": "bool"}
 
 
@@ -40,7 +40,7 @@ class Feature:
     shape: tuple[int, ...] = (1,)
     names: tuple[str, ...] | None = None
     key: str = ""
-    kind: Kind = _FLOAT
+    kind: ValueKind = _FLOAT
 
     @property
     def is_number(self) -> bool:
@@ -86,7 +86,9 @@ def name_features(survey: Survey) -> dict[str, Feature]:
     features = {"timestamp": Feature("float32")}
     features |= {name: Feature("int64") for name in ("frame_index", "episode_index", "index", "task_index")}
     numbers = {
-        column.key for column in survey.columns if column.is_complete and column.kind in (Kind("float"), Kind("int"))
+        column.key
+        for column in survey.columns
+        if column.is_complete and column.kind in (ValueKind("float"), ValueKind("int"))
     }
     if {ANGLE_KEY, THROTTLE_KEY} <= numbers:
         features |= {name: Feature("float32", (2,), ("angle", "throttle")) for name in (STATE, ACTION)}
@@ -112,11 +114,11 @@ def _choose_name(prefix: str, key: str, taken: dict[str, Any]) -> str:
     return name
 
 
-def _make_feature(column: Column) -> Feature:
+def _make_feature(column: InputColumn) -> Feature:
     kind = column.regular_kind
     if kind.item == "str":
-        kind = kind if kind.depth == 0 else Kind("json")
+        kind = kind if kind.depth == 0 else ValueKind("json")
     elif kind.depth > 1 or kind.shape == (0,):
-        kind = Kind("json")
+        kind = ValueKind("json")
     dtype = _DTYPES.get(kind.item, "string")
     return Feature(dtype, kind.shape or (1,), key=column.key, kind=kind)

@@ -12,10 +12,10 @@ from donkeysim.core.errors import TubError
 from donkeysim.tub.formats.drive import (
     ANGLE_KEY,
     THROTTLE_KEY,
-    Drive,
     DriveRecord,
     Heading,
     Picture,
+    RecordedDrive,
     decode_heading,
     explain_damage,
 )
@@ -31,7 +31,7 @@ _COUNTERS = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 _TYPES = {"float32": "float", "float64": "float", "int64": "int", "int32": "int", "bool": "boolean", "string": "str"}
 
 
-def open_lerobot(path: Path) -> Drive:
+def open_lerobot(path: Path) -> RecordedDrive:
     """Return the drive in a dataset.
 
     Raises:
@@ -89,7 +89,7 @@ class _Dataset:
 
 
 class _OwnDataset(_Dataset):
-    """One that donkeysim made of a tub. Implements `Drive`."""
+    """One that donkeysim made of a tub. Implements `RecordedDrive`."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class _OwnDataset(_Dataset):
 
 
 class _OtherDataset(_Dataset):
-    """One of anybody: each feature becomes an input, the first camera and the action those of a car. A `Drive`."""
+    """One of anybody: each feature becomes an input, the first camera and the action those of a car."""
 
     def __init__(self, path: Path, features: Mapping[str, Any]) -> None:
         cameras = sorted(name for name, each in features.items() if each["dtype"] in ("image", "video"))

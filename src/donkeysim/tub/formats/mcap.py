@@ -13,8 +13,8 @@ from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Report
 from donkeysim.record import foxglove as fox
-from donkeysim.tub.formats.drive import Drive, DriveRecord, Picture, decode_heading, explain_damage
-from donkeysim.tub.formats.survey import Column, Survey
+from donkeysim.tub.formats.drive import DriveRecord, Picture, RecordedDrive, decode_heading, explain_damage
+from donkeysim.tub.formats.survey import InputColumn, Survey
 
 HEADING_NAME = "donkeysim.tub"
 """Name of the metadata that hold the heading."""
@@ -32,7 +32,7 @@ def name_topic(key: str) -> str:
 
 
 class McapDrive:
-    """An MCAP file. Implements `Drive`."""
+    """An MCAP file. Implements `RecordedDrive`."""
 
     def __init__(self, path: Path) -> None:
         """Open it.
@@ -77,7 +77,7 @@ class McapDrive:
                 yield topics[record.channel_id], record.data
 
 
-def write_mcap(drive: Drive, survey: Survey, path: Path, report: Report) -> list[str]:
+def write_mcap(drive: RecordedDrive, survey: Survey, path: Path, report: Report) -> list[str]:
     """Write a drive as an MCAP file; nothing is left to say."""
     mcap = import_extra("mcap.writer", _NEED, "datasets")
     with path.open("wb") as stream:
@@ -115,7 +115,7 @@ def _add(writer: Any, channel: int, record: DriveRecord, number: int, message: d
     writer.add_message(channel, moment, json.dumps(message).encode(), moment, number)
 
 
-def _add_channels(writer: Any, drive: Drive, survey: Survey) -> dict[str, int]:
+def _add_channels(writer: Any, drive: RecordedDrive, survey: Survey) -> dict[str, int]:
     """Return the channel of each topic."""
     record = writer.register_schema(RECORD_SCHEMA, "jsonschema", json.dumps(_make_schema(drive, survey)).encode())
     channels = {RECORD_TOPIC: writer.register_channel(RECORD_TOPIC, "json", record)}
@@ -127,7 +127,7 @@ def _add_channels(writer: Any, drive: Drive, survey: Survey) -> dict[str, int]:
     return channels
 
 
-def _make_schema(drive: Drive, survey: Survey) -> dict[str, Any]:
+def _make_schema(drive: RecordedDrive, survey: Survey) -> dict[str, Any]:
     """Return the schema of a record."""
     names = {key: {"type": "string", "description": "file name in the tub"} for key in drive.heading.picture_keys}
     values = {column.key: _describe_column(column) for column in survey.columns}
@@ -143,7 +143,7 @@ def _make_schema(drive: Drive, survey: Survey) -> dict[str, Any]:
     return {"title": RECORD_SCHEMA, "type": "object", "properties": properties}
 
 
-def _describe_column(column: Column) -> dict[str, Any]:
+def _describe_column(column: InputColumn) -> dict[str, Any]:
     kind = column.kind
     if kind.item == "json":
         return {}

@@ -14,9 +14,9 @@ import numpy as np
 from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Report
-from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, Drive, DriveRecord, encode_optional
+from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, DriveRecord, RecordedDrive, encode_optional
 from donkeysim.tub.formats.pictures import PictureCheck, decode_any
-from donkeysim.tub.formats.survey import ITEM_TYPES, Column, Kind, Survey, list_stretches
+from donkeysim.tub.formats.survey import ITEM_TYPES, InputColumn, Survey, ValueKind, list_stretches
 
 METADATA_PATH, EPISODES_PATH, OWN_PATH = "data/metadata.json", "data/main_data.hdf5", "data/donkeysim.json"
 VERSION = "0.5.4"
@@ -44,7 +44,7 @@ def import_hdf5() -> Any:
     return import_extra("h5py", "Minari datasets need h5py", "datasets")
 
 
-def write_minari(drive: Drive, survey: Survey, folder: Path, report: Report, target: Path) -> list[str]:
+def write_minari(drive: RecordedDrive, survey: Survey, folder: Path, report: Report, target: Path) -> list[str]:
     """Write a drive as a Minari dataset into an empty folder.
 
     Args:
@@ -116,7 +116,7 @@ def name_dataset(target: Path) -> str:
 class _Writer:
     """Writes episodes; an episode's arrays grow in steps."""
 
-    def __init__(self, drive: Drive, survey: Survey, file: Any) -> None:
+    def __init__(self, drive: RecordedDrive, survey: Survey, file: Any) -> None:
         self._hdf5 = import_hdf5()
         self._drive, self._file = drive, file
         self._check = PictureCheck(drive, "a Minari dataset")
@@ -242,12 +242,12 @@ def _choose_name(key: str) -> str:
     return key.replace("/", ".")
 
 
-def _choose_kind(column: Column) -> Kind:
+def _choose_kind(column: InputColumn) -> ValueKind:
     """Return how a column is kept: numbers and texts of one shape as arrays, all else as JSON."""
     kind = column.regular_kind
     if kind.item in ITEM_TYPES and 0 not in (kind.shape or ()):
         return kind
-    return kind if kind == Kind("str") else Kind("json")
+    return kind if kind == ValueKind("str") else ValueKind("json")
 
 
 def _describe_box(dtype: str, shape: tuple[int, ...], low: float, high: float) -> dict[str, Any]:

@@ -26,7 +26,7 @@ _WHAT = "a Minari dataset"
 
 
 class MinariDrive:
-    """A dataset. Implements `Drive`."""
+    """A dataset. Implements `RecordedDrive`."""
 
     def __init__(self, path: Path) -> None:
         """Open it.

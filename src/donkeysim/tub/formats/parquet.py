@@ -10,8 +10,8 @@ from typing import Any
 from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Report
-from donkeysim.tub.formats.drive import Drive, DriveRecord, Picture, decode_heading, explain_damage
-from donkeysim.tub.formats.survey import Kind, Survey
+from donkeysim.tub.formats.drive import DriveRecord, Picture, RecordedDrive, decode_heading, explain_damage
+from donkeysim.tub.formats.survey import Survey, ValueKind
 
 HEADING_KEY = b"donkeysim.tub"
 ITEM_KEY = b"donkeysim.item"
@@ -35,7 +35,7 @@ def import_arrow() -> tuple[Any, Any]:
     return import_extra("pyarrow", need, "datasets"), import_extra("pyarrow.parquet", need, "datasets")
 
 
-def choose_type(arrow: Any, kind: Kind) -> Any:
+def choose_type(arrow: Any, kind: ValueKind) -> Any:
     """Return a kind's type in Arrow."""
     kinds = {"float": arrow.float64(), "": arrow.float64(), "int": arrow.int64(), "bool": arrow.bool_()}
     chosen = kinds.get(kind.item, arrow.string())
@@ -45,7 +45,7 @@ def choose_type(arrow: Any, kind: Kind) -> Any:
 
 
 class ParquetDrive:
-    """A table. Implements `Drive`."""
+    """A table. Implements `RecordedDrive`."""
 
     def __init__(self, path: Path) -> None:
         """Open it.
@@ -83,7 +83,7 @@ class ParquetDrive:
                     yield DriveRecord(index, session, time, is_deleted, values, files)
 
 
-def write_parquet(drive: Drive, survey: Survey, path: Path, report: Report) -> list[str]:
+def write_parquet(drive: RecordedDrive, survey: Survey, path: Path, report: Report) -> list[str]:
     """Write a drive as a table; nothing is left to say."""
     arrow, parquet = import_arrow()
     schema = _make_schema(arrow, drive, survey)
@@ -102,7 +102,7 @@ def write_parquet(drive: Drive, survey: Survey, path: Path, report: Report) -> l
     return []
 
 
-def _make_schema(arrow: Any, drive: Drive, survey: Survey) -> Any:
+def _make_schema(arrow: Any, drive: RecordedDrive, survey: Survey) -> Any:
     kinds = (arrow.int64(), arrow.string(), arrow.int64(), arrow.bool_())
     fields = [arrow.field(name, kind) for name, kind in zip(PRIVATE, kinds, strict=True)]
     fields += [

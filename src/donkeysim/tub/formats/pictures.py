@@ -15,7 +15,7 @@ from PIL import Image
 from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import ByteArray
-from donkeysim.tub.formats.drive import Drive, DriveRecord
+from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
 from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture
 
 _NEED = "videos need PyAV"
@@ -28,7 +28,7 @@ _QUALITY = "18"
 class PictureCheck:
     """Refuses a drive whose records differ in their pictures."""
 
-    def __init__(self, drive: Drive, what: str) -> None:
+    def __init__(self, drive: RecordedDrive, what: str) -> None:
         """Choose a drive and what it becomes, for example "a Minari dataset"."""
         self._drive, self._what = drive, what
         self._sizes: dict[str, str] = {}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.formats.drive import Drive, DriveRecord
+from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
 
 DEFAULT_RATE = 20
 """Records per second where times do not tell."""
@@ -27,7 +27,7 @@ _SAMPLE = 100_000
 ITEM_TYPES: dict[str, type[np.generic]] = {"float": np.float64, "int": np.int64, "bool": np.bool_}
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """What a value is.
 
     Attributes:
@@ -41,19 +41,19 @@ class Kind(NamedTuple):
     shape: tuple[int, ...] | None = ()
 
 
-_JSON = Kind("json")
+_JSON = ValueKind("json")
 
 
 @dataclass(frozen=True)
-class Column:
+class InputColumn:
     """One input over all records."""
 
     key: str
-    kind: Kind
+    kind: ValueKind
     is_complete: bool
 
     @property
-    def regular_kind(self) -> Kind:
+    def regular_kind(self) -> ValueKind:
         """Its kind where all rows of a table must be alike; "json" where they are not."""
         return self.kind if self.is_complete and self.kind.shape is not None else _JSON
 
@@ -72,18 +72,18 @@ class Survey:
 
     count: int
     deleted_count: int
-    columns: tuple[Column, ...]
+    columns: tuple[InputColumn, ...]
     rate: int
     is_timed: bool
 
 
-def survey_drive(drive: Drive) -> Survey:
+def survey_drive(drive: RecordedDrive) -> Survey:
     """Read a drive once, its pictures aside.
 
     Raises:
         TubError: It has no records.
     """
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, ValueKind] = {}
     counts: dict[str, int] = {}
     steps: list[int] = []
     count = deleted_count = 0
@@ -102,13 +102,13 @@ def survey_drive(drive: Drive) -> Survey:
         raise TubError(f"{drive.path} has no records; there is nothing to convert.")
     order = [key for key in drive.heading.inputs if key in kinds]
     order += sorted(kinds.keys() - set(order))
-    columns = tuple(Column(key, kinds[key], counts[key] == count) for key in order)
+    columns = tuple(InputColumn(key, kinds[key], counts[key] == count) for key in order)
     step = float(np.median(steps)) if steps else 0.0
     is_timed = SHORTEST_STEP <= step <= LONGEST_STEP
     return Survey(count, deleted_count, columns, round(1000.0 / step) if is_timed else DEFAULT_RATE, is_timed)
 
 
-def list_stretches(drive: Drive, with_pictures: bool = True) -> Iterator[tuple[bool, DriveRecord]]:
+def list_stretches(drive: RecordedDrive, with_pictures: bool = True) -> Iterator[tuple[bool, DriveRecord]]:
     """Yield the living records, each with whether it begins a stretch.
 
     A stretch is what was recorded one after the other: of one session, without a deleted record or a pause between.
@@ -127,31 +127,31 @@ def _follows(before: DriveRecord, record: DriveRecord) -> bool:
     return before.session == record.session and record.index == before.index + 1 and 0.0 <= pause <= LONGEST_GAP
 
 
-def _read_kind(value: Any) -> Kind:
+def _read_kind(value: Any) -> ValueKind:
     if isinstance(value, bool):
-        return Kind("bool")
+        return ValueKind("bool")
     if isinstance(value, int):
-        return Kind("int") if -_MOST <= value < _MOST else _JSON
+        return ValueKind("int") if -_MOST <= value < _MOST else _JSON
     if isinstance(value, float):
-        return Kind("float")
+        return ValueKind("float")
     if isinstance(value, str):
-        return Kind("str")
+        return ValueKind("str")
     return _read_list_kind(value) if isinstance(value, list) else _JSON
 
 
-def _read_list_kind(values: list[Any]) -> Kind:
+def _read_list_kind(values: list[Any]) -> ValueKind:
     if not values:
-        return Kind("", 1, (0,))
+        return ValueKind("", 1, (0,))
     kind = _read_kind(values[0])
     for value in values[1:]:
         kind = _join(kind, _read_kind(value))
     if kind.item == "json":
         return _JSON
     shape = None if kind.shape is None else (len(values), *kind.shape)
-    return Kind(kind.item, kind.depth + 1, shape)
+    return ValueKind(kind.item, kind.depth + 1, shape)
 
 
-def _join(one: Kind, other: Kind) -> Kind:
+def _join(one: ValueKind, other: ValueKind) -> ValueKind:
     """Return the kind that takes both."""
     if one == other:
         return one
@@ -161,4 +161,4 @@ def _join(one: Kind, other: Kind) -> Kind:
     if len(items) > 1 or one.depth != other.depth:
         return _JSON
     item = items.pop() if items else ""
-    return Kind(item, one.depth, one.shape if one.shape == other.shape else None)
+    return ValueKind(item, one.depth, one.shape if one.shape == other.shape else None)

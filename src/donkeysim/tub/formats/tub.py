@@ -12,9 +12,9 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.types import Report
-from donkeysim.tub.catalog import LineTable, locate_table
+from donkeysim.tub.catalog import CatalogIndex, locate_table
 from donkeysim.tub.files import write_file
-from donkeysim.tub.formats.drive import Drive, DriveRecord, Heading, Picture
+from donkeysim.tub.formats.drive import DriveRecord, Heading, Picture, RecordedDrive
 from donkeysim.tub.formats.survey import Survey
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, Manifest, format_manifest, name_catalog
 from donkeysim.tub.reader import TubReader, TubRecord
@@ -26,7 +26,7 @@ _encode = json.JSONEncoder(sort_keys=True).encode
 
 
 class TubDrive:
-    """A tub, of format 2 or older. Implements `Drive`."""
+    """A tub, of format 2 or older. Implements `RecordedDrive`."""
 
     def __init__(self, path: Path) -> None:
         """Open it.
@@ -64,7 +64,7 @@ def _read(record: TubRecord, key: str, with_pictures: bool) -> Picture:
         raise TubError(f"{reason}; put it back, or mark the record as deleted (donkey tubclean).") from error
 
 
-def write_tub(drive: Drive, survey: Survey, folder: Path, report: Report) -> list[str]:
+def write_tub(drive: RecordedDrive, survey: Survey, folder: Path, report: Report) -> list[str]:
     """Write a drive as a tub into an empty folder; nothing is left to say."""
     heading = drive.heading
     (folder / IMAGE_FOLDER).mkdir()
@@ -124,6 +124,6 @@ class _Catalog:
             catalog = self._folder / name_catalog(len(self._manifest.paths))
             name, lengths = locate_table(catalog).name, [len(line) for line in self._lines]
             write_file(catalog, b"".join(self._lines))
-            write_file(locate_table(catalog), LineTable(name, time.time(), self._start, lengths).format())
+            write_file(locate_table(catalog), CatalogIndex(name, time.time(), self._start, lengths).format())
             self._manifest.paths.append(catalog.name)
             self._lines.clear()
