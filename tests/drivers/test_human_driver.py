@@ -38,6 +38,14 @@ def test_nothing_pushes_the_car_up_a_steep_bank():
     assert (len(seen.laps), seen.off_road, seen.hits) == (1, 0, set())
 
 
+def test_a_climb_steeper_than_the_motor_is_taken_with_a_run_up():
+    """canyon_road climbs 29 %, the car less than 25 % without speed."""
+    course = Course(load_track("canyon_road"))
+    seen = course.drive(Watched(HumanDriver(course.scene, CAR, 0)), seconds=8.0)
+    assert course.ledger.node_index[0] > 34, "over the crest"
+    assert (seen.off_road, seen.hits) == (0, set())
+
+
 def test_mean_to_come_back_while_being_pushed_away():
     course = Course(load_track())
     watched = Watched(HumanDriver(course.scene, CAR, 2))

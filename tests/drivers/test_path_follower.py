@@ -9,9 +9,9 @@ import pytest
 
 from donkeysim.core.errors import SpecError
 from donkeysim.drivers.action import Action
-from donkeysim.drivers.driving_line import ease_turns, find_least_radius, plan_fastest, refine_line
+from donkeysim.drivers.driving_line import ease_turns, find_least_radius, plan_fastest, plan_path, refine_line
 from donkeysim.drivers.lap_time import GripUse
-from donkeysim.drivers.path_follower import FAST_GRIP, FAST_MARGIN, PathFollower
+from donkeysim.drivers.path_follower import FAST_GRIP, FAST_MARGIN, STEADY_GRIP, STEADY_SPEED, PathFollower
 from donkeysim.sim.snapshot import hash_state
 from donkeysim.world.specs import load_car
 from driving import CAR, Course, load_track, mirror_scene
@@ -70,6 +70,13 @@ def test_the_steady_driver_keeps_to_the_path(track, drivers):
     for _ in range(20):
         course.drive(drivers["steady"], seconds=0.8)
         assert abs(course.ledger.offset[0]) < 0.04
+
+
+def test_a_speed_from_which_the_motor_cannot_climb_is_raised():
+    scene = load_track("canyon_road")
+    plan = plan_path(scene.path, scene.ground, CAR, STEADY_GRIP, STEADY_SPEED)
+    assert plan.speed.min() > 0.5
+    assert STEADY_SPEED < plan.speed.max() < 3.0
 
 
 def test_a_hairpin_tighter_than_the_wheels_turn_is_taken_wide():

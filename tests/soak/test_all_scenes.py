@@ -49,22 +49,32 @@ def report(case, **figures):
     print("\n" + json.dumps({"case": case, **figures}), flush=True)
 
 
+def measure_room(path, ledger):
+    """Return how far the middle of car 0 is from the nearer edge of its lane [m], negative beyond it.
+
+    A car may start beside its lane, as on sparkfun_avc and circuit_launch: ask after the first crossing of the line.
+    """
+    node, offset = int(ledger.node_index[0]), float(ledger.offset[0])
+    return min(path.width_left[node] - offset, path.width_right[node] + offset)
+
+
 @pytest.mark.parametrize("style", DRIVERS)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_driver_laps_three_times_on_the_road_without_a_hit(name, style):
     scene = load_scene(SceneSpec(name))
-    half = min(scene.path.width_left.min(), scene.path.width_right.min())
-    course, driver, cte = Course(scene), DRIVERS[style](scene), []
+    course, driver, room = Course(scene), DRIVERS[style](scene), []
     hits, off_road = set(), 0
-    while course.ledger.lap[0] <= 3 and len(cte) < 40_000:
+    for _ in range(40_000):
         seen = course.drive(driver, seconds=0.05)
         hits, off_road = hits | seen.hits, off_road + seen.off_road
-        cte.append(abs(float(course.ledger.offset[0])))
-    laps = int(course.ledger.lap[0]) - 1
-    report("scene_laps", scene=name, driver=style, laps=laps, cte_m=round(max(cte), 3), half_lane_m=float(half))
+        if course.ledger.lap[0] > 0:
+            room.append(measure_room(scene.path, course.ledger))
+        if course.ledger.lap[0] == 4:
+            break
+    report("scene_laps", scene=name, driver=style, laps=int(course.ledger.lap[0]) - 1, room_m=round(min(room), 3))
     assert course.ledger.lap[0] == 4
     assert (off_road, hits) == (0, set())
-    assert style != "steady" or max(cte) < half, "the pace car keeps to its lane"
+    assert style != "steady" or min(room) > 0.0, "the pace car keeps to its lane"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -25,6 +25,10 @@ EASE_WIDTH, EASE_REACH, EASE_TAPER = 0.12, 1.5, 0.5
 """How far an eased line may leave the path, from how far before to how far behind the turn, and over what distance it
 comes to that [m]."""
 
+STALLED, RUN_UP = 0.5, 1.2
+"""Where a plan falls below this speed [m/s], the motor does not get up a climb from the speed allowed, which grows by
+this factor until it does."""
+
 LENGTH_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
 """Racing lines to try, from the smoothest to a short one [1/m²]."""
 
@@ -37,12 +41,17 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
         ground: Of the scene, for its friction.
         car: The car.
         use: How much of the grip to use.
-        speed_limit: Never faster than this [m/s].
+        speed_limit: Never faster than this [m/s], unless the road climbs more steeply than the motor can from there:
+            such a climb needs a run-up.
     """
     line = refine_line(path.middle, count_points_per_node(path), path.closed)
     if path.closed:
         line = ease_turns(line, EASE_RADIUS * find_least_radius(car))
-    return _plan_on_ground(line, path.closed, ground, car, use, speed_limit)
+    while True:
+        plan = _plan_on_ground(line, path.closed, ground, car, use, speed_limit)
+        if plan.speed.min() >= min(STALLED, speed_limit) or speed_limit >= SPEED_MOST:
+            return plan
+        speed_limit *= RUN_UP
 
 
 def _plan_on_ground(

@@ -54,6 +54,10 @@ SLIP_FACTOR = 1.15
 SPEED_FEEDBACK = 0.1
 """Throttle per missing speed [s/m]."""
 
+CLIMB, CLIMB_FEEDBACK = 0.45, 1.0
+"""Where the plan needs more throttle than this, the road climbs, and a car that is slow there is pushed by as much
+throttle per missing speed [s/m]: it would stall otherwise."""
+
 THROTTLE_MOST = 0.9
 """Greatest throttle."""
 
@@ -152,7 +156,9 @@ class HumanDriver:
         vx, vy, _ = ledger.velocity[car].tolist()
         speed = math.hypot(vx, vy)
         ahead = self._line.advance(index, REACTION * speed)
-        wanted = self._throttle[ahead] + SPEED_FEEDBACK * (self._line.speed[ahead] - speed)
+        planned = self._throttle[ahead]
+        feedback = CLIMB_FEEDBACK if planned > CLIMB else SPEED_FEEDBACK
+        wanted = planned + feedback * (self._line.speed[ahead] - speed)
         return self._train.find_throttle(max(0.0, min(THROTTLE_MOST, wanted)))
 
     def _shake_hands(self) -> float:
