@@ -18,7 +18,7 @@ from donkeysim.cli.sweep_table import draw_table
 from donkeysim.cli.sweep_training import make_learning
 from donkeysim.cluster.crew import Crew
 from donkeysim.cluster.sweep.folder import PROGRESS_NAME, Site, claim_folder, gather_curve, resume_folder
-from donkeysim.cluster.sweep.plan import Job, Plan, Result, draw_trials, find_best
+from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult, draw_trials, find_best
 from donkeysim.cluster.sweep.report import format_report
 from donkeysim.cluster.sweep.run import run_sweep
 from donkeysim.cluster.sweep.spec import read_sweep
@@ -50,7 +50,7 @@ def go_through(plan, score, order=None):
         if order is not None:
             order.shuffle(ready)
         for job in ready:
-            plan.note(job, Result({"laps": score(job)}, pilot="pilot.h5"))
+            plan.note(job, TrialResult({"laps": score(job)}, pilot="pilot.h5"))
     return rounds
 
 
@@ -188,7 +188,7 @@ def test_training_has_no_way_to_go_on_so_rounds_begin_anew(read):
     rounds = []
     while (job := plan.take()) is not None:
         rounds.append(job)
-        plan.note(job, Result({"loss": 1.0}))
+        plan.note(job, TrialResult({"loss": 1.0}))
     last = rounds[-1]
     assert (last.turn, last.source, last.prolongs) == (2, None, False)
     assert spell_repeat(file, last)[-2:] == ["--model", "00000-2/pilot.h5"]
@@ -198,12 +198,14 @@ def test_who_failed_is_not_kept(read):
     plan = Plan(plan_file(read, "halving"))
     for _ in range(9):
         job = plan.take()
-        plan.note(job, Result({"laps": 1.0}, pilot="pilot.h5") if job.trial == 8 else Result(error="it broke."))
+        plan.note(
+            job, TrialResult({"laps": 1.0}, pilot="pilot.h5") if job.trial == 8 else TrialResult(error="it broke.")
+        )
     assert plan.take().trial == 8
     assert plan.take() is None
     plan = Plan(plan_file(read, "population"))
     for _ in range(9):
-        plan.note(plan.take(), Result(error="it broke."))
+        plan.note(plan.take(), TrialResult(error="it broke."))
     assert plan.is_over
 
 
@@ -245,7 +247,7 @@ def pretend(order):
     for step in range(5):
         order.report(step, {"laps": step * order.job.options["speed"], "nothing": float("nan")})
     (order.folder / "pilot.h5").write_text(f"{order.job}")
-    return Result({"laps": order.job.options["speed"] * order.job.budget}, words=["rl"], pilot="pilot.h5")
+    return TrialResult({"laps": order.job.options["speed"] * order.job.budget}, words=["rl"], pilot="pilot.h5")
 
 
 def test_who_is_stopped_goes_on_and_does_nothing_twice(tmp_path):
@@ -305,7 +307,7 @@ def test_the_report_needs_nothing_else(tmp_path):
     assert page.count("<tr") == 10
     assert f"Best: trial {best[0].trial}" in page
     assert best[0].turn == 2
-    broken = [(job, Result(error="<b>it broke.")) for job, _ in plan.done]
+    broken = [(job, TrialResult(error="<b>it broke.")) for job, _ in plan.done]
     assert "&lt;b&gt;it broke." in format_report(site.file, broken, None)
 
 

@@ -16,9 +16,9 @@ def make_inputs(model, seed=0):
 def make_draws():
     import torch
 
-    from donkeysim.learn.shares import Draws
+    from donkeysim.learn.shares import PartGenerator
 
-    draws = Draws()
+    draws = PartGenerator()
     draws.generator = torch.Generator()
     return draws
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from donkeysim.agents.trip import Summary
+from donkeysim.agents.trip import TripSummary
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure
 from donkeysim.world.tracks.former_places import rename_key
@@ -46,7 +46,7 @@ class Entry:
     format: int = FORMAT
 
 
-def make_entry(name: str, summary: Summary) -> Entry:
+def make_entry(name: str, summary: TripSummary) -> Entry:
     """Return the entry of a trip."""
     read = summary.readings
     numbers = (read.metres, read.laps, read.turns, round(summary.turn_time, 3), read.seconds, read.hits)

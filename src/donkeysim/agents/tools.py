@@ -16,7 +16,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from donkeysim import __version__
-from donkeysim.agents.trip import FRAME, MOST_BACK, MOST_SECONDS, MOST_SPEED, Readings, Summary, Trip
+from donkeysim.agents.trip import FRAME, MOST_BACK, MOST_SECONDS, MOST_SPEED, Readings, Trip, TripSummary
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import encode_picture
 
@@ -27,7 +27,7 @@ INSTRUCTIONS = (
     "begins a new one."
 )
 
-Finish = Callable[[str, Summary], None]
+Finish = Callable[[str, TripSummary], None]
 """Told who drove and how far, after each trip."""
 
 Steering = Annotated[float, Field(ge=-1.0, le=1.0, description="-1 = far left, 0 = straight on, 1 = far right")]

@@ -66,7 +66,7 @@ class Readings:
 
 
 @dataclass(frozen=True)
-class Summary:
+class TripSummary:
     """What a trip was worth.
 
     Attributes:
@@ -125,9 +125,9 @@ class Trip:
         )
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> TripSummary:
         """What the trip was worth so far."""
-        return Summary(self._track, self.readings, self._thought / max(self._turns, 1))
+        return TripSummary(self._track, self.readings, self._thought / max(self._turns, 1))
 
     def look(self) -> ByteArray:
         """Return what the camera sees now, shape [height, width, 3]; no time passes."""

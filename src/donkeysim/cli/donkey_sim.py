@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from donkeysim.cli.options import Options, read_options
+from donkeysim.cli.options import ServerOptions, read_options
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os._exit(code)  # the simulation's thread may be in the middle of compiling and cannot be interrupted
 
 
-def run(options: Options) -> int:
+def run(options: ServerOptions) -> int:
     """Run the simulator until it is ended, and return the exit code."""
     from donkeysim.cli.private_port import open_private_port
     from donkeysim.web.listener import PortInUseError, open_listener
@@ -81,7 +81,7 @@ def run(options: Options) -> int:
     return asyncio.run(_serve(options, listener, private))
 
 
-def _check_files(options: Options) -> None:
+def _check_files(options: ServerOptions) -> None:
     """Raise when the scene to start in, the car or a folder of tracks does not exist or is broken.
 
     Other broken tracks are reported in the log.
@@ -97,7 +97,7 @@ def _check_files(options: Options) -> None:
     list_scenes(experiment.scene.folders, lambda error: _log.warning("left out of the menu: %s", error))
 
 
-async def _serve(options: Options, listener: socket.socket, private: PrivatePort | None) -> int:
+async def _serve(options: ServerOptions, listener: socket.socket, private: PrivatePort | None) -> int:
     import asyncio
     import time
 
@@ -139,7 +139,7 @@ async def _serve(options: Options, listener: socket.socket, private: PrivatePort
 
 
 def _make_thread(
-    options: Options, server: Server, clock: Clock, give_up: Callable[[DonkeySimError], None]
+    options: ServerOptions, server: Server, clock: Clock, give_up: Callable[[DonkeySimError], None]
 ) -> WatchedThread:
     """Return the thread of what clients drive in: scenes of their choice, or races."""
     import asyncio
@@ -158,7 +158,7 @@ def _make_thread(
     return RaceThread(make_races, server.deliver, clock, give_up, folders)
 
 
-def _make_server(options: Options, listener: socket.socket, private: PrivatePort | None, clock: Clock) -> Server:
+def _make_server(options: ServerOptions, listener: socket.socket, private: PrivatePort | None, clock: Clock) -> Server:
     from donkeysim.serve.private_api import PrivateApi
     from donkeysim.serve.server import Server
 
@@ -200,7 +200,7 @@ def _tell_first_run(text: str) -> None:
 
 
 async def _open_page(
-    options: Options,
+    options: ServerOptions,
     thread: WatchedThread,
     listener: socket.socket,
     faults: Mapping[str, int],
@@ -260,7 +260,7 @@ def _find_tls_folder() -> Path:
 
 
 def _start_drive(
-    options: Options, port: int, watching_url: str, give_up: Callable[[DonkeySimError], None]
+    options: ServerOptions, port: int, watching_url: str, give_up: Callable[[DonkeySimError], None]
 ) -> DriveBeside | None:
     """Start to drive the car of --drive; None when there is none, or when `give_up` was told why it cannot drive."""
     if options.car_folder is None:

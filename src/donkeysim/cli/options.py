@@ -29,7 +29,7 @@ T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True)
-class Options:
+class ServerOptions:
     """How the server is started; see `--help`.
 
     Raises:
@@ -52,13 +52,13 @@ class Options:
     race: RaceOffer | None = None
 
     def __post_init__(self) -> None:
-        if self.private_host != Options.private_host and self.private_port is None:
+        if self.private_host != ServerOptions.private_host and self.private_port is None:
             raise SpecError("--private-host is the address of the private API; --private-port turns it on.")
         if self.has_tls and not self.has_page:
             raise SpecError("--tls is for the watching page, which --no-page leaves out; give one of them.")
 
 
-def read_options(arguments: Sequence[str]) -> Options:
+def read_options(arguments: Sequence[str]) -> ServerOptions:
     """Return the options of a command line; ends the program with one sentence and exit code 2 when one is wrong."""
     parser = _make_parser()
     own, log_file, ignored = _split_engine_switches(arguments, parser)
@@ -90,7 +90,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         parser.error(str(error))
 
 
-def make_options(given: argparse.Namespace, simulation: SimulationOptions, **more: Any) -> Options:
+def make_options(given: argparse.Namespace, simulation: SimulationOptions, **more: Any) -> ServerOptions:
     """Return how the server is started.
 
     Args:
@@ -102,7 +102,7 @@ def make_options(given: argparse.Namespace, simulation: SimulationOptions, **mor
         SpecError: Options contradict each other.
     """
     workers = max(1, min(4, (os.cpu_count() or 1) - 1))
-    return Options(
+    return ServerOptions(
         replace(simulation, time_scale=given.time_scale, max_cars=given.max_cars, worker_count=workers),
         host=given.host,
         port=given.port,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.cli.options import Options, add_server_arguments, make_options
+from donkeysim.cli.options import ServerOptions, add_server_arguments, make_options
 from donkeysim.core.errors import SpecError, format_count
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.world.experiment import Experiment
@@ -39,7 +39,7 @@ def host(arguments: argparse.Namespace) -> int:
     return run(replace(options, race=make_offer(arguments)))
 
 
-def read_host_options(arguments: argparse.Namespace) -> Options:
+def read_host_options(arguments: argparse.Namespace) -> ServerOptions:
     """Return the server's options, on the track of the race.
 
     Raises:

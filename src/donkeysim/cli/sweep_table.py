@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from donkeysim.cluster.sweep.folder import Site
-    from donkeysim.cluster.sweep.plan import Job, Plan, Result
+    from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult
 
 SHOWN = 10
 """Trials that are done, the best ones."""
@@ -45,7 +45,7 @@ def show_table(site: Site, plan: Plan) -> Iterator[Callable[[], None]]:
         yield watch
 
 
-def _describe(site: Site, job: Job, result: Result) -> str:
+def _describe(site: Site, job: Job, result: TrialResult) -> str:
     metric = site.file.spec.metric
     value = result.error or f"{metric} {result.figures.get(metric, float('nan')):.6g}"
     turn = f", round {job.turn + 1}" if site.file.spec.method in ("halving", "population") else ""

@@ -14,7 +14,7 @@ from donkeysim.cli.commands import rl
 from donkeysim.cli.commands.train import TrainSpec
 from donkeysim.cli.sweep_options import PILOT, gather_options, read_options, spell_repeat
 from donkeysim.cluster.sweep.folder import Order
-from donkeysim.cluster.sweep.plan import Job, Result
+from donkeysim.cluster.sweep.plan import Job, TrialResult
 from donkeysim.cluster.sweep.spec import SweepFile
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from donkeysim.rl.task import Task
 
 
-def do_training(order: Order) -> Result:
+def do_training(order: Order) -> TrialResult:
     """Train on one thread.
 
     Raises:
@@ -36,7 +36,7 @@ def do_training(order: Order) -> Result:
     torch.set_num_threads(1)
     begun = time.perf_counter()
     figures = _TRAININGS[order.file.spec.command](order)
-    return Result(
+    return TrialResult(
         figures=figures,
         words=spell_repeat(order.file, order.job),
         pilot=PILOT,

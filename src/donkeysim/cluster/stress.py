@@ -25,7 +25,7 @@ from donkeysim.cluster.crew import Crew
 from donkeysim.cluster.matrix import Interval, estimate_mean, load_once
 from donkeysim.core.errors import SpecError, describe_unknown, format_count
 from donkeysim.core.types import BoolArray
-from donkeysim.learn.evaluate import Conditions, Run, evaluate
+from donkeysim.learn.evaluate import Conditions, PilotRun, evaluate
 from donkeysim.learn.pilot_names import name_pilots
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
@@ -222,7 +222,7 @@ def draw_stress(column: str, strength: int, seed: int) -> RandomizationSpec:
     return read_randomization(tables)
 
 
-def score_run(run: Run) -> float:
+def score_run(run: PilotRun) -> float:
     """Return how far along the path a run came before anything went wrong, as a share of the length of its laps.
 
     It counts from wherever the drive begins, not from the start line, and is 0 to 1; a run that passed has 1.
@@ -235,7 +235,7 @@ def score_run(run: Run) -> float:
     return min(max(way / (run.wanted_laps * path), 0.0), 1.0)
 
 
-def find_clean(run: Run) -> BoolArray:
+def find_clean(run: PilotRun) -> BoolArray:
     """Return which rows of a run's trace come before anything went wrong; the first always does."""
     time = run.column("time")
     ends = [event.time for event in (*run.departures, *run.hits)]

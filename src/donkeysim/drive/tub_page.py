@@ -2,7 +2,7 @@
 
 =====================  ===========================================================================================
 `GET /`                the page
-`GET /summary`         `Summary` as JSON; reads the tub anew when it has grown
+`GET /summary`         `TubSummary` as JSON; reads the tub anew when it has grown
 `GET /times`           when each record was recorded [s], float64, little endian
 `GET /numbers/KEY`     a key's values, float32, little endian, nan where there is none
 `GET /pictures`        `?first=N&count=N`: the pictures of a stretch, each after its length (uint32; 0: none)
@@ -47,7 +47,7 @@ class DeletedState(msgspec.Struct):
     revision: int
 
 
-class Summary(msgspec.Struct):
+class TubSummary(msgspec.Struct):
     """What the page needs to begin."""
 
     name: str
@@ -132,7 +132,7 @@ class TubPage:
         if signature != self._signature:
             self._overview, self._signature = read_overview(tub), signature
         overview = self._overview
-        summary = Summary(
+        summary = TubSummary(
             self._path.name,
             str(self._path),
             overview.count,

@@ -49,7 +49,7 @@ LAPS_DONE, LEFT_ROAD, STOOD_STILL, TIME_UP = "all laps done", "left the road", "
 """How a run ends."""
 
 TRACE_FIELDS = ("time", "x", "y", "yaw", "speed", "cte", "on_road", "steering", "throttle", "lap", "along")
-"""Columns of `Run.trace`."""
+"""Columns of `PilotRun.trace`."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Conditions:
 
 
 @dataclass(frozen=True)
-class Event:
+class RunEvent:
     """Something that happened at a place.
 
     Attributes:
@@ -95,7 +95,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Run:
+class PilotRun:
     """What a pilot did on one track.
 
     Attributes:
@@ -117,8 +117,8 @@ class Run:
     wanted_laps: int
     lap_times: tuple[float, ...]
     trace: FloatArray
-    departures: tuple[Event, ...]
-    hits: tuple[Event, ...]
+    departures: tuple[RunEvent, ...]
+    hits: tuple[RunEvent, ...]
     ending: str
     inference_time: float
     wall_time: float
@@ -174,7 +174,7 @@ class Evaluation:
 
     kind: str
     seed: int
-    runs: tuple[Run, ...]
+    runs: tuple[PilotRun, ...]
     car: str = Experiment.car
 
     @property
@@ -233,8 +233,8 @@ class _Drive:
             raise SpecError(f"the road of {scene} is not closed, so there are no laps; take another track.")
         self.path_length = self.scene.path.frame.length
         self.rows: list[tuple[float, ...]] = []
-        self.hits: list[Event] = []
-        self.departures: list[Event] = []
+        self.hits: list[RunEvent] = []
+        self.departures: list[RunEvent] = []
         self.inference: list[float] = []
         self.moments: deque[Snapshot] = deque(maxlen=round(conditions.film_time * FILM_RATE))
         self.lap_moments: list[Snapshot] = []
@@ -244,7 +244,7 @@ class _Drive:
         if seed != 0:
             self._start_elsewhere(seed)
 
-    def run(self, tell: Callable[[int], None]) -> Run:
+    def run(self, tell: Callable[[int], None]) -> PilotRun:
         """Drive until the run ends."""
         begun = time.perf_counter()
         self.pilot.reset()
@@ -256,7 +256,7 @@ class _Drive:
             tell(min(100 * self.lap_count, self._measure_progress()))
         film = self._shoot_film() if self.moments else b""
         self.car.close()
-        return Run(
+        return PilotRun(
             scene=self.scene,
             wanted_laps=self.lap_count,
             lap_times=self.lap_times[: self.lap_count],
@@ -312,9 +312,9 @@ class _Drive:
         lap, along = int(ledger.lap[row]), float(ledger.along[row])
         was_on_road = not self.rows or bool(self.rows[-1][6])
         if was_on_road and not on_road:
-            self.departures.append(Event(now, lap, x, y, "left" if offset > 0.0 else "right"))
+            self.departures.append(RunEvent(now, lap, x, y, "left" if offset > 0.0 else "right"))
         if moment.touched != "none":
-            self.hits.append(Event(now, lap, x, y, moment.touched))
+            self.hits.append(RunEvent(now, lap, x, y, moment.touched))
         speed = moment.telemetry.speed
         self.rows.append((now, x, y, yaw, speed, offset, float(on_road), angle, throttle, float(lap), along))
 

@@ -13,7 +13,7 @@ from donkeysim.learn.batches import Examples
 from donkeysim.learn.database import name_beside
 from donkeysim.learn.files.header import PilotHeader
 from donkeysim.learn.files.network import Network
-from donkeysim.learn.files.tflite_graph import Graph
+from donkeysim.learn.files.tflite_graph import TfliteGraph
 from donkeysim.learn.files.tflite_writer import make_graph, pack_graph
 
 ENDING, INTEGER_ENDING = ".tflite", ".int8.tflite"
@@ -46,7 +46,7 @@ def write_lite(network: Network, header: PilotHeader | None, path: Path, example
     return tuple(paths)
 
 
-def _make_integers(graph: Graph, examples: Examples) -> Graph:
+def _make_integers(graph: TfliteGraph, examples: Examples) -> TfliteGraph:
     """Return a graph in 8-bit integers that hold what flows through it at some of the examples.
 
     Raises:

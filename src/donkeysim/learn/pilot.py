@@ -18,7 +18,7 @@ from donkeysim.core.pilot import check_answer
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, check_exists, read_network
 from donkeysim.learn.files.onnx_session import OnnxSession
-from donkeysim.learn.files.session import Session
+from donkeysim.learn.files.session import PilotSession
 from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, get_kind, read_spec
 from donkeysim.learn.signature import check_kind, detect_kind
 from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS
@@ -30,7 +30,7 @@ BUILT_IN_PILOT = Path(__file__).parent / "pilots" / "generated_track.onnx"
 class NetworkPilot:
     """A loaded network with what its kind knows of inputs, memory and outputs; meets `core.pilot.Pilot`."""
 
-    def __init__(self, session: Session, kind: PilotKind, spec: PilotSpec) -> None:
+    def __init__(self, session: PilotSession, kind: PilotKind, spec: PilotSpec) -> None:
         self.kind = kind.name
         self.input_names = kind.channels
         self.image_shape: tuple[int, ...] = spec.image_shape
@@ -146,7 +146,7 @@ def try_pilot(pilot: NetworkPilot, path: Path) -> None:
         pilot.reset()
 
 
-def open_session(path: Path) -> Session:
+def open_session(path: Path) -> PilotSession:
     """Return the network in a pilot's file, ready to run.
 
     Raises:
@@ -171,7 +171,7 @@ def open_session(path: Path) -> Session:
     return OnnxSession(model, path)
 
 
-def _read_sizes(session: Session, kind: PilotKind, config: object | None) -> PilotSpec:
+def _read_sizes(session: PilotSession, kind: PilotKind, config: object | None) -> PilotSpec:
     """Return the sizes that the network shows; the throttle of its bins from its header, else the configuration."""
     spec = read_spec(config)
     throttle_range = session.header.throttle_range if session.header else spec.throttle_range

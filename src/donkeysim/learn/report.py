@@ -16,7 +16,7 @@ from donkeysim import __version__
 from donkeysim.core.chart import choose_ticks
 from donkeysim.core.errors import format_count
 from donkeysim.core.files import write_whole
-from donkeysim.learn.evaluate import LAPS_DONE, Evaluation, Run
+from donkeysim.learn.evaluate import LAPS_DONE, Evaluation, PilotRun
 from donkeysim.learn.report_figures import COLOURS, draw_curves, draw_map, find_cte_scale
 
 _TEMPLATE = Path(__file__).with_name("report.html")
@@ -68,7 +68,7 @@ def describe_verdict(evaluation: Evaluation) -> str:
     return " ".join(f"{run.scene.name}: {describe_run(run)}" for run in evaluation.runs if not run.is_passed)
 
 
-def describe_run(run: Run) -> str:
+def describe_run(run: PilotRun) -> str:
     """Return one sentence about a run."""
     text = run.ending
     if run.ending != LAPS_DONE:
@@ -81,7 +81,7 @@ def describe_run(run: Run) -> str:
     return text + "."
 
 
-def _format_run(run: Run) -> str:
+def _format_run(run: PilotRun) -> str:
     """Return the section of one track."""
     film = base64.b64encode(run.film).decode()
     part = "The best lap" if run.shows_best_lap else "The last seconds of the drive"
@@ -110,7 +110,7 @@ def _format_run(run: Run) -> str:
     )
 
 
-def _format_cards(run: Run) -> str:
+def _format_cards(run: PilotRun) -> str:
     best = f"{min(run.lap_times):.2f} s" if run.lap_times else "none"
     cards = {
         "laps": f"{len(run.lap_times)} of {run.wanted_laps}",
@@ -131,13 +131,13 @@ def _format_legend(scale: float) -> str:
     )
 
 
-def _format_chips(run: Run) -> str:
+def _format_chips(run: PilotRun) -> str:
     laps = sorted({int(lap) for lap in run.column("lap")})
     buttons = "".join(f'<button data-lap="{lap}">{lap or "start"}</button>' for lap in laps if lap <= run.wanted_laps)
     return f'<span>lap</span><button data-lap="" aria-pressed="true">all</button>{buttons}'
 
 
-def _format_laps(run: Run) -> str:
+def _format_laps(run: PilotRun) -> str:
     rows = []
     lap, best = run.column("lap"), min(run.lap_times, default=0.0)
     for number, seconds in enumerate(run.lap_times, start=1):
@@ -156,14 +156,14 @@ def _format_laps(run: Run) -> str:
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _format_events(run: Run) -> str:
+def _format_events(run: PilotRun) -> str:
     events = [(event.time, f"left the road to the {event.name}", event.lap) for event in run.departures]
     events += [(event.time, f"hit {event.name}", event.lap) for event in run.hits]
     rows = [f"<li><b>{moment:.1f} s</b> {escape(text)}, in lap {lap}</li>" for moment, text, lap in sorted(events)]
     return f'<ul class="events">{"".join(rows)}</ul>' if rows else ""
 
 
-def _format_trace(run: Run) -> str:
+def _format_trace(run: PilotRun) -> str:
     """Return what the page needs to show figures under the pointer, as JSON."""
     names = ("lap", "along", "x", "y", "speed", "cte", "time")
     columns = {name: np.round(run.column(name)[::CURSOR_STEP], 3).tolist() for name in names}

@@ -10,7 +10,7 @@ import numpy as np
 
 from donkeysim.core.chart import Area, join_pixels, join_places, open_map
 from donkeysim.core.types import BoolArray, FloatArray
-from donkeysim.learn.evaluate import Event, Run
+from donkeysim.learn.evaluate import PilotRun, RunEvent
 from donkeysim.watch.watchable import draw_outline
 
 COLOURS = ("#1f5fbf", "#4f86d9", "#86aeea", "#b9cdea", "#9fd3a6", "#f3cf9f", "#f0a35e", "#e2742d", "#b84a0c")
@@ -22,14 +22,14 @@ MAP_MARGIN = 0.6
 PLOT = Area(width=900, height=170, left=46, top=12, right=12, bottom=26)
 
 
-def find_cte_scale(run: Run) -> float:
+def find_cte_scale(run: PilotRun) -> float:
     """Return the cte at which the colours end [m]: just above the greatest, within the road's narrower side."""
     path = run.scene.path
     rounded = 0.05 * np.ceil(run.cte_most / 0.05)
     return float(min(max(0.1, rounded), path.width_left.min(), path.width_right.min()))
 
 
-def draw_map(run: Run) -> str:
+def draw_map(run: PilotRun) -> str:
     """Return the track from above with all laps, coloured by cte; world x to the right, y up."""
     outline = draw_outline(run.scene)
     label = f"{run.scene.name} from above, the driven line coloured by its distance from the path"
@@ -42,7 +42,7 @@ def draw_map(run: Run) -> str:
     return "".join([*parts, '<circle class="here" r="0.11" cx="0" cy="0" visibility="hidden"/></svg>'])
 
 
-def _draw_trace(run: Run) -> Iterator[str]:
+def _draw_trace(run: PilotRun) -> Iterator[str]:
     """Yield the driven line in pieces of one colour and one lap each."""
     place = np.column_stack([run.column("x"), run.column("y")])
     colour = find_colours(run.column("cte"), find_cte_scale(run))
@@ -64,7 +64,7 @@ def find_colours(cte: FloatArray, scale: float) -> list[int]:
     return index
 
 
-def draw_curves(run: Run, name: str, label: str, low: float, high: float, ticks: Sequence[float]) -> str:
+def draw_curves(run: PilotRun, name: str, label: str, low: float, high: float, ticks: Sequence[float]) -> str:
     """Return a plot of one column of the trace along the lap, a curve for each lap.
 
     Args:
@@ -90,14 +90,14 @@ def draw_curves(run: Run, name: str, label: str, low: float, high: float, ticks:
     return "".join([*parts, cursor, "</svg>"])
 
 
-def _draw_laps(run: Run, point: FloatArray) -> Iterator[str]:
+def _draw_laps(run: PilotRun, point: FloatArray) -> Iterator[str]:
     """Yield curves, broken where a lap ends or the place along the path jumps back."""
     lap = run.column("lap").astype(int)
     for begin, end in _find_pieces((np.diff(lap) != 0) | (np.abs(np.diff(point[:, 0])) > 0.2 * PLOT.width)):
         yield f'<path class="curve lap lap-{lap[begin]}" d="{join_pixels(point[begin:end])}"/>'
 
 
-def _mark(event: Event, kind: str, text: str) -> str:
+def _mark(event: RunEvent, kind: str, text: str) -> str:
     title = escape(f"{text} after {event.time:.1f} s, in lap {event.lap}")
     return (
         f'<g class="{kind}" transform="translate({event.x:.3f} {-event.y:.3f})"><title>{title}</title>'

@@ -28,7 +28,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
-class Draws(threading.local):
+class PartGenerator(threading.local):
     """The random numbers of the part that a thread works on."""
 
     generator: torch.Generator
@@ -43,7 +43,7 @@ class Shares:
 
     def __init__(self, seed: int) -> None:
         """Make it without threads; each part of a batch, by its number, has random numbers of its own."""
-        self.draws = Draws()
+        self.draws = PartGenerator()
         self._seed = seed
         self._generators: list[torch.Generator] = []
         self._pool: ThreadPoolExecutor | None = None

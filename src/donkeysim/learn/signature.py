@@ -6,11 +6,11 @@ import math
 from pathlib import Path
 
 from donkeysim.core.errors import PilotError
-from donkeysim.learn.files.session import Port, Session
+from donkeysim.learn.files.session import PilotSession, Port
 from donkeysim.learn.kinds import KINDS, PilotKind
 
 
-def detect_kind(session: Session, path: Path) -> PilotKind:
+def detect_kind(session: PilotSession, path: Path) -> PilotKind:
     """Return the kind of a network that does not say it.
 
     Raises:
@@ -25,7 +25,7 @@ def detect_kind(session: Session, path: Path) -> PilotKind:
     return next((kind for kind in fitting if list(kind.output_names) == names), fitting[0])
 
 
-def check_kind(session: Session, kind: PilotKind, path: Path) -> None:
+def check_kind(session: PilotSession, kind: PilotKind, path: Path) -> None:
     """Make sure that a network can be run as a kind.
 
     Raises:
@@ -41,7 +41,7 @@ def check_kind(session: Session, kind: PilotKind, path: Path) -> None:
     )
 
 
-def describe_ports(session: Session) -> str:
+def describe_ports(session: PilotSession) -> str:
     """Return the inputs and outputs of a network in words."""
     takes, gives = (", ".join(map(_describe_port, ports)) for ports in (session.inputs, session.outputs))
     return f"it takes {takes} and gives {gives}"
@@ -51,7 +51,7 @@ def _describe_port(port: Port) -> str:
     return f"{port.name}[{'x'.join(map(str, port.shape)) or '1'}]"
 
 
-def _fits(session: Session, kind: PilotKind) -> bool:
+def _fits(session: PilotSession, kind: PilotKind) -> bool:
     rank = 4 if kind.history == "pictures" else 3
     if len(session.image_shape) != rank:
         return False

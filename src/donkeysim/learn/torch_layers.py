@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional
 
 from donkeysim.learn.backend import import_keras
-from donkeysim.learn.shares import Draws
+from donkeysim.learn.shares import PartGenerator
 
 keras = import_keras()
 
@@ -62,7 +62,7 @@ class _Fused(keras.layers.Layer):  # type: ignore[misc,name-defined]
     Where the other does the same to every picture of a sequence, all pictures of a batch go through at once.
     """
 
-    def __init__(self, layer: Any, level: int, draws: Draws) -> None:
+    def __init__(self, layer: Any, level: int, draws: PartGenerator) -> None:
         super().__init__(name=layer.name)
         self.layer = layer
         self._inner = _peel(layer)
@@ -108,7 +108,7 @@ def _multiply(layer: Any, x: Tensor) -> Tensor:
 class _Dropped(keras.layers.Layer):  # type: ignore[misc,name-defined]
     """A dropout behind a layer that is computed as Keras does it."""
 
-    def __init__(self, name: str, level: int, draws: Draws) -> None:
+    def __init__(self, name: str, level: int, draws: PartGenerator) -> None:
         super().__init__(name=name)
         self._level = level
         self._draws = draws
@@ -127,7 +127,7 @@ class _Passed(keras.layers.Layer):  # type: ignore[misc,name-defined]
         return x
 
 
-def make_fast(model: Any, draws: Draws) -> Any:
+def make_fast(model: Any, draws: PartGenerator) -> Any:
     """Return a clone of a model that shares its weights and trains faster; the model itself stays as it is.
 
     Args:

@@ -33,7 +33,7 @@ from donkeysim.cli.stress_test import run_stress
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
-    from donkeysim.learn.evaluate import Conditions, Evaluation, Run
+    from donkeysim.learn.evaluate import Conditions, Evaluation, PilotRun
 
 FILM_TIME = 8.0
 """Length of a report's film [s]."""
@@ -160,7 +160,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     console.print(describe_verdict(evaluation), style="green" if evaluation.is_passed else "red")
 
 
-def list_figures(run: Run) -> dict[str, str]:
+def list_figures(run: PilotRun) -> dict[str, str]:
     """Return the figures of a run for people."""
     times = run.lap_times
     return {

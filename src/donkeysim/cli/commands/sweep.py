@@ -25,7 +25,7 @@ from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
     from donkeysim.cluster.sweep.folder import Site
-    from donkeysim.cluster.sweep.plan import Job, Plan, Result
+    from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult
 
 COMMANDS_NAME, REPORT_NAME = "commands.txt", "report.html"
 
@@ -99,7 +99,7 @@ def list_chain(plan: Plan, job: Job) -> list[Job]:
     return chain
 
 
-def keep_best(site: Site, best: tuple[Job, Result]) -> None:
+def keep_best(site: Site, best: tuple[Job, TrialResult]) -> None:
     """Copy the best pilot, with all that lies beside it under its name, into a folder of its own."""
     from donkeysim.cluster.sweep.folder import BEST
 
@@ -111,7 +111,7 @@ def keep_best(site: Site, best: tuple[Job, Result]) -> None:
         shutil.copy2(path, folder / path.name)
 
 
-def say_result(site: Site, plan: Plan, best: tuple[Job, Result] | None, report: Path) -> int:
+def say_result(site: Site, plan: Plan, best: tuple[Job, TrialResult] | None, report: Path) -> int:
     """Say what came of it and return the exit code."""
     from donkeysim.cli.sweep_options import describe_options
     from donkeysim.cluster.sweep.folder import BEST

@@ -20,7 +20,7 @@ import filelock
 import msgspec
 
 from donkeysim import __version__
-from donkeysim.cluster.sweep.plan import Job, Result, name_job
+from donkeysim.cluster.sweep.plan import Job, TrialResult, name_job
 from donkeysim.cluster.sweep.spec import SweepFile, read_sweep, rename_options, renew_sweep
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure, write_whole
@@ -64,7 +64,7 @@ class Order:
     report: Callable[[float, Mapping[str, float]], None]
 
 
-Train = Callable[[Order], Result]
+Train = Callable[[Order], TrialResult]
 """Does a training; without its curve, which is what it has reported."""
 
 
@@ -88,7 +88,7 @@ class Site:
         """Return the folder of a training that is done."""
         return self.folder / TRIALS / job.name
 
-    def read(self, job: Job) -> Result | None:
+    def read(self, job: Job) -> TrialResult | None:
         """Return what came of a training; None: it is not done, or was another one.
 
         Raises:
@@ -105,13 +105,13 @@ class Site:
                 raise SpecError(
                     f"{path} is of another training; take its folder away, or begin anew with another --out."
                 )
-            return msgspec.convert(note["result"], Result)
+            return msgspec.convert(note["result"], TrialResult)
         except (OSError, msgspec.DecodeError, msgspec.ValidationError, KeyError, TypeError) as error:
             raise SpecError(
                 f"{path} cannot be read ({error}); take its folder away, it is trained anew then."
             ) from error
 
-    def do(self, job: Job) -> Result:
+    def do(self, job: Job) -> TrialResult:
         """Do a training, unless it is done, and keep what came of it.
 
         Raises:
@@ -140,7 +140,7 @@ class Site:
             raise DonkeySimError(f"{part} cannot be written ({describe_failure(error)}).") from error
         return result
 
-    def _train(self, job: Job, part: Path) -> Result:
+    def _train(self, job: Job, part: Path) -> TrialResult:
         source = self.folder / TRIALS / name_job(*job.source[:2]) if job.source else None
         with (part / PROGRESS_NAME).open("a", encoding="utf-8") as progress:
 
@@ -151,7 +151,7 @@ class Site:
             try:
                 result = self.train(Order(self.file, job, part, source, report))
             except DonkeySimError as error:
-                result = Result(error=str(error))
+                result = TrialResult(error=str(error))
         curve = gather_curve(read_progress(part / PROGRESS_NAME))
         return replace(result, figures=_leave_finite(result.figures), curve=curve)
 

@@ -74,7 +74,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Result:
+class TrialResult:
     """What came of a training.
 
     Attributes:
@@ -107,7 +107,7 @@ def draw_trials(file: SweepFile) -> list[Options]:
     return trials
 
 
-def choose_next(file: SweepFile, jobs: Sequence[Job], results: Sequence[Result]) -> list[Job]:
+def choose_next(file: SweepFile, jobs: Sequence[Job], results: Sequence[TrialResult]) -> list[Job]:
     """Return the jobs of the next round.
 
     Args:
@@ -184,8 +184,8 @@ class Plan:
         self._file = file
         budget = file.spec.budgets[0]
         self._jobs = [Job(n, 0, options, budget, name_job(n, 0)) for n, options in enumerate(draw_trials(file))]
-        self._waiting, self._results = list(self._jobs), dict[str, Result]()
-        self.done: list[tuple[Job, Result]] = []
+        self._waiting, self._results = list(self._jobs), dict[str, TrialResult]()
+        self.done: list[tuple[Job, TrialResult]] = []
         self.taken: dict[str, Job] = {}
 
     @property
@@ -212,7 +212,7 @@ class Plan:
         for job in jobs:
             del self.taken[job.name]
 
-    def note(self, job: Job, result: Result) -> None:
+    def note(self, job: Job, result: TrialResult) -> None:
         """Take down what came of a job."""
         del self.taken[job.name]
         self._results[job.name] = result
@@ -223,16 +223,16 @@ class Plan:
             self._waiting, self._results = list(self._jobs), {}
 
 
-def list_latest(done: Iterable[tuple[Job, Result]]) -> list[tuple[Job, Result]]:
+def list_latest(done: Iterable[tuple[Job, TrialResult]]) -> list[tuple[Job, TrialResult]]:
     """Return the latest job of each trial, by number."""
-    latest: dict[int, tuple[Job, Result]] = {}
+    latest: dict[int, tuple[Job, TrialResult]] = {}
     for job, result in done:
         if job.trial not in latest or job.turn >= latest[job.trial][0].turn:
             latest[job.trial] = (job, result)
     return [latest[trial] for trial in sorted(latest)]
 
 
-def find_best(spec: SweepSpec, done: Iterable[tuple[Job, Result]]) -> tuple[Job, Result] | None:
+def find_best(spec: SweepSpec, done: Iterable[tuple[Job, TrialResult]]) -> tuple[Job, TrialResult] | None:
     """Return the best job of the last round, or of the one before if all of it failed; None: all failed."""
     good = [pair for pair in done if spec.score(pair[1].figures) > -math.inf and pair[1].pilot]
     return max(good, key=lambda pair: (pair[0].turn, spec.score(pair[1].figures), -pair[0].trial), default=None)

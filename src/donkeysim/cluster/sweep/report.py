@@ -11,7 +11,7 @@ from string import Template
 import numpy as np
 
 from donkeysim import __version__
-from donkeysim.cluster.sweep.plan import Job, Result, list_latest
+from donkeysim.cluster.sweep.plan import Job, TrialResult, list_latest
 from donkeysim.cluster.sweep.spec import Range, SweepFile
 from donkeysim.core.chart import Area, Axis, Ticks, join_pixels, write
 from donkeysim.core.errors import format_count, shorten
@@ -19,7 +19,7 @@ from donkeysim.core.files import write_whole
 
 _TEMPLATE = Path(__file__).with_name("report.html")
 
-Done = tuple[Job, Result]
+Done = tuple[Job, TrialResult]
 
 AREA = Area(width=900, height=300, left=62, top=12, right=12, bottom=40)
 """Of the curves."""
@@ -178,7 +178,7 @@ def _format_table(file: SweepFile, done: Sequence[Done], best: Done | None) -> s
     )
 
 
-def _format_row(file: SweepFile, figures: Sequence[str], job: Job, result: Result, is_best: bool) -> str:
+def _format_row(file: SweepFile, figures: Sequence[str], job: Job, result: TrialResult, is_best: bool) -> str:
     cells = [f"<td>{job.trial}</td><td>{job.turn + 1}</td>"]
     if result.error:
         cells.append(f'<td class="error" colspan="{len(figures)}">{escape(result.error)}</td>')

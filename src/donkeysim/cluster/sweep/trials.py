@@ -12,7 +12,7 @@ from ray import tune
 from ray.tune.search import Searcher
 
 from donkeysim.cluster.sweep.folder import Site
-from donkeysim.cluster.sweep.plan import Job, Plan, Result
+from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult
 
 
 class Trial(tune.Trainable):
@@ -57,7 +57,7 @@ class Jobs(Searcher):
         job = self._given.pop(trial_id)
         found = self._site.read(job)
         self._plan.note(
-            job, found or Result(error=f"training {job.name} was not done: its worker died again and again.")
+            job, found or TrialResult(error=f"training {job.name} was not done: its worker died again and again.")
         )
 
     def __getstate__(self) -> dict[str, Any]:

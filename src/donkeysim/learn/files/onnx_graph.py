@@ -30,7 +30,7 @@ class Tensor:
     """Pictures per sequence that are folded into the batch; 0: none."""
 
 
-class Graph:
+class OnnxGraph:
     """Nodes and constants, and the operations that every layer needs."""
 
     def __init__(self, onnx: Any) -> None:

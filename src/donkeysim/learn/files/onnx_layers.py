@@ -19,10 +19,10 @@ from donkeysim.learn.files.layer_shapes import (
     take_weights,
 )
 from donkeysim.learn.files.network import Layer
-from donkeysim.learn.files.onnx_graph import Graph, Tensor
+from donkeysim.learn.files.onnx_graph import OnnxGraph, Tensor
 
 
-def add_layer(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def add_layer(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     """Add a layer behind the tensors that it takes; returns its output.
 
     Raises:
@@ -37,7 +37,7 @@ def add_layer(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
 _PADDINGS = {"valid": "VALID", "same": "SAME_UPPER"}
 
 
-def _add_convolution(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_convolution(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_first(sources[0])
     settings, rank = layer.settings, len(x.shape) - 1
     groups, filters = int(settings.get("groups", 1)), int(settings["filters"])
@@ -61,7 +61,7 @@ def _add_convolution(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tenso
     return graph.activate(replace(x, name=name, shape=shape), settings.get("activation"))
 
 
-def _add_pooling(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_pooling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_first(sources[0])
     rank = len(x.shape) - 1
     size = spread(layer.settings.get("pool_size", 2), rank)
@@ -72,13 +72,13 @@ def _add_pooling(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     return replace(x, name=name, shape=(*shrink_axes(x.shape[:-1], size, strides, padding), x.shape[-1]))
 
 
-def _add_global_average(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_global_average(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_first(sources[0])
     name = graph.reshape(graph.node("GlobalAveragePool", [x.name]), x.shape[-1:])
     return replace(x, name=name, shape=x.shape[-1:], channels_first=False)
 
 
-def _add_dense(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_dense(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     units = int(layer.settings["units"])
     kernel, *bias = take_weights(layer, (x.shape[-1], units), (units,))
@@ -92,7 +92,7 @@ def _add_dense(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     return graph.activate(x, layer.settings.get("activation"))
 
 
-def _add_normalization(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_normalization(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     factor, shift = fold_normalization(layer, x.shape)
     scaled = graph.node("Mul", [x.name, graph.constant(factor)])
@@ -110,7 +110,7 @@ _GATES: dict[str, dict[str, list[Any]]] = {
 """What the gates of an LSTM do, in ONNX."""
 
 
-def _add_lstm(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_lstm(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     settings = layer.settings
     gate = settings.get("recurrent_activation", "sigmoid")
     if settings.get("activation", "tanh") != "tanh" or gate not in _GATES or settings.get("go_backwards", False):
@@ -140,22 +140,22 @@ def _order_gates(weight: Any) -> Any:
     return np.concatenate([into, out, forget, cell])
 
 
-def _add_flatten(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_flatten(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     shape = (math.prod(x.shape),)
     return replace(x, name=graph.reshape(x.name, shape), shape=shape)
 
 
-def _add_activation(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_activation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     return graph.activate(sources[0], layer.settings.get("activation"))
 
 
-def _pass_on(_graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+def _pass_on(_graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
     """Dropout does nothing while driving."""
     return sources[0]
 
 
-def _add_concatenation(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_concatenation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     tensors = [graph.put_channels_last(source) for source in sources]
     axis = int(layer.settings.get("axis", -1))
     if axis not in (-1, len(tensors[0].shape)):
@@ -165,7 +165,7 @@ def _add_concatenation(graph: Graph, layer: Layer, sources: list[Tensor]) -> Ten
     return replace(tensors[0], name=name, shape=shape)
 
 
-def _add_sum(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_sum(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
     first, *others = (graph.put_channels_last(source) for source in sources)
     name = first.name
     for other in others:
@@ -173,7 +173,7 @@ def _add_sum(graph: Graph, _layer: Layer, sources: list[Tensor]) -> Tensor:
     return replace(first, name=name)
 
 
-def _add_cropping(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_cropping(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     *sizes, depth = x.shape
     edges = spread_edges(layer.settings["cropping"], len(sizes))
@@ -185,7 +185,7 @@ def _add_cropping(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     return replace(x, name=graph.node("Slice", inputs), shape=(*left, depth))
 
 
-def _add_padding(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_padding(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     (top, bottom), (left, right) = spread_edges(layer.settings["padding"], 2)
     height, width, depth = x.shape
@@ -195,7 +195,7 @@ def _add_padding(graph: Graph, layer: Layer, sources: list[Tensor]) -> Tensor:
     )
 
 
-_ADDERS: dict[str, Callable[[Graph, Layer, list[Tensor]], Tensor]] = {
+_ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
     **dict.fromkeys(("Conv2D", "Conv3D"), _add_convolution),
     "Dense": _add_dense,
     "LSTM": _add_lstm,

@@ -16,7 +16,7 @@ from donkeysim.learn.files.session import Port
 
 
 class OnnxSession:
-    """A loaded network; meets `files.session.Session`."""
+    """A loaded network; meets `files.session.PilotSession`."""
 
     def __init__(self, model: bytes, path: Path) -> None:
         """Load a graph.

@@ -18,7 +18,7 @@ class Port:
     shape: tuple[int, ...]
 
 
-class Session(Protocol):
+class PilotSession(Protocol):
     """Pictures in, numbers out.
 
     Attributes:

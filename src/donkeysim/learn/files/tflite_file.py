@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from donkeysim.core.extras import import_extra
-from donkeysim.learn.files.tflite_graph import Array, Graph, GraphTensor, Operation, Quantization
+from donkeysim.learn.files.tflite_graph import Array, GraphTensor, Operation, Quantization, TfliteGraph
 from donkeysim.learn.files.tflite_metadata import IDENTIFIER, SIGNATURE
 
 VERSION = 3
@@ -91,7 +91,7 @@ Fields = Sequence[tuple[int, str, Any]]
 """Fields of a table: number, type in `flatbuffers`, value."""
 
 
-def write_tflite(graph: Graph, name: str, metadata: Mapping[str, str]) -> bytes:
+def write_tflite(graph: TfliteGraph, name: str, metadata: Mapping[str, str]) -> bytes:
     """Return the bytes of a file.
 
     Args:
@@ -154,7 +154,7 @@ def _write_buffer(builder: Any, array: Array | None) -> int:
     return _write_table(builder, [(0, _PLACE, builder.CreateByteVector(content))])
 
 
-def _is_integer(graph: Graph, operation: Operation) -> bool:
+def _is_integer(graph: TfliteGraph, operation: Operation) -> bool:
     """Say whether an operation works in 8-bit integers."""
     ends = (*operation.inputs[:1], *operation.outputs[:1])
     return any(graph.tensors[index].dtype == np.int8 for index in ends)
@@ -167,7 +167,7 @@ def _write_code(builder: Any, operator: str, is_integer: bool) -> int:
     return _write_table(builder, fields, {2: 1})
 
 
-def _write_graph(builder: Any, graph: Graph, name: str, codes: list[tuple[str, bool]]) -> int:
+def _write_graph(builder: Any, graph: TfliteGraph, name: str, codes: list[tuple[str, bool]]) -> int:
     buffers = iter(range(1, len(graph.tensors) + 1))
     tensors = [
         _write_tensor(builder, tensor, 0 if tensor.constant is None else next(buffers)) for tensor in graph.tensors
@@ -221,7 +221,7 @@ def _write_operation(builder: Any, operation: Operation, code: int) -> int:
     return _write_table(builder, fields)
 
 
-def _write_signature(builder: Any, graph: Graph) -> int:
+def _write_signature(builder: Any, graph: TfliteGraph) -> int:
     lists = [_write_tables(builder, _write_named(builder, ends)) for ends in (graph.inputs, graph.outputs)]
     fields = [(0, _PLACE, lists[0]), (1, _PLACE, lists[1]), (2, _PLACE, builder.CreateString(SIGNATURE))]
     return _write_table(builder, fields)

@@ -68,7 +68,7 @@ class Operation:
     options: Mapping[str, int | float] = field(default_factory=dict)
 
 
-class Graph:
+class TfliteGraph:
     """Tensors and operations, each behind those that it needs.
 
     Attributes:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from donkeysim.learn.files.tflite_graph import NOTHING, Array, Graph, GraphTensor, Operation, Quantization
+from donkeysim.learn.files.tflite_graph import NOTHING, Array, GraphTensor, Operation, Quantization, TfliteGraph
 from donkeysim.learn.files.tflite_values import Ranges
 
 LEAST_SPAN = 1e-6
@@ -27,7 +27,7 @@ _FIXED = {"LOGISTIC": (1 / 256, -128), "SOFTMAX": (1 / 256, -128), "TANH": (1 / 
 _WEIGHED = ("CONV_2D", "FULLY_CONNECTED")
 
 
-def quantize_graph(graph: Graph, ranges: Ranges) -> Graph:
+def quantize_graph(graph: TfliteGraph, ranges: Ranges) -> TfliteGraph:
     """Return a graph in integers.
 
     Args:
@@ -41,8 +41,8 @@ def quantize_graph(graph: Graph, ranges: Ranges) -> Graph:
 class _Quantizer:
     """Writes one graph anew."""
 
-    def __init__(self, graph: Graph, ranges: Ranges) -> None:
-        self._old, self._new = graph, Graph()
+    def __init__(self, graph: TfliteGraph, ranges: Ranges) -> None:
+        self._old, self._new = graph, TfliteGraph()
         self._groups = _group_alike(graph)
         self._scales: dict[int, Quantization] = {}
         for group in {id(members): members for members in self._groups.values()}.values():
@@ -51,7 +51,7 @@ class _Quantizer:
             self._scales.update(dict.fromkeys(group, scale))
         self._now: dict[int, int] = {}
 
-    def convert(self) -> Graph:
+    def convert(self) -> TfliteGraph:
         """Return the graph in integers."""
         old, new = self._old, self._new
         for name, index in old.inputs.items():
@@ -128,7 +128,7 @@ class _Quantizer:
         return values
 
 
-def _group_alike(graph: Graph) -> dict[int, set[int]]:
+def _group_alike(graph: TfliteGraph) -> dict[int, set[int]]:
     """Return for each tensor those that must have its scale, itself among them."""
     groups = {index: {index} for index, tensor in enumerate(graph.tensors) if tensor.constant is None}
     for operation in graph.operations:

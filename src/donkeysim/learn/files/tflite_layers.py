@@ -23,7 +23,7 @@ from donkeysim.learn.files.layer_shapes import (
     take_weights,
 )
 from donkeysim.learn.files.network import Layer
-from donkeysim.learn.files.tflite_graph import NO_ACTIVATION, NOTHING, RELU, RELU6, Graph
+from donkeysim.learn.files.tflite_graph import NO_ACTIVATION, NOTHING, RELU, RELU6, TfliteGraph
 
 _PADDINGS = {"same": 0, "valid": 1}
 
@@ -33,7 +33,7 @@ _FUSED = {None: NO_ACTIVATION, "linear": NO_ACTIVATION, "relu": RELU}
 _OPERATORS = {"tanh": "TANH", "sigmoid": "LOGISTIC", "softmax": "SOFTMAX", "elu": "ELU", "relu": "RELU"}
 
 
-def add_layer(graph: Graph, layer: Layer, sources: list[int], keeps_rows: bool = False) -> int:
+def add_layer(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: bool = False) -> int:
     """Add a layer behind the tensors that it takes; returns its output.
 
     Args:
@@ -54,7 +54,7 @@ def add_layer(graph: Graph, layer: Layer, sources: list[int], keeps_rows: bool =
         raise PilotError(f"the layer {layer.name!r} does not fit the one before it ({error}).") from error
 
 
-def _activate(graph: Graph, index: int, layer: Layer, name: str = "activation") -> int:
+def _activate(graph: TfliteGraph, index: int, layer: Layer, name: str = "activation") -> int:
     """Return the tensor behind an activation that no operation has of its own."""
     activation = layer.settings.get(name)
     if activation in _FUSED:
@@ -68,7 +68,7 @@ def _activate(graph: Graph, index: int, layer: Layer, name: str = "activation") 
     return graph.add(_OPERATORS[activation], [index], graph.get_shape(index), **options)
 
 
-def _add_plane(graph: Graph, layer: Layer, source: int, kernel: Any, bias: list[Any]) -> int:
+def _add_plane(graph: TfliteGraph, layer: Layer, source: int, kernel: Any, bias: list[Any]) -> int:
     """Add a convolution of pictures.
 
     Args:
@@ -103,7 +103,7 @@ def _spread_plane(value: Any) -> tuple[int, ...]:
     return spread(value, 2)[-2:]
 
 
-def _take_kernel(graph: Graph, layer: Layer, source: int, rank: int) -> list[Any]:
+def _take_kernel(graph: TfliteGraph, layer: Layer, source: int, rank: int) -> list[Any]:
     """Return kernel and bias of a convolution."""
     if int(layer.settings.get("groups", 1)) != 1:
         raise PilotError(f"the layer {layer.name!r} has groups, which .tflite files here cannot hold; leave them out.")
@@ -111,12 +111,12 @@ def _take_kernel(graph: Graph, layer: Layer, source: int, rank: int) -> list[Any
     return list(take_weights(layer, (*size, graph.get_shape(source)[-1], filters), (filters,)))
 
 
-def _add_convolution(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_convolution(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     kernel, *bias = _take_kernel(graph, layer, sources[0], 2)
     return _add_plane(graph, layer, sources[0], kernel.transpose(3, 0, 1, 2), bias)
 
 
-def _add_convolution_in_time(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_convolution_in_time(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     """Each picture of the output sees the channels of several pictures, side by side."""
     x, (kernel, *bias) = sources[0], _take_kernel(graph, layer, sources[0], 3)
     length, filters = kernel.shape[0], kernel.shape[-1]
@@ -136,7 +136,7 @@ def _add_convolution_in_time(graph: Graph, layer: Layer, sources: list[int]) -> 
     return _add_plane(graph, layer, graph.join(looks, 3), flat, bias)
 
 
-def _add_pooling(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_pooling(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     operator = "AVERAGE_POOL_2D" if layer.class_name.startswith("Average") else "MAX_POOL_2D"
     rank = 3 if layer.class_name.endswith("3D") else 2
     size = spread(layer.settings.get("pool_size", 2), rank)
@@ -151,7 +151,7 @@ def _add_pooling(graph: Graph, layer: Layer, sources: list[int]) -> int:
 
 
 def _pool(
-    graph: Graph, layer: Layer, operator: str, source: int, window: tuple[tuple[int, ...], tuple[int, ...]]
+    graph: TfliteGraph, layer: Layer, operator: str, source: int, window: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> int:
     """Add a pooling of pictures; the window is its height and width, and how far it moves."""
     padding, (size, strides) = check_padding(layer), window
@@ -168,13 +168,13 @@ def _pool(
     )
 
 
-def _add_global_average(graph: Graph, _layer: Layer, sources: list[int]) -> int:
+def _add_global_average(graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
     rows, _, _, channels = graph.get_shape(sources[0])
     axes = graph.add_constant([1, 2], np.int32)
     return graph.add("MEAN", [sources[0], axes], (rows, channels), keep_dims=False)
 
 
-def _add_dense(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_dense(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     *places, width = graph.get_shape(sources[0])
     units = int(layer.settings["units"])
     kernel, *bias = take_weights(layer, (width, units), (units,))
@@ -183,21 +183,21 @@ def _add_dense(graph: Graph, layer: Layer, sources: list[int]) -> int:
     return _activate(graph, graph.reshape(made, (*places, units)), layer)
 
 
-def _multiply(graph: Graph, source: int, kernel: Any, bias: list[Any], activation: int = NO_ACTIVATION) -> int:
+def _multiply(graph: TfliteGraph, source: int, kernel: Any, bias: list[Any], activation: int = NO_ACTIVATION) -> int:
     """Add the product of rows and a matrix [width, unit]."""
     inputs = [source, graph.add_constant(kernel.T), graph.add_constant(bias[0]) if bias else NOTHING]
     shape = (graph.get_shape(source)[0], kernel.shape[1])
     return graph.add("FULLY_CONNECTED", inputs, shape, activation=activation)
 
 
-def _add_normalization(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_normalization(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     shape = graph.get_shape(sources[0])
     factor, shift = fold_normalization(layer, _drop_batch(shape))
     scaled = graph.add("MUL", [sources[0], graph.add_constant(factor)], shape, activation=NO_ACTIVATION)
     return graph.add("ADD", [scaled, graph.add_constant(shift)], shape, activation=NO_ACTIVATION)
 
 
-def _add_lstm(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_lstm(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     settings = layer.settings
     gate = settings.get("recurrent_activation", "sigmoid")
     plain = settings.get("activation", "tanh") == "tanh" and gate in ("sigmoid", "hard_sigmoid")
@@ -221,7 +221,7 @@ def _add_lstm(graph: Graph, layer: Layer, sources: list[int]) -> int:
 
 
 def _add_lstm_step(
-    graph: Graph, gates: int, recalled: tuple[int, str], state: tuple[int, int] | None
+    graph: TfliteGraph, gates: int, recalled: tuple[int, str], state: tuple[int, int] | None
 ) -> tuple[int, int]:
     """Add one step of an LSTM; returns its cell and what it says.
 
@@ -246,7 +246,7 @@ def _add_lstm_step(
     return cell, said
 
 
-def _open(graph: Graph, index: int, gate: str) -> int:
+def _open(graph: TfliteGraph, index: int, gate: str) -> int:
     """Return how far a gate of an LSTM is open."""
     shape = graph.get_shape(index)
     if gate == "sigmoid":
@@ -255,22 +255,22 @@ def _open(graph: Graph, index: int, gate: str) -> int:
     return graph.add("MUL", [raised, graph.add_constant([1.0 / 6.0])], shape, activation=0)
 
 
-def _add_flatten(graph: Graph, _layer: Layer, sources: list[int]) -> int:
+def _add_flatten(graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
     return graph.reshape(sources[0], (1, math.prod(graph.get_shape(sources[0]))))
 
 
-def _add_activation(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_activation(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     if layer.settings.get("activation") == "relu":
         return graph.add("RELU", sources, graph.get_shape(sources[0]))
     return _activate(graph, sources[0], layer)
 
 
-def _pass_on(_graph: Graph, _layer: Layer, sources: list[int]) -> int:
+def _pass_on(_graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
     """Dropout does nothing while driving."""
     return sources[0]
 
 
-def _add_concatenation(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_concatenation(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     shape, axis = graph.get_shape(sources[0]), int(layer.settings.get("axis", -1))
     if axis not in (-1, len(_drop_batch(shape))):
         raise PilotError(f"the layer {layer.name!r} joins along axis {axis}; only the last one can be written.")
@@ -282,14 +282,14 @@ def _drop_batch(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape[1:] if shape[0] == 1 else shape
 
 
-def _add_sum(graph: Graph, _layer: Layer, sources: list[int]) -> int:
+def _add_sum(graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
     total = sources[0]
     for other in sources[1:]:
         total = graph.add("ADD", [total, other], graph.get_shape(total), activation=NO_ACTIVATION)
     return total
 
 
-def _add_cropping(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_cropping(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     shape = graph.get_shape(sources[0])
     rank = 3 if layer.class_name.endswith("3D") else 2
     edges = [(0, 0)] * (3 - rank) + spread_edges(layer.settings["cropping"], rank) + [(0, 0)]
@@ -297,11 +297,11 @@ def _add_cropping(graph: Graph, layer: Layer, sources: list[int]) -> int:
     return graph.cut(sources[0], [first for first, _ in edges], ends)
 
 
-def _add_padding(graph: Graph, layer: Layer, sources: list[int]) -> int:
+def _add_padding(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     return graph.pad(sources[0], [(0, 0), *spread_edges(layer.settings["padding"], 2), (0, 0)])
 
 
-_ADDERS: dict[str, Callable[[Graph, Layer, list[int]], int]] = {
+_ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     "Conv2D": _add_convolution,
     "Conv3D": _add_convolution_in_time,
     "Dense": _add_dense,

@@ -17,7 +17,7 @@ from donkeysim.learn.files.tflite_metadata import SIGNATURE, read_metadata
 
 
 class TfliteSession:
-    """A loaded network; meets `files.session.Session`. Its numbers may be integers inside, or at its ends."""
+    """A loaded network; meets `files.session.PilotSession`. Its numbers may be integers inside, or at its ends."""
 
     def __init__(self, model: bytes, path: Path) -> None:
         """Load a file.

@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional
 
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.tflite_graph import NOTHING, RELU, RELU6, Graph, Operation
+from donkeysim.learn.files.tflite_graph import NOTHING, RELU, RELU6, Operation, TfliteGraph
 
 Tensor = torch.Tensor
 
@@ -25,7 +25,7 @@ class GraphRunner:
         ranges: Of all examples so far.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: TfliteGraph) -> None:
         self._graph = graph
         self.ranges: Ranges = {}
         constants = ((index, tensor.constant) for index, tensor in enumerate(graph.tensors))

@@ -12,7 +12,7 @@ from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, write_header
 from donkeysim.learn.files.layer_shapes import fold_normalization
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.tflite_file import write_tflite
-from donkeysim.learn.files.tflite_graph import Graph
+from donkeysim.learn.files.tflite_graph import TfliteGraph
 from donkeysim.learn.files.tflite_layers import add_layer
 
 
@@ -27,18 +27,18 @@ def make_tflite(network: Network, header: PilotHeader | None) -> bytes:
     return pack_graph(make_graph(network), network.name, header)
 
 
-def pack_graph(graph: Graph, name: str, header: PilotHeader | None) -> bytes:
+def pack_graph(graph: TfliteGraph, name: str, header: PilotHeader | None) -> bytes:
     """Return a graph with what it says about itself as the bytes of a file."""
     return write_tflite(graph, name, {} if header is None else {HEADER_KEY: write_header(header)})
 
 
-def make_graph(network: Network) -> Graph:
+def make_graph(network: Network) -> TfliteGraph:
     """Return a network as operations of TFLite, the picture first.
 
     Raises:
         PilotError: A layer or a setting that this cannot write.
     """
-    network, graph = fuse_layers(network), Graph()
+    network, graph = fuse_layers(network), TfliteGraph()
     tensors: dict[str, int] = {}
     for name in sorted(network.inputs, key=lambda name: -len(network.find(name).settings["shape"])):
         shape = tuple(network.find(name).settings["shape"])
